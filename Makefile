@@ -1,0 +1,66 @@
+# Every target sets up what it needs: nothing but Python 3.11 or newer, git and make has to be there.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+SHELL := bash
+
+BIN := .venv/bin
+READY := .venv/.ready
+# Two workers suit a small machine; the tests of the one broker stay together on one of them.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+.PHONY: help
+help: ## This list
+	@echo "make <target>, each of which sets up what it needs:"
+	@sed -n -E 's/^([a-z]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+.PHONY: demo
+demo: $(READY) java ## See what it does: the main job, on the template and the embedded registry
+	@scripts/demo
+
+.PHONY: setup
+setup: $(READY) ## The virtual environment .venv, with everything in it
+
+.PHONY: test
+test: lint java ## Everything: style, types, layers, all tests, also with a real Pulsar broker
+	@echo "tests"
+	@$(PYTEST)
+
+.PHONY: quick
+quick: lint ## Under a minute: style, types, layers, and the tests without a broker
+	@echo "tests without a broker"
+	@$(PYTEST) -m "not broker"
+
+.PHONY: lint
+lint: $(READY) ## Style, types and layers
+	@echo "style"
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }
+	@echo "types"
+	@$(BIN)/mypy --no-error-summary
+	@echo "layers"
+	@$(BIN)/lint-imports --no-logo
+
+.PHONY: format
+format: $(READY) ## Bring the code into its canonical form
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+.PHONY: bench
+bench: $(READY) ## Measure, and print the figures
+	@set -e; for each in benchmarks/bench_*.py; do echo "$$each"; $(BIN)/python "$$each"; done
+
+.PHONY: clean
+clean: ## Remove what the targets made
+	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What the tests with a real broker need; they are skipped, with a reason, where it cannot be had.
+.PHONY: java
+java:
+	@scripts/setup-java
+
+$(READY): pyproject.toml constraints.txt scripts/setup gitops/__init__.py
+	@echo "set-up"
+	@scripts/setup
+	@touch $@

@@ -1,0 +1,33 @@
+"""Modules stay small enough to read, and each package says what it is for."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tests.architecture.tree import ROOT, project_files
+
+MOST_LINES: Final = 400
+
+
+def test_no_module_is_longer_than_400_lines() -> None:
+    lines = {path: len(path.read_text().splitlines()) for path in project_files("*.py")}
+    too_long = {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > MOST_LINES}
+    assert not too_long
+
+
+def test_every_folder_of_modules_is_a_package() -> None:
+    folders = {path.parent for path in project_files("gitops/**.py")}
+    assert folders
+    assert not {str(folder) for folder in folders if not (folder / "__init__.py").is_file()}
+
+
+def test_every_package_says_what_it_is_for() -> None:
+    packages = project_files("gitops/**__init__.py")
+    assert packages
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in packages
+        if not ast.get_docstring(ast.parse(path.read_text()))
+    ]
+    assert not silent

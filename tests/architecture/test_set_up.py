@@ -1,0 +1,52 @@
+"""What the set-up promises holds: pinned libraries, pinned actions, scripts that can be started."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from typing import Final
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.architecture.tree import ROOT, project_files
+
+PIN: Final = re.compile(r"([\w.-]+)==[\w.]+")
+ACTION: Final = re.compile(r"uses: (\S+)@([0-9a-f]{40}) # v[\d.]+")
+
+
+def pinned() -> set[str]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    matches = [PIN.fullmatch(line) for line in lines if not line.startswith("#")]
+    return {canonicalize_name(match[1]) for match in matches if match}
+
+
+def declared() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    listed = [project["dependencies"], *project["optional-dependencies"].values()]
+    return {canonicalize_name(Requirement(text).name) for texts in listed for text in texts}
+
+
+def test_every_library_is_pinned() -> None:
+    assert not declared() - pinned()
+
+
+def test_constraints_hold_nothing_but_pins() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert not [line for line in lines if not line.startswith("#") and not PIN.fullmatch(line)]
+
+
+def test_every_action_of_a_workflow_is_pinned_to_a_commit() -> None:
+    workflows = project_files(".github/workflows/*.yml")
+    assert workflows
+    uses = [line for path in workflows for line in path.read_text().splitlines() if "uses:" in line]
+    assert not [line for line in uses if not ACTION.search(line)]
+
+
+@pytest.mark.parametrize(
+    "script", [".ci/run", "scripts/demo", "scripts/setup", "scripts/setup-java"]
+)
+def test_a_script_can_be_started(script: str) -> None:
+    assert os.access(ROOT / script, os.X_OK)
