@@ -1,0 +1,3 @@
+"""Apache Pulsar schemas and namespace policies as files in git."""
+
+__version__ = "0.1.0"

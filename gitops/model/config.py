@@ -1,0 +1,126 @@
+"""What `gitops.yaml` says, as values: registries, safety limits, severities of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gitops.model.findings import Severity
+from gitops.model.names import NamespaceName
+from gitops.model.policy import BrokerDefaults, NamespacePolicies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretRef:
+    """Where a secret is, never the secret: an environment variable, or a file.
+
+    A file's path is relative to the repository's root unless absolute.
+    """
+
+    kind: Literal["env", "file"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenAuthentication:
+    """A JSON Web Token, sent as a bearer token."""
+
+    token: SecretRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BasicAuthentication:
+    """HTTP basic authentication."""
+
+    username: str
+    password: SecretRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuth2Authentication:
+    """OAuth2 client credentials; the issuer's token endpoint is found by OpenID discovery.
+
+    `credentials_file` is Pulsar's own JSON key file (`client_id`, `client_secret`, `issuer_url`);
+    without it the three are given one by one.
+    """
+
+    issuer_url: str | None = None
+    client_id: str | None = None
+    client_secret: SecretRef | None = None
+    credentials_file: str | None = None
+    audience: str | None = None
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsAuthentication:
+    """A client certificate, both as PEM files."""
+
+    certificate_file: str
+    key_file: str
+
+
+PulsarAuthentication = (
+    TokenAuthentication | BasicAuthentication | OAuth2Authentication | TlsAuthentication
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsConfig:
+    """How the server's certificate is checked; `ca_file` is PEM, None means the system's."""
+
+    ca_file: str | None = None
+    verify_hostname: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedConfig:
+    """The embedded registry: one SQLite file, relative to the repository's root."""
+
+    path: str
+    broker_defaults: BrokerDefaults = field(default_factory=BrokerDefaults)
+    namespaces: Mapping[NamespaceName, NamespacePolicies] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PulsarConfig:
+    """A cluster behind admin REST; timeouts in seconds.
+
+    `url` may be `${ENV_VAR}` as a whole. `namespaces` overrides the policies that the files give
+    to a namespace, for this registry only.
+    """
+
+    url: str
+    authentication: PulsarAuthentication | None = None
+    tls: TlsConfig = field(default_factory=TlsConfig)
+    connect_timeout: float = 5.0
+    read_timeout: float = 30.0
+    concurrency: int = 8
+    broker_defaults: BrokerDefaults = field(default_factory=BrokerDefaults)
+    namespaces: Mapping[NamespaceName, NamespacePolicies] = field(default_factory=dict)
+
+
+RegistryConfig = EmbeddedConfig | PulsarConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SafetyConfig:
+    """Limits of one apply: the share of topics (0 to 1) that it may change, and deletions.
+
+    The share counts only once `min_topics` topics are managed.
+    """
+
+    max_changed_share: float = 0.3
+    min_topics: int = 10
+    allow_deletions: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """The whole of `gitops.yaml`."""
+
+    registries: Mapping[str, RegistryConfig]
+    default_registry: str
+    safety: SafetyConfig = field(default_factory=SafetyConfig)
+    rules: Mapping[str, Severity] = field(default_factory=dict)

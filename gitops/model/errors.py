@@ -1,0 +1,64 @@
+"""Errors that mean "cannot go on"; everything expected is a Finding instead."""
+
+from __future__ import annotations
+
+
+class GitopsError(Exception):
+    """Something that ends the run: what happened, where, and what to do next.
+
+    Raised at the edge, `from` its cause, and mapped once to an exit code by the command line.
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+
+class UsageError(GitopsError):
+    """The command line or `gitops.yaml` asks for something that cannot be done."""
+
+
+class InvalidNameError(UsageError):
+    """A text is not a name of the kind that stands there."""
+
+
+class OutsideError(GitopsError):
+    """The outside failed: a registry, git, Spark."""
+
+    exit_code = 4
+
+
+class RegistryRefusedError(OutsideError):
+    """The registry answered that it does not accept the request.
+
+    `status` is the HTTP status that admin REST gives for it (409 incompatible, 422 invalid
+    schema data, 404 no such namespace, …), also from the embedded registry.
+    """
+
+    def __init__(self, what: str, *, status: int, where: str = "", hint: str = "") -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.status = status
+
+
+class StalePlanError(GitopsError):
+    """The registry or the files are no longer what the plan saw."""
+
+    exit_code = 5
+
+
+class PartialApplyError(GitopsError):
+    """Some actions of a plan were carried out and one failed."""
+
+    exit_code = 6
+
+
+class UnreadableFileError(GitopsError):
+    """A file of the repository cannot be read; the loader makes a finding of it."""
+
+
+class OutsideRepositoryError(UnreadableFileError):
+    """A path, or the symbolic link that stands there, leads out of the repository."""

@@ -1,0 +1,73 @@
+"""Findings: every expected problem is one of these values, collected and shown at once."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Severity(IntEnum):
+    """How bad a finding is; higher is worse."""
+
+    OFF = 0
+    INFO = 1
+    WARNING = 2
+    ERROR = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A place in a file of the repository.
+
+    `file` is relative to the repository's root, with `/`. `line` and `column` count from 1; 0
+    means the file as a whole. `length` is how many characters of that line are meant. `pointer`
+    is an RFC 6901 JSON pointer into the document. A `sensitive` place may hold a secret: no output
+    shows the text that stands there.
+    """
+
+    file: str
+    line: int = 0
+    column: int = 0
+    length: int = 1
+    pointer: str = ""
+    sensitive: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One problem: what (rule, message), how bad, where, about whom, and what to do next.
+
+    `subject` is the name of the topic, namespace, client, … or the file's path.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    location: Location | None = None
+    subject: str = ""
+    hint: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """12 hex digits of rule, subject, file, pointer and message: a moved line keeps them."""
+        where = self.location
+        parts = (
+            self.rule,
+            self.subject,
+            where.file if where else "",
+            where.pointer if where else "",
+            self.message,
+        )
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+    @property
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        """By place, then by rule: the order in which a person would fix them."""
+        where = self.location
+        if where is None:
+            return (self.subject, 0, 0, self.rule, self.message)
+        return (where.file, where.line, where.column, self.rule, self.message)

@@ -1,0 +1,91 @@
+"""Pulsar's names: namespaces and topics, and the name under which a schema history is kept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gitops.model.errors import InvalidNameError
+
+Domain = Literal["persistent", "non-persistent"]
+
+# Pulsar's NamedEntity: what a tenant's and a namespace's name may be made of.
+_ENTITY: Final = re.compile(r"[-=:.\w]+", re.ASCII)
+_PARTITION: Final = re.compile(r"-partition-\d+$")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class NamespaceName:
+    """`tenant/namespace`."""
+
+    tenant: str
+    local_name: str
+
+    @classmethod
+    def parse(cls, text: str) -> NamespaceName:
+        """Read `tenant/namespace`; raises InvalidNameError for anything else."""
+        parts = text.split("/")
+        if len(parts) != 2 or not all(_ENTITY.fullmatch(part) for part in parts):
+            raise InvalidNameError(
+                f"'{text}' is not a namespace",
+                hint="write tenant/namespace, each of letters, digits and - = : . _",
+            )
+        return cls(*parts)
+
+    def __str__(self) -> str:
+        return f"{self.tenant}/{self.local_name}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TopicName:
+    """A topic, without partition: a partitioned topic is one topic.
+
+    A schema history belongs to tenant, namespace and local name; the domain is no part of it
+    (Pulsar 4.0.7), so `persistent://a/b/c` and `non-persistent://a/b/c` share one.
+    """
+
+    namespace: NamespaceName
+    local_name: str
+    domain: Domain = "persistent"
+
+    @classmethod
+    def parse(cls, text: str) -> TopicName:
+        """Read `tenant/namespace/topic`, with or without `persistent://` before it.
+
+        A `-partition-N` at the end is cut off, as the schema registry of Pulsar 4.0.7 does.
+        Raises InvalidNameError.
+        """
+        domain: Domain = "persistent"
+        rest = text
+        if "://" in text:
+            given, rest = text.split("://", 1)
+            if given not in ("persistent", "non-persistent"):
+                raise InvalidNameError(
+                    f"'{given}' is not a topic domain", hint="use persistent or non-persistent"
+                )
+            domain = "non-persistent" if given == "non-persistent" else "persistent"
+        parts = rest.split("/", 2)
+        if len(parts) != 3:
+            raise InvalidNameError(
+                f"'{text}' is not a topic", hint="write tenant/namespace/topic"
+            )
+        namespace = NamespaceName.parse("/".join(parts[:2]))
+        return cls.of(namespace, parts[2], domain)
+
+    @classmethod
+    def of(
+        cls, namespace: NamespaceName, local_name: str, domain: Domain = "persistent"
+    ) -> TopicName:
+        """The topic of that local name; raises InvalidNameError for an empty or impossible one."""
+        name = _PARTITION.sub("", local_name)
+        if not name.strip() or "/" in name:
+            raise InvalidNameError(
+                f"'{local_name}' is not a topic's name",
+                hint="a topic's name is not empty and has no slash",
+            )
+        return cls(namespace, name, domain)
+
+    def __str__(self) -> str:
+        short = f"{self.namespace}/{self.local_name}"
+        return short if self.domain == "persistent" else f"{self.domain}://{short}"

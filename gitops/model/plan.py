@@ -1,0 +1,132 @@
+"""A plan: what would be done to a registry, in order, and everything it was decided from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from gitops.model.findings import Finding
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
+from gitops.model.schema import SchemaInfo
+
+
+class ChangeKind(Enum):
+    """What happened to a place in a schema; the value is the sign that people read."""
+
+    ADDED = "+"
+    REMOVED = "-"
+    CHANGED = "~"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaChange:
+    """One difference between two schemas, as a person would say it.
+
+    `path` is dotted field names, `[]` for items, `{}` for values. `ignored`: Pulsar takes both
+    for the same schema and stores nothing.
+    """
+
+    kind: ChangeKind
+    path: str
+    before: str = ""
+    after: str = ""
+    note: str = ""
+    ignored: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateNamespace:
+    """The files have a namespace that the registry has not."""
+
+    namespace: NamespaceName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPolicy:
+    """One key of a namespace's or a topic's policies."""
+
+    subject: NamespaceName | TopicName
+    change: PolicyChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterSchema:
+    """A new version: it gets `version`, after `latest_version` (None: the first)."""
+
+    topic: TopicName
+    info: SchemaInfo
+    version: int
+    latest_version: int | None
+    strategy: SchemaCompatibilityStrategy
+    changes: tuple[SchemaChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSchema:
+    """A topic that the files do not name loses these versions."""
+
+    topic: TopicName
+    versions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedSchema:
+    """A schema that the broker, or a rule of ours, does not let in; `findings` say why."""
+
+    topic: TopicName
+    info: SchemaInfo
+    latest_version: int | None
+    strategy: SchemaCompatibilityStrategy
+    findings: tuple[Finding, ...]
+    changes: tuple[SchemaChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaWithoutEffect:
+    """A schema that equals an older version: the broker answers that one and keeps the latest."""
+
+    topic: TopicName
+    equal_version: int
+    latest_version: int
+    changes: tuple[SchemaChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaSwallowed:
+    """Differences from the latest version that Pulsar takes for no difference."""
+
+    topic: TopicName
+    version: int
+    changes: tuple[SchemaChange, ...]
+
+
+Action = CreateNamespace | SetPolicy | RegisterSchema | DeleteSchema
+"""What is carried out."""
+
+Notice = RefusedSchema | SchemaWithoutEffect | SchemaSwallowed
+"""What is said and not carried out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Actions in the order in which they are carried out, and notices by topic.
+
+    `files` is the digest of the repository, `observed` the fingerprint of each subject in the
+    registry when the plan was made, `expected` the fingerprints that a subject passes through
+    while the plan is carried out. Nothing in it depends on the time or on the order of files.
+    """
+
+    registry: str
+    address: str
+    files: str
+    prune: bool = False
+    actions: tuple[Action, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    observed: Mapping[str, str] = field(default_factory=dict)
+    expected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    namespaces: int = 0
+    topics: int = 0
+    unchanged: int = 0

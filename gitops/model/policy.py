@@ -1,0 +1,134 @@
+"""Schema policies of topics, namespaces and brokers, and which strategy holds in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import Enum
+
+
+class SchemaCompatibilityStrategy(Enum):
+    """Pulsar's SchemaCompatibilityStrategy."""
+
+    UNDEFINED = "UNDEFINED"
+    ALWAYS_INCOMPATIBLE = "ALWAYS_INCOMPATIBLE"
+    ALWAYS_COMPATIBLE = "ALWAYS_COMPATIBLE"
+    BACKWARD = "BACKWARD"
+    FORWARD = "FORWARD"
+    FULL = "FULL"
+    BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
+    FORWARD_TRANSITIVE = "FORWARD_TRANSITIVE"
+    FULL_TRANSITIVE = "FULL_TRANSITIVE"
+
+
+class SchemaAutoUpdateCompatibilityStrategy(Enum):
+    """The legacy namespace setting, which counts where the newer one is UNDEFINED."""
+
+    AUTO_UPDATE_DISABLED = "AutoUpdateDisabled"
+    BACKWARD = "Backward"
+    FORWARD = "Forward"
+    FULL = "Full"
+    ALWAYS_COMPATIBLE = "AlwaysCompatible"
+    BACKWARD_TRANSITIVE = "BackwardTransitive"
+    FORWARD_TRANSITIVE = "ForwardTransitive"
+    FULL_TRANSITIVE = "FullTransitive"
+
+    @property
+    def strategy(self) -> SchemaCompatibilityStrategy:
+        """The strategy it stands for (Pulsar 4.0.7: disabled is ALWAYS_INCOMPATIBLE)."""
+        if self is SchemaAutoUpdateCompatibilityStrategy.AUTO_UPDATE_DISABLED:
+            return SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE
+        return SchemaCompatibilityStrategy[self.name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespacePolicies:
+    """A namespace's schema policies; None: not set (observed) or not managed (desired)."""
+
+    schema_compatibility_strategy: SchemaCompatibilityStrategy | None = None
+    is_allow_auto_update_schema: bool | None = None
+    schema_validation_enforced: bool | None = None
+    schema_auto_update_compatibility_strategy: SchemaAutoUpdateCompatibilityStrategy | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicPolicies:
+    """A topic's own schema policies; None: not set (observed) or not managed (desired)."""
+
+    schema_compatibility_strategy: SchemaCompatibilityStrategy | None = None
+    schema_validation_enforced: bool | None = None
+
+
+Policies = NamespacePolicies | TopicPolicies
+PolicyValue = (
+    SchemaCompatibilityStrategy | SchemaAutoUpdateCompatibilityStrategy | bool | None
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerDefaults:
+    """What broker.conf says; the defaults are those of Pulsar 4.0.7."""
+
+    schema_compatibility_strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.FULL
+    is_allow_auto_update_schema_enabled: bool = True
+    is_schema_validation_enforced: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyChange:
+    """One key that differs; `key` is Pulsar's camelCase name."""
+
+    key: str
+    before: PolicyValue
+    after: PolicyValue
+
+
+def camel_case(snake: str) -> str:
+    """`schema_validation_enforced` → `schemaValidationEnforced`."""
+    head, *rest = snake.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def managed_items(policies: Policies) -> tuple[tuple[str, PolicyValue], ...]:
+    """The keys (camelCase) that are set, with their values, in the order of declaration."""
+    return tuple(
+        (camel_case(f.name), value)
+        for f in fields(policies)
+        if (value := getattr(policies, f.name)) is not None
+    )
+
+
+def is_unset(key: str, value: PolicyValue) -> bool:
+    """Whether a value says no more than its absence.
+
+    A Pulsar 4.0.7 broker spells out UNDEFINED for a new namespace's strategy, and answers false
+    for schemaValidationEnforced wherever it was never set.
+    """
+    if value is None or value is SchemaCompatibilityStrategy.UNDEFINED:
+        return True
+    return key == "schemaValidationEnforced" and value is False
+
+
+def effective_strategy(
+    topic: TopicPolicies, namespace: NamespacePolicies, broker: BrokerDefaults
+) -> SchemaCompatibilityStrategy:
+    """Topic, else namespace, else the legacy setting, else the broker's; UNDEFINED never counts.
+
+    Pulsar 4.0.7, as POST …/schema resolves it; broker.conf unset or UNDEFINED means FULL.
+    """
+    undefined = (None, SchemaCompatibilityStrategy.UNDEFINED)
+    legacy = namespace.schema_auto_update_compatibility_strategy
+    chain = (
+        topic.schema_compatibility_strategy,
+        namespace.schema_compatibility_strategy,
+        legacy.strategy if legacy else None,
+        broker.schema_compatibility_strategy,
+    )
+    for strategy in chain:
+        if strategy is not None and strategy not in undefined:
+            return strategy
+    return SchemaCompatibilityStrategy.FULL
+
+
+def snake_case(camel: str) -> str:
+    """`schemaValidationEnforced` → `schema_validation_enforced`."""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in camel)

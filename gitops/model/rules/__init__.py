@@ -1,0 +1,62 @@
+"""The table of all rules, and the one way to make a finding of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.rules.avro import AVRO_DEFINITION_RULES, AVRO_RESOLUTION_RULES
+from gitops.model.rules.plan import PLAN_RULES
+from gitops.model.rules.repository import REPOSITORY_RULES
+from gitops.model.rules.rule import Rule
+
+RULES: Final[Mapping[str, Rule]] = MappingProxyType(
+    {
+        rule.id: rule
+        for rule in (
+            *REPOSITORY_RULES,
+            *AVRO_DEFINITION_RULES,
+            *AVRO_RESOLUTION_RULES,
+            *PLAN_RULES,
+        )
+    }
+)
+"""Every rule by its id."""
+
+
+def finding(
+    rule: str,
+    message: str,
+    *,
+    location: Location | None = None,
+    subject: str = "",
+    hint: str = "",
+) -> Finding:
+    """A finding with the severity of the table; raises KeyError for an id that is not in it."""
+    return Finding(
+        rule=rule,
+        severity=RULES[rule].severity,
+        message=message,
+        location=location,
+        subject=subject or (location.file if location else ""),
+        hint=hint,
+    )
+
+
+def with_severities(
+    findings: Iterable[Finding], severities: Mapping[str, Severity]
+) -> tuple[Finding, ...]:
+    """The findings as `rules:` of `gitops.yaml` rates them; those that are off are left out."""
+    rated = (_rated(item, severities) for item in findings)
+    return tuple(item for item in rated if item.severity is not Severity.OFF)
+
+
+def _rated(item: Finding, severities: Mapping[str, Severity]) -> Finding:
+    rule = RULES.get(item.rule)
+    severity = severities.get(item.rule)
+    if severity is None or (rule is not None and not rule.configurable):
+        return item
+    return replace(item, severity=severity)

@@ -1,0 +1,30 @@
+"""Sample data of a topic, for replays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gitops.model.findings import Location
+
+SampleFormat = Literal["avro", "json", "parquet", "orc", "table", "raw", "capture"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Where samples of a topic are and how to read them.
+
+    `path` may be a glob or a URI that Spark reads; a relative one is relative to the manifest.
+    `columns` renames the columns `topic`, `schema_version`, `payload`. `version` is the schema
+    version of every message where the data does not say. `max_failures` is a count (int) or a
+    share of the rows (float, 0 to 1).
+    """
+
+    format: SampleFormat
+    path: str
+    location: Location
+    columns: Mapping[str, str] = field(default_factory=dict)
+    version: int | None = None
+    sensitive: tuple[str, ...] = ()
+    max_failures: int | float = 0

@@ -1,0 +1,95 @@
+"""The Protocols between the core and the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import BrokerDefaults, PolicyChange
+from gitops.model.schema import SchemaInfo
+from gitops.model.state import RegistryState, Scope
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how many are done, and how many there are (0: not known)."""
+
+
+def no_progress(_what: str, _done: int, _total: int) -> None:
+    """A Progress that nobody watches."""
+
+
+class Registry(Protocol):
+    """A place that holds schemas and namespace policies.
+
+    Every method may raise OutsideError (no answer, or one that makes no sense); those that write
+    raise RegistryRefusedError where the registry does not accept the request.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name that `gitops.yaml` gives it."""
+        ...
+
+    @property
+    def address(self) -> str:
+        """Where it is, for people: a URL or a path, never with a secret in it."""
+        ...
+
+    @property
+    def defaults(self) -> BrokerDefaults:
+        """What holds where neither topic nor namespace says anything."""
+        ...
+
+    def list_namespaces(self) -> tuple[NamespaceName, ...]:
+        """All namespaces that these credentials may see, sorted; without Pulsar's own."""
+        ...
+
+    def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
+        """The topics that the registry can name, sorted, partitions folded, system topics left out.
+
+        A cluster does not list a topic whose schema was posted before the topic was created
+        (Pulsar 4.0.7), so absence here proves nothing.
+        """
+        ...
+
+    def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
+        """Read all versions and policies in `scope`; every name asked for is in the answer."""
+        ...
+
+    def create_namespace(self, namespace: NamespaceName) -> None:
+        """Create an empty namespace."""
+        ...
+
+    def set_policies(
+        self, subject: NamespaceName | TopicName, changes: Iterable[PolicyChange]
+    ) -> None:
+        """Set each key to its `after`; None removes the setting."""
+        ...
+
+    def register_schema(self, topic: TopicName, info: SchemaInfo) -> int:
+        """Post a schema as an administrator does; answers its version, a known one if equal."""
+        ...
+
+    def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
+        """Append a tombstone (answers its version); with `force` forget all versions (-1)."""
+        ...
+
+    def close(self) -> None:
+        """Give back connections and files."""
+        ...
+
+
+class FileTree(Protocol):
+    """The files of a repository: a folder, or the tree of a commit. Paths are relative, with `/`."""
+
+    def paths(self) -> tuple[str, ...]:
+        """All files, sorted; without those of git itself and of virtual environments."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """The content of a file.
+
+        Raises UnreadableFileError for one that is missing, too large, not a regular file, or that
+        lies outside the tree (also through a symbolic link).
+        """
+        ...
