@@ -1,0 +1,108 @@
+"""The writer seen with the reader's aliases: Avro 1.11.4's Schema.applyAliases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from gitops.compatibility.avro import canonical, fields
+from gitops.compatibility.avro.parser import make_union
+from gitops.compatibility.avro.errors import JavaError
+from gitops.compatibility.avro.names import problem
+from gitops.compatibility.avro.schema import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Record,
+    Schema,
+    Union,
+)
+
+
+def apply_aliases(writer: Schema, reader: Schema) -> Schema:
+    """The writer with names and fields renamed as the reader's aliases say.
+
+    Raises AvroParseError where the renamed writer is no valid schema: its defaults are checked
+    again, two fields can end with one name, a union can get one name twice.
+    """
+    if canonical.key(writer) == canonical.key(reader):
+        return writer
+    found = _Aliases()
+    found.collect(reader, set())
+    return _Rewriter(found).schema(writer) if found.names or found.fields else writer
+
+
+@dataclass(slots=True)
+class _Aliases:
+    """Old full name → new full name; record's full name → old field → new field."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def collect(self, schema: Schema, seen: set[str]) -> None:
+        if isinstance(schema, Record | Enum | Fixed):
+            self.names.update(dict.fromkeys(schema.aliases, schema.name))
+        match schema:
+            case Record() if schema.name not in seen:
+                seen.add(schema.name)
+                self._record(schema, seen)
+            case Array():
+                self.collect(schema.items, seen)
+            case Map():
+                self.collect(schema.values, seen)
+            case Union():
+                for branch in schema.branches:
+                    self.collect(branch, seen)
+            case _:
+                pass
+
+    def _record(self, record: Record, seen: set[str]) -> None:
+        for one in record.all_fields:
+            for alias in one.aliases:
+                self.fields.setdefault(record.name, {})[alias] = one.name
+            self.collect(one.type, seen)
+        if record.name in self.fields:
+            for alias in record.aliases:
+                self.fields[alias] = self.fields[record.name]
+
+
+class _Rewriter:
+    def __init__(self, aliases: _Aliases) -> None:
+        self.aliases = aliases
+        self.seen: dict[str, Record] = {}
+
+    def schema(self, schema: Schema) -> Schema:
+        match schema:
+            case Record():
+                return self.seen.get(schema.name) or self._record(schema)
+            case Enum() | Fixed():
+                return replace(schema, name=self._name(schema.name), aliases=())
+            case Array():
+                return replace(schema, items=self.schema(schema.items))
+            case Map():
+                return replace(schema, values=self.schema(schema.values))
+            case Union():
+                branches = tuple(self.schema(branch) for branch in schema.branches)
+                return make_union(branches, schema.pointer)
+            case _:
+                return schema
+
+    def _name(self, name: str) -> str:
+        return self.aliases.names.get(name, name)
+
+    def _record(self, record: Record) -> Record:
+        renamed = Record(name=self._name(record.name), props=record.props, pointer=record.pointer)
+        self.seen[record.name] = renamed
+        new_names = self.aliases.fields.get(renamed.name, {})
+        rewritten = tuple(self._field(f, new_names.get(f.name, f.name)) for f in record.all_fields)
+        if len({f.name for f in rewritten}) < len(rewritten):
+            message = f"the aliases give two fields of {renamed.name} the same name"
+            raise problem("duplicate-field", message, record.pointer, java=JavaError.RUNTIME)
+        renamed.set_fields(rewritten)
+        return renamed
+
+    def _field(self, old: Field, name: str) -> Field:
+        kind = self.schema(old.type)
+        fields.check_default(name, kind, old.default, old.pointer)
+        return replace(old, name=name, type=kind, aliases=())

@@ -1,0 +1,109 @@
+"""Whether a default that a reader needs can be used: encoded and decoded, as Avro 1.11.4 does.
+
+This is laxer in some ways and stricter in others than `defaults.is_valid_default`.
+"""
+
+from __future__ import annotations
+
+from gitops.compatibility.avro.defaults import is_number, member
+from gitops.compatibility.avro.json_text import Json
+from gitops.compatibility.avro.recursion import recurses_directly
+from gitops.compatibility.avro.schema import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Missing,
+    Primitive,
+    Record,
+    Schema,
+    Union,
+)
+
+
+class UnusableDefaultError(ValueError):
+    """The default of `field` does not fit its type; `overflow`: Java runs out of stack."""
+
+    def __init__(self, field: Field, message: str, *, overflow: bool = False) -> None:
+        super().__init__(message)
+        self.field = field
+        self.overflow = overflow
+
+
+class _MisfitError(ValueError):
+    pass
+
+
+def check_usable(field: Field) -> None:
+    """Raises UnusableDefaultError."""
+    if field.default is None and _takes_null(field.type):
+        return
+    try:
+        _encode(field.type, field.default)
+    except _MisfitError as error:
+        raise UnusableDefaultError(field, str(error)) from None
+    if recurses_directly(field.type):
+        raise UnusableDefaultError(field, "the type contains itself", overflow=True)
+
+
+def _takes_null(schema: Schema) -> bool:
+    first = schema.branches[0] if isinstance(schema, Union) and schema.branches else schema
+    return first.kind == "null"
+
+
+def _encode(schema: Schema, value: Json | Missing) -> None:
+    match schema:
+        case Record():
+            _encode_record(schema, value)
+        case Enum():
+            if value not in schema.symbols:
+                raise _MisfitError(f"{value!r} is not a symbol of {schema.name}")
+        case Array():
+            for item in _items(value):
+                _encode(schema.items, item)
+        case Map():
+            _encode_map(schema, value)
+        case Union():
+            if not schema.branches:
+                raise _MisfitError("an empty union has no value")
+            _encode(schema.branches[0], value)
+        case Fixed() | Primitive():
+            _encode_scalar(schema.kind, value)
+
+
+def _encode_record(record: Record, value: Json | Missing) -> None:
+    given = value if isinstance(value, dict) else {}
+    for field in record.all_fields:
+        inner = member(field, given)
+        if isinstance(inner, Missing):
+            raise _MisfitError(f"there is no default for '{field.name}'")
+        _encode(field.type, inner)
+
+
+def _items(value: Json | Missing) -> list[Json]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _encode_map(schema: Map, value: Json | Missing) -> None:
+    if isinstance(value, list) and value:
+        # The count of the list is written and no entry after it, so decoding runs dry.
+        raise _MisfitError("a list is not a map")
+    for inner in value.values() if isinstance(value, dict) else ():
+        _encode(schema.values, inner)
+
+
+def _encode_scalar(kind: str, value: Json | Missing) -> None:
+    match kind:
+        case "null":
+            fits = value is None
+        case "boolean":
+            fits = isinstance(value, bool)
+        case "int" | "long" | "float" | "double":
+            fits = is_number(value)
+        case _:
+            fits = isinstance(value, str)
+    if not fits:
+        raise _MisfitError(f"{value!r} is not a {kind}")

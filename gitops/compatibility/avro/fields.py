@@ -1,0 +1,102 @@
+"""Fields of a record: order, default, aliases; and the members that other nodes share."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitops.compatibility.avro.defaults import IncompleteRecordError, is_valid_default
+from gitops.compatibility.avro.errors import JavaError
+from gitops.compatibility.avro.json_text import Json
+from gitops.compatibility.avro.names import check_name, problem
+from gitops.compatibility.avro.schema import MISSING, Field, Missing, Schema, describe
+
+_RESERVED: Final = frozenset(("default", "doc", "name", "order", "type", "aliases"))
+_ORDERS: Final = frozenset(("ASCENDING", "DESCENDING", "IGNORE"))
+_DECIMAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?", re.ASCII)
+_HEXADECIMAL: Final = re.compile(
+    r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?", re.ASCII
+)
+_NO_NUMBER: Final = re.compile(r"([+-]?)(NaN|Infinity)")
+
+
+def read(node: dict[str, Json], name: str, kind: Schema, at: str, *, validate: bool) -> Field:
+    """A field whose name and type are known already."""
+    order = _order(node, at)
+    default = _default(node, kind, at)
+    check_name(name, f"{at}/name")
+    if validate:
+        check_default(name, kind, default, at)
+    return Field(
+        name=name,
+        type=kind,
+        default=default,
+        order=order,
+        doc=text(node, "doc"),
+        props={key: value for key, value in node.items() if key not in _RESERVED},
+        aliases=aliases(node, at),
+        pointer=at,
+    )
+
+
+def check_default(name: str, kind: Schema, default: Json | Missing, at: str) -> None:
+    """Refuse a default that its type does not allow (Avro 1.11.4: a union's first branch)."""
+    if isinstance(default, Missing):
+        return
+    where = f"{at}/default"
+    try:
+        valid = is_valid_default(kind, default)
+    except IncompleteRecordError:
+        message = f"the default of '{name}' is of the record that is being defined"
+        raise problem("invalid-default", message, where, java=JavaError.RUNTIME) from None
+    if not valid:
+        message = f"the default of '{name}' is not a {describe(kind)}"
+        raise problem("invalid-default", message, where, java=JavaError.RUNTIME)
+
+
+def text(node: dict[str, Json], key: str) -> str | None:
+    """A member that counts only if it is text."""
+    value = node.get(key)
+    return value if isinstance(value, str) else None
+
+
+def aliases(node: dict[str, Json], at: str) -> tuple[str, ...]:
+    """The member `aliases` as it stands: a list of text."""
+    if "aliases" not in node:
+        return ()
+    given = node["aliases"]
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise problem("bad-aliases", "'aliases' must be a list of text", f"{at}/aliases")
+    return tuple(dict.fromkeys(given))
+
+
+def _order(node: dict[str, Json], at: str) -> str:
+    if "order" not in node:
+        return "ASCENDING"
+    order = text(node, "order")
+    if order is None or order.upper() not in _ORDERS:
+        message = "'order' is one of ascending, descending, ignore"
+        raise problem("bad-order", message, f"{at}/order", java=JavaError.RUNTIME)
+    return order.upper()
+
+
+def _default(node: dict[str, Json], kind: Schema, at: str) -> Json | Missing:
+    if "default" not in node:
+        return MISSING
+    default = node["default"]
+    if isinstance(default, str) and kind.kind in ("float", "double"):
+        return _java_double(default, at)
+    return default
+
+
+def _java_double(given: str, at: str) -> float:
+    """What Java's Double.valueOf makes of a text."""
+    stripped = given.strip("".join(map(chr, range(33))))
+    if found := _NO_NUMBER.fullmatch(stripped):
+        return float(f"{found[1]}{found[2]}")
+    if _DECIMAL.fullmatch(stripped):
+        return float(stripped.rstrip("fFdD"))
+    if found := _HEXADECIMAL.fullmatch(stripped):
+        return float.fromhex(found[1])
+    message = f"the default '{given}' is not a number"
+    raise problem("invalid-default", message, f"{at}/default", java=JavaError.RUNTIME)

@@ -1,0 +1,104 @@
+"""Each type's checker, and how the broker picks what it compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gitops.compatibility import avro_check, json_check, key_value, protobuf_native
+from gitops.compatibility.outcome import COMPATIBLE, End, Labelled, Outcome, incompatible
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaType
+
+
+def check_latest(latest: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+    """Against the latest version: type, then bytes, then the type's checker (Pulsar 4.0.7)."""
+    if strategy is Strategy.ALWAYS_COMPATIBLE:
+        return COMPATIBLE
+    if other := _other_type([latest], candidate):
+        return other
+    if latest.schema.data == candidate.schema.data:
+        return COMPATIBLE
+    if candidate.schema.type is SchemaType.JSON:
+        return json_check.check(latest, candidate, strategy)
+    return check_list([latest], candidate, strategy)
+
+
+def check_all(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
+    """Against the whole live history; Java's exceptions count as incompatible (Pulsar 4.0.7)."""
+    outcome = _other_type(existing, candidate) or check_list(existing, candidate, strategy)
+    if outcome.end is not End.CRASHED:
+        return outcome
+    return Outcome(
+        end=End.INCOMPATIBLE,
+        reason=outcome.reason,
+        incompatibilities=outcome.incompatibilities,
+    )
+
+
+def _other_type(existing: Sequence[Labelled], candidate: Labelled) -> Outcome | None:
+    for one in existing:
+        if one.schema.type is not candidate.schema.type:
+            old, new = one.schema.type.value, candidate.schema.type.value
+            return incompatible(f"{one.label} is {old} and the candidate {new}")
+    return None
+
+
+def check_list(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
+    """The type's checker, for schemas of one type."""
+    match candidate.schema.type:
+        case SchemaType.AVRO | SchemaType.JSON:
+            return avro_check.check(existing, candidate, strategy)
+        case SchemaType.KEY_VALUE:
+            return _check_key_value(existing, candidate, strategy)
+        case SchemaType.PROTOBUF_NATIVE:
+            return _check_protobuf_native(existing, candidate, strategy)
+        case _:
+            return _check_default(strategy)
+
+
+def _check_default(strategy: Strategy) -> Outcome:
+    """Primitives, NONE, and PROTOBUF, whose checker a broker does not load by default."""
+    if strategy is Strategy.ALWAYS_INCOMPATIBLE:
+        return incompatible("the strategy ALWAYS_INCOMPATIBLE allows no other schema")
+    return COMPATIBLE
+
+
+def _check_protobuf_native(
+    existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy
+) -> Outcome:
+    if strategy in (Strategy.ALWAYS_INCOMPATIBLE, Strategy.ALWAYS_COMPATIBLE):
+        return _check_default(strategy)
+    new = protobuf_native.root_message(candidate.schema.data)
+    for one in existing:
+        try:
+            old = protobuf_native.root_message(one.schema.data)
+        except protobuf_native.InvalidEnvelopeError as error:
+            return Outcome(end=End.CRASHED, reason=f"{one.label}: {error}")
+        if old != new:
+            return incompatible(f"the root message of {one.label} is {old}, not {new}")
+    return COMPATIBLE
+
+
+def _check_key_value(
+    existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy
+) -> Outcome:
+    if strategy is Strategy.ALWAYS_COMPATIBLE:
+        return COMPATIBLE
+    try:
+        new = key_value.split(candidate.schema)
+        old = [key_value.split(one.schema) for one in existing]
+    except key_value.UndecodableError as error:
+        return Outcome(end=End.CRASHED, reason=str(error))
+    for index, name in enumerate(("key", "value")):
+        halves = [
+            Labelled(one.label, pair[index]) for one, pair in zip(existing, old, strict=True)
+        ]
+        half = Labelled(candidate.label, new[index])
+        outcome = _other_type(halves, half) or check_list(halves, half, strategy)
+        if outcome.end is not End.COMPATIBLE:
+            return Outcome(
+                end=outcome.end,
+                reason=f"{name}: {outcome.reason}",
+                incompatibilities=outcome.incompatibilities,
+            )
+    return COMPATIBLE

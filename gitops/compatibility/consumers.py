@@ -1,0 +1,56 @@
+"""The broker's rule for consumers, which is not the one for producers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitops.compatibility import checkers
+from gitops.compatibility.decision import Decision, StoredHistory
+from gitops.compatibility.outcome import End, Labelled
+from gitops.compatibility.payload import PayloadError, to_stored
+from gitops.compatibility.registration import CANDIDATE, decision_of, register
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo
+
+_AS_BACKWARD: Final = frozenset(
+    {Strategy.BACKWARD, Strategy.FORWARD, Strategy.FULL, Strategy.FORWARD_TRANSITIVE}
+)
+
+
+def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
+    """A consumer with a schema on an active topic: nothing is validated, nothing is stored.
+
+    Four strategies ask alike whether it reads the latest version; BACKWARD_TRANSITIVE and
+    FULL_TRANSITIVE ask their own question of all versions, and ALWAYS_INCOMPATIBLE refuses even
+    the registered schema (Pulsar 4.0.7).
+    """
+    strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
+    if strategy is Strategy.ALWAYS_COMPATIBLE:
+        return Decision(accepted=True)
+    if not history.entries:
+        reason = "the topic is active and has no schema"
+        return Decision(accepted=False, status=404, reason=reason)
+    try:
+        new = Labelled(CANDIDATE, to_stored(candidate))
+    except PayloadError as error:
+        return Decision(accepted=False, status=500, reason=str(error))
+    entries = [Labelled(f"v{version}", schema) for version, schema in history.entries]
+    if strategy in _AS_BACKWARD:
+        outcome = checkers.check_latest(entries[-1], new, Strategy.BACKWARD)
+    else:
+        outcome = checkers.check_all(entries, new, strategy)
+    return Decision(accepted=True) if outcome.end is End.COMPATIBLE else decision_of(outcome)
+
+
+def subscribe(
+    history: StoredHistory, candidate: SchemaInfo, strategy: Strategy, *, idle: bool
+) -> Decision:
+    """A consumer that connects: on an idle topic without a schema it registers its own.
+
+    Idle is a topic without producers, other consumers and stored data (Pulsar 4.0.7).
+    """
+    if idle and not history.entries:
+        return register(history, candidate, strategy)
+    return check_consumer(history, candidate, strategy)
+
+

@@ -1,0 +1,73 @@
+"""The checker for JSON against one version: Avro definitions, and the old Jackson form.
+
+A registration reaches it only with two Avro definitions, since equality has read both before;
+the compatibility endpoint and consumers reach the rest (Pulsar 4.0.7).
+"""
+
+from __future__ import annotations
+
+from gitops.compatibility import avro_check, jackson
+from gitops.compatibility.avro.errors import AvroParseError, JavaError
+from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.outcome import COMPATIBLE, End, Labelled, Outcome, incompatible
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+
+
+class _CrashError(Exception):
+    pass
+
+
+def check(existing: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+    """Pulsar 4.0.7's JsonSchemaCompatibilityCheck for a single version."""
+    try:
+        return _check(existing, candidate, strategy)
+    except _CrashError as error:
+        return Outcome(end=End.CRASHED, reason=str(error))
+
+
+def _check(existing: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+    if _is_avro(existing):
+        if _is_avro(candidate):
+            return avro_check.check([existing], candidate, strategy)
+        if _is_jackson(candidate):
+            return COMPATIBLE
+        return incompatible("the candidate is neither an Avro nor a JSON schema definition")
+    if _is_jackson(existing):
+        if _is_avro(candidate):
+            return COMPATIBLE
+        if _is_jackson(candidate):
+            return _same_id(existing, candidate)
+        return incompatible("the candidate is neither an Avro nor a JSON schema definition")
+    return COMPATIBLE
+
+
+def _is_avro(one: Labelled) -> bool:
+    try:
+        parse(_text(one))
+    except AvroParseError as error:
+        if error.java is not JavaError.SCHEMA_PARSE:
+            raise _CrashError(f"{one.label}: {error}") from None
+        return False
+    return True
+
+
+def _is_jackson(one: Labelled) -> bool:
+    try:
+        jackson.read(_text(one))
+    except jackson.NotJacksonError:
+        return False
+    except jackson.UnknownTypeIdError as error:
+        raise _CrashError(f"{one.label}: {error}") from None
+    return True
+
+
+def _same_id(existing: Labelled, candidate: Labelled) -> Outcome:
+    old, new = (jackson.read(_text(one)) or {} for one in (existing, candidate))
+    if old.get("id") is None:
+        raise _CrashError(f"{existing.label} has no 'id' to compare")
+    same = old["id"] == new.get("id")
+    return COMPATIBLE if same else incompatible("the 'id' of the JSON schema differs")
+
+
+def _text(one: Labelled) -> str:
+    return one.schema.data.decode("utf-8", "replace")

@@ -1,0 +1,124 @@
+"""KEY_VALUE: between the text of admin REST, the stored pair of bytes, and its two halves."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any, Final
+
+from gitops.compatibility.decision import StoredSchema
+from gitops.model.schema import SchemaType
+
+_LENGTH: Final = struct.Struct(">i")
+_NULL: Final = -1
+
+
+class UndecodableError(ValueError):
+    """The text or the bytes are not a pair; the broker answers 500."""
+
+
+class _Number(str):
+    """A number as it was written: Gson keeps its literal text."""
+
+    __slots__ = ()
+
+
+_DECODER: Final = json.JSONDecoder(parse_int=_Number, parse_float=_Number)
+
+
+def pack(text: str) -> bytes:
+    """The stored bytes for a REST text `{"key": …, "value": …}`; raises UndecodableError."""
+    try:
+        pair = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        raise UndecodableError("a KEY_VALUE definition must be an object of key and value") from None
+    if not isinstance(pair, dict) or "key" not in pair or "value" not in pair:
+        raise UndecodableError("a KEY_VALUE definition needs the members 'key' and 'value'")
+    halves = (_half(pair["key"]), _half(pair["value"]))
+    return b"".join(_LENGTH.pack(len(half)) + half for half in halves)
+
+
+def unpack(data: bytes) -> tuple[bytes, bytes]:
+    """The two halves of stored bytes; raises UndecodableError."""
+    key, rest = _take(data)
+    value, _ = _take(rest)
+    return key, value
+
+
+def split(schema: StoredSchema) -> tuple[StoredSchema, StoredSchema]:
+    """Key and value as schemas of their own; raises UndecodableError.
+
+    Types stand in the properties, BYTES where they do not (Pulsar 4.0.7).
+    """
+    key, value = unpack(schema.data)
+    return _named(schema, "key", key), _named(schema, "value", value)
+
+
+def to_text(schema: StoredSchema) -> str:
+    """What GET …/schema shows; raises UndecodableError."""
+    key, value = split(schema)
+    return f'{{"key":{_shown(key)},"value":{_shown(value)}}}'
+
+
+def _take(data: bytes) -> tuple[bytes, bytes]:
+    if len(data) < _LENGTH.size:
+        raise UndecodableError("the KEY_VALUE data ends too early")
+    (length,) = _LENGTH.unpack_from(data)
+    rest = data[_LENGTH.size :]
+    if length == _NULL:
+        return b"", rest
+    if length < 0 or length > len(rest):
+        raise UndecodableError("the KEY_VALUE data ends too early")
+    return rest[:length], rest[length:]
+
+
+def _named(schema: StoredSchema, half: str, data: bytes) -> StoredSchema:
+    name = schema.properties.get(f"{half}.schema.type", "BYTES")
+    try:
+        kind = SchemaType(name)
+    except ValueError:
+        raise UndecodableError(f"'{name}' is not a schema type") from None
+    return StoredSchema(type=kind, data=data, properties=_properties(schema, half))
+
+
+def _properties(schema: StoredSchema, half: str) -> dict[str, str]:
+    text = schema.properties.get(f"{half}.schema.properties", "")
+    if not text:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UndecodableError(f"'{half}.schema.properties' is not an object")
+    return {str(name): str(value) for name, value in found.items()}
+
+
+def _half(value: Any) -> bytes:
+    return b"" if value == "" else _compact(value).encode("utf-8", "surrogatepass")
+
+
+def _shown(half: StoredSchema) -> str:
+    if not half.data:
+        return '""'
+    text = half.data.decode("utf-8", "replace")
+    try:
+        return _compact(_DECODER.decode(text))
+    except (ValueError, RecursionError):
+        return _compact(text)
+
+
+def _compact(value: Any) -> str:
+    """Gson's own compact text: members in order, no HTML escaping, numbers as written."""
+    match value:
+        case _Number():
+            return str(value)
+        case dict():
+            return "{" + ",".join(f"{_compact(k)}:{_compact(v)}" for k, v in value.items()) + "}"
+        case list():
+            return "[" + ",".join(map(_compact, value)) + "]"
+        case str():
+            text = json.dumps(value, ensure_ascii=False)
+            return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+        case _:
+            return json.dumps(value)

@@ -1,0 +1,111 @@
+"""The gates that a schema passes on its way into the registry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from gitops.compatibility import checkers, equality
+from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
+from gitops.compatibility.outcome import End, Labelled, Outcome
+from gitops.compatibility.payload import PayloadError, to_stored
+from gitops.compatibility.strategies import TRANSITIVE
+from gitops.compatibility.validators import InvalidSchemaDataError, validate
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo
+
+CANDIDATE: Final = "candidate"
+_STATUS: Final = {End.INCOMPATIBLE: 409, End.CRASHED: 500, End.OVERFLOWED: 500}
+
+
+def register(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
+    """What POST …/schema answers, and a producer with auto-update on (Pulsar 4.0.7).
+
+    In this order: the text is converted, its data validated, an equal version looked for, and
+    only then the strategy asked; the first schema of a history passes under every strategy.
+    UNDEFINED counts as FULL.
+    """
+    try:
+        stored = to_stored(candidate)
+        validate(stored)
+    except PayloadError as error:
+        return _refused(500, str(error))
+    except InvalidSchemaDataError as error:
+        return _refused(error.status, str(error))
+    return register_stored(history, stored, strategy)
+
+
+def register_stored(
+    history: StoredHistory, candidate: StoredSchema, strategy: Strategy
+) -> Decision:
+    """The gates behind conversion and validation."""
+    try:
+        known = equality.find_equal(history.entries, candidate)
+    except AvroParseError as error:
+        return _refused(500, _poisoned(history, candidate, error))
+    if known is not None:
+        return Decision(accepted=True, version=known, known=True)
+    if not history.entries:
+        return Decision(accepted=True, version=history.next_version)
+    outcome = check(history, candidate, strategy)
+    if outcome.end is End.COMPATIBLE:
+        return Decision(accepted=True, version=history.next_version)
+    return decision_of(outcome)
+
+
+def compatible(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
+    """What POST …/compatibility answers: no equality, so it can differ from `register`.
+
+    Under a transitive strategy the checker runs on an empty history as well (Pulsar 4.0.7).
+    """
+    try:
+        stored = to_stored(candidate)
+        validate(stored)
+    except PayloadError as error:
+        return _refused(500, str(error))
+    except InvalidSchemaDataError as error:
+        return _refused(500, str(error))
+    outcome = check(history, stored, strategy)
+    if outcome.end is End.COMPATIBLE:
+        return Decision(accepted=True)
+    # The endpoint never answers "false": whatever stands against it is a server error.
+    return replace(decision_of(outcome), status=500)
+
+
+def check(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Outcome:
+    """The strategy's question: against the latest version, or against all."""
+    strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
+    entries = [Labelled(f"v{version}", schema) for version, schema in history.entries]
+    new = Labelled(CANDIDATE, candidate)
+    if strategy in TRANSITIVE:
+        return checkers.check_all(entries, new, strategy)
+    if not entries:
+        return Outcome(end=End.COMPATIBLE)
+    return checkers.check_latest(entries[-1], new, strategy)
+
+
+def decision_of(outcome: Outcome) -> Decision:
+    """The refusal that a failed check stands for."""
+    return Decision(
+        accepted=False,
+        status=_STATUS[outcome.end],
+        reason=outcome.reason,
+        incompatibilities=outcome.incompatibilities,
+    )
+
+
+def _refused(status: int, reason: str) -> Decision:
+    return Decision(accepted=False, status=status, reason=reason)
+
+
+def _poisoned(history: StoredHistory, candidate: StoredSchema, error: AvroParseError) -> str:
+    for version, entry in history.entries:
+        try:
+            equality.identity(entry, beside=candidate)
+        except AvroParseError as broken:
+            return (
+                f"v{version} of this topic is not a valid schema ({broken}); the broker fails on "
+                "every further one until the topic's schema is deleted"
+            )
+    return f"the candidate is not a valid schema: {error}"

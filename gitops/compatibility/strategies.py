@@ -1,0 +1,33 @@
+"""Which schema must read which: the meaning of each strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeVar
+
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+
+TRANSITIVE: Final = frozenset(
+    {Strategy.BACKWARD_TRANSITIVE, Strategy.FORWARD_TRANSITIVE, Strategy.FULL_TRANSITIVE}
+)
+"""Strategies that look at the whole live history; the others look at the latest version."""
+
+_BACKWARD: Final = frozenset({Strategy.BACKWARD, Strategy.BACKWARD_TRANSITIVE})
+_FORWARD: Final = frozenset({Strategy.FORWARD, Strategy.FORWARD_TRANSITIVE})
+_T = TypeVar("_T")
+
+
+def pairs(strategy: Strategy, existing: Sequence[_T], candidate: _T) -> Iterator[tuple[_T, _T]]:
+    """(reader, writer) for every check, in the broker's order: the newest version first.
+
+    A FULL strategy asks first whether the existing schema reads the candidate's data
+    (Pulsar 4.0.7). ALWAYS_* strategies ask nothing.
+    """
+    for old in reversed(existing):
+        if strategy in _BACKWARD:
+            yield candidate, old
+        elif strategy in _FORWARD:
+            yield old, candidate
+        elif strategy in (Strategy.FULL, Strategy.FULL_TRANSITIVE):
+            yield old, candidate
+            yield candidate, old
