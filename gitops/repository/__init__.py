@@ -1,0 +1,1 @@
+"""Bytes in, model and findings out: manifests, definitions, positions; and the way back."""

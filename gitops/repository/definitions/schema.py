@@ -1,0 +1,243 @@
+"""Builds the SchemaInfo of a topic or a client out of what its manifest says."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitops.compatibility.avro.json_text import JsonTextError
+from gitops.model.errors import OutsideRepositoryError
+from gitops.model.findings import Finding, Location
+from gitops.model.rules import finding
+from gitops.model.schema import (
+    AVRO_DEFINED,
+    DEFINED_TYPES,
+    KeyValueEncodingType,
+    SchemaInfo,
+    SchemaType,
+)
+from gitops.repository.definitions.avro import AvroDefinitions
+from gitops.repository.definitions.key_value import (
+    JAVA_NAMES,
+    Half,
+    compact,
+    pair_properties,
+    pair_text,
+)
+from gitops.repository.definitions.protobuf import envelope, messages, read_files
+from gitops.repository.definitions.protoc import Protoc, ProtocProblem
+from gitops.repository.definitions.shared_types import SharedTypes
+from gitops.repository.definitions.text import definition_file, definition_text
+from gitops.repository.documents.reading import Manifest
+from gitops.repository.documents.schema import ClientSchemaDocument, HalfDocument, SchemaDocument
+from gitops.repository.positions import Path
+from gitops.repository.sources import Sources, resolve
+from gitops.repository.suggestions import did_you_mean_or_list
+
+_WITH_HALVES = ("encoding", "key", "value")
+
+
+@dataclass(slots=True, kw_only=True)
+class Place:
+    """Where a schema stands, and what is gathered while it is built.
+
+    `files` are the definitions used, `content` the findings about what they say. Findings about
+    the manifest go to the manifest itself.
+    """
+
+    manifest: Manifest[Any]
+    path: Path
+    subject: str
+    files: list[str] = field(default_factory=list)
+    content: list[Finding] = field(default_factory=list)
+
+    def add(self, rule: str, message: str, *keys: str, hint: str = "") -> None:
+        """A finding at a key below the schema."""
+        at_key = not keys
+        self.manifest.add(rule, message, (*self.path, *keys), at_key=at_key, hint=hint)
+
+    def below(self, key: str) -> Place:
+        """The same gathering, one key further down."""
+        return Place(
+            manifest=self.manifest,
+            path=(*self.path, key),
+            subject=self.subject,
+            files=self.files,
+            content=self.content,
+        )
+
+
+class SchemaBuilder:
+    """Builds the schemas of one repository."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._avro = AvroDefinitions(sources, SharedTypes(sources))
+        self._protoc = Protoc(sources)
+
+    def close(self) -> None:
+        """Give back temporary files."""
+        self._protoc.close()
+
+    def build(
+        self, document: SchemaDocument | ClientSchemaDocument, schema_type: SchemaType, place: Place
+    ) -> SchemaInfo | None:
+        """The schema, or None with findings that say why there is none."""
+        if schema_type is SchemaType.KEY_VALUE and document.definition is None:
+            return self._pair(document, place)
+        for key in _WITH_HALVES:
+            if getattr(document, key) is not None:
+                both = schema_type is SchemaType.KEY_VALUE
+                why = "definition says it all" if both else f"{schema_type.value} has no halves"
+                place.add("REPO-R015", f"'{key}' does not go here: {why}", key)
+                return None
+        text = self._text(document, schema_type, place)
+        if text is None:
+            return None
+        return SchemaInfo(type=schema_type, schema=text, properties=dict(document.properties))
+
+    def _pair(
+        self, document: SchemaDocument | ClientSchemaDocument, place: Place
+    ) -> SchemaInfo | None:
+        for half in ("key", "value"):
+            if getattr(document, half) is None:
+                hint = "a KEY_VALUE needs key: and value:, or a definition:"
+                place.add("REPO-R005", f"missing key '{half}'", hint=hint)
+        if document.key is None or document.value is None:
+            return None
+        if document.message is not None:
+            place.add("REPO-R015", "'message' belongs into key: or value:", "message")
+        key = self._half(document.key, place.below("key"))
+        value = self._half(document.value, place.below("value"))
+        if key is None or value is None:
+            return None
+        encoding = KeyValueEncodingType(document.encoding or "INLINE")
+        derived = pair_properties(key, value, encoding)
+        for name in sorted(derived.keys() & document.properties.keys()):
+            place.add("REPO-R015", f"'{name}' follows from the halves", "properties", name)
+        return SchemaInfo(
+            type=SchemaType.KEY_VALUE,
+            schema=pair_text(key, value),
+            properties={**document.properties, **derived},
+        )
+
+    def _half(self, document: HalfDocument, place: Place) -> Half | None:
+        schema_type = SchemaType(document.type)
+        text = self._text(document, schema_type, place, half=True)
+        if text is None:
+            return None
+        name = JAVA_NAMES.get(document.type, "") if document.name is None else document.name
+        try:
+            whole = compact(text) if text else ""
+        except JsonTextError as error:
+            place.add("REPO-R019", f"the definition is not JSON: {error}", "definition")
+            return None
+        return Half(type=schema_type, text=whole, name=name, properties=document.properties)
+
+    def _text(
+        self,
+        document: SchemaDocument | ClientSchemaDocument | HalfDocument,
+        schema_type: SchemaType,
+        place: Place,
+        *,
+        half: bool = False,
+    ) -> str | None:
+        given = document.definition
+        if isinstance(given, str) and given.endswith(".proto") and document.message is not None:
+            return self._protobuf(given, document.message, schema_type, place)
+        if document.message is not None:
+            message = "'message' goes with a definition that is a .proto file"
+            place.add("REPO-R015", message, "message")
+            return None
+        if given is None:
+            return self._no_definition(schema_type, place)
+        if schema_type is SchemaType.PROTOBUF_NATIVE and str(given).endswith(".proto"):
+            hint = "name the root message with its package, as message: shop.Order"
+            place.add("REPO-R005", "missing key 'message'", hint=hint)
+            return None
+        return self._plain(given, schema_type, place, half=half)
+
+    @staticmethod
+    def _no_definition(schema_type: SchemaType, place: Place) -> str | None:
+        if schema_type not in DEFINED_TYPES:
+            return ""
+        hint = f"{schema_type.value} needs one: the name of a file, or the definition itself"
+        place.add("REPO-R005", "missing key 'definition'", hint=hint)
+        return None
+
+    def _plain(
+        self, given: object, schema_type: SchemaType, place: Place, *, half: bool
+    ) -> str | None:
+        path = (*place.path, "definition")
+        found = definition_text(given, place.manifest, path, self._sources)
+        if found is None:
+            place.files.extend(self._unusable(given, place))
+            return None
+        if schema_type not in AVRO_DEFINED:
+            place.files.extend([found.file] if found.file else [])
+            return found.text
+        read = self._avro.read(
+            found,
+            place.subject,
+            top_union=schema_type is not SchemaType.AVRO,
+            defaults=not half,
+        )
+        place.files.extend(each for each in read.files if each not in place.files)
+        place.content.extend(read.findings)
+        place.manifest.findings.extend(read.obstacles)
+        return None if read.obstacles else read.text
+
+    def _unusable(self, given: object, place: Place) -> list[str]:
+        """The file that is named but of no use, so that nobody calls it unused as well."""
+        try:
+            file = resolve(posixpath.dirname(place.manifest.file), str(given))
+        except OutsideRepositoryError:
+            return []
+        return [file] if file in self._sources else []
+
+    def _protobuf(
+        self, given: str, message: str, schema_type: SchemaType, place: Place
+    ) -> str | None:
+        if schema_type is not SchemaType.PROTOBUF_NATIVE:
+            hint = f"{schema_type.value} has an Avro definition; PROTOBUF_NATIVE takes .proto files"
+            place.add(
+                "REPO-R015", "a .proto file goes with PROTOBUF_NATIVE only", "type", hint=hint
+            )
+            return None
+        file = definition_file(given, place.manifest, (*place.path, "definition"), self._sources)
+        if file is None:
+            return None
+        place.files.append(file)
+        if not self._protoc.is_installed():
+            hint = "pip install 'pulsar-schema-gitops[protobuf]'"
+            place.add("REPO-R020", "no protoc to compile it with", "definition", hint=hint)
+            return None
+        compiled = self._protoc.compile(file)
+        for problem in compiled.problems:
+            place.manifest.findings.append(self._of_protoc(problem, file, place))
+        return None if compiled.problems else self._envelope(compiled.files, file, message, place)
+
+    def _envelope(
+        self, compiled: tuple[bytes, ...], file: str, message: str, place: Place
+    ) -> str | None:
+        files = read_files(compiled)
+        known = messages(files, file.rpartition("/")[2])
+        if message in known:
+            return envelope(files, known[message], message)
+        hint = did_you_mean_or_list(message, sorted(known))
+        place.add("REPO-R011", f"there is no message '{message}'", "message", hint=hint)
+        return None
+
+    def _of_protoc(self, problem: ProtocProblem, file: str, place: Place) -> Finding:
+        ours = not problem.file or problem.file in self._sources
+        return finding(
+            "REPO-R020",
+            problem.message if ours else f"{problem.file}: {problem.message}",
+            location=Location(
+                file=problem.file if ours and problem.file else file,
+                line=problem.line,
+                column=problem.column,
+            ),
+            subject=place.subject,
+        )

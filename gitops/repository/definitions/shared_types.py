@@ -1,0 +1,201 @@
+"""Types that a definition names and another file defines: found, and put in where first named.
+
+Pulsar has no references, so the text that it gets must be whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from gitops.compatibility.avro.depth import deep_enough
+from gitops.compatibility.avro.json_text import JsonTextError, read_json
+from gitops.model.errors import UnreadableFileError
+from gitops.repository.definitions.named_types import (
+    NAMED,
+    PRIMITIVES,
+    children,
+    full_name,
+    named_types,
+    namespace_of,
+)
+from gitops.repository.sources import Sources
+from gitops.repository.suggestions import did_you_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedType:
+    """A named type and where it is defined."""
+
+    name: str
+    file: str
+    pointer: str
+    node: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedTypeProblem:
+    """A type that cannot be put in; `pointer` is into the whole text."""
+
+    rule: str
+    message: str
+    pointer: str
+    hint: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Expansion:
+    """A definition with shared types put in.
+
+    `origins` maps a pointer into the whole text to the file and the pointer that it comes from.
+    """
+
+    text: str = ""
+    files: list[str] = field(default_factory=list)
+    origins: dict[str, tuple[str, str]] = field(default_factory=dict)
+    problems: list[SharedTypeProblem] = field(default_factory=list)
+
+    def origin(self, pointer: str) -> tuple[str | None, str]:
+        """The file (None: the definition's own) and the pointer there of a place in the text."""
+        at = pointer
+        while at not in self.origins:
+            if not at:
+                return None, pointer
+            at = at.rpartition("/")[0]
+        file, start = self.origins[at]
+        return file, start + pointer[len(at) :]
+
+
+class SharedTypes:
+    """The named types of every `.avsc` file, read when first asked for."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    def named(self, name: str) -> list[SharedType]:
+        """All definitions of a full name."""
+        return self._index.get(name, [])
+
+    def suggestion(self, name: str) -> str:
+        """A question with a known name that is like this one."""
+        short = {full.rpartition(".")[2]: full for full in self._index}
+        return did_you_mean(name, self._index) or did_you_mean(name, short)
+
+    def expand(self, text: str, own_file: str | None) -> Expansion:
+        """`text` with shared types put in; raises JsonTextError, RecursionError."""
+        with deep_enough(text):
+            return _Expander(self, own_file).expand(read_json(text))
+
+    @cached_property
+    def _index(self) -> dict[str, list[SharedType]]:
+        index: dict[str, list[SharedType]] = {}
+        for file in self._sources.paths:
+            if file.endswith(".avsc"):
+                for shared in self._types_of(file):
+                    index.setdefault(shared.name, []).append(shared)
+        return index
+
+    def _types_of(self, file: str) -> list[SharedType]:
+        try:
+            text = self._sources.data(file).decode()
+            with deep_enough(text):
+                found = list(named_types(read_json(text)))
+        except (UnreadableFileError, UnicodeDecodeError, JsonTextError, RecursionError):
+            # Reported where a manifest names the file; nobody can use what it defines.
+            return []
+        return [SharedType(name=name, file=file, pointer=at, node=node) for name, at, node in found]
+
+
+class _Expander:
+    """One expansion: which names are defined so far, and which files are being put in."""
+
+    def __init__(self, shared: SharedTypes, own_file: str | None) -> None:
+        self._shared = shared
+        self._own: frozenset[str] = frozenset()
+        self._open = [own_file or ""]
+        self._defined: dict[str, str] = {}
+        self._result = Expansion()
+
+    def expand(self, node: Any) -> Expansion:  # noqa: ANN401 - JSON
+        self._own = frozenset(name for name, _, _ in named_types(node))
+        whole = self._type(node, "", "")
+        self._result.text = json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
+        return self._result
+
+    def _type(self, node: Any, namespace: str, at: str) -> Any:  # noqa: ANN401 - JSON
+        if isinstance(node, str):
+            return self._reference(node, namespace, at)
+        if isinstance(node, list):
+            return [self._type(each, namespace, f"{at}/{i}") for i, each in enumerate(node)]
+        if not isinstance(node, dict):
+            return node
+        if node.get("type") in NAMED:
+            return self._definition(node, namespace, at)
+        kind = node.get("type")
+        if isinstance(kind, str) and kind not in PRIMITIVES | {"array", "map"}:
+            found = self._reference(kind, namespace, at)
+            return node if found == kind else found
+        return self._members(node, namespace, at)
+
+    def _definition(self, node: dict[str, Any], namespace: str, at: str) -> Any:  # noqa: ANN401
+        name = full_name(node, namespace)
+        if name is None:
+            return node
+        if name in self._defined and len(self._open) > 1:
+            return name
+        self._defined[name] = self._open[-1]
+        return self._members(node, namespace_of(name), at)
+
+    def _members(self, node: dict[str, Any], namespace: str, at: str) -> dict[str, Any]:
+        copy = dict(node)
+        if isinstance(node.get("fields"), list):
+            copy["fields"] = [dict(f) if isinstance(f, dict) else f for f in node["fields"]]
+        for step, container, key in children(copy):
+            container[key] = self._type(container[key], namespace, at + step)
+        return copy
+
+    def _reference(self, name: str, namespace: str, at: str) -> Any:  # noqa: ANN401 - JSON
+        if name in PRIMITIVES:
+            return name
+        candidates = [name] if "." in name or not namespace else [f"{namespace}.{name}", name]
+        for each in candidates:
+            if each in self._defined:
+                return self._known(name, each, at)
+        for each in candidates:
+            if each not in self._own and (found := self._shared.named(each)):
+                return self._put_in(name, found, at)
+        return name
+
+    def _known(self, name: str, full: str, at: str) -> str:
+        file = self._defined[full]
+        if file and file != self._open[-1] and file in self._open:
+            way = " → ".join([*self._open[self._open.index(file) :], file])
+            self._problem("REPO-R021", f"{full} refers to itself through {way}", at)
+        return name
+
+    def _put_in(self, name: str, found: list[SharedType], at: str) -> Any:  # noqa: ANN401 - JSON
+        first = found[0]
+        others = [each.file for each in found[1:] if each.node != first.node]
+        if others:
+            self._result.files += [first.file, *others]
+            files = ", ".join([first.file, *others])
+            self._problem(
+                "REPO-R022", f"{first.name} is defined differently in {files}", at, "keep one"
+            )
+            return name
+        self._result.origins[at] = (first.file, first.pointer)
+        if first.file not in self._result.files:
+            self._result.files.append(first.file)
+        space, _, simple = first.name.rpartition(".")
+        self._open.append(first.file)
+        whole = self._definition({**first.node, "name": simple, "namespace": space}, space, at)
+        self._open.pop()
+        return whole
+
+    def _problem(self, rule: str, message: str, pointer: str, hint: str = "") -> None:
+        self._result.problems.append(
+            SharedTypeProblem(rule=rule, message=message, pointer=pointer, hint=hint)
+        )

@@ -1,0 +1,179 @@
+"""How a registry of `gitops.yaml` is reached: credentials by reference, TLS."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final
+from urllib.parse import SplitResult, urlsplit
+
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+
+from gitops.model.config import (
+    BasicAuthentication,
+    OAuth2Authentication,
+    PulsarAuthentication,
+    SecretRef,
+    TlsAuthentication,
+    TlsConfig,
+    TokenAuthentication,
+)
+from gitops.repository.documents.base import Document, NonEmpty
+from gitops.repository.documents.problems import problem
+
+REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def _reference(text: str) -> str:
+    if not REFERENCE.fullmatch(text):
+        raise problem(
+            "REPO-R014",
+            "{name} stands here in clear",
+            "put it into an environment variable, write ${NAME} here, and revoke this one",
+        )
+    return text
+
+
+Secret = Annotated[
+    str,
+    AfterValidator(_reference),
+    WithJsonSchema({"type": "string", "pattern": r"^\$\{[A-Za-z_][A-Za-z0-9_]*\}$"}),
+]
+"""`${ENV_VAR}`, never the secret itself."""
+
+
+def _url(text: str) -> str:
+    if REFERENCE.fullmatch(text):
+        return text
+    hint = "write the admin service's address, as http://localhost:8080 or ${ENV_VAR}"
+    split = _split(text)
+    if split is not None and "@" in split.netloc:
+        raise problem("REPO-R014", "{name} carries credentials", "use authentication: for them")
+    if split is None or split.scheme not in ("http", "https") or not split.hostname:
+        raise problem("REPO-R012", "{name} is not an http or https address", hint)
+    return text
+
+
+def _split(text: str) -> SplitResult | None:
+    try:
+        split = urlsplit(text)
+        _ = split.port
+    except ValueError:
+        return None
+    return split
+
+
+Url = Annotated[str, AfterValidator(_url)]
+"""An http or https address without credentials, or `${ENV_VAR}` as a whole."""
+
+
+def environment(text: str) -> SecretRef:
+    """The secret that `${NAME}` means."""
+    return SecretRef(kind="env", name=text[2:-1])
+
+
+class BasicDocument(Document):
+    """HTTP basic authentication."""
+
+    username: NonEmpty
+    password: Secret | None = None
+    password_file: NonEmpty | None = None
+
+    @model_validator(mode="after")
+    def _one_password(self) -> BasicDocument:
+        if (self.password is None) == (self.password_file is None):
+            raise problem("REPO-R015", "{name} needs exactly one of password, passwordFile")
+        return self
+
+    def model(self) -> BasicAuthentication:
+        """The same as a value of the model."""
+        password = (
+            environment(self.password)
+            if self.password is not None
+            else SecretRef(kind="file", name=self.password_file or "")
+        )
+        return BasicAuthentication(username=self.username, password=password)
+
+
+class OAuth2Document(Document):
+    """OAuth2 client credentials."""
+
+    issuer_url: Url | None = None
+    client_id: NonEmpty | None = None
+    client_secret: Secret | None = None
+    credentials_file: NonEmpty | None = None
+    audience: NonEmpty | None = None
+    scope: NonEmpty | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> OAuth2Document:
+        single = (self.issuer_url, self.client_id, self.client_secret)
+        given = sum(part is not None for part in single)
+        if (self.credentials_file is None and given != len(single)) or (
+            self.credentials_file is not None and given
+        ):
+            raise problem(
+                "REPO-R015",
+                "{name} needs either credentialsFile, or issuerUrl, clientId and clientSecret",
+            )
+        return self
+
+    def model(self) -> OAuth2Authentication:
+        """The same as a value of the model."""
+        return OAuth2Authentication(
+            issuer_url=self.issuer_url,
+            client_id=self.client_id,
+            client_secret=environment(self.client_secret) if self.client_secret else None,
+            credentials_file=self.credentials_file,
+            audience=self.audience,
+            scope=self.scope,
+        )
+
+
+class TlsAuthenticationDocument(Document):
+    """A client certificate, as PEM files."""
+
+    certificate_file: NonEmpty
+    key_file: NonEmpty
+
+    def model(self) -> TlsAuthentication:
+        """The same as a value of the model."""
+        return TlsAuthentication(certificate_file=self.certificate_file, key_file=self.key_file)
+
+
+class AuthenticationDocument(Document):
+    """Exactly one way to say who asks."""
+
+    token: Secret | None = None
+    token_file: NonEmpty | None = None
+    basic: BasicDocument | None = None
+    oauth2: OAuth2Document | None = None
+    tls: TlsAuthenticationDocument | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> AuthenticationDocument:
+        ways = (self.token, self.token_file, self.basic, self.oauth2, self.tls)
+        if sum(way is not None for way in ways) != 1:
+            raise problem(
+                "REPO-R015", "{name} needs exactly one of token, tokenFile, basic, oauth2, tls"
+            )
+        return self
+
+    def model(self) -> PulsarAuthentication:
+        """The same as a value of the model."""
+        for way in (self.basic, self.oauth2, self.tls):
+            if way is not None:
+                return way.model()
+        if self.token is not None:
+            return TokenAuthentication(token=environment(self.token))
+        return TokenAuthentication(token=SecretRef(kind="file", name=self.token_file or ""))
+
+
+class TlsDocument(Document):
+    """How the server's certificate is checked."""
+
+    ca_file: NonEmpty | None = Field(default=None, description="PEM; absent: the system's.")
+    verify_hostname: bool = True
+
+    def model(self) -> TlsConfig:
+        """The same as a value of the model."""
+        return TlsConfig(ca_file=self.ca_file, verify_hostname=self.verify_hostname)

@@ -1,0 +1,230 @@
+"""Pydantic's errors in the product's own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from gitops.model.schema import AUTO_TYPES
+from gitops.repository.documents.keys import known_keys
+from gitops.repository.documents.problems import OWN_ERROR
+from gitops.repository.positions import Path, child, dotted
+from gitops.repository.suggestions import did_you_mean_or_list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentProblem:
+    """A breach of a rule at a path of the document, at the key there or at the value."""
+
+    rule: str
+    message: str
+    path: Path
+    at_key: bool = False
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Error:
+    path: Path
+    kind: str
+    context: Mapping[str, Any]
+    value: object
+    model: type[BaseModel]
+
+    @property
+    def name(self) -> str:
+        return dotted(self.path[-2:] if isinstance(self.path[-1], int) else self.path[-1:])
+
+
+_Say = Callable[[_Error], DocumentProblem]
+
+
+def problem_of(error: ErrorDetails, document: object, model: type[BaseModel]) -> DocumentProblem:
+    """What one of pydantic's errors about `document` means for the one who wrote it."""
+    path, found = _walk(document, error["loc"])
+    read = _Error(
+        path=path, kind=error["type"], context=error.get("ctx", {}), value=found, model=model
+    )
+    if not path and error["type"] != OWN_ERROR:
+        return DocumentProblem(
+            rule="REPO-R004", message=f"the document must be a mapping, not {_kind(found)}", path=()
+        )
+    return _SAYINGS.get(error["type"], _anything_else)(read)
+
+
+def _walk(document: object, location: Sequence[str | int]) -> tuple[Path, object]:
+    """The path in the document; what pydantic puts in between (tags, [key]) is left out."""
+    path: list[str | int] = []
+    here, last = document, len(location) - 1
+    for index, part in enumerate(location):
+        try:
+            here = child(here, part)
+        except KeyError:
+            if index != last or part == "[key]" or str(part).startswith("\0"):
+                continue
+            here = None
+        path.append(part)
+    return tuple(path), here
+
+
+_HEADER: Final[Mapping[Path, str]] = {("apiVersion",): "api_version", ("kind",): "kind"}
+_KINDS: Final = (
+    (bool, "true or false"), (str, "text"), (int, "a number"), (float, "a number"),
+    (dict, "a mapping"), (list, "a list"), (type(None), "nothing"),
+)  # fmt: skip
+
+
+def _kind(value: object) -> str:
+    return next((word for known, word in _KINDS if isinstance(value, known)), "that")
+
+
+def _unknown_key(error: _Error) -> DocumentProblem:
+    known = known_keys(error.model, error.path[:-1])
+    word = str(error.path[-1])
+    hint = did_you_mean_or_list(word, known)
+    # A secret that was typed where a key stands must not be repeated.
+    secret = "authentication" in error.path[:-1] and not hint.startswith("did")
+    message = "unknown key" if secret else f"unknown key '{word}'"
+    return DocumentProblem(
+        rule="REPO-R002", message=message, path=error.path, at_key=True, hint=hint
+    )
+
+
+def _missing(error: _Error) -> DocumentProblem:
+    return DocumentProblem(
+        rule="REPO-R005", message=f"missing key '{error.path[-1]}'", path=error.path[:-1],
+        at_key=True, hint=_missing_hint(error),
+    )  # fmt: skip
+
+
+def _missing_hint(error: _Error) -> str:
+    """The header's keys have one value only: say it."""
+    field = error.model.model_fields.get(_HEADER.get(error.path, ""))
+    choices = get_args(field.annotation) if field else ()
+    return f"write {error.path[-1]}: {choices[0]}" if choices else ""
+
+
+def _expected(what: str) -> _Say:
+    def say(error: _Error) -> DocumentProblem:
+        fraction = what == _WHOLE_NUMBER and isinstance(error.value, float)
+        found = "a fraction" if fraction else _kind(error.value)
+        message = f"{error.name} must be {what}, not {found}"
+        hint = _type_hint(what, error.value)
+        return DocumentProblem(rule="REPO-R004", message=message, path=error.path, hint=hint)
+
+    return say
+
+
+_CLIENTS_ONLY: Final = "only clients use it, no registry stores it"
+_AUTO: Final = frozenset(each.value for each in AUTO_TYPES)
+_WHOLE_NUMBER: Final = "a whole number"
+_TRUTH: Final = {
+    "yes": "true", "on": "true", "y": "true", "true": "true",
+    "no": "false", "off": "false", "n": "false", "false": "false",
+}  # fmt: skip
+
+
+def _type_hint(what: str, value: object) -> str:
+    if value is None:
+        return "give it a value, or remove the key"
+    if what == "true or false" and isinstance(value, str) and value.lower() in _TRUTH:
+        return f"did you mean {_TRUTH[value.lower()]}?"
+    return "quote it" if what == "text" and isinstance(value, int | float) else ""
+
+
+def _unknown_value(error: _Error) -> DocumentProblem:
+    if not isinstance(error.value, str):
+        return _expected("text")(error)
+    choices = re.findall(r"'([^']*)'", str(error.context.get("expected", "")))
+    if error.path in _HEADER:
+        message = f"{error.path[0]} must be {choices[0]} in this file, not '{error.value}'"
+        return DocumentProblem(rule="REPO-R010", message=message, path=error.path)
+    return DocumentProblem(
+        rule="REPO-R011",
+        message=f"unknown value '{error.value[:80]}' for {error.name}",
+        path=error.path,
+        hint=_CLIENTS_ONLY if error.value in _AUTO else did_you_mean_or_list(error.value, choices),
+    )
+
+
+def _unknown_kind(error: _Error) -> DocumentProblem:
+    """A tagged union whose tag is missing or unknown: the error stands at the mapping."""
+    if not isinstance(error.value, dict):
+        return _expected("a mapping")(error)
+    if "kind" not in error.value:
+        return DocumentProblem(
+            rule="REPO-R005", message="missing key 'kind'", path=error.path, at_key=True,
+            hint="use one of embedded, pulsar",
+        )  # fmt: skip
+    choices = re.findall(r"'([^']*)'", str(error.context.get("expected_tags", "")))
+    tag = error.value["kind"]
+    return DocumentProblem(
+        rule="REPO-R011" if isinstance(tag, str) else "REPO-R004",
+        message=f"unknown value '{str(tag)[:80]}' for kind",
+        path=(*error.path, "kind"),
+        hint=did_you_mean_or_list(str(tag), choices),
+    )
+
+
+def _limit(words: str, key: str) -> _Say:
+    def say(error: _Error) -> DocumentProblem:
+        message = f"{error.name} must be {words} {error.context.get(key)}"
+        return DocumentProblem(rule="REPO-R012", message=message, path=error.path)
+
+    return say
+
+
+def _empty(error: _Error) -> DocumentProblem:
+    return DocumentProblem(
+        rule="REPO-R012", message=f"{error.name} is empty", path=error.path, hint="give it a value"
+    )
+
+
+def _own(error: _Error) -> DocumentProblem:
+    name = error.name if error.path else "the document"
+    return DocumentProblem(
+        rule=error.context["rule"],
+        message=error.context["text"].replace("{name}", name),
+        path=error.path,
+        at_key=isinstance(error.value, dict | list),
+        hint=error.context["hint"],
+    )
+
+
+def _anything_else(error: _Error) -> DocumentProblem:
+    return DocumentProblem(rule="REPO-R012", message=f"{error.name} is not valid", path=error.path)
+
+
+_MAPPING: Final = _expected("a mapping")
+_WHOLE: Final = _expected(_WHOLE_NUMBER)
+_NUMBER: Final = _expected("a number")
+_SAYINGS: Final[Mapping[str, _Say]] = {
+    OWN_ERROR: _own,
+    "extra_forbidden": _unknown_key,
+    "missing": _missing,
+    "string_type": _expected("text"),
+    "bool_type": _expected("true or false"),
+    "int_type": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "finite_number": _NUMBER,
+    "list_type": _expected("a list"),
+    "dict_type": _MAPPING,
+    "model_type": _MAPPING,
+    "model_attributes_type": _MAPPING,
+    "literal_error": _unknown_value,
+    "enum": _unknown_value,
+    "union_tag_invalid": _unknown_kind,
+    "union_tag_not_found": _unknown_kind,
+    "string_too_short": _empty,
+    "string_pattern_mismatch": _empty,
+    "too_short": _empty,
+    "greater_than": _limit("more than", "gt"),
+    "greater_than_equal": _limit("at least", "ge"),
+    "less_than_equal": _limit("at most", "le"),
+}

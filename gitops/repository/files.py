@@ -1,0 +1,70 @@
+"""A folder on disk as a FileTree."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
+
+MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+"""Pulsar's own limit for a request is below this."""
+
+_SKIPPED: Final = frozenset({".git", ".venv", ".gitops", "node_modules"})
+
+
+class FolderTree:
+    """The files below a folder.
+
+    Symbolic links to folders are not followed by `paths`, which lists them as files, so that a
+    folder that leads elsewhere is seen and not passed over.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._real_root = root.resolve()
+
+    def paths(self) -> tuple[str, ...]:
+        """All files, sorted, without those of git, virtual environments and installed packages."""
+        found: list[str] = []
+        self._collect(self._root, "", found)
+        return tuple(sorted(found))
+
+    def read(self, path: str) -> bytes:
+        """The content of a file; raises UnreadableFileError, OutsideRepositoryError."""
+        place = self._inside(path)
+        try:
+            if not place.is_file():
+                raise UnreadableFileError("no such file", where=path)
+            if place.stat().st_size > MAX_FILE_BYTES:
+                raise UnreadableFileError(
+                    f"larger than {MAX_FILE_BYTES // 1024 // 1024} MiB", where=path
+                )
+            return place.read_bytes()
+        except OSError as error:
+            raise UnreadableFileError(error.strerror or "cannot be read", where=path) from error
+
+    def _inside(self, path: str) -> Path:
+        try:
+            place = (self._root / path).resolve()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise UnreadableFileError("no such file", where=path) from error
+        if not place.is_relative_to(self._real_root):
+            raise OutsideRepositoryError("leads outside the repository", where=path)
+        return place
+
+    def _collect(self, folder: Path, prefix: str, found: list[str]) -> None:
+        try:
+            entries = list(os.scandir(folder))
+        except OSError as error:
+            raise UnreadableFileError(
+                error.strerror or "cannot be listed", where=prefix or str(folder)
+            ) from error
+        for entry in entries:
+            if entry.name in _SKIPPED:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                self._collect(Path(entry.path), f"{prefix}{entry.name}/", found)
+            else:
+                found.append(prefix + entry.name)

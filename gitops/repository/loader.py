@@ -1,0 +1,74 @@
+"""Reads a whole schemas repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import replace
+
+from gitops.model.findings import Finding, Severity
+from gitops.model.names import TopicName
+from gitops.model.repository import Repository, TopicSource
+from gitops.model.rules import with_severities
+from gitops.model.state import RegistryState
+from gitops.ports import FileTree
+from gitops.repository.definitions.schema import SchemaBuilder
+from gitops.repository.loading.clients import load_clients
+from gitops.repository.loading.layout import layout
+from gitops.repository.loading.namespaces import load_namespaces
+from gitops.repository.loading.settings import load_settings
+from gitops.repository.loading.strays import find_strays
+from gitops.repository.loading.topics import load_topics
+from gitops.repository.loading.waivers import load_waivers
+from gitops.repository.sources import Sources
+
+
+def load(tree: FileTree) -> Repository:
+    """Everything that the files say, and everything that is wrong with them, in one run.
+
+    Severities are those of `rules:` in `gitops.yaml`. Raises UsageError where there is no
+    `gitops.yaml`.
+    """
+    sources = Sources(tree)
+    config, findings = load_settings(sources)
+    found = layout(sources.paths)
+    namespaces = load_namespaces(found.namespaces, found.topics, sources)
+    with closing(SchemaBuilder(sources)) as builder:
+        topics = load_topics(found.topics, sources, builder)
+        clients = load_clients(found.clients, sources, builder, topics.states)
+    waivers, waiver_findings = load_waivers(found.waivers, sources)
+    strays = find_strays(found, topics.files | clients.files, sources)
+    everything = (
+        *findings,
+        *namespaces.findings,
+        *topics.findings,
+        *clients.findings,
+        *waiver_findings,
+        *strays,
+    )
+    return Repository(
+        config=config,
+        desired=RegistryState(namespaces=namespaces.states, topics=topics.states),
+        digest=sources.digest(),
+        namespaces=namespaces.places,
+        topics=_rated(topics.sources, config.rules),
+        clients=tuple(clients.clients),
+        waivers=waivers,
+        findings=_sorted(everything, config.rules),
+    )
+
+
+def _sorted(findings: Iterable[Finding], rules: Mapping[str, Severity]) -> tuple[Finding, ...]:
+    rated = with_severities(dict.fromkeys(findings), rules)
+    return tuple(sorted(rated, key=lambda each: each.sort_key))
+
+
+def _rated(
+    sources: Mapping[TopicName, TopicSource], rules: Mapping[str, Severity]
+) -> dict[TopicName, TopicSource]:
+    return {
+        topic: replace(source, findings=_sorted(source.findings, rules))
+        if source.findings
+        else source
+        for topic, source in sources.items()
+    }

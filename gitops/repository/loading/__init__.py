@@ -1,0 +1,1 @@
+"""The parts of a repository, one module per kind of manifest."""

@@ -1,0 +1,141 @@
+"""`clients/*.yaml` files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gitops.model.clients import Client, ClientSchema, Consumes, Produces, VersionPin
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.schema import SchemaType
+from gitops.model.state import TopicState
+from gitops.repository.definitions.schema import Place, SchemaBuilder
+from gitops.repository.documents.client import (
+    ClientDocument,
+    ConsumesDocument,
+    OneSchema,
+    ProducesDocument,
+)
+from gitops.repository.documents.reading import Manifest
+from gitops.repository.documents.schema import ClientSchemaDocument
+from gitops.repository.loading.reading import read_manifest
+from gitops.repository.positions import Path
+from gitops.repository.sources import Sources
+
+_SCHEMA_KEYS = ("type", "definition", "message", "encoding", "key", "value")
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadedClients:
+    """Clients in the order of their files; `files` are all definitions that they use."""
+
+    clients: list[Client] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
+
+
+def load_clients(
+    files: Iterable[str],
+    sources: Sources,
+    builder: SchemaBuilder,
+    topics: Mapping[TopicName, TopicState],
+) -> LoadedClients:
+    """Every declared client; a schema without type has that of its topic in `topics`."""
+    loaded = LoadedClients()
+    by_name: dict[str, str] = {}
+    for file in files:
+        manifest = read_manifest(file, ClientDocument, sources, loaded.findings)
+        if manifest is None:
+            continue
+        if manifest.document is not None:
+            reader = _Reader(manifest, builder, topics, loaded)
+            loaded.clients.append(reader.client(manifest.document))
+            other = by_name.setdefault(manifest.document.name, file)
+            if other != file:
+                message = f"{other} declares client '{manifest.document.name}' too"
+                manifest.add("REPO-R017", message, ("name",), hint="give it another name")
+        loaded.findings.extend(manifest.findings)
+    return loaded
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads one client's manifest."""
+
+    manifest: Manifest[ClientDocument]
+    builder: SchemaBuilder
+    topics: Mapping[TopicName, TopicState]
+    loaded: LoadedClients
+
+    def client(self, document: ClientDocument) -> Client:
+        return Client(
+            name=document.name,
+            owner=document.owner,
+            consumes=tuple(self._consumes(c, i) for i, c in enumerate(document.consumes)),
+            produces=tuple(self._produces(p, i) for i, p in enumerate(document.produces)),
+            location=self.manifest.location(("name",)),
+        )
+
+    def _consumes(self, document: ConsumesDocument, index: int) -> Consumes:
+        topic = TopicName.parse(document.topic)
+        path: Path = ("consumes", index)
+        return Consumes(
+            topic=topic,
+            subscription=document.subscription,
+            schemas=self._schemas(document.schema_, topic, (*path, "schema")),
+            location=self.manifest.location((*path, "topic")),
+        )
+
+    def _produces(self, document: ProducesDocument, index: int) -> Produces:
+        topic = TopicName.parse(document.topic)
+        path: Path = ("produces", index)
+        return Produces(
+            topic=topic,
+            schemas=self._schemas(document.schema_, topic, (*path, "schema")),
+            location=self.manifest.location((*path, "topic")),
+        )
+
+    def _schemas(
+        self, given: OneSchema | list[OneSchema], topic: TopicName, path: Path
+    ) -> tuple[ClientSchema, ...]:
+        if isinstance(given, list):
+            several = [self._schema(each, topic, (*path, i)) for i, each in enumerate(given)]
+        else:
+            several = [self._schema(given, topic, path)]
+        return tuple(each for each in several if each is not None)
+
+    def _schema(self, given: OneSchema, topic: TopicName, path: Path) -> ClientSchema | None:
+        if isinstance(given, str):
+            return given
+        if given.version is not None:
+            return self._pin(given, path)
+        if all(getattr(given, key) is None for key in _SCHEMA_KEYS):
+            hint = "{version: 3}, {definition: file}, {type: STRING}, AUTO_CONSUME, AUTO_PRODUCE"
+            self.manifest.add("REPO-R015", "schema says nothing", path, hint=f"use one of {hint}")
+            return None
+        place = Place(manifest=self.manifest, path=path, subject=str(topic))
+        built = self.builder.build(given, self._type(given, topic), place)
+        self.loaded.files.update(place.files)
+        self.manifest.findings.extend(place.content)
+        return built
+
+    def _pin(self, given: ClientSchemaDocument, path: Path) -> VersionPin | None:
+        for key in _SCHEMA_KEYS:
+            if getattr(given, key) is not None:
+                message = f"'{key}' does not go with version"
+                hint = "a version says it all"
+                self.manifest.add("REPO-R015", message, (*path, key), hint=hint)
+                return None
+        return VersionPin(version=given.version or 0)
+
+    def _type(self, given: ClientSchemaDocument, topic: TopicName) -> SchemaType:
+        if given.type is not None:
+            return SchemaType(given.type)
+        if given.message is not None:
+            return SchemaType.PROTOBUF_NATIVE
+        if given.key is not None or given.value is not None:
+            return SchemaType.KEY_VALUE
+        state = self.topics.get(topic)
+        latest = state.history.latest if state else None
+        return latest.info.type if latest else SchemaType.AVRO

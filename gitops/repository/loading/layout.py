@@ -1,0 +1,90 @@
+"""Which file is what: the folders of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+CONFIG: Final = "gitops.yaml"
+NAMESPACE_FILE: Final = "namespace.yaml"
+_FREE_FOLDERS: Final = frozenset({"samples", "snapshots"})
+_NAMESPACE_DEPTH: Final = 4
+_FLAT_DEPTH: Final = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class Layout:
+    """The paths of a repository by their role, each list in the order of the paths.
+
+    `misplaced` are manifests where none is looked for although the folder is one of ours, with a
+    word on where they belong; `links` are entries without ending below our folders (a folder's
+    symbolic link looks so); `foreign` are YAML files elsewhere.
+    """
+
+    namespaces: list[str] = field(default_factory=list)
+    topics: list[str] = field(default_factory=list)
+    clients: list[str] = field(default_factory=list)
+    waivers: list[str] = field(default_factory=list)
+    avsc: list[str] = field(default_factory=list)
+    misplaced: list[tuple[str, str]] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+
+def layout(paths: Iterable[str]) -> Layout:
+    """Sort the paths of a repository."""
+    found = Layout()
+    for path in paths:
+        _sort(path, path.split("/"), found)
+    return found
+
+
+def _sort(path: str, parts: list[str], found: Layout) -> None:
+    top, name = parts[0], parts[-1]
+    if top.startswith(".") or top in _FREE_FOLDERS or path == CONFIG or name.startswith("."):
+        return
+    if name.endswith(".avsc"):
+        found.avsc.append(path)
+    elif top == "namespaces" and len(parts) > 1:
+        _in_namespaces(path, parts, found)
+    elif top in ("clients", "waivers") and len(parts) > 1:
+        _in_flat(path, parts, found)
+    elif name.endswith((".yaml", ".yml")):
+        found.foreign.append(path)
+
+
+def _in_namespaces(path: str, parts: list[str], found: Layout) -> None:
+    name = parts[-1]
+    if _is_plain_entry(path, name, found):
+        return
+    if len(parts) != _NAMESPACE_DEPTH:
+        found.misplaced.append((path, "write namespaces/<tenant>/<namespace>/<topic>.yaml"))
+    elif not name.endswith(".yaml"):
+        found.misplaced.append((path, "the ending is .yaml"))
+    elif name == NAMESPACE_FILE:
+        found.namespaces.append(path)
+    else:
+        found.topics.append(path)
+
+
+def _in_flat(path: str, parts: list[str], found: Layout) -> None:
+    if _is_plain_entry(path, parts[-1], found):
+        return
+    if len(parts) != _FLAT_DEPTH:
+        found.misplaced.append((path, f"write {parts[0]}/<name>.yaml"))
+    elif not path.endswith(".yaml"):
+        found.misplaced.append((path, "the ending is .yaml"))
+    elif parts[0] == "clients":
+        found.clients.append(path)
+    else:
+        found.waivers.append(path)
+
+
+def _is_plain_entry(path: str, name: str, found: Layout) -> bool:
+    """Whether it is no manifest; without ending it may be the link of a folder."""
+    if name.lower().endswith((".yaml", ".yml")):
+        return False
+    if "." not in name:
+        found.links.append(path)
+    return True

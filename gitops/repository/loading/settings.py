@@ -1,0 +1,98 @@
+"""`gitops.yaml` into the Config, or into as much of it as can be understood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from gitops.model.config import Config, SafetyConfig
+from gitops.model.errors import UnreadableFileError, UsageError
+from gitops.model.findings import Finding, Severity
+from gitops.repository.documents.base import API_VERSION
+from gitops.repository.documents.config import ConfigDocument
+from gitops.repository.documents.reading import Manifest
+from gitops.repository.loading.layout import CONFIG
+from gitops.repository.positions import Path
+from gitops.repository.sources import Sources
+from gitops.repository.suggestions import did_you_mean_or_list
+
+_NOTHING = Config(registries={}, default_registry="", safety=SafetyConfig())
+_REGISTRY_DEPTH = 2
+
+
+def load_settings(sources: Sources) -> tuple[Config, list[Finding]]:
+    """The Config and what is wrong with it; raises UsageError where there is none at all."""
+    try:
+        data = sources.data(CONFIG)
+    except UnreadableFileError as error:
+        raise UsageError(
+            f"{CONFIG}: {error.what}",
+            where=CONFIG,
+            hint="run it in a schemas repository, name one with --repo,"
+            " or make one with pulsar-gitops init",
+        ) from error
+    manifest = Manifest(CONFIG, data, ConfigDocument, secrets=True)
+    document = manifest.document or _what_is_left(manifest)
+    config = _config(document, manifest) if document else _NOTHING
+    return config, manifest.findings
+
+
+def _what_is_left(manifest: Manifest[ConfigDocument]) -> ConfigDocument | None:
+    """The document without the entries that are wrong; None if nothing sensible is left."""
+    value = manifest.parsed.value
+    if not manifest.parsed.complete or not isinstance(value, dict):
+        return None
+    try:
+        return ConfigDocument.model_validate(_without_errors(value, manifest))
+    except ValidationError:
+        return None
+
+
+def _without_errors(value: dict[str, Any], manifest: Manifest[ConfigDocument]) -> dict[str, Any]:
+    left = dict(value)
+    registries = value.get("registries")
+    left["registries"] = dict(registries) if isinstance(registries, dict) else {}
+    for path in _wrong_paths(manifest, value):
+        if path[:1] == ("registries",):
+            if len(path) >= _REGISTRY_DEPTH:
+                left["registries"].pop(path[1], None)
+        elif path:
+            left.pop(str(path[0]), None)
+    return {**left, "apiVersion": API_VERSION, "kind": "Config"}
+
+
+def _wrong_paths(manifest: Manifest[ConfigDocument], value: object) -> list[Path]:
+    try:
+        ConfigDocument.model_validate(value)
+    except ValidationError as error:
+        return [problem.path for problem in manifest.problems_of(error)]
+    return []
+
+
+def _config(document: ConfigDocument, manifest: Manifest[ConfigDocument]) -> Config:
+    return Config(
+        registries=document.registry_models(),
+        default_registry=_default_registry(document, manifest),
+        safety=document.safety.model(),
+        rules={rule: Severity[name.upper()] for rule, name in document.rules.items()},
+    )
+
+
+def _default_registry(document: ConfigDocument, manifest: Manifest[ConfigDocument]) -> str:
+    names = list(document.registries)
+    given = document.default_registry
+    if given is None and len(names) == 1:
+        return names[0]
+    if given in names:
+        return given
+    if manifest.document is None:
+        return ""  # the registry that it names may be one of those left out
+    if given is None:
+        hint = f"several registries: name one of {', '.join(names)}"
+        manifest.add("REPO-R005", "missing key 'defaultRegistry'", (), hint=hint)
+    else:
+        hint = did_you_mean_or_list(given, names)
+        message = f"there is no registry '{given}'"
+        manifest.add("REPO-R011", message, ("defaultRegistry",), hint=hint)
+    return ""

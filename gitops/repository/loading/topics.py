@@ -1,0 +1,160 @@
+"""`<topic>.yaml` files."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gitops.model.errors import InvalidNameError, OutsideRepositoryError
+from gitops.model.findings import Finding
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.repository import TopicSource
+from gitops.model.rules import finding
+from gitops.model.samples import Sample
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaType
+from gitops.model.state import TopicState
+from gitops.repository.definitions.schema import Place, SchemaBuilder
+from gitops.repository.documents.reading import Manifest
+from gitops.repository.documents.topic import SampleDocument, TopicDocument
+from gitops.repository.loading.namespaces import folder_namespace
+from gitops.repository.loading.reading import read_manifest
+from gitops.repository.sources import Sources, resolve
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadedTopics:
+    """States and sources by name; `files` are all definitions that some topic uses."""
+
+    states: dict[TopicName, TopicState] = field(default_factory=dict)
+    sources: dict[TopicName, TopicSource] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
+
+
+def load_topics(files: Iterable[str], sources: Sources, builder: SchemaBuilder) -> LoadedTopics:
+    """Every topic that has a manifest."""
+    loaded = LoadedTopics()
+    taken: dict[tuple[NamespaceName, str], list[TopicName]] = {}
+    for file in files:
+        manifest = read_manifest(file, TopicDocument, sources, loaded.findings)
+        namespace = folder_namespace(file)
+        if manifest is None or namespace is None:
+            continue
+        topic = _name(manifest, namespace)
+        if manifest.document is not None and topic is not None:
+            history = (topic.namespace, topic.local_name)
+            taken.setdefault(history, []).append(topic)
+            _load(topic, manifest, manifest.document, builder, loaded)
+            _check_twice(topic, taken[history], manifest, loaded)
+        loaded.findings.extend(manifest.findings)
+    return loaded
+
+
+def _load(
+    topic: TopicName,
+    manifest: Manifest[TopicDocument],
+    document: TopicDocument,
+    builder: SchemaBuilder,
+    loaded: LoadedTopics,
+) -> None:
+    place = Place(manifest=manifest, path=("schema",), subject=str(topic))
+    history = SchemaHistory()
+    if document.schema_ is not None:
+        info = builder.build(document.schema_, SchemaType(document.schema_.type), place)
+        if info is not None:
+            history = SchemaHistory(entries=(SchemaEntry(version=0, info=info),), next_version=1)
+    loaded.files.update(place.files)
+    if topic in loaded.states:
+        return
+    loaded.states[topic] = TopicState(
+        topic=topic, history=history, policies=document.policies.policies()
+    )
+    loaded.sources[topic] = TopicSource(
+        manifest=manifest.location(("schema",), at_key=True),
+        definitions=tuple(place.files),
+        samples=tuple(
+            _sample(each, manifest, index) for index, each in enumerate(document.samples)
+        ),
+        findings=tuple(place.content),
+    )
+
+
+def _name(manifest: Manifest[TopicDocument], namespace: NamespaceName) -> TopicName | None:
+    """The topic that a manifest is about; None with a finding if that is not a name."""
+    stem = posixpath.basename(manifest.file).removesuffix(".yaml")
+    given = manifest.document.topic if manifest.document else None
+    at = () if given is None else ("topic",)
+    try:
+        if given is not None and "://" in given:
+            topic = TopicName.parse(given)
+        else:
+            topic = TopicName.of(namespace, stem if given is None else given)
+    except InvalidNameError as error:
+        manifest.add("REPO-R013", error.what, at, hint=error.hint)
+        return None
+    written = (given or stem).rpartition("/")[2]
+    if topic.local_name != written:
+        hint = f"a partitioned topic is one topic: write {topic.local_name}"
+        manifest.add("REPO-R013", f"'{written}' names a partition", at, hint=hint)
+        return None
+    if topic.namespace != namespace:
+        message = f"the topic is in {topic.namespace}, and the folders say {namespace}"
+        manifest.add("REPO-R016", message, at, hint="move the file, or change the name")
+        return None
+    return topic
+
+
+def _check_twice(
+    topic: TopicName,
+    taken: list[TopicName],
+    manifest: Manifest[TopicDocument],
+    loaded: LoadedTopics,
+) -> None:
+    """Findings at both manifests where one schema history is declared twice."""
+    if len(taken) == 1:
+        return
+    first = loaded.sources[taken[0]].manifest
+    why = (
+        "its schema is declared in {} too"
+        if topic == taken[0]
+        else "{} declares its schema too: persistent and non-persistent topics share one"
+    )
+    hint = "keep one manifest for each topic"
+    here = manifest.location(("topic",))
+    pairs = [(here, first.file)]
+    if len(taken) == len(("first", "second")):
+        pairs.append((first, manifest.file))
+    loaded.findings.extend(
+        finding("REPO-R017", why.format(other), location=at, subject=str(topic), hint=hint)
+        for at, other in pairs
+    )
+
+
+def _sample(document: SampleDocument, manifest: Manifest[TopicDocument], index: int) -> Sample:
+    path = ("samples", index)
+    columns = document.columns.model_dump(exclude_none=True) if document.columns else {}
+    if columns and document.format != "table":
+        message = "'columns' goes with format: table only"
+        manifest.add("REPO-R015", message, (*path, "columns"), at_key=True)
+    if "://" not in document.path:
+        try:
+            resolve(posixpath.dirname(manifest.file), document.path)
+        except OutsideRepositoryError:
+            message = f"'{document.path}' leads outside the repository"
+            hint = "data elsewhere is named by a URI, as file:///data/orders.avro"
+            manifest.add("REPO-R007", message, (*path, "path"), hint=hint)
+    if isinstance(document.max_failures, float) and document.max_failures > 1:
+        hint = "a whole number is a count, a number with a point is a share"
+        manifest.add(
+            "REPO-R012", "maxFailures must be at most 1.0", (*path, "maxFailures"), hint=hint
+        )
+    return Sample(
+        format=document.format,
+        path=document.path,
+        location=manifest.location(path),
+        columns=columns,
+        version=document.version,
+        sensitive=tuple(document.sensitive),
+        max_failures=document.max_failures,
+    )

@@ -1,0 +1,1 @@
+"""From the model back to files, for imports."""

@@ -1,0 +1,89 @@
+"""One YAML text into plain values, the span of every key and value, and problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+from yaml.events import DocumentStartEvent, Event
+
+from gitops.repository.positions import Path, Span
+from gitops.repository.yaml.builder import Builder, StopParsingError
+from gitops.repository.yaml.problems import YamlProblem
+from gitops.repository.yaml.text import decode
+
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedYaml:
+    """The value of the (only) document; `complete` is false where it could not be read to its end.
+
+    `keys` and `values` give the span of every node by its path.
+    """
+
+    text: str
+    value: object
+    empty: bool
+    complete: bool
+    keys: Mapping[Path, Span]
+    values: Mapping[Path, Span]
+    problems: tuple[YamlProblem, ...]
+
+
+def parse_yaml(data: bytes) -> ParsedYaml:
+    """Read a text of one document; never raises for what stands in it."""
+    text, problem = decode(data)
+    builder = Builder()
+    if problem is not None:
+        return _result(text, builder, [problem], complete=False)
+    problems: list[YamlProblem] = []
+    complete = True
+    try:
+        for event in _events(text):
+            builder.take(event)
+    except StopParsingError:
+        complete = False
+    except yaml.YAMLError as error:
+        complete = False
+        problems.append(_syntax_problem(error, text))
+    return _result(text, builder, problems, complete=complete)
+
+
+def _events(text: str) -> Iterator[Event]:
+    documents = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, DocumentStartEvent):
+            documents += 1
+            if documents > 1:
+                yield event
+                return
+        yield event
+
+
+def _result(
+    text: str, builder: Builder, problems: list[YamlProblem], *, complete: bool
+) -> ParsedYaml:
+    return ParsedYaml(
+        text=text,
+        value=builder.value,
+        empty=builder.documents == 0,
+        complete=complete,
+        keys=builder.keys,
+        values=builder.values,
+        problems=(*builder.problems, *problems),
+    )
+
+
+def _syntax_problem(error: yaml.YAMLError, text: str) -> YamlProblem:
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return YamlProblem(rule="REPO-R001", message="not YAML", span=Span(0, 1))
+    mark = error.problem_mark or error.context_mark
+    at = mark.index if mark is not None else 0
+    told = ", ".join(part for part in (error.problem, error.context) if part)
+    hint = "indent with spaces, not with tabs" if text[at : at + 1] == "\t" else ""
+    return YamlProblem(
+        rule="REPO-R001", message=f"not YAML: {told}", span=Span(at, at + 1), hint=hint
+    )
