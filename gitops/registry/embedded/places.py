@@ -1,0 +1,147 @@
+"""Tenants, namespaces and created topics as rows."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import NamespacePolicies, TopicPolicies
+from gitops.registry.embedded.policies import from_json, to_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantInfo:
+    """What Pulsar keeps of a tenant."""
+
+    admin_roles: tuple[str, ...] = ()
+    allowed_clusters: tuple[str, ...] = ("standalone",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedTopic:
+    """A topic that exists by itself; `partitions` is 0 for one that is not partitioned."""
+
+    partitions: int = 0
+    policies: TopicPolicies
+
+
+def tenants(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """All tenants, sorted."""
+    return tuple(name for (name,) in connection.execute("SELECT name FROM tenants ORDER BY name"))
+
+
+def tenant(connection: sqlite3.Connection, name: str) -> TenantInfo | None:
+    """One tenant, None if there is none of that name."""
+    row = connection.execute(
+        "SELECT admin_roles, allowed_clusters FROM tenants WHERE name = ?", (name,)
+    ).fetchone()
+    if row is None:
+        return None
+    roles, clusters = (tuple(json.loads(text)) for text in row)
+    return TenantInfo(admin_roles=roles, allowed_clusters=clusters)
+
+
+def put_tenant(connection: sqlite3.Connection, name: str, info: TenantInfo) -> None:
+    """Create a tenant, or replace what is known of it."""
+    row = (name, json.dumps(info.admin_roles), json.dumps(info.allowed_clusters))
+    connection.execute("INSERT OR REPLACE INTO tenants VALUES (?, ?, ?)", row)
+
+
+def remove_tenant(connection: sqlite3.Connection, name: str) -> None:
+    """Remove a tenant that has no namespaces."""
+    connection.execute("DELETE FROM tenants WHERE name = ?", (name,))
+
+
+def namespaces(connection: sqlite3.Connection) -> tuple[NamespaceName, ...]:
+    """All namespaces, sorted."""
+    rows = connection.execute("SELECT tenant, name FROM namespaces ORDER BY tenant, name")
+    return tuple(NamespaceName(*row) for row in rows)
+
+
+def namespace_policies(
+    connection: sqlite3.Connection, asked: Iterable[NamespaceName]
+) -> dict[NamespaceName, NamespacePolicies]:
+    """The policies of those namespaces that exist, in one query."""
+    names = [(each.tenant, each.local_name) for each in asked]
+    rows = connection.execute(
+        """SELECT tenant, name, policies
+           FROM (SELECT value FROM json_each(?)) AS asked CROSS JOIN namespaces
+           ON tenant = json_extract(asked.value, '$[0]')
+              AND name = json_extract(asked.value, '$[1]')""",
+        (json.dumps(names),),
+    )
+    return {NamespaceName(t, n): from_json(NamespacePolicies, text) for t, n, text in rows}
+
+
+def put_namespace(
+    connection: sqlite3.Connection, namespace: NamespaceName, policies: NamespacePolicies
+) -> None:
+    """Create a namespace, or replace its policies."""
+    row = (namespace.tenant, namespace.local_name, to_json(policies))
+    connection.execute("INSERT OR REPLACE INTO namespaces VALUES (?, ?, ?)", row)
+
+
+def remove_namespace(connection: sqlite3.Connection, namespace: NamespaceName) -> None:
+    """Remove a namespace; schemas that were posted in it stay, as on a broker."""
+    connection.execute(
+        "DELETE FROM namespaces WHERE (tenant, name) = (?, ?)",
+        (namespace.tenant, namespace.local_name),
+    )
+
+
+def topics(
+    connection: sqlite3.Connection, namespace: NamespaceName
+) -> dict[TopicName, CreatedTopic]:
+    """The created topics of a namespace, by name."""
+    rows = connection.execute(
+        """SELECT name, domain, partitions, policies FROM topics
+           WHERE (tenant, namespace) = (?, ?) ORDER BY name, domain""",
+        (namespace.tenant, namespace.local_name),
+    )
+    return {
+        TopicName(namespace, name, domain): _created(partitions, text)
+        for name, domain, partitions, text in rows
+    }
+
+
+def created_topics(
+    connection: sqlite3.Connection, asked: Iterable[TopicName]
+) -> dict[TopicName, CreatedTopic]:
+    """Those of the asked topics that were created, in one query."""
+    by_row = {_row(topic): topic for topic in asked}
+    rows = connection.execute(
+        """SELECT tenant, namespace, name, domain, partitions, policies
+           FROM (SELECT value FROM json_each(?)) AS asked CROSS JOIN topics
+           ON tenant = json_extract(asked.value, '$[0]')
+              AND namespace = json_extract(asked.value, '$[1]')
+              AND name = json_extract(asked.value, '$[2]')
+              AND domain = json_extract(asked.value, '$[3]')""",
+        (json.dumps(list(by_row)),),
+    )
+    return {by_row[tuple(row)]: _created(count, text) for *row, count, text in rows}
+
+
+def put_topic(connection: sqlite3.Connection, topic: TopicName, created: CreatedTopic) -> None:
+    """Create a topic, or replace what is known of it."""
+    row = (*_row(topic), created.partitions, to_json(created.policies))
+    connection.execute("INSERT OR REPLACE INTO topics VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
+def remove_topic(connection: sqlite3.Connection, topic: TopicName) -> None:
+    """Remove a created topic; not its schemas."""
+    connection.execute(
+        "DELETE FROM topics WHERE (tenant, namespace, name, domain) = (?, ?, ?, ?)", _row(topic)
+    )
+
+
+def _row(topic: TopicName) -> tuple[str, str, str, str]:
+    """The primary key of a topic's row."""
+    return (topic.namespace.tenant, topic.namespace.local_name, topic.local_name, topic.domain)
+
+
+def _created(partitions: int, policies: str) -> CreatedTopic:
+    """A row as a value."""
+    return CreatedTopic(partitions=partitions, policies=from_json(TopicPolicies, policies))

@@ -1,0 +1,104 @@
+"""Answers and broken connections turned into errors that say what to do next."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+from gitops.model.errors import OutsideError, RegistryRefusedError
+from gitops.registry.pulsar.messages import answer_text, exception_name
+
+# Pulsar 4.0.7 answers 401 to somebody whom it knows and who may not do this, as often as 403.
+_NO_PERMISSION: Final = re.compile(r"unauthorized to|permission|super-?user access", re.IGNORECASE)
+
+_REFUSALS: Final = frozenset({400, 404, 405, 406, 409, 412, 413, 415, 422})
+
+# Pulsar 4.0.7 answers 500 where an exception that its REST layer does not know was raised while
+# it judged the request; those of these packages are about the schema, the others about the broker.
+_ABOUT_THE_SCHEMA: Final = (
+    "org.apache.avro.",
+    "org.apache.pulsar.broker.service.schema.exceptions.",
+    "org.apache.pulsar.client.api.",
+    "com.fasterxml.jackson.",
+    "com.google.",
+    "java.lang.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP answer whose body was read to its end; `method` and `url` are what was asked."""
+
+    method: str
+    url: str
+    status: int
+    reason: str
+    content_type: str
+    body: bytes
+
+    @property
+    def where(self) -> str:
+        """The request, for people."""
+        return f"{self.method} {self.url}"
+
+    @property
+    def message(self) -> str:
+        """What it says, in one line."""
+        return answer_text(self.body, self.content_type, self.reason)
+
+    @property
+    def lacks_permission(self) -> bool:
+        """Whether the credentials are good and do not allow this."""
+        return self.status == HTTPStatus.FORBIDDEN or (
+            self.status == HTTPStatus.UNAUTHORIZED
+            and _NO_PERMISSION.search(self.message) is not None
+        )
+
+
+def refusal(answer: Answer, message: str, *, permission: str, hint: str = "") -> OutsideError:
+    """The error for an answer that is no success.
+
+    `permission` is what the request needs, said on 401 and 403; `hint` is for other refusals.
+    """
+    status = answer.status
+    if answer.lacks_permission:
+        return RegistryRefusedError(
+            f"these credentials may not do this ({status}): {message}",
+            status=status,
+            where=answer.where,
+            hint=f"it needs {permission}",
+        )
+    if status == HTTPStatus.UNAUTHORIZED:
+        return RegistryRefusedError(
+            f"the registry does not accept the credentials (401): {message}",
+            status=status,
+            where=answer.where,
+            hint="set the registry's `authentication` in gitops.yaml; is the secret still valid?",
+        )
+    if status in _REFUSALS or _is_about_the_schema(answer):
+        return RegistryRefusedError(message, status=status, where=answer.where, hint=hint)
+    return OutsideError(
+        f"the registry answered {status}: {message}",
+        where=answer.where,
+        hint="see the broker's log, or try again later",
+    )
+
+
+def _is_about_the_schema(answer: Answer) -> bool:
+    """Whether a 500 is the broker's way to refuse a schema."""
+    return (
+        answer.status == HTTPStatus.INTERNAL_SERVER_ERROR
+        and answer.method == "POST"
+        and exception_name(answer.body).startswith(_ABOUT_THE_SCHEMA)
+    )
+
+
+def unexpected(answer: Answer, expected: str) -> OutsideError:
+    """The error for a success whose body is not what the request is answered with."""
+    return OutsideError(
+        f"the registry's answer is not {expected}",
+        where=answer.where,
+        hint="is this really Pulsar's admin endpoint, and not a proxy's or another service's page?",
+    )

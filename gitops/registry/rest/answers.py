@@ -1,0 +1,99 @@
+"""Answers in the forms of a Pulsar 4.0.7 broker: JSON, a JSON reason, an HTML error page."""
+
+from __future__ import annotations
+
+import html
+import json
+from http import HTTPStatus
+from typing import Final
+
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+
+_HTML: Final = ("text/html", "*/*")
+
+_PAGE: Final = """<html>
+<head>
+<meta http-equiv="Content-Type" content="text/html;charset=utf-8"/>
+<title>Error {status} {message}</title>
+</head>
+<body><h2>HTTP ERROR {status} {message}</h2>
+<table>
+<tr><th>URI:</th><td>{path}</td></tr>
+<tr><th>STATUS:</th><td>{status}</td></tr>
+<tr><th>MESSAGE:</th><td>{message}</td></tr>
+</table>
+</body>
+</html>
+"""
+
+
+class _CompactJson(JSONResponse):
+    """JSON without blanks; UTF-8 as it is."""
+
+    def render(self, content: object) -> bytes:
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def value(content: object, status: int = HTTPStatus.OK) -> Response:
+    """A JSON value."""
+    return _CompactJson(content, status)
+
+
+def nothing() -> Response:
+    """204: done."""
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def empty() -> Response:
+    """200 without a body: how a broker says that there is no value."""
+    return Response(status_code=HTTPStatus.OK)
+
+
+def reason(text: str, status: int) -> Response:
+    """A refusal as a JSON object with the member `reason`."""
+    return _CompactJson({"reason": text}, status)
+
+
+def failure(message: str) -> Response:
+    """500 in a broker's words; a broker has a Java stack trace where this has none."""
+    text = (
+        "\n --- An unexpected error occurred in the server ---\n\n"
+        f"Message: {message}\n\nStacktrace:\n\n(none)\n"
+    )
+    return reason(text, HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def malformed(message: str) -> Response:
+    """400 for a body that is not what stands there, as plain text."""
+    return PlainTextResponse(message, HTTPStatus.BAD_REQUEST)
+
+
+def page(message: str, status: int, path: str, accept: str) -> Response:
+    """The server's own error page with the message in it, escaped.
+
+    HTML, or a JSON object where the client's Accept names application/json first: Jetty, which a
+    broker is built on, does so, and HTML-escapes the message in both.
+    """
+    shown = html.escape(message)
+    if _prefers_json(accept):
+        content = {"message": shown, "url": html.escape(path), "status": str(int(status))}
+        return _CompactJson(content, status)
+    text = _PAGE.format(status=int(status), message=shown, path=html.escape(path))
+    return HTMLResponse(text, status)
+
+
+def _prefers_json(accept: str) -> bool:
+    """Whether application/json comes before what HTML answers, by quality and then by order."""
+    ranges = sorted((_quality(each) for each in accept.split(",")), key=lambda each: -each[0])
+    answered = (name for _quality, name in ranges if name in ("application/json", *_HTML))
+    return next(answered, "") == "application/json"
+
+
+def _quality(media_range: str) -> tuple[float, str]:
+    """The quality and the type of one range of an Accept header; 0 for one that makes no sense."""
+    name, _, parameters = media_range.partition(";")
+    _, _, quality = parameters.replace(" ", "").partition("q=")
+    try:
+        return float(quality or 1), name.strip().lower()
+    except ValueError:
+        return 0.0, name.strip().lower()

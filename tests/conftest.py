@@ -1,0 +1,58 @@
+"""What all tests share: the broker, fresh namespaces on it, and how hypothesis runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from gitops.model.names import NamespaceName
+from tests.support.admin_rest import admin_request
+from tests.support.pulsar_broker import BrokerUnavailableError, RunningBroker, pulsar_broker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Machines differ in speed, so no example has a deadline.
+settings.register_profile("default", deadline=None)
+settings.register_profile("thorough", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the broker's tests in one process, which starts one broker (`--dist loadgroup`)."""
+    for item in items:
+        if item.get_closest_marker("broker"):
+            item.add_marker(pytest.mark.xdist_group("broker"))
+
+
+@pytest.fixture(scope="session")
+def pulsar() -> Iterator[RunningBroker]:
+    """A broker: that of PULSAR_ADMIN_URL, else one that is started; skips where neither can be."""
+    try:
+        with pulsar_broker() as broker:
+            yield broker
+    except BrokerUnavailableError as reason:
+        pytest.skip(f"no Pulsar broker: {reason}")
+
+
+@pytest.fixture(scope="session")
+def pulsar_admin_url(pulsar: RunningBroker) -> str:
+    """Where the broker's admin REST listens, without a slash at the end."""
+    return pulsar.admin_url
+
+
+@pytest.fixture
+def pulsar_namespace(pulsar_admin_url: str) -> NamespaceName:
+    """A namespace, in a tenant of its own, that nobody else uses."""
+    namespace = NamespaceName(f"t-{uuid.uuid4().hex[:10]}", "events")
+    url = f"{pulsar_admin_url}/admin/v2"
+    (cluster, *_) = json.loads(admin_request("GET", f"{url}/clusters"))
+    tenant = {"adminRoles": [], "allowedClusters": [cluster]}
+    admin_request("PUT", f"{url}/tenants/{namespace.tenant}", tenant)
+    admin_request("PUT", f"{url}/namespaces/{namespace}", {})
+    return namespace

@@ -1,0 +1,201 @@
+"""A real Pulsar broker for tests: the one of `PULSAR_ADMIN_URL`, else a standalone one of ours.
+
+The one that we start listens on free loopback ports, keeps its data in a folder of its own, and
+is ended, with its data removed, when the tests are done.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, find_java
+
+__all__ = ["BrokerSettings", "BrokerUnavailableError", "RunningBroker", "pulsar_broker"]
+
+START_SECONDS: Final = 120
+POLL_SECONDS: Final = 0.1
+LOG_TAIL: Final = 4000
+
+_OPENED: Final = (
+    "java.base/jdk.internal.loader",
+    "java.base/java.lang",
+    "java.base/sun.net",
+    "java.management/sun.management",
+    "java.base/jdk.internal.platform",
+    "java.base/java.util.zip",
+    "java.base/java.nio",
+    "java.base/jdk.internal.misc",
+)
+_DRIVERS: Final = "org.apache.pulsar.metadata.bookkeeper.PulsarMetadata"
+_JVM_FLAGS: Final = (
+    "-Xmx1g",
+    *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
+    f"-Dbookkeeper.metadata.bookie.drivers={_DRIVERS}BookieDriver",
+    f"-Dbookkeeper.metadata.client.drivers={_DRIVERS}ClientDriver",
+)
+_CONFIG: Final = {
+    "zookeeperServers": "",
+    "configurationStoreServers": "",
+    "bindAddress": "127.0.0.1",
+    "advertisedAddress": "127.0.0.1",
+    "clusterName": "standalone",
+    "managedLedgerDefaultEnsembleSize": "1",
+    "managedLedgerDefaultWriteQuorum": "1",
+    "managedLedgerDefaultAckQuorum": "1",
+    "allowAutoTopicCreation": "true",
+    "loadBalancerEnabled": "false",
+    "webSocketServiceEnabled": "false",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSettings:
+    """What differs from a plain broker.
+
+    `config` are keys of broker.conf. `tls` opens an HTTPS port too, for which `config` names the
+    certificates. `headers` are how the fixture itself may ask whether it is up.
+    """
+
+    config: Mapping[str, str] = field(default_factory=dict)
+    tls: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningBroker:
+    """A broker that answers; `tls_admin_url` is empty where it has no HTTPS port."""
+
+    admin_url: str
+    service_url: str = ""
+    tls_admin_url: str = ""
+
+
+@contextmanager
+def pulsar_broker(settings: BrokerSettings | None = None) -> Iterator[RunningBroker]:
+    """A broker while the block runs.
+
+    Raises BrokerUnavailableError where this machine cannot start one, and RuntimeError with the
+    end of its log where it was started and did not come up.
+    """
+    given = os.environ.get("PULSAR_ADMIN_URL", "").rstrip("/")
+    if given and settings is None:
+        yield RunningBroker(admin_url=given, service_url=os.environ.get("PULSAR_SERVICE_URL", ""))
+        return
+    java, jars = find_java(), class_path()
+    folder = Path(tempfile.mkdtemp(prefix="pulsar-broker-"))
+    try:
+        with _started(java, jars, folder, settings or BrokerSettings()) as running:
+            yield running
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _started(
+    java: str, jars: str, folder: Path, settings: BrokerSettings
+) -> Iterator[RunningBroker]:
+    """Start the process, wait until it answers, end it."""
+    broker_port, web_port, tls_port, bookie_port = _free_ports(4)
+    config = {
+        **_CONFIG,
+        "brokerServicePort": str(broker_port),
+        "webServicePort": str(web_port),
+        **({"webServicePortTls": str(tls_port)} if settings.tls else {}),
+        **settings.config,
+    }
+    running = RunningBroker(
+        admin_url=f"http://127.0.0.1:{web_port}",
+        service_url=f"pulsar://127.0.0.1:{broker_port}",
+        tls_admin_url=f"https://localhost:{tls_port}" if settings.tls else "",
+    )
+    command = _command(java, folder, config, bookie_port)
+    log = folder / "broker.log"
+    environment = {**os.environ, "CLASSPATH": jars}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=environment
+        )
+    try:
+        _wait_until_up(process, running.admin_url, settings.headers, log)
+        yield running
+    finally:
+        _end(process)
+
+
+def _command(java: str, folder: Path, config: Mapping[str, str], bookie_port: int) -> list[str]:
+    """Write the config file and give the command line of a standalone broker."""
+    conf = folder / "standalone.conf"
+    conf.write_text("".join(f"{key}={value}\n" for key, value in config.items()))
+    return [
+        java,
+        *_JVM_FLAGS,
+        "org.apache.pulsar.PulsarStandaloneStarter",
+        "--config",
+        str(conf),
+        "--no-functions-worker",
+        "-nss",
+        "--bookkeeper-port",
+        str(bookie_port),
+        "--bookkeeper-dir",
+        str(folder / "bookkeeper"),
+        "--metadata-dir",
+        str(folder / "metadata"),
+        "--wipe-data",
+    ]
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports of the loopback interface that were free a moment ago, all different."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def _wait_until_up(
+    process: subprocess.Popen[bytes], url: str, headers: Mapping[str, str], log: Path
+) -> None:
+    """Poll until its own namespace is there, the last that a standalone broker makes (4.0.7).
+
+    Raises RuntimeError with the end of its log if it does not come up.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        if _answers(f"{url}/admin/v2/namespaces/public/default", headers):
+            return
+        time.sleep(POLL_SECONDS)
+    tail = log.read_text(encoding="utf-8", errors="replace")[-LOG_TAIL:]
+    state = f"ended with {process.poll()}" if process.poll() is not None else "does not answer"
+    raise RuntimeError(f"the Pulsar broker {state}; its log ends:\n{tail}")
+
+
+def _answers(url: str, headers: Mapping[str, str]) -> bool:
+    """Whether a GET answers 200."""
+    request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process that we started; its data is thrown away, so it need not tidy up."""
+    process.kill()
+    process.wait()

@@ -1,0 +1,85 @@
+"""Resolves the jars of the Pulsar broker that the tests start, once, with Maven.
+
+The class path is kept in the project's `.cache/`, under the hash of the pom that it came from.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+CACHE: Final = ROOT / ".cache"
+POM: Final = Path(__file__).parent / "pulsar" / "pom.xml"
+OLDEST_JAVA: Final = 17
+RESOLVE_SECONDS: Final = 600
+
+
+class BrokerUnavailableError(Exception):
+    """A broker cannot be started on this machine; the text is the reason to skip with."""
+
+
+def find_java() -> str:
+    """The path of a `java` of version 17 or later; raises BrokerUnavailableError."""
+    java = shutil.which("java")
+    if java is None:
+        raise BrokerUnavailableError("no java on the PATH (a broker needs Java 17 or later)")
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = re.search(r'version "(\d+)', said)
+    if found is None or int(found[1]) < OLDEST_JAVA:
+        raise BrokerUnavailableError(f"java is older than {OLDEST_JAVA}: {said.splitlines()[:1]}")
+    return java
+
+
+def class_path() -> str:
+    """The broker's class path, from the cache or from Maven; raises BrokerUnavailableError."""
+    digest = hashlib.sha256(POM.read_bytes()).hexdigest()[:16]
+    cached = CACHE / f"pulsar-class-path-{digest}.txt"
+    CACHE.mkdir(exist_ok=True)
+    with _locked(CACHE / "pulsar-class-path.lock"):
+        if not _is_complete(cached):
+            _resolve(cached)
+        return cached.read_text(encoding="utf-8").strip()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock file, so that two test processes do not resolve at once."""
+    with path.open("w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _is_complete(cached: Path) -> bool:
+    """Whether the cache names jars that are all still there."""
+    if not cached.is_file():
+        return False
+    jars = cached.read_text(encoding="utf-8").strip().split(":")
+    return all(Path(jar).is_file() for jar in jars)
+
+
+def _resolve(target: Path) -> None:
+    """Let Maven download the jars and write their paths; raises BrokerUnavailableError."""
+    mvn = shutil.which("mvn")
+    if mvn is None:
+        raise BrokerUnavailableError("no mvn on the PATH (it resolves the broker's jars)")
+    unfinished = target.with_suffix(".part")
+    goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
+    command = [mvn, "-q", "-B", "-f", str(POM), goal, f"-Dmdep.outputFile={unfinished}"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=RESOLVE_SECONDS
+        )
+    except subprocess.TimeoutExpired as cause:
+        raise BrokerUnavailableError("mvn did not resolve the broker's jars in time") from cause
+    if done.returncode != 0 or not _is_complete(unfinished):
+        said = (done.stdout + done.stderr).strip()[-400:]
+        raise BrokerUnavailableError(f"mvn could not resolve the broker's jars: {said}")
+    unfinished.replace(target)

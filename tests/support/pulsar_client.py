@@ -1,0 +1,34 @@
+"""Opens the adapter against a server of a test, without waits between tries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gitops.model.config import PulsarConfig
+from gitops.registry.pulsar.registry import PulsarRegistry, open_transport
+from gitops.registry.pulsar.transport import READ_RETRY
+
+if TYPE_CHECKING:
+    from gitops.registry.pulsar.transport import Transport
+
+NO_WAIT = READ_RETRY.new(backoff_factor=0, backoff_jitter=0)
+
+
+def open_test_transport(
+    url: str,
+    root: Path = Path(),
+    **config: Any,  # noqa: ANN401 - whatever PulsarConfig takes
+) -> Transport:
+    """A transport with the rest of the configuration as given."""
+    return open_transport("test", PulsarConfig(url=url, **config), root, NO_WAIT)
+
+
+def open_test_registry(
+    url: str,
+    root: Path = Path(),
+    **config: Any,  # noqa: ANN401 - whatever PulsarConfig takes
+) -> PulsarRegistry:
+    """A registry with the rest of the configuration as given."""
+    settings = PulsarConfig(url=url, **config)
+    return PulsarRegistry("test", settings, open_transport("test", settings, root, NO_WAIT))
