@@ -1,0 +1,144 @@
+"""How fast a plan reads a cluster, against a bare `http.client` loop on the same GETs.
+
+Posts 1,000 topics with 3 versions each, then reads all histories in alternating rounds: a loop of
+8 threads with one `http.client` connection each, which throws the answers away, and the `pulsar`
+registry's `observe`, which parses and checks them. Uses the broker of PULSAR_ADMIN_URL, else
+starts one.
+
+    python benchmarks/plan_requests.py [--topics 1000] [--rounds 7]
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import statistics
+import sys
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from gitops.model.config import PulsarConfig
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.state import Scope
+from gitops.registry.pulsar.registry import open_registry
+from tests.support.admin_rest import admin_request
+from tests.support.pulsar_broker import pulsar_broker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+CONNECTIONS = 8
+VERSIONS = 3
+
+
+def main() -> None:
+    """Print the medians and their ratio."""
+    options = _options()
+    with pulsar_broker() as broker:
+        topics = _post_topics(broker.admin_url, options.topics)
+        bare, ours = _measure(broker.admin_url, topics, options.rounds)
+    print(f"{options.topics} topics x {VERSIONS} versions, {CONNECTIONS} connections")
+    print(f"http.client: {_shown(bare)}")
+    print(f"observe:     {_shown(ours)}")
+    print(f"ratio of the medians: {statistics.median(ours) / statistics.median(bare):.2f}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--topics", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=7)
+    return parser.parse_args()
+
+
+def _shown(rates: Sequence[float]) -> str:
+    each = " ".join(f"{rate:.0f}" for rate in rates)
+    return f"median {statistics.median(rates):.0f} requests/s (rounds: {each})"
+
+
+def _measure(url: str, topics: Sequence[TopicName], rounds: int) -> tuple[list[float], list[float]]:
+    """Requests per second, by turns, after one round of each to warm the broker."""
+    paths = [f"/admin/v2/schemas/{topic}/schemas" for topic in topics]
+    config = PulsarConfig(url=url, concurrency=CONNECTIONS)
+    registry = open_registry("benchmark", config, Path())
+    scope = Scope(topics=frozenset(topics))
+    bare: list[float] = []
+    ours: list[float] = []
+    for number in range(rounds + 1):
+        runs: list[tuple[list[float], Callable[[], object]]] = [
+            (bare, lambda: _bare_loop(url, paths)),
+            (ours, lambda: registry.observe(scope)),
+        ]
+        for rates, run in runs if number % 2 else reversed(runs):
+            start = time.perf_counter()
+            run()
+            rates.append(len(topics) / (time.perf_counter() - start))
+    registry.close()
+    return bare[1:], ours[1:]
+
+
+def _bare_loop(url: str, paths: Sequence[str]) -> None:
+    """Every path once, by threads with one connection each."""
+    address = urlsplit(url)
+
+    def work(own: Sequence[str]) -> None:
+        connection = http.client.HTTPConnection(address.hostname or "", address.port)
+        for path in own:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            body = response.read()
+            if response.status != http.client.OK or not body:
+                raise RuntimeError(f"{path}: {response.status}")
+        connection.close()
+
+    _in_threads(work, paths)
+
+
+def _in_threads(work: Callable[[Sequence[str]], None], items: Sequence[str]) -> None:
+    threads = [
+        threading.Thread(target=work, args=(items[number::CONNECTIONS],))
+        for number in range(CONNECTIONS)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _post_topics(url: str, count: int) -> list[TopicName]:
+    """Post `count` topics of 3 versions, about 1 KB each, into a new namespace."""
+    namespace = NamespaceName(f"bench-{uuid.uuid4().hex[:8]}", "events")
+    (cluster, *_) = json.loads(admin_request("GET", f"{url}/admin/v2/clusters"))
+    tenant = {"adminRoles": [], "allowedClusters": [cluster]}
+    admin_request("PUT", f"{url}/admin/v2/tenants/{namespace.tenant}", tenant)
+    admin_request("PUT", f"{url}/admin/v2/namespaces/{namespace}", {})
+    topics = [TopicName.of(namespace, f"topic-{number:05}") for number in range(count)]
+    print(f"posting {count} topics to {url} …", file=sys.stderr)
+
+    def post(own: Sequence[str]) -> None:
+        for topic in own:
+            for version in range(VERSIONS):
+                body = {"type": "AVRO", "schema": _schema(version), "properties": {}}
+                admin_request("POST", f"{url}/admin/v2/schemas/{topic}/schema", body)
+
+    _in_threads(post, [str(topic) for topic in topics])
+    return topics
+
+
+def _schema(version: int) -> str:
+    """A record of some 20 fields; each version adds one with a default."""
+    fields: list[dict[str, object]] = [
+        {"name": f"field_{number}", "type": ["null", "string"], "default": None}
+        for number in range(18 + version)
+    ]
+    return json.dumps({"type": "record", "name": "Event", "namespace": "bench", "fields": fields})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The command `pulsar-gitops`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+import gitops
+from gitops.cli.commands import (
+    apply,
+    compat,
+    explain,
+    import_registry,
+    init,
+    plan,
+    policies,
+    schemas,
+    serve,
+    snapshot,
+    validate,
+)
+from gitops.cli.exits import Exit, run_to_exit
+
+# Typer carries a Click of its own and does not export the base class of its errors.
+_USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+app = typer.Typer(
+    name="pulsar-gitops",
+    help="Apache Pulsar schemas and namespace policies as files in git.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    # Without rich the help is there in a tenth of a second.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("init")(init.init)
+app.command("validate")(validate.validate)
+app.command("plan")(plan.plan)
+app.command("apply")(apply.apply)
+app.command("import")(import_registry.import_registry)
+app.command("snapshot")(snapshot.snapshot)
+app.command("compat")(compat.compat)
+app.command("serve")(serve.serve)
+app.command("explain")(explain.explain)
+app.add_typer(schemas.app, name="schemas")
+app.add_typer(policies.app, name="policies")
+
+
+def _version(asked: bool) -> None:  # noqa: FBT001 - Typer calls it with the flag's value
+    if asked:
+        print(f"pulsar-gitops {gitops.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    verbose = any(arg in ("-v", "--verbose") for arg in sys.argv[1:])
+    raise SystemExit(run_to_exit(lambda: run(sys.argv[1:]), verbose=verbose))
+
+
+def run(args: list[str]) -> int:
+    """Run one command line; answers its exit code, or raises what `run_to_exit` maps."""
+    command = typer.main.get_command(app)
+    try:
+        result = command.main(args, prog_name="pulsar-gitops", standalone_mode=False)
+    except _USAGE_ERROR as error:
+        error.show()
+        return Exit.USAGE
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    return int(result or 0)

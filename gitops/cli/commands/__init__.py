@@ -1,0 +1,1 @@
+"""One module for each command: settings → use case → report → exit code."""

@@ -1,0 +1,71 @@
+"""`compat`: one decision, explained; with --jsonl a stream of decisions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.exits import Exit
+from gitops.cli.options import Format
+from gitops.model.errors import UsageError
+
+
+def compat(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="OLD... NEW", help="Definitions, oldest first, the new one last."),
+    ] = None,
+    strategy: Annotated[
+        str, typer.Option("--strategy", "-s", help="The SchemaCompatibilityStrategy.")
+    ] = "FULL",
+    schema_type: Annotated[str, typer.Option("--type", help="The SchemaType.")] = "AVRO",
+    jsonl: Annotated[
+        bool, typer.Option("--jsonl", help="Read cases from stdin, write a verdict for each.")
+    ] = False,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+    no_color: options.NoColor = False,
+) -> int:
+    """Say whether a broker would take NEW after OLD..., and why not."""
+    if jsonl:
+        return _stream(files)
+    from gitops.cli.console import print_report, print_text
+    from gitops.reporters.json_report import decision_document, to_text
+    from gitops.reporters.text.decision import decision_report
+    from gitops.usecases.compare_files import compare_files
+
+    if not files:
+        raise UsageError("name at least one definition", hint="compat --strategy S OLD... NEW")
+    compared = compare_files(files, strategy, schema_type)
+    if output_format is Format.JSON:
+        document = decision_document(compared.decision, compared.findings, compared.changes)
+        print_text(to_text(document), output)
+    else:
+        report = decision_report(
+            compared.strategy,
+            compared.decision,
+            compared.findings,
+            compared.changes,
+            compared.texts,
+        )
+        print_report(report, output=output, no_color=no_color)
+    return Exit.GOOD if compared.decision.accepted else Exit.FINDINGS
+
+
+def _stream(files: list[Path] | None) -> int:
+    from gitops.usecases.compat import decide_lines
+
+    if files:
+        raise UsageError("--jsonl reads cases from stdin, not files")
+    good = True
+    stdin = sys.stdin
+    if hasattr(stdin, "reconfigure"):
+        stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
+    for verdict, readable in decide_lines(stdin):
+        sys.stdout.write(verdict + "\n")
+        good = good and readable
+    return Exit.GOOD if good else Exit.USAGE

@@ -1,0 +1,46 @@
+"""`import`: an existing cluster into repository files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.exits import Exit
+from gitops.cli.options import HERE
+
+
+def import_registry(
+    namespaces: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TENANT/NAMESPACE]...", help="Only these; all without any."),
+    ] = None,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+) -> int:
+    """Write what a registry holds as files of this repository."""
+    from gitops.cli.console import say
+    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.progress import progress_bar
+    from gitops.model.names import NamespaceName
+    from gitops.repository.folder import write_files
+    from gitops.repository.snapshots import recorded_topics
+    from gitops.repository.writer import render
+    from gitops.usecases.import_registry import new_to, observe_all
+
+    wanted = tuple(NamespaceName.parse(text) for text in namespaces or [])
+    opened = open_repository(repo)
+    with open_registry(opened, registry) as (live, _), progress_bar() as progress:
+        known = frozenset(opened.repository.desired.topics)
+        recorded = known | recorded_topics(opened.tree, live.name)
+        state = observe_all(live, namespaces=wanted, recorded=recorded, progress=progress)
+    new, kept = new_to(opened.repository, state)
+    files = render(new, taken=opened.tree.paths())
+    write_files(repo, files)
+    topics = f"{len(new.topics)} topic{'' if len(new.topics) == 1 else 's'}"
+    say(f"wrote {len(files)} files for {topics} of {live.name}")
+    for topic in kept:
+        say(f"kept the manifest of {topic}, which is there already")
+    return Exit.GOOD

@@ -1,0 +1,27 @@
+"""`init`: a new schemas repository from the template."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gitops.cli.exits import Exit
+
+
+def init(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+) -> int:
+    """Make a new schemas repository, with an example of everything."""
+    from gitops.cli.console import say
+    from gitops.repository.template import copy_template
+
+    count = copy_template(directory)
+    say(f"wrote {count} files to {directory}")
+    say("next:")
+    say(f"  cd {directory}")
+    say("  pulsar-gitops validate")
+    say("  pulsar-gitops plan --out plan.json")
+    say("  pulsar-gitops apply plan.json")
+    return Exit.GOOD

@@ -1,0 +1,53 @@
+"""`plan`: desired against live, every action with its verdict."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.exits import Exit
+from gitops.cli.options import HERE, FailOn, Format
+
+
+def plan(
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the plan for `apply`.")
+    ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Delete the schemas of topics that have no manifest.")
+    ] = False,
+    detailed_exitcode: Annotated[
+        bool, typer.Option("--detailed-exitcode", help="Exit with 3 where there are changes.")
+    ] = False,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+    fail_on: options.Threshold = FailOn.ERROR,
+    no_color: options.NoColor = False,
+) -> int:
+    """Show what would be done to a registry, and what it would say."""
+    from gitops.cli import planned
+    from gitops.cli.console import say
+    from gitops.cli.opened import open_registry, open_repository
+
+    started = time.monotonic()
+    display = planned.Display(
+        output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
+    )
+    opened = open_repository(repo)
+    if code := planned.stopped(opened, display):
+        return code
+    with open_registry(opened, registry) as (live, config):
+        made = planned.make(opened, live, config, prune=prune)
+    planned.show(made, opened, display, time.monotonic() - started)
+    if out:
+        say(f"plan written to {out} · {planned.write(made, out)}")
+    code = planned.code(made, display)
+    if code == Exit.GOOD and detailed_exitcode and made.actions:
+        return Exit.CHANGES
+    return code

@@ -1,0 +1,74 @@
+"""`policies`: a registry's schema policies by hand, in Pulsar's own words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.exits import Exit
+from gitops.cli.options import HERE, Format
+
+app = typer.Typer(
+    help="Read and set the schema policies of a namespace or a topic.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Subject = Annotated[
+    str,
+    typer.Argument(metavar="SUBJECT", help="tenant/namespace, or tenant/namespace/topic"),
+]
+
+
+@app.command("get")
+def get(
+    subject: Subject,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+    no_color: options.NoColor = False,
+) -> int:
+    """Print the policies that are set, and the strategy that holds in the end."""
+    from gitops.cli.console import print_report, print_text
+    from gitops.cli.opened import open_registry, open_repository
+    from gitops.reporters.json_report import policies_document, to_text
+    from gitops.reporters.text.policies import policies_report
+    from gitops.usecases.policies import observe_policies, parse_subject
+
+    name = parse_subject(subject)
+    with open_registry(open_repository(repo), registry) as (live, _):
+        observed = observe_policies(live, name)
+    if output_format is Format.JSON:
+        print_text(to_text(policies_document(name, observed.own, observed.effective)), output)
+    else:
+        report = policies_report(name, observed.own, observed.effective)
+        print_report(report, output=output, no_color=no_color)
+    return Exit.GOOD
+
+
+@app.command("set")
+def set_policies(
+    subject: Subject,
+    assignments: Annotated[
+        list[str],
+        typer.Argument(metavar="KEY=VALUE...", help="Such as schemaCompatibilityStrategy=FULL."),
+    ],
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+) -> int:
+    """Set policies; an empty value removes a setting."""
+    from gitops.cli.console import say
+    from gitops.cli.opened import open_registry, open_repository
+    from gitops.planning.policies import policy_text
+    from gitops.usecases.policies import observe_policies, parse_assignments, parse_subject
+
+    name = parse_subject(subject)
+    with open_registry(open_repository(repo), registry) as (live, _):
+        changes = parse_assignments(observe_policies(live, name).own, assignments)
+        live.set_policies(name, changes)
+    for change in changes:
+        say(f"{change.key}  {policy_text(change.before)} → {policy_text(change.after)}")
+    return Exit.GOOD

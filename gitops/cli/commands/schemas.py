@@ -1,0 +1,136 @@
+"""`schemas`: a registry's schemas by hand, in the words of `pulsar-admin`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.exits import Exit
+from gitops.cli.options import HERE, Format
+from gitops.model.errors import UsageError
+from gitops.model.names import TopicName
+from gitops.model.schema import SchemaHistory
+
+app = typer.Typer(
+    help="Upload, read and delete schemas of a registry.", no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="tenant/namespace/topic")]
+
+
+@app.command("upload")
+def upload(
+    topic: Topic,
+    definition: Annotated[
+        Path | None,
+        typer.Option("--definition", "-f", metavar="FILE", help="The definition's file."),
+    ] = None,
+    schema_type: Annotated[
+        str | None, typer.Option("--type", help="The SchemaType, such as AVRO.")
+    ] = None,
+    properties: Annotated[
+        list[str] | None, typer.Option("--property", metavar="KEY=VALUE", help="May be repeated.")
+    ] = None,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+) -> int:
+    """Register a schema; prints the version that the registry answers."""
+    from gitops.cli.console import print_text
+    from gitops.cli.opened import open_registry, open_repository
+    from gitops.usecases.upload import read_upload
+
+    info = read_upload(definition, schema_type, properties or [])
+    name = TopicName.parse(topic)
+    with open_registry(open_repository(repo), registry) as (live, _):
+        version = live.register_schema(name, info)
+    print_text(f"{version}\n")
+    return Exit.GOOD
+
+
+@app.command("get")
+def get(
+    topic: Topic,
+    version: Annotated[
+        int | None, typer.Option("--version", help="This version instead of the latest.")
+    ] = None,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+) -> int:
+    """Print a schema: its definition as text, everything as JSON."""
+    from gitops.cli.console import print_text
+    from gitops.reporters.json_report import entry_document, to_text
+
+    name = TopicName.parse(topic)
+    entries = _history(repo, registry, name).entries
+    found = [e for e in entries if version is None or e.version == version]
+    if not found:
+        which = "no schema" if version is None else f"no version {version}"
+        raise UsageError(f"{topic} has {which}", hint="`schemas versions` lists what there is")
+    entry = found[-1]
+    if output_format is Format.JSON:
+        print_text(to_text(entry_document(name, entry)), output)
+    else:
+        print_text(entry.info.schema + "\n", output)
+    return Exit.GOOD
+
+
+@app.command("versions")
+def versions(
+    topic: Topic,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+    no_color: options.NoColor = False,
+) -> int:
+    """List the live versions of a topic, oldest first, and what each changed."""
+    from gitops.cli.console import print_report, print_text
+    from gitops.reporters.json_report import entry_document, to_text
+    from gitops.reporters.text.history import history_report
+
+    name = TopicName.parse(topic)
+    history = _history(repo, registry, name)
+    if output_format is Format.JSON:
+        print_text(to_text([entry_document(name, entry) for entry in history.entries]), output)
+    else:
+        print_report(history_report(name, history), output=output, no_color=no_color)
+    return Exit.GOOD
+
+
+@app.command("delete")
+def delete(
+    topic: Topic,
+    force: Annotated[
+        bool, typer.Option("--force", help="Forget all versions; numbering starts at 0 again.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+) -> int:
+    """Delete a topic's schema, all its versions with it."""
+    from gitops.cli.console import say
+    from gitops.cli.opened import open_registry, open_repository
+
+    name = TopicName.parse(topic)
+    with open_registry(open_repository(repo), registry) as (live, _):
+        question = f"Delete all schema versions of {name} in {live.name}?"
+        if not yes and not typer.confirm(question, err=True):
+            say("nothing was deleted")
+            return Exit.USAGE
+        version = live.delete_schema(name, force=force)
+    say("deleted all versions" if force else f"deleted; the deletion took version {version}")
+    return Exit.GOOD
+
+
+def _history(repo: Path, registry: str | None, topic: TopicName) -> SchemaHistory:
+    from gitops.cli.opened import open_registry, open_repository
+    from gitops.model.state import Scope
+
+    with open_registry(open_repository(repo), registry) as (live, _):
+        return live.observe(Scope(topics=frozenset({topic}))).topics[topic].history

@@ -1,0 +1,38 @@
+"""`serve`: the embedded registry behind Pulsar's admin REST paths."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.exits import Exit
+from gitops.cli.options import HERE
+from gitops.model.errors import UsageError
+
+_PORT = 8080
+
+
+def serve(
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="The port; 0 takes a free one.")] = _PORT,
+) -> int:
+    """Serve an embedded registry as a broker does, for tests and local work."""
+    from gitops.cli.console import say
+    from gitops.cli.opened import open_registry, open_repository
+    from gitops.registry.embedded.registry import EmbeddedRegistry
+    from gitops.registry.rest.server import serve as run
+
+    opened = open_repository(repo)
+    with open_registry(opened, registry) as (live, _):
+        if not isinstance(live, EmbeddedRegistry):
+            raise UsageError(
+                f"{live.name} is not an embedded registry",
+                where="gitops.yaml",
+                hint="name one with `--registry`",
+            )
+        run(live, host, port, lambda url: say(f"serving {live.address} at {url}"))
+    return Exit.GOOD

@@ -1,0 +1,66 @@
+"""Where output goes: answers to stdout or a file, everything else to stderr."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console, RenderableType
+
+from gitops.model.errors import UsageError
+
+_PIPE_WIDTH = 120
+"""A pipe and a file have no width of their own; 80 columns would break what grep looks for."""
+
+
+def print_report(
+    report: RenderableType, *, output: Path | None = None, no_color: bool = False
+) -> None:
+    """Print to the terminal as wide as it is; plain to a pipe or a file."""
+    if output is None and sys.stdout.isatty():
+        _console(sys.stdout, width=None, no_color=no_color).print(report)
+        return
+    width = int(os.environ.get("COLUMNS") or 0) or _PIPE_WIDTH
+    text = io.StringIO()
+    _console(text, width=width, no_color=no_color or output is not None).print(report)
+    lines = (line.rstrip() for line in text.getvalue().split("\n"))
+    print_text("\n".join(lines), output)
+
+
+def print_text(text: str, output: Path | None = None) -> None:
+    """Print as it is to stdout, or write it to a file."""
+    if output is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        write_text(output, text)
+
+
+def say(text: str) -> None:
+    """A line for people, on stderr."""
+    print(text, file=sys.stderr)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all; raises UsageError."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_bytes(text.encode("utf-8", "surrogateescape"))
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _console(stream: TextIO, *, width: int | None, no_color: bool) -> Console:
+    return Console(
+        file=stream,
+        width=width,
+        no_color=no_color or None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )

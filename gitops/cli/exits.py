@@ -1,0 +1,64 @@
+"""Exit codes, and how errors become one."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+
+from gitops.model.errors import GitopsError
+from gitops.reporters.text.plain import safe
+
+
+class Exit(IntEnum):
+    """What a command's exit code means; part of the contract."""
+
+    GOOD = 0
+    FINDINGS = 1
+    USAGE = 2
+    CHANGES = 3
+    OUTSIDE = 4
+    STALE = 5
+    PARTIAL = 6
+    BUG = 70
+    INTERRUPTED = 130
+
+
+def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
+    """Run, and turn whatever goes wrong into a message on stderr and an exit code."""
+    try:
+        return command()
+    except GitopsError as error:
+        _tell(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python would complain while it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.GOOD
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug of ours gets code 70
+        _tell_bug(error, verbose=verbose)
+        return Exit.BUG
+
+
+def _tell(error: GitopsError) -> None:
+    print(f"error: {safe(error.what)}", file=sys.stderr)
+    if error.where:
+        print(f"  in {safe(error.where)}", file=sys.stderr)
+    if error.hint:
+        print(f"  {safe(error.hint)}", file=sys.stderr)
+
+
+def _tell_bug(error: Exception, *, verbose: bool) -> None:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{os.path.basename(last.filename)}:{last.lineno} in {last.name}"  # noqa: PTH119
+    print(f"error: this is a bug of ours: {type(error).__name__} at {place}", file=sys.stderr)
+    if verbose:
+        # Not the message: it can quote what was read, and so a secret.
+        print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr)
+    else:
+        print("  run it again with -v and report what it prints", file=sys.stderr)

@@ -1,0 +1,60 @@
+"""Findings as a command's answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from gitops.cli.console import print_report, print_text
+from gitops.cli.exits import Exit
+from gitops.cli.opened import OpenedRepository
+from gitops.cli.options import FailOn, Format
+from gitops.model.errors import UsageError
+from gitops.model.findings import Finding, Severity
+from gitops.reporters.json_report import findings_document, to_text
+from gitops.reporters.text.findings import findings_report
+
+
+def finish(
+    findings: Sequence[Finding],
+    opened: OpenedRepository,
+    output_format: Format,
+    output: Path | None,
+    fail_on: FailOn,
+    *,
+    no_color: bool,
+) -> int:
+    """Print them and answer the exit code."""
+    if output_format is Format.JSON:
+        print_text(to_text(findings_document(findings)), output)
+    else:
+        report = findings_report(findings, opened.excerpt)
+        print_report(report, output=output, no_color=no_color)
+    return exit_code(findings, fail_on)
+
+
+def exit_code(findings: Sequence[Finding], fail_on: FailOn) -> int:
+    """1 where one finding is at or above the threshold."""
+    threshold = Severity[fail_on.name]
+    bad = any(finding.severity >= threshold for finding in findings)
+    return Exit.FINDINGS if bad else Exit.GOOD
+
+
+def relative_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
+    """Paths as findings have them: from the repository's root, with `/`.
+
+    A path counts from the current folder, as people type it; raises UsageError for one that does
+    not exist or is outside.
+    """
+    found = []
+    base = root.resolve()
+    for path in paths:
+        whole = path if path.is_absolute() or path.exists() else root / path
+        if not whole.exists():
+            raise UsageError(f"'{path}' does not exist", hint="name a file or folder to look at")
+        try:
+            found.append(whole.resolve().relative_to(base).as_posix())
+        except ValueError:
+            raise UsageError(f"'{path}' is outside the repository {os.fspath(root)}") from None
+    return tuple(found)

@@ -1,0 +1,57 @@
+"""A repository and a registry, opened for one command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitops.model.config import RegistryConfig
+from gitops.model.errors import UnreadableFileError
+from gitops.model.findings import Location
+from gitops.model.repository import Repository
+from gitops.ports import FileTree, Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedRepository:
+    """The files of a repository and what they say."""
+
+    root: Path
+    tree: FileTree
+    repository: Repository
+
+    def excerpt(self, where: Location) -> str | None:
+        """The line that a location is on."""
+        try:
+            text = self.tree.read(where.file).decode("utf-8", "replace")
+        except UnreadableFileError:
+            return None
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return lines[where.line - 1] if 0 < where.line <= len(lines) else None
+
+
+def open_repository(root: Path) -> OpenedRepository:
+    """Read the repository at `root`; raises UsageError where there is none."""
+    from gitops.repository.files import FolderTree
+    from gitops.repository.loader import load
+
+    tree = FolderTree(root)
+    return OpenedRepository(root=root, tree=tree, repository=load(tree))
+
+
+@contextmanager
+def open_registry(
+    opened: OpenedRepository, name: str | None
+) -> Iterator[tuple[Registry, RegistryConfig]]:
+    """The registry of that name, or the default one; closed in the end."""
+    from gitops.registry.opening import open_registry as open_by_kind
+    from gitops.usecases.desired import registry_config
+
+    found, config = registry_config(opened.repository, name)
+    registry = open_by_kind(found, config, opened.root)
+    try:
+        yield registry, config
+    finally:
+        registry.close()

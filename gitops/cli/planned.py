@@ -1,0 +1,97 @@
+"""What `plan` and `apply` share: making a plan, showing it, and its exit code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitops.cli.console import print_report, print_text, write_text
+from gitops.cli.exits import Exit
+from gitops.cli.findings import exit_code, finish
+from gitops.cli.opened import OpenedRepository
+from gitops.cli.options import FailOn, Format
+from gitops.cli.progress import progress_bar
+from gitops.git.worktree import describe
+from gitops.model.config import RegistryConfig
+from gitops.model.plan import Plan
+from gitops.planning.plan_document import to_document
+from gitops.ports import Registry
+from gitops.reporters.json_report import to_text
+from gitops.reporters.text.plan import plan_report
+from gitops.repository.definitions.locating import Locator
+from gitops.repository.snapshots import recorded_topics
+from gitops.usecases.plan import Planning, blocks
+from gitops.usecases.plan import plan as run
+from gitops.usecases.severities import graded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Display:
+    """How a command shows its answer."""
+
+    output_format: Format = Format.TEXT
+    output: Path | None = None
+    fail_on: FailOn = FailOn.ERROR
+    no_color: bool = False
+
+
+def stopped(opened: OpenedRepository, display: Display) -> int | None:
+    """Print the findings where they leave nothing to plan from, and answer the exit code."""
+    findings = graded(opened.repository.findings, opened.repository.config.rules)
+    if not blocks(findings):
+        return None
+    finish(
+        findings,
+        opened,
+        display.output_format,
+        display.output,
+        display.fail_on,
+        no_color=display.no_color,
+    )
+    return Exit.FINDINGS
+
+
+def make(
+    opened: OpenedRepository, registry: Registry, config: RegistryConfig, *, prune: bool
+) -> Plan:
+    """Make the plan, with a progress bar; raises UnplannableError."""
+    repository = opened.repository
+    planning = Planning(
+        repository=repository,
+        registry=registry,
+        config=config,
+        locate=Locator(opened.tree, repository.topics).locate,
+        recorded=recorded_topics(opened.tree, registry.name) if prune else frozenset(),
+        prune=prune,
+    )
+    with progress_bar() as progress:
+        return run(planning, progress)
+
+
+def show(plan: Plan, opened: OpenedRepository, display: Display, seconds: float) -> None:
+    """Print the plan as it was asked for."""
+    if display.output_format is Format.JSON:
+        print_text(to_text(to_document(plan)), display.output)
+        return
+    files = f"files {plan.files.removeprefix('sha256:')[:7]}"
+    commit = describe(opened.root)
+    report = plan_report(
+        plan,
+        opened.excerpt,
+        files=f"{files} ({commit})" if commit else files,
+        seconds=seconds,
+    )
+    print_report(report, output=display.output, no_color=display.no_color)
+
+
+def write(plan: Plan, path: Path) -> str:
+    """Write the plan file; answers its digest."""
+    document = to_document(plan)
+    write_text(path, to_text(document))
+    return str(document["digest"])
+
+
+def code(plan: Plan, display: Display) -> int:
+    """1 where a finding is at or above the threshold."""
+    return exit_code(plan.findings, display.fail_on)
+

@@ -1,0 +1,1 @@
+"""What would change: desired against observed, as a plan. Pure."""

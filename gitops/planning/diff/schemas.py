@@ -1,0 +1,86 @@
+"""The differences between two schemas of any type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gitops.compatibility import key_value
+from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.decision import StoredSchema
+from gitops.compatibility.payload import PayloadError, as_kept, to_stored
+from gitops.model.plan import ChangeKind, SchemaChange
+from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
+from gitops.planning.diff.avro import IGNORED, differences
+
+
+def schema_changes(before: SchemaInfo | None, after: SchemaInfo) -> tuple[SchemaChange, ...]:
+    """What `after` changes about `before`; nothing for a first schema.
+
+    Properties count as ignored: Pulsar 4.0.7 keeps those of the stored version.
+    """
+    if before is None:
+        return ()
+    try:
+        old, new = as_kept(to_stored(before)), as_kept(to_stored(after))
+    except PayloadError:
+        return (_unreadable(before.schema, after.schema),) if before.schema != after.schema else ()
+    return (*_stored(old, new), *_properties(before, after))
+
+
+def _stored(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
+    if old.type is not new.type:
+        yield SchemaChange(
+            kind=ChangeKind.CHANGED, path="type", before=old.type.value, after=new.type.value
+        )
+    elif old.data == new.data and old.type is not SchemaType.KEY_VALUE:
+        return
+    elif old.type in AVRO_DEFINED:
+        yield from _avro(old, new)
+    elif old.type is SchemaType.KEY_VALUE:
+        yield from _key_value(old, new)
+    else:
+        yield _unreadable(old.data.decode("utf-8", "replace"), new.data.decode("utf-8", "replace"))
+
+
+def _avro(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
+    texts = [side.data.decode("utf-8", "replace") for side in (old, new)]
+    try:
+        yield from differences(parse(texts[0]), parse(texts[1]))
+    except AvroParseError:
+        yield _unreadable(*texts)
+
+
+def _key_value(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
+    try:
+        halves = zip(key_value.split(old), key_value.split(new), strict=True)
+        for name, (before, after) in zip(("key", "value"), halves, strict=True):
+            for change in _stored(before, after):
+                yield replace(change, path=f"{name}.{change.path}" if change.path else name)
+    except key_value.UndecodableError:
+        yield _unreadable(old.data.hex(), new.data.hex())
+
+
+def _properties(before: SchemaInfo, after: SchemaInfo) -> Iterator[SchemaChange]:
+    for name in sorted({*before.properties, *after.properties}):
+        old, new = before.properties.get(name, "–"), after.properties.get(name, "–")
+        if old != new:
+            yield SchemaChange(
+                kind=ChangeKind.CHANGED,
+                path=f"property {name}",
+                before=old,
+                after=new,
+                note=IGNORED,
+                ignored=True,
+            )
+
+
+def _unreadable(old: str, new: str) -> SchemaChange:
+    """Definitions that cannot be compared part by part."""
+    return SchemaChange(
+        kind=ChangeKind.CHANGED,
+        path="definition",
+        before=f"{len(old)} characters",
+        after=f"{len(new)} characters",
+    )

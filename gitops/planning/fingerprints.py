@@ -1,0 +1,102 @@
+"""Fingerprints of what a registry holds, by subject, and of what it will hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from gitops.compatibility.payload import PayloadError, as_kept, to_stored
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Action, CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
+from gitops.model.policy import (
+    NamespacePolicies,
+    Policies,
+    PolicyChange,
+    PolicyValue,
+    TopicPolicies,
+    is_unset,
+    managed_items,
+    snake_case,
+)
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
+from gitops.model.state import NamespaceState, RegistryState, TopicState
+
+Subject = NamespaceState | TopicState
+_P = TypeVar("_P", NamespacePolicies, TopicPolicies)
+
+
+def of_state(state: RegistryState) -> dict[str, str]:
+    """Subject → fingerprint, for everything in `state`."""
+    namespaces = {subject_name(name): of_subject(ns) for name, ns in state.namespaces.items()}
+    topics = {subject_name(name): of_subject(topic) for name, topic in state.topics.items()}
+    return dict(sorted((namespaces | topics).items()))
+
+
+def subject_name(name: NamespaceName | TopicName) -> str:
+    """What a plan calls a subject: `namespace shop/orders`, `topic shop/orders/order-created`."""
+    return f"{'namespace' if isinstance(name, NamespaceName) else 'topic'} {name}"
+
+
+def of_subject(subject: Subject) -> str:
+    """64 hex digits over what counts of a subject; when a version was stored does not."""
+    match subject:
+        case NamespaceState():
+            content: object = ["namespace", subject.exists, _policies(subject.policies)]
+        case TopicState():
+            content = ["topic", _history(subject.history), _policies(subject.policies)]
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def after(subject: Subject, action: Action) -> Subject:
+    """The subject once `action` is carried out."""
+    match action, subject:
+        case CreateNamespace(), NamespaceState():
+            return replace(subject, exists=True)
+        case SetPolicy(), NamespaceState():
+            return replace(subject, policies=_with(subject.policies, action.change))
+        case SetPolicy(), TopicState():
+            return replace(subject, policies=_with(subject.policies, action.change))
+        case RegisterSchema(), TopicState():
+            return replace(subject, history=_registered(subject.history, action))
+        case DeleteSchema(), TopicState():
+            following = subject.history.next_version + 1
+            return replace(subject, history=SchemaHistory(next_version=following))
+        case _:
+            raise TypeError(f"{action} is not about {subject}")
+
+
+def _with(policies: _P, change: PolicyChange) -> _P:
+    key: dict[str, Any] = {snake_case(change.key): change.after}
+    return replace(policies, **key)
+
+
+def _registered(history: SchemaHistory, action: RegisterSchema) -> SchemaHistory:
+    entry = SchemaEntry(version=action.version, info=action.info)
+    return SchemaHistory(entries=(*history.entries, entry), next_version=action.version + 1)
+
+
+def _history(history: SchemaHistory) -> object:
+    entries = [[e.version, *_stored(e.info), dict(e.info.properties)] for e in history.entries]
+    return [entries, history.next_version]
+
+
+def _stored(info: SchemaInfo) -> tuple[str, str]:
+    """Type and content as they are kept, so that a schema is the same before and after a post."""
+    try:
+        kept = as_kept(to_stored(info))
+    except PayloadError:
+        return info.type.value, info.schema
+    return kept.type.value, kept.data.hex()
+
+
+def _policies(policies: Policies) -> object:
+    items = managed_items(policies)
+    return [[key, value_text(value)] for key, value in items if not is_unset(key, value)]
+
+
+def value_text(value: PolicyValue) -> str | bool | None:
+    """A policy's value as JSON has it."""
+    return value if value is None or isinstance(value, bool) else value.value

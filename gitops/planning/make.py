@@ -1,0 +1,180 @@
+"""From desired and observed to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from gitops.model.config import SafetyConfig
+from gitops.model.findings import Finding, Location
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    DeleteSchema,
+    Notice,
+    Plan,
+    RegisterSchema,
+    SetPolicy,
+)
+from gitops.model.policy import BrokerDefaults, NamespacePolicies, effective_strategy
+from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.planning import fingerprints
+from gitops.planning.guards import guard
+from gitops.planning.notice_findings import of_content, of_notices, of_tenants
+from gitops.planning.policies import changes, overlay
+from gitops.planning.topics import TopicCase, plan_topic
+
+LocateIn = Callable[[TopicName, str], Location | None]
+"""Where a JSON pointer of a topic's definition stands in the files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a plan is made from.
+
+    `content` are findings about definitions by topic: they count where the topic changes.
+    """
+
+    registry: str
+    address: str
+    files: str
+    desired: RegistryState
+    observed: RegistryState
+    defaults: BrokerDefaults
+    safety: SafetyConfig
+    locate: LocateIn
+    content: Mapping[TopicName, tuple[Finding, ...]] = field(default_factory=dict)
+    prune: bool = False
+
+
+def make_plan(question: Question) -> Plan:
+    """Every difference as an action or a notice: namespaces first, then topics, by name.
+
+    Topics in `observed` that `desired` does not name are deleted if the question says `prune`.
+    """
+    actions: list[Action] = [*_namespaces(question)]
+    notices: list[Notice] = []
+    unchanged = 0
+    for topic, desired in sorted(question.desired.topics.items()):
+        done, said = _topic(question, topic, desired)
+        actions += done
+        notices += said
+        unchanged += not done and not said
+    actions += _pruned(question)
+    return Plan(
+        registry=question.registry,
+        address=question.address,
+        files=question.files,
+        prune=question.prune,
+        actions=tuple(actions),
+        notices=tuple(notices),
+        findings=_findings(question, actions, notices),
+        observed=fingerprints.of_state(question.observed),
+        expected=_expected(question.observed, actions),
+        namespaces=len(question.desired.namespaces),
+        topics=len(question.desired.topics),
+        unchanged=unchanged,
+    )
+
+
+def _namespaces(question: Question) -> Iterator[Action]:
+    for name, desired in sorted(question.desired.namespaces.items()):
+        observed = question.observed.namespaces[name]
+        if not observed.exists:
+            yield CreateNamespace(namespace=name)
+        for change in changes(desired.policies, observed.policies):
+            yield SetPolicy(subject=name, change=change)
+
+
+def _topic(
+    question: Question, topic: TopicName, desired: TopicState
+) -> tuple[list[Action], list[Notice]]:
+    observed = question.observed.topics[topic]
+    differing = changes(desired.policies, observed.policies)
+    actions: list[Action] = [SetPolicy(subject=topic, change=change) for change in differing]
+    outcome = None
+    if desired.history.latest:
+        outcome = plan_topic(_case(question, topic, desired, observed))
+    if isinstance(outcome, RegisterSchema):
+        return [*actions, outcome], []
+    return actions, [outcome] if outcome else []
+
+
+def _case(
+    question: Question, topic: TopicName, desired: TopicState, observed: TopicState
+) -> TopicCase:
+    latest = desired.history.latest
+    if latest is None:
+        raise ValueError(f"{topic} has no desired schema")
+    return TopicCase(
+        topic=topic,
+        desired=latest.info,
+        history=observed.history,
+        strategy=effective_strategy(
+            overlay(desired.policies, observed.policies),
+            _policies(question, topic.namespace),
+            question.defaults,
+        ),
+        locate=lambda pointer: question.locate(topic, pointer),
+        content=question.content.get(topic, ()),
+    )
+
+
+def _policies(question: Question, name: NamespaceName) -> NamespacePolicies:
+    """The namespace's policies as they are once the plan is carried out."""
+    none = NamespaceState(namespace=name)
+    desired = question.desired.namespaces.get(name, none)
+    observed = question.observed.namespaces.get(name, none)
+    return overlay(desired.policies, observed.policies)
+
+
+def _pruned(question: Question) -> list[Action]:
+    if not question.prune:
+        return []
+    return [
+        DeleteSchema(topic=topic, versions=tuple(e.version for e in state.history.entries))
+        for topic, state in sorted(question.observed.topics.items())
+        if topic not in question.desired.topics and state.history.entries
+    ]
+
+
+def _findings(
+    question: Question, actions: list[Action], notices: list[Notice]
+) -> tuple[Finding, ...]:
+    return (
+        *of_notices(notices),
+        *of_content(question.content, actions, notices),
+        *of_tenants(question.observed),
+        *guard(actions, question.observed, question.safety),
+    )
+
+
+def _expected(observed: RegistryState, actions: list[Action]) -> dict[str, tuple[str, ...]]:
+    """Subject → the fingerprints after each of its actions, in order."""
+    now: dict[str, fingerprints.Subject] = {}
+    passed: dict[str, list[str]] = {}
+    for action in actions:
+        name = subject_of(action)
+        key = fingerprints.subject_name(name)
+        before = now.get(key) or _state(observed, name)
+        now[key] = fingerprints.after(before, action)
+        passed.setdefault(key, []).append(fingerprints.of_subject(now[key]))
+    return {key: tuple(prints) for key, prints in sorted(passed.items())}
+
+
+def subject_of(action: Action) -> NamespaceName | TopicName:
+    """Whom an action is about."""
+    match action:
+        case CreateNamespace():
+            return action.namespace
+        case SetPolicy():
+            return action.subject
+        case RegisterSchema() | DeleteSchema():
+            return action.topic
+
+
+def _state(observed: RegistryState, name: NamespaceName | TopicName) -> fingerprints.Subject:
+    if isinstance(name, NamespaceName):
+        return observed.namespaces[name]
+    return observed.topics[name]

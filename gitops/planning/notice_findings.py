@@ -1,0 +1,80 @@
+"""Findings about a plan's notices, the content of definitions, and missing tenants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from gitops.model.findings import Finding, Severity
+from gitops.model.names import TopicName
+from gitops.model.plan import (
+    Action,
+    Notice,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaSwallowed,
+    SchemaWithoutEffect,
+)
+from gitops.model.rules import finding
+from gitops.model.state import RegistryState
+
+
+def of_notices(notices: Sequence[Notice]) -> Iterator[Finding]:
+    """Refusals with all their reasons, and what Pulsar would take without doing it."""
+    for notice in notices:
+        match notice:
+            case RefusedSchema():
+                yield from notice.findings
+            case SchemaWithoutEffect():
+                yield _without_effect(notice)
+            case SchemaSwallowed():
+                yield _swallowed(notice)
+
+
+def of_content(
+    content: Mapping[TopicName, tuple[Finding, ...]],
+    actions: Sequence[Action],
+    notices: Sequence[Notice],
+) -> Iterator[Finding]:
+    """What is to be said about definitions, where a refusal has not said it yet.
+
+    What a registry holds already is reported, and never stands in the way.
+    """
+    said = {notice.topic for notice in notices if isinstance(notice, RefusedSchema)}
+    changing = {action.topic for action in actions if isinstance(action, RegisterSchema)}
+    for topic, findings in sorted(content.items()):
+        for one in findings if topic not in said else ():
+            severity = one.severity if topic in changing else min(one.severity, Severity.WARNING)
+            yield replace(one, severity=severity)
+
+
+def of_tenants(observed: RegistryState) -> Iterator[Finding]:
+    """A namespace cannot be made where its tenant is not."""
+    for name, state in sorted(observed.namespaces.items()):
+        if not state.tenant_exists:
+            yield finding(
+                "PLAN-R006",
+                f"the registry has no tenant '{name.tenant}'",
+                subject=str(name),
+                hint=f"create it: pulsar-admin tenants create {name.tenant}",
+            )
+
+
+def _without_effect(notice: SchemaWithoutEffect) -> Finding:
+    return finding(
+        "PLAN-R003",
+        f"this schema is v{notice.equal_version}; Pulsar keeps v{notice.latest_version} as the "
+        "latest, so a revert does not roll back",
+        subject=str(notice.topic),
+        hint="add a custom property to the schema to make it a new version, or keep the latest",
+    )
+
+
+def _swallowed(notice: SchemaSwallowed) -> Finding:
+    places = ", ".join(dict.fromkeys(change.path or "the schema" for change in notice.changes))
+    return finding(
+        "PLAN-R007",
+        f"Pulsar takes this for v{notice.version} and ignores what differs: {places}",
+        subject=str(notice.topic),
+        hint="see `pulsar-gitops explain PLAN-R007`",
+    )

@@ -1,0 +1,184 @@
+"""A plan as a JSON document, and its digest.
+
+The document is what a reviewer approves. Applying it makes the plan anew and compares: nothing
+is ever carried out that only stands in a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, Final, assert_never
+
+from gitops.model.findings import Finding
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    DeleteSchema,
+    Notice,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaChange,
+    SchemaSwallowed,
+    SchemaWithoutEffect,
+    SetPolicy,
+)
+from gitops.model.schema import SchemaInfo
+from gitops.planning.fingerprints import subject_name, value_text
+from gitops.planning.policies import direction
+
+API_VERSION: Final = "pulsar-gitops/v1"
+
+Document = dict[str, Any]
+"""A JSON object."""
+
+
+def to_document(plan: Plan) -> Document:
+    """The plan as JSON: stable, sorted, without a time, with its digest as last member."""
+    document: Document = {
+        "apiVersion": API_VERSION,
+        "kind": "Plan",
+        "registry": {"name": plan.registry, "address": plan.address},
+        "files": plan.files,
+        "prune": plan.prune,
+        "summary": summary(plan),
+        "actions": [action_document(action) for action in plan.actions],
+        "notices": [notice_document(notice) for notice in plan.notices],
+        "findings": [finding_document(finding) for finding in plan.findings],
+        "observed": dict(plan.observed),
+        "expected": {name: list(prints) for name, prints in plan.expected.items()},
+    }
+    return {**document, "digest": digest(document)}
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """`sha256:` and 64 hex digits over everything in the document but the digest itself."""
+    content = {key: value for key, value in document.items() if key != "digest"}
+    return f"sha256:{hashlib.sha256(canonical(content)).hexdigest()}"
+
+
+def canonical(value: object) -> bytes:
+    """The one text of a JSON value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def summary(plan: Plan) -> dict[str, int]:
+    """How many of each: what the last line of a plan says."""
+
+    def count(kind: type) -> int:
+        return sum(isinstance(one, kind) for one in (*plan.actions, *plan.notices))
+
+    added = sum(isinstance(a, RegisterSchema) and a.latest_version is None for a in plan.actions)
+    return {
+        "topics": plan.topics,
+        "namespaces": plan.namespaces,
+        "add": added,
+        "change": count(RegisterSchema) - added,
+        "policies": count(SetPolicy),
+        "createNamespaces": count(CreateNamespace),
+        "delete": count(DeleteSchema),
+        "refused": count(RefusedSchema),
+        "withoutEffect": count(SchemaWithoutEffect),
+        "swallowed": count(SchemaSwallowed),
+        "unchanged": plan.unchanged,
+    }
+
+
+def action_document(action: Action) -> Document:
+    """One action, with all that it writes."""
+    match action:
+        case CreateNamespace():
+            return {"action": "CreateNamespace", "namespace": str(action.namespace)}
+        case SetPolicy():
+            return {
+                "action": "SetPolicy",
+                "subject": subject_name(action.subject),
+                "key": action.change.key,
+                "before": value_text(action.change.before),
+                "after": value_text(action.change.after),
+                "direction": direction(action.change),
+            }
+        case RegisterSchema():
+            return {
+                "action": "RegisterSchema",
+                "topic": str(action.topic),
+                "version": action.version,
+                "latestVersion": action.latest_version,
+                "strategy": action.strategy.value,
+                "schema": _schema(action.info),
+                "changes": [change_document(change) for change in action.changes],
+            }
+        case DeleteSchema():
+            versions = list(action.versions)
+            return {"action": "DeleteSchema", "topic": str(action.topic), "versions": versions}
+        case _:
+            assert_never(action)
+
+
+def notice_document(notice: Notice) -> Document:
+    """One notice."""
+    changes = [change_document(change) for change in notice.changes]
+    common: Document = {"topic": str(notice.topic), "changes": changes}
+    match notice:
+        case RefusedSchema():
+            return {
+                "notice": "Refused",
+                **common,
+                "type": notice.info.type.value,
+                "latestVersion": notice.latest_version,
+                "strategy": notice.strategy.value,
+                "findings": [finding.fingerprint for finding in notice.findings],
+            }
+        case SchemaWithoutEffect():
+            return {
+                "notice": "WithoutEffect",
+                **common,
+                "equalVersion": notice.equal_version,
+                "latestVersion": notice.latest_version,
+            }
+        case SchemaSwallowed():
+            return {"notice": "Swallowed", **common, "version": notice.version}
+        case _:
+            assert_never(notice)
+
+
+def finding_document(finding: Finding) -> Document:
+    """One finding."""
+    where = finding.location
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.name.lower(),
+        "message": finding.message,
+        "subject": finding.subject,
+        "hint": finding.hint,
+        "fingerprint": finding.fingerprint,
+        "location": where
+        and {
+            "file": where.file,
+            "line": where.line,
+            "column": where.column,
+            "pointer": where.pointer,
+        },
+    }
+
+
+def _schema(info: SchemaInfo) -> Document:
+    return {
+        "type": info.type.value,
+        "schema": info.schema,
+        "properties": dict(sorted(info.properties.items())),
+    }
+
+
+def change_document(change: SchemaChange) -> Document:
+    """One difference between two schemas."""
+    return {
+        "kind": change.kind.name.lower(),
+        "path": change.path,
+        "before": change.before,
+        "after": change.after,
+        "note": change.note,
+        "ignored": change.ignored,
+    }

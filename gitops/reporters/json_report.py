@@ -1,0 +1,74 @@
+"""Findings and histories as stable JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from gitops.compatibility.decision import Decision
+from gitops.model.findings import Finding
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import SchemaChange
+from gitops.model.policy import Policies, SchemaCompatibilityStrategy, managed_items
+from gitops.model.schema import SchemaEntry
+from gitops.planning.fingerprints import value_text
+from gitops.planning.plan_document import (
+    API_VERSION,
+    change_document,
+    finding_document,
+)
+
+
+def to_text(document: object) -> str:
+    """Indented JSON with a final line end."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
+    """All findings of a run."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Findings",
+        "findings": [finding_document(finding) for finding in findings],
+    }
+
+
+def entry_document(topic: TopicName, entry: SchemaEntry) -> dict[str, Any]:
+    """One stored version."""
+    return {
+        "topic": str(topic),
+        "version": entry.version,
+        "type": entry.info.type.value,
+        "timestamp": entry.timestamp,
+        "schema": entry.info.schema,
+        "properties": dict(sorted(entry.info.properties.items())),
+    }
+
+
+def policies_document(
+    subject: NamespaceName | TopicName, own: Policies, effective: SchemaCompatibilityStrategy
+) -> dict[str, Any]:
+    """What is set on a subject, and the strategy that holds for it."""
+    return {
+        "subject": str(subject),
+        "policies": {key: value_text(value) for key, value in managed_items(own)},
+        "effectiveSchemaCompatibilityStrategy": effective.value,
+    }
+
+
+def decision_document(
+    decision: Decision, findings: Sequence[Finding], changes: Sequence[SchemaChange]
+) -> dict[str, Any]:
+    """What a broker would answer, and why."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Decision",
+        "accepted": decision.accepted,
+        "version": decision.version,
+        "known": decision.known,
+        "status": decision.status,
+        "reason": decision.reason,
+        "changes": [change_document(change) for change in changes],
+        "findings": [finding_document(finding) for finding in findings],
+    }

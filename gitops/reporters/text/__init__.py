@@ -1,0 +1,1 @@
+"""For a terminal, with rich. Colour never carries a meaning alone; widths adapt."""

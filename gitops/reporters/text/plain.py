@@ -1,0 +1,30 @@
+"""Text from files and registries, made safe for a terminal."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_MAX_LENGTH: Final = 300
+_UNSAFE: Final = re.compile(r"[^\x20-\x7e]")
+
+
+def safe(text: str) -> str:
+    """Control, format and line characters written as escapes, so that no output can be forged."""
+    return _UNSAFE.sub(_escaped, text)
+
+
+def short(text: str, limit: int = _MAX_LENGTH) -> str:
+    """`safe`, and cut in the middle with the number of characters left out."""
+    if len(text) <= limit:
+        return safe(text)
+    half = limit // 2
+    return f"{safe(text[:half])} … {len(text) - 2 * half} more … {safe(text[-half:])}"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    char = found[0]
+    if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+        return char.encode("unicode_escape").decode("ascii")
+    return char

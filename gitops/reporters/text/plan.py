@@ -1,0 +1,186 @@
+"""A plan in a terminal: a heading for each subject, what changes, the verdict and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from gitops.model.findings import Finding
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    DeleteSchema,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaSwallowed,
+    SchemaWithoutEffect,
+    SetPolicy,
+)
+from gitops.planning.make import subject_of
+from gitops.planning.plan_document import summary
+from gitops.planning.policies import direction, policy_text
+from gitops.reporters.text.changes import SIGNS, change_table
+from gitops.reporters.text.columns import aligned
+from gitops.reporters.text.findings import Excerpt, finding_block
+from gitops.reporters.text.plain import safe
+
+_MAX_SUBJECT: Final = 50
+_SUMMARY: Final = (
+    ("change", "to change", "to change"),
+    ("add", "to add", "to add"),
+    ("delete", "to delete", "to delete"),
+    ("createNamespaces", "namespace to create", "namespaces to create"),
+    ("policies", "policy to set", "policies to set"),
+    ("refused", "refused", "refused"),
+    ("withoutEffect", "without effect", "without effect"),
+    ("swallowed", "ignored by Pulsar", "ignored by Pulsar"),
+    ("unchanged", "unchanged", "unchanged"),
+)
+_LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
+
+
+def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> RenderableType:
+    """The whole plan; `files` says which files they were, `seconds` how long it took."""
+    blocks = [*_action_blocks(plan.actions), *_notice_blocks(plan, excerpt)]
+    width = min(max((len(str(block.subject)) for block in blocks), default=0), _MAX_SUBJECT)
+    parts: list[RenderableType] = [_head(plan, files), Text("")]
+    for block in sorted(blocks, key=_by_subject):
+        parts += [_render(block, width), Text("")]
+    for finding in _other_findings(plan):
+        parts += [finding_block(finding, excerpt), Text("")]
+    return Group(*parts, _summary(plan, seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A heading with a sign, a subject and columns, and what stands below it."""
+
+    sign: str
+    subject: NamespaceName | TopicName
+    columns: tuple[str, ...]
+    body: tuple[RenderableType, ...] = ()
+
+
+def _by_subject(block: _Block) -> tuple[bool, str]:
+    """Namespaces first, since what they say holds for their topics."""
+    return isinstance(block.subject, TopicName), str(block.subject)
+
+
+def _head(plan: Plan, files: str) -> Text:
+    counts = f"{_count(plan.topics, 'topic')}, {_count(plan.namespaces, 'namespace')}"
+    rest = f" · {safe(plan.address)} · {counts} · {safe(files)}"
+    return Text.assemble((safe(plan.registry), "bold"), rest)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _action_blocks(actions: Sequence[Action]) -> Iterator[_Block]:
+    """One block for each subject; what happens to one subject stands together."""
+    subjects: dict[NamespaceName | TopicName, list[Action]] = {}
+    for action in actions:
+        subjects.setdefault(subject_of(action), []).append(action)
+    for subject, its in subjects.items():
+        yield _subject_block(subject, its)
+
+
+def _subject_block(subject: NamespaceName | TopicName, actions: list[Action]) -> _Block:
+    schema = next((a for a in actions if isinstance(a, RegisterSchema | DeleteSchema)), None)
+    policies = [a for a in actions if isinstance(a, SetPolicy)]
+    body: tuple[RenderableType, ...] = (_policy_table(policies),) if policies else ()
+    match schema:
+        case RegisterSchema():
+            sign = "+" if schema.latest_version is None else "~"
+            columns = (*_versions(schema), schema.strategy.value, "compatible")
+            changes = (change_table(schema.changes),) if schema.changes else ()
+            return _Block(sign, subject, columns, (*body, *changes))
+        case DeleteSchema():
+            lost = f"{_count(len(schema.versions), 'version')}: their messages lose their schema"
+            deleted = (f"v{schema.versions[-1]} → deleted",)
+            return _Block("-", subject, deleted, (*body, Text(lost)))
+        case None:
+            created = any(isinstance(a, CreateNamespace) for a in actions)
+            kind = "namespace" if isinstance(subject, NamespaceName) else "topic policies"
+            return _Block("+" if created else "~", subject, (kind,), body)
+
+
+def _versions(action: RegisterSchema) -> tuple[str, str]:
+    before = "new" if action.latest_version is None else f"v{action.latest_version}"
+    return action.info.type.value, f"{before} → v{action.version}"
+
+
+def _notice_blocks(plan: Plan, excerpt: Excerpt) -> Iterator[_Block]:
+    for notice in plan.notices:
+        match notice:
+            case RefusedSchema():
+                yield _refused(notice, excerpt)
+            case SchemaWithoutEffect():
+                yield _without_effect(notice)
+            case SchemaSwallowed():
+                columns = (f"v{notice.version}", "Pulsar ignores every difference")
+                yield _Block("=", notice.topic, columns, (change_table(notice.changes),))
+
+
+def _without_effect(notice: SchemaWithoutEffect) -> _Block:
+    said = Text(
+        f"Pulsar answers v{notice.equal_version} for this schema and keeps "
+        f"v{notice.latest_version} as the latest: a revert does not roll back. "
+        "See `pulsar-gitops explain PLAN-R003`."
+    )
+    columns = (f"same as v{notice.equal_version}, latest is v{notice.latest_version}",)
+    return _Block("!", notice.topic, columns, (said,))
+
+
+def _refused(notice: RefusedSchema, excerpt: Excerpt) -> _Block:
+    before = "new" if notice.latest_version is None else f"v{notice.latest_version}"
+    columns = (notice.info.type.value, f"{before} → refused", notice.strategy.value)
+    changes = (change_table(notice.changes),) if notice.changes else ()
+    findings = tuple(finding_block(finding, excerpt) for finding in notice.findings)
+    return _Block("✗", notice.topic, columns, (*changes, *findings))
+
+
+def _render(block: _Block, width: int) -> RenderableType:
+    title = Text.assemble((block.sign, SIGNS[block.sign]), " ", (safe(str(block.subject)), "bold"))
+    head = aligned([(title, *map(Text, block.columns))], widths=(width + 2, 8, 8))
+    if not block.body:
+        return head
+    return Group(head, Padding(Group(*block.body), (0, 0, 0, 4), expand=False))
+
+
+def _policy_table(actions: Sequence[SetPolicy]) -> RenderableType:
+    return aligned(
+        [
+            (
+                Text(action.change.key),
+                Text(f"{policy_text(action.change.before)} → {policy_text(action.change.after)}"),
+                Text(word := direction(action.change), style=_LOOSENED.get(word, "")),
+            )
+            for action in actions
+        ]
+    )
+
+
+def _other_findings(plan: Plan) -> list[Finding]:
+    """Those that no block has shown yet."""
+    shown = {f for n in plan.notices if isinstance(n, RefusedSchema) for f in n.findings}
+    quiet = ("PLAN-R003", "PLAN-R007")
+    return [f for f in plan.findings if f not in shown and f.rule not in quiet]
+
+
+def _summary(plan: Plan, seconds: float) -> Text:
+    counts = summary(plan)
+    said = [
+        f"{counts[key]:,} {one if counts[key] == 1 else many}"
+        for key, one, many in _SUMMARY
+        if counts[key] or key == "unchanged"
+    ]
+    style = "bold red" if counts["refused"] else "bold"
+    return Text.assemble((", ".join(said), style), "   ", (f"{seconds:.1f} s", "dim"))

@@ -1,0 +1,1 @@
+"""The orders of steps behind the commands. They return values and never print."""

@@ -1,0 +1,121 @@
+"""Carries out exactly what was reviewed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from gitops.model.errors import GitopsError, PartialApplyError, StalePlanError, UsageError
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    DeleteSchema,
+    Plan,
+    RegisterSchema,
+    SetPolicy,
+)
+from gitops.planning.plan_document import (
+    API_VERSION,
+    Document,
+    action_document,
+    canonical,
+    digest,
+)
+from gitops.ports import Progress, Registry, no_progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What was done, in order, and how many of a reviewed plan's actions were done before."""
+
+    actions: tuple[Action, ...]
+    done_before: int = 0
+
+
+def check_reviewed(document: Mapping[str, Any], now: Plan) -> int:
+    """Raise StalePlanError unless `now` is what is left of the reviewed plan.
+
+    Each subject must be as the plan saw it, or as one of the plan's own actions leaves it: so a
+    plan that was carried out in part can be taken up again, and nothing else can. Answers how
+    many of its actions are done already.
+    """
+    if document.get("files") != now.files:
+        raise StalePlanError("the files are no longer what the plan saw", hint=_REPLAN)
+    observed, expected = document["observed"], document["expected"]
+    if set(observed) != set(now.observed):
+        raise StalePlanError(f"the plan looked at other subjects than {now.registry}", hint=_REPLAN)
+    moved = [
+        name
+        for name, seen in now.observed.items()
+        if seen != observed[name] and seen not in expected.get(name, ())
+    ]
+    if moved:
+        raise StalePlanError(f"{_names(moved)} changed since the plan was made", hint=_REPLAN)
+    reviewed = [canonical(action) for action in document["actions"]]
+    left = [canonical(action_document(action)) for action in now.actions]
+    if not set(left) <= set(reviewed):
+        raise StalePlanError("the plan would now do something else", hint=_REPLAN)
+    return len(reviewed) - len(left)
+
+
+def check_document(document: object) -> Document:
+    """A plan file's content, if it is one and unharmed; raises UsageError."""
+    if not isinstance(document, dict) or document.get("kind") != "Plan":
+        raise UsageError("this is not a plan file", hint="write one with `plan --out FILE`")
+    if document.get("apiVersion") != API_VERSION:
+        raise UsageError(f"this plan file is not of version {API_VERSION}", hint=_REPLAN)
+    if document.get("digest") != digest(document):
+        raise UsageError("the plan file was changed after it was written", hint=_REPLAN)
+    return document
+
+
+def apply(plan: Plan, registry: Registry, progress: Progress = no_progress) -> tuple[Action, ...]:
+    """Carry out every action in order; raises PartialApplyError where one fails after another."""
+    done: list[Action] = []
+    for action in plan.actions:
+        progress("applying", len(done), len(plan.actions))
+        try:
+            _carry_out(action, registry)
+        except GitopsError as error:
+            if not done:
+                raise
+            raise PartialApplyError(
+                f"{len(done)} of {len(plan.actions)} actions are done, then: {error.what}",
+                where=error.where,
+                hint="run apply again with the same plan file: it goes on where it stopped",
+            ) from error
+        done.append(action)
+    progress("applying", len(done), len(plan.actions))
+    return tuple(done)
+
+
+def _carry_out(action: Action, registry: Registry) -> None:
+    match action:
+        case CreateNamespace():
+            registry.create_namespace(action.namespace)
+        case SetPolicy():
+            registry.set_policies(action.subject, [action.change])
+        case RegisterSchema():
+            _register(action, registry)
+        case DeleteSchema():
+            registry.delete_schema(action.topic)
+        case _:
+            assert_never(action)
+
+
+def _register(action: RegisterSchema, registry: Registry) -> None:
+    version = registry.register_schema(action.topic, action.info)
+    if version != action.version:
+        raise StalePlanError(
+            f"{registry.name} answered v{version} for {action.topic}, not v{action.version}",
+            hint="somebody else registered a schema meanwhile; make a new plan",
+        )
+
+
+def _names(moved: list[str]) -> str:
+    shown = ", ".join(moved[:3])
+    return shown if len(moved) <= 3 else f"{shown} and {len(moved) - 3} more"
+
+
+_REPLAN = "make a new plan and have it reviewed"

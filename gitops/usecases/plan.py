@@ -1,0 +1,104 @@
+"""Desired against live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from gitops.model.config import RegistryConfig
+from gitops.model.errors import GitopsError
+from gitops.model.findings import Finding, Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Plan
+from gitops.model.repository import Repository
+from gitops.model.state import RegistryState, Scope
+from gitops.planning.make import LocateIn, Question, make_plan
+from gitops.ports import Progress, Registry, no_progress
+from gitops.usecases.desired import desired_of
+from gitops.usecases.severities import graded, worst
+
+
+class UnplannableError(GitopsError):
+    """The files have errors, so what they want is not known."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planning:
+    """What a plan is made from: the files, the registry, and how places are found.
+
+    `recorded` are topics that a snapshot names; a cluster may hold them without listing them.
+    """
+
+    repository: Repository
+    registry: Registry
+    config: RegistryConfig
+    locate: LocateIn
+    recorded: frozenset[TopicName] = frozenset()
+    prune: bool = False
+
+
+def blocks(findings: Iterable[Finding]) -> bool:
+    """Whether findings about the files leave open what they want."""
+    return worst(findings) is Severity.ERROR
+
+
+def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
+    """Read the registry and compare; raises UnplannableError, OutsideError."""
+    repository, registry = planning.repository, planning.registry
+    rules = repository.config.rules
+    findings = graded(repository.findings, rules)
+    if blocks(findings):
+        raise UnplannableError("the files have errors", hint="see `pulsar-gitops validate`")
+    desired = desired_of(repository, planning.config)
+    made = make_plan(
+        Question(
+            registry=registry.name,
+            address=registry.address,
+            files=repository.digest,
+            desired=desired,
+            observed=_observe(planning, desired, progress),
+            defaults=registry.defaults,
+            safety=repository.config.safety,
+            locate=planning.locate,
+            content={
+                topic: graded(source.findings, rules)
+                for topic, source in repository.topics.items()
+                if source.findings
+            },
+            prune=planning.prune,
+        )
+    )
+    return replace(made, findings=graded((*findings, *made.findings), rules))
+
+
+def _observe(planning: Planning, desired: RegistryState, progress: Progress) -> RegistryState:
+    topics = frozenset(desired.topics)
+    if planning.prune:
+        topics |= _unmanaged(planning.registry, desired.namespaces, topics)
+        topics |= _same_namespace(planning.recorded, desired.namespaces, topics)
+    scope = Scope(namespaces=frozenset(desired.namespaces), topics=topics)
+    return planning.registry.observe(scope, progress)
+
+
+def _unmanaged(
+    registry: Registry, namespaces: Iterable[NamespaceName], managed: frozenset[TopicName]
+) -> frozenset[TopicName]:
+    listed = (topic for name in sorted(namespaces) for topic in registry.list_topics(name))
+    return _same_namespace(listed, frozenset(namespaces), managed)
+
+
+def _same_namespace(
+    topics: Iterable[TopicName],
+    namespaces: Iterable[NamespaceName],
+    managed: frozenset[TopicName],
+) -> frozenset[TopicName]:
+    """Those in these namespaces whose history no managed topic has, whatever its domain."""
+    taken = {(topic.namespace, topic.local_name) for topic in managed}
+    inside = set(namespaces)
+    return frozenset(
+        topic
+        for topic in topics
+        if topic.namespace in inside and (topic.namespace, topic.local_name) not in taken
+    )

@@ -1,0 +1,94 @@
+"""Policies of one subject by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from gitops.model.errors import UsageError
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import (
+    Policies,
+    PolicyChange,
+    PolicyValue,
+    SchemaAutoUpdateCompatibilityStrategy,
+    SchemaCompatibilityStrategy,
+    TopicPolicies,
+    camel_case,
+    effective_strategy,
+    snake_case,
+)
+from gitops.model.state import Scope
+from gitops.ports import Registry
+from gitops.repository.suggestions import did_you_mean_or_list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedPolicies:
+    """What is set on the subject itself, and the strategy that holds for it."""
+
+    own: Policies
+    effective: SchemaCompatibilityStrategy
+
+
+def parse_subject(text: str) -> NamespaceName | TopicName:
+    """`tenant/namespace`, or a topic; raises InvalidNameError."""
+    rest = text.partition("://")[2] or text
+    return TopicName.parse(text) if rest.count("/") > 1 else NamespaceName.parse(text)
+
+
+def observe_policies(registry: Registry, subject: NamespaceName | TopicName) -> ObservedPolicies:
+    """Read the policies; raises UsageError where there is no such namespace."""
+    topic = subject if isinstance(subject, TopicName) else None
+    namespace = subject.namespace if isinstance(subject, TopicName) else subject
+    topics = frozenset({topic}) if topic else frozenset[TopicName]()
+    state = registry.observe(Scope(namespaces=frozenset({namespace}), topics=topics))
+    found = state.namespaces[namespace]
+    if not found.exists:
+        raise UsageError(f"there is no namespace '{namespace}'", where=registry.address)
+    of_topic = state.topics[topic].policies if topic else TopicPolicies()
+    return ObservedPolicies(
+        own=of_topic if topic else found.policies,
+        effective=effective_strategy(of_topic, found.policies, registry.defaults),
+    )
+
+
+def parse_assignments(before: Policies, assignments: Sequence[str]) -> tuple[PolicyChange, ...]:
+    """`KEY=VALUE`s as changes of `before`; raises UsageError."""
+    return tuple(_assignment(before, text) for text in assignments)
+
+
+def _assignment(before: Policies, text: str) -> PolicyChange:
+    key, equals, value = text.partition("=")
+    known = [camel_case(field.name) for field in fields(before)]
+    if not equals:
+        raise UsageError(f"'{text}' assigns nothing", hint="write KEY=VALUE")
+    if key not in known:
+        raise UsageError(f"there is no policy '{key}'", hint=did_you_mean_or_list(key, known))
+    return PolicyChange(
+        key=key, before=getattr(before, snake_case(key)), after=_value(key, value)
+    )
+
+
+def _value(key: str, text: str) -> PolicyValue:
+    if not text:
+        return None
+    if key == "schemaCompatibilityStrategy":
+        return _member(SchemaCompatibilityStrategy, text)
+    if key == "schemaAutoUpdateCompatibilityStrategy":
+        return _member(SchemaAutoUpdateCompatibilityStrategy, text)
+    if text not in ("true", "false"):
+        raise UsageError(f"{key} is true or false, not '{text}'")
+    return text == "true"
+
+
+def _member(
+    kind: type[SchemaCompatibilityStrategy] | type[SchemaAutoUpdateCompatibilityStrategy],
+    text: str,
+) -> PolicyValue:
+    try:
+        return kind(text)
+    except ValueError:
+        known = [member.value for member in kind]
+        hint = did_you_mean_or_list(text, known)
+        raise UsageError(f"'{text}' is not a strategy", hint=hint) from None
