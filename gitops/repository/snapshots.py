@@ -5,21 +5,19 @@ A namespace's policies stand beside its folder, as `<namespace>.json`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import ValidationError
 
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.names import TopicName
+from gitops.model.policy import Policies, managed_items
+from gitops.model.schema import SchemaEntry
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.ports import FileTree
-from gitops.repository.documents.namespace import NamespacePoliciesDocument
-from gitops.repository.documents.snapshot import (
-    NamespaceSnapshot,
-    SnapshotVersion,
-    TopicSnapshot,
-)
-from gitops.repository.documents.topic import TopicPoliciesDocument
+from gitops.repository.documents.base import API_VERSION
+from gitops.repository.documents.snapshot import TopicSnapshot
 from gitops.repository.writing.file_names import FileNames
 
 _TOPIC_DEPTH = 5
@@ -75,19 +73,12 @@ def _why(error: ValidationError | UnreadableFileError) -> str:
 
 
 def _namespace_file(registry: str, state: NamespaceState) -> tuple[str, bytes]:
-    policies = state.policies
-    document = NamespaceSnapshot(
-        namespace=str(state.namespace),
-        policies=NamespacePoliciesDocument(
-            schema_compatibility_strategy=policies.schema_compatibility_strategy,
-            is_allow_auto_update_schema=policies.is_allow_auto_update_schema,
-            schema_validation_enforced=policies.schema_validation_enforced,
-            schema_auto_update_compatibility_strategy=(
-                policies.schema_auto_update_compatibility_strategy
-            ),
-        ),
-        api_version="pulsar-gitops/v1",
-    )
+    document = {
+        "apiVersion": API_VERSION,
+        "kind": "NamespaceSnapshot",
+        "namespace": str(state.namespace),
+        "policies": _policies(state.policies),
+    }
     return f"{folder_of(registry)}/{state.namespace}.json", _json(document)
 
 
@@ -97,20 +88,34 @@ def _topic_file(registry: str, state: TopicState, names: FileNames) -> tuple[str
     def files(stem: str) -> Iterable[str]:
         return (f"{folder}/{stem}.json",)
 
-    policies = state.policies
-    document = TopicSnapshot(
-        api_version="pulsar-gitops/v1",
-        topic=str(state.topic),
-        next_version=state.history.next_version,
-        policies=TopicPoliciesDocument(
-            schema_compatibility_strategy=policies.schema_compatibility_strategy,
-            schema_validation_enforced=policies.schema_validation_enforced,
-        ),
-        versions=tuple(SnapshotVersion.of(entry) for entry in state.history.entries),
-    )
+    document = {
+        "apiVersion": API_VERSION,
+        "kind": "TopicSnapshot",
+        "topic": str(state.topic),
+        "nextVersion": state.history.next_version,
+        "policies": _policies(state.policies),
+        "versions": [_version(entry) for entry in state.history.entries],
+    }
     return f"{folder}/{names.stem(state.topic, files)}.json", _json(document)
 
 
-def _json(document: NamespaceSnapshot | TopicSnapshot) -> bytes:
-    text = document.model_dump_json(by_alias=True, exclude_none=True, indent=2)
-    return f"{text}\n".encode("utf-8", "surrogatepass")
+def _version(entry: SchemaEntry) -> dict[str, object]:
+    return {
+        "version": entry.version,
+        "type": entry.info.type.value,
+        "timestamp": entry.timestamp,
+        "schema": entry.info.schema,
+        "properties": dict(sorted(entry.info.properties.items())),
+    }
+
+
+def _policies(policies: Policies) -> dict[str, object]:
+    return {
+        key: value if isinstance(value, bool) else getattr(value, "value", None)
+        for key, value in managed_items(policies)
+    }
+
+
+def _json(document: Mapping[str, object]) -> bytes:
+    # ASCII only, so that a lone surrogate or a line separator in a schema does no harm.
+    return f"{json.dumps(document, indent=2)}\n".encode()

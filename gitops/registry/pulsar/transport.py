@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 import urllib3
 from urllib3.exceptions import (
@@ -40,8 +40,8 @@ LONGEST_WAIT: Final = 10.0
 """Seconds between two tries, whatever the server's `Retry-After` asks for."""
 
 _MOST_REDIRECTS: Final = 5
-_SAME_METHOD: Final = frozenset({307, 308})
-_READ_ONLY: Final = frozenset({301, 302})
+_BROKER_REDIRECTS: Final = frozenset({307, 308})
+_FOREIGN_REDIRECTS: Final = frozenset({301, 302, 303})
 _UNKNOWN_OUTCOME: Final = (
     "whether the request was carried out is not known: make a new plan, it shows what the "
     "registry holds now"
@@ -138,17 +138,17 @@ class Transport:
     ) -> Answer:
         """Follow a broker that names another one, the owner of the namespace's bundle.
 
-        Pulsar 4.0.7 answers 307 then; credentials go along, as in Java's admin client, but never
-        from TLS to plain text.
+        Pulsar 4.0.7 answers 307 then, and the owner wants the same credentials. They never go
+        from TLS to plain text, and never after a redirect of another kind: that is no broker's,
+        but perhaps the log-in page of a gateway.
         """
         headers = self._headers_for(authorization)
         origin = self.address.origin
         for _ in range(_MOST_REDIRECTS + 1):
             answer, location = self._tried(method, origin, target, body, headers)
-            follows = answer.status in _SAME_METHOD or (
-                method == "GET" and answer.status in _READ_ONLY
-            )
-            if not follows:
+            if answer.status in _FOREIGN_REDIRECTS:
+                raise _foreign_redirect(answer, location)
+            if answer.status not in _BROKER_REDIRECTS:
                 return answer
             origin, target = _next_hop(answer, origin, location)
         raise OutsideError(
@@ -159,25 +159,15 @@ class Transport:
         self, method: str, origin: Origin, target: str, body: bytes | None, headers: dict[str, str]
     ) -> tuple[Answer, str]:
         """One request and as many more as are harmless; the answer and its `Location`."""
-        retry, pool = self._retry, self._pools.get(origin) or self._open_pool(origin)
+        retry = self._retry
         while True:
             try:
-                response = pool.urlopen(
-                    method,
-                    target,
-                    body,
-                    headers,
-                    retries=False,
-                    redirect=False,
-                    preload_content=False,
-                )
-                data = _read_all(response)
+                response, answer = self._exchange(method, origin, target, body, headers)
             except (HTTPError, OSError) as cause:
                 retry = self._next_try(retry, method, origin, target, cause)
                 retry.sleep()
                 continue
             location = response.headers.get("Location", "")
-            answer = _answer(method, f"{origin}{target}", response, data)
             if not retry.is_retry(method, response.status):
                 return answer, location
             try:
@@ -185,6 +175,20 @@ class Transport:
             except MaxRetryError:
                 return answer, location
             retry.sleep(response)
+
+    def _exchange(
+        self, method: str, origin: Origin, target: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[BaseHTTPResponse, Answer]:
+        """One request, and its answer read to the end; raises what urllib3 raises."""
+        pool = self._pools.get(origin) or self._open_pool(origin)
+        response = pool.urlopen(
+            method, target, body, headers, retries=False, redirect=False, preload_content=False
+        )
+        data = _read_all(response)
+        content_type = response.headers.get("Content-Type", "")
+        reason = response.reason or ""
+        url = f"{origin}{target}"
+        return response, Answer(method, url, response.status, reason, content_type, data)
 
     def _next_try(
         self, retry: urllib3.Retry, method: str, origin: Origin, target: str, cause: Exception
@@ -251,7 +255,10 @@ class Transport:
 
 def _read_all(response: BaseHTTPResponse) -> bytes:
     """The body, within the limit; raises OutsideError beyond it."""
-    data: bytes = response.read(LARGEST_ANSWER + 1)
+    announced = response.length_remaining
+    if announced is not None and announced <= LARGEST_ANSWER and _is_plain(response):
+        return response.read()  # cheaper than with a limit, which needs a buffer
+    data = response.read(LARGEST_ANSWER + 1)
     if len(data) > LARGEST_ANSWER:
         response.close()
         raise OutsideError(
@@ -262,19 +269,37 @@ def _read_all(response: BaseHTTPResponse) -> bytes:
     return data
 
 
-def _answer(method: str, url: str, response: BaseHTTPResponse, data: bytes) -> Answer:
-    content_type = response.headers.get("Content-Type", "")
-    return Answer(method, url, response.status, response.reason or "", content_type, data)
+def _is_plain(response: BaseHTTPResponse) -> bool:
+    """Whether the body is as long as it says: one that is zipped, unasked, can be much longer."""
+    return "Content-Encoding" not in response.headers
+
+
+def _foreign_redirect(answer: Answer, location: str) -> OutsideError:
+    """The error for a redirect that no broker makes; of its target only the host is named."""
+    target = _target(answer, location)
+    there = "elsewhere" if target is None else f"to {origin_of(target)}"
+    return OutsideError(
+        f"the registry redirects {there} ({answer.status}), which is not followed",
+        where=answer.where,
+        hint="if the admin endpoint is there, put that into the registry's `url`; "
+        "if it is a log-in page, the request needs other credentials",
+    )
+
+
+def _target(answer: Answer, location: str) -> SplitResult | None:
+    """The URL that a redirect leads to, None where it is no http(s) URL."""
+    try:
+        split = urlsplit(urljoin(answer.url, location))
+    except ValueError:
+        return None
+    return split if location and origin_of(split) else None
 
 
 def _next_hop(answer: Answer, origin: Origin, location: str) -> tuple[Origin, str]:
     """Where a redirect leads; raises OutsideError where it must not be followed."""
-    try:
-        split = urlsplit(urljoin(answer.url, location))
-    except ValueError:
-        split = urlsplit("")
-    target = origin_of(split)
-    if target is None or not location:
+    split = _target(answer, location)
+    target = None if split is None else origin_of(split)
+    if split is None or target is None:
         raise OutsideError("the registry redirects to no http(s) URL", where=answer.where)
     if origin.is_secure and not target.is_secure:
         raise OutsideError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from gitops.compatibility.avro.depth import deep_enough
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem
 from gitops.compatibility.avro.json_text import JsonTextError
 from gitops.compatibility.avro.parser import parse
@@ -15,6 +16,7 @@ from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.shared_types import Expansion, SharedTypes
 from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.sources import Sources
+from gitops.repository.wording import one_line
 
 _TOO_DEEP: Final = AvroProblem(kind="too-deep", message="nested too deep to be read")
 
@@ -64,7 +66,7 @@ class AvroDefinitions:
             obstacles=tuple(
                 finding(
                     each.rule,
-                    each.message,
+                    one_line(each.message),
                     location=self._place(each.pointer, given, whole),
                     subject=subject,
                     hint=each.hint,
@@ -94,10 +96,10 @@ class AvroDefinitions:
         )
         return finding(
             "AVRO-P002" if problem.kind == "invalid-default" else "AVRO-P001",
-            problem.message,
+            one_line(problem.message),
             location=place,
             subject=subject,
-            hint=hint,
+            hint=one_line(hint),
         )
 
     def _place(self, pointer: str, given: DefinitionText, whole: Expansion) -> Location:
@@ -110,7 +112,8 @@ class AvroDefinitions:
 
 def _problems(text: str, *, top_union: bool, defaults: bool) -> tuple[AvroProblem, ...]:
     try:
-        schema = parse(text, validate_defaults=defaults)
+        with deep_enough(text):
+            schema = parse(text, validate_defaults=defaults)
     except AvroParseError as error:
         return error.problems
     except RecursionError:

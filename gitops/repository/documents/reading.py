@@ -13,6 +13,7 @@ from gitops.repository.documents.base import Document
 from gitops.repository.documents.messages import DocumentProblem, problem_of
 from gitops.repository.documents.secrets import secret_offsets
 from gitops.repository.positions import Lines, Path, Span, pointer
+from gitops.repository.wording import one_line
 from gitops.repository.yaml.parser import ParsedYaml, parse_yaml
 from gitops.repository.yaml.problems import YamlProblem
 
@@ -44,7 +45,7 @@ class Manifest(Generic[D]):
     ) -> None:
         """One more finding about this manifest."""
         place = self.location(path, at_key=at_key)
-        self.findings.append(finding(rule, message, location=place, hint=hint))
+        self.findings.append(finding(rule, one_line(message), location=place, hint=one_line(hint)))
 
     def problems_of(self, error: ValidationError) -> list[DocumentProblem]:
         """Pydantic's errors in the product's own words."""
@@ -78,7 +79,8 @@ class Manifest(Generic[D]):
 
     def _of_yaml(self, problem: YamlProblem) -> Finding:
         place = self._place(problem.span, pointer(problem.path))
-        return finding(problem.rule, problem.message, location=place, hint=problem.hint)
+        message = one_line(problem.message)
+        return finding(problem.rule, message, location=place, hint=problem.hint)
 
     def _nearest(self, path: Path) -> Path:
         while path and path not in self.parsed.values and path not in self.parsed.keys:

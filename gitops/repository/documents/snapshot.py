@@ -1,4 +1,4 @@
-"""A file under `snapshots/`: what a registry held of one topic, or of one namespace."""
+"""A file under `snapshots/`: what a registry held of one topic."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
-from gitops.repository.documents.base import ApiVersion, Document, NamespaceText, TopicText
-from gitops.repository.documents.namespace import NamespacePoliciesDocument
+from gitops.repository.documents.base import ApiVersion, Document, TopicText
 from gitops.repository.documents.topic import TopicPoliciesDocument
 
 
@@ -21,17 +20,6 @@ class SnapshotVersion(Document):
     schema_: str = Field(alias="schema")
     properties: dict[str, str] = {}
 
-    @classmethod
-    def of(cls, entry: SchemaEntry) -> SnapshotVersion:
-        """The document of a version."""
-        return cls.model_construct(
-            version=entry.version,
-            type=entry.info.type,
-            timestamp=entry.timestamp,
-            schema_=entry.info.schema,
-            properties=dict(sorted(entry.info.properties.items())),
-        )
-
     def entry(self) -> SchemaEntry:
         """The version as a value of the model."""
         info = SchemaInfo(type=self.type, schema=self.schema_, properties=self.properties)
@@ -41,8 +29,8 @@ class SnapshotVersion(Document):
 class TopicSnapshot(Document):
     """All live versions of a topic, and the number that the next one gets."""
 
-    api_version: ApiVersion = "pulsar-gitops/v1"
-    kind: Literal["TopicSnapshot"] = "TopicSnapshot"
+    api_version: ApiVersion
+    kind: Literal["TopicSnapshot"]
     topic: TopicText
     next_version: int = Field(ge=0)
     policies: TopicPoliciesDocument | None = None
@@ -52,12 +40,3 @@ class TopicSnapshot(Document):
         """The versions as a value of the model."""
         entries = tuple(version.entry() for version in self.versions)
         return SchemaHistory(entries=entries, next_version=self.next_version)
-
-
-class NamespaceSnapshot(Document):
-    """A namespace's schema policies."""
-
-    api_version: ApiVersion = "pulsar-gitops/v1"
-    kind: Literal["NamespaceSnapshot"] = "NamespaceSnapshot"
-    namespace: NamespaceText
-    policies: NamespacePoliciesDocument

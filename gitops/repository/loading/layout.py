@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -9,6 +10,8 @@ from typing import Final
 CONFIG: Final = "gitops.yaml"
 NAMESPACE_FILE: Final = "namespace.yaml"
 _FREE_FOLDERS: Final = frozenset({"samples", "snapshots"})
+_OURS: Final = frozenset({"namespaces", "clients", "waivers"})
+_UNNAMEABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _NAMESPACE_DEPTH: Final = 4
 _FLAT_DEPTH: Final = 2
 
@@ -19,7 +22,8 @@ class Layout:
 
     `misplaced` are manifests where none is looked for although the folder is one of ours, with a
     word on where they belong; `links` are entries without ending below our folders (a folder's
-    symbolic link looks so); `foreign` are YAML files elsewhere.
+    symbolic link looks so); `foreign` are YAML files elsewhere; `unnameable` are files below our
+    folders whose names hold control characters or are not UTF-8.
     """
 
     namespaces: list[str] = field(default_factory=list)
@@ -30,6 +34,7 @@ class Layout:
     misplaced: list[tuple[str, str]] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
+    unnameable: list[str] = field(default_factory=list)
 
 
 def layout(paths: Iterable[str]) -> Layout:
@@ -44,7 +49,9 @@ def _sort(path: str, parts: list[str], found: Layout) -> None:
     top, name = parts[0], parts[-1]
     if top.startswith(".") or top in _FREE_FOLDERS or path == CONFIG or name.startswith("."):
         return
-    if name.endswith(".avsc"):
+    if top in _OURS and _UNNAMEABLE.search(path):
+        found.unnameable.append(path)
+    elif name.endswith(".avsc"):
         found.avsc.append(path)
     elif top == "namespaces" and len(parts) > 1:
         _in_namespaces(path, parts, found)

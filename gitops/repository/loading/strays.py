@@ -8,6 +8,7 @@ from gitops.model.rules import finding
 from gitops.repository.loading.layout import Layout
 from gitops.repository.loading.reading import unreadable
 from gitops.repository.sources import Sources
+from gitops.repository.wording import one_line
 
 
 def find_strays(found: Layout, used: set[str], sources: Sources) -> list[Finding]:
@@ -34,6 +35,15 @@ def find_strays(found: Layout, used: set[str], sources: Sources) -> list[Finding
             hint="manifests lie below namespaces/, clients/ and waivers/",
         )
         for path in found.foreign
+    ]
+    findings += [
+        finding(
+            "REPO-R013",
+            "the file's name holds characters that do not print",
+            location=_at(one_line(path)),
+            hint="rename it; a manifest gives an odd topic's name by topic:",
+        )
+        for path in found.unnameable
     ]
     return findings + _broken_links(found, sources)
 

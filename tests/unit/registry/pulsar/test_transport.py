@@ -179,14 +179,18 @@ def test_the_owner_of_a_bundle_is_asked_with_the_same_request(
     assert f"Authorization: Bearer {SECRET}".encode() in request
 
 
-def test_a_302_is_followed_for_reads_only(httpserver: HTTPServer) -> None:
+@pytest.mark.parametrize("status", [301, 302, 303])
+def test_a_redirect_that_is_no_brokers_gets_no_credentials(
+    httpserver: HTTPServer, status: int
+) -> None:
     httpserver.expect_request("/admin/v2/x").respond_with_data(
-        status=302, headers={"Location": "/admin/v2/y"}
+        status=status, headers={"Location": "https://login.example/start?state=abc"}
     )
-    httpserver.expect_request("/admin/v2/y").respond_with_json([])
-    transport = open_test_transport(httpserver.url_for(""))
-    assert transport.get("x").status == 200
-    assert transport.send("POST", "x", b"{}").status == 302
+    transport = open_test_transport(httpserver.url_for(""), authentication=TOKEN)
+    with pytest.raises(OutsideError, match=r"to https://login\.example:443 ") as error:
+        transport.get("x")
+    assert "url" in error.value.hint
+    assert len(httpserver.log) == 1
 
 
 def test_redirects_in_a_circle_end(httpserver: HTTPServer) -> None:

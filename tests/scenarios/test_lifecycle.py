@@ -1,0 +1,226 @@
+"""One life of a repository, the same on the embedded registry, on `serve`, and on a broker."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitops.cli.app import run
+from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registry.rest.server import serving
+from tests.scenarios.repositories import edit_json, empty_for, template_for
+from tests.support.admin_rest import admin_request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """A registry to live with: its entry in `gitops.yaml`, and a tenant of our own."""
+
+    registries: str
+    tenant: str
+
+
+@contextmanager
+def _embedded(folder: Path) -> Iterator[Live]:
+    yield Live(registries=f"{{kind: embedded, path: {folder / 'live.db'}}}", tenant=_tenant())
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[Live]:
+    with serving(EmbeddedRegistry("served", folder / "served.db")) as url:
+        yield _behind_rest(url)
+
+
+def _behind_rest(url: str) -> Live:
+    """A tenant, and the one topic that has policies of its own: Pulsar wants it to exist."""
+    tenant, admin = _tenant(), f"{url}/admin/v2"
+    (cluster, *_) = json.loads(admin_request("GET", f"{admin}/clusters"))
+    admin_request(
+        "PUT", f"{admin}/tenants/{tenant}", {"adminRoles": [], "allowedClusters": [cluster]}
+    )
+    admin_request("PUT", f"{admin}/namespaces/{tenant}/orders", {})
+    admin_request("PUT", f"{admin}/persistent/{tenant}/orders/order-by-customer")
+    return Live(registries=f"{{kind: pulsar, url: '{url}'}}", tenant=tenant)
+
+
+def _tenant() -> str:
+    return f"shop-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture(
+    params=["embedded", "serve", pytest.param("broker", marks=pytest.mark.broker)],
+)
+def live(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Live]:
+    """Each of the three registries in turn."""
+    if request.param == "broker":
+        yield _behind_rest(request.getfixturevalue("pulsar_admin_url"))
+        return
+    with (_embedded if request.param == "embedded" else _served)(tmp_path) as found:
+        yield found
+
+
+Command = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command line; answers its exit code and what it printed to stdout."""
+
+    def call(*args: str) -> tuple[int, str]:
+        capsys.readouterr()
+        code = run(list(args))
+        return code, capsys.readouterr().out
+
+    return call
+
+
+def _plan(command: Command, repo: Path, *more: str) -> dict[str, Any]:
+    code, text = command("plan", "--repo", str(repo), "--format", "json", *more)
+    document: dict[str, Any] = json.loads(text)
+    assert code == (1 if document["summary"]["refused"] else 0)
+    return document
+
+
+def test_from_init_to_import(live: Live, tmp_path: Path, command: Command) -> None:
+    repo = template_for(tmp_path / "repo", live.tenant, live.registries)
+    orders = repo / "namespaces" / live.tenant / "orders"
+
+    assert command("validate", "--repo", str(repo)) == (0, "no findings\n")
+
+    # init → plan → apply → plan is empty
+    plan_file = str(tmp_path / "plan.json")
+    first = _plan(command, repo, "--out", plan_file)
+    assert first["summary"]["add"] == 5
+    assert first["summary"]["refused"] == 0
+    code, _ = command("apply", "--repo", str(repo), plan_file)
+    assert code == 0
+    _assert_nothing_to_do(_plan(command, repo))
+
+    # The plan was made for a registry that is no more.
+    code, _ = command("plan", "--repo", str(repo), "--detailed-exitcode")
+    assert code == 0
+
+    # edit → plan → apply: a good change, and one that only Pulsar's eyes do not see
+    edit_json(orders / "order-created.avsc", _add_coupon)
+    edit_json(orders / "order-cancelled.avsc", lambda schema: schema.update(doc="Other words."))
+    second = _plan(command, repo)
+    assert [(a["action"], a["version"]) for a in second["actions"]] == [("RegisterSchema", 1)]
+    assert [n["notice"] for n in second["notices"]] == ["Swallowed"]
+    assert command("apply", "--repo", str(repo), "--auto-approve")[0] == 0
+    third = _plan(command, repo)
+    assert third["actions"] == []
+    assert [n["notice"] for n in third["notices"]] == ["Swallowed"]
+
+    # a breaking change is refused, and nothing of it is applied
+    good = (orders / "order-created.avsc").read_bytes()
+    edit_json(orders / "order-created.avsc", _require_channel)
+    refused = _plan(command, repo)
+    assert [f["rule"] for f in refused["findings"] if f["severity"] == "error"] == ["AVRO-R002"]
+    assert command("apply", "--repo", str(repo), "--auto-approve")[0] == 1
+
+    # a revert to the first version has no effect, and says so for ever without planning it
+    edit_json(orders / "order-created.avsc", _remove_coupon_and_channel)
+    for _ in range(2):
+        reverted = _plan(command, repo)
+        assert reverted["actions"] == []
+        assert [n["notice"] for n in reverted["notices"]] == ["Swallowed", "WithoutEffect"]
+    (orders / "order-created.avsc").write_bytes(good)
+
+    # import into a new folder → plan is empty
+    other = empty_for(tmp_path / "other", live.registries)
+    namespaces = [f"{live.tenant}/orders", f"{live.tenant}/payments"]
+    recorded_first = command("snapshot", "--repo", str(repo))
+    assert recorded_first[0] == 0
+    _share_snapshots(repo, other)
+    assert command("import", "--repo", str(other), *namespaces)[0] == 0
+    imported = _plan(command, other)
+    _assert_nothing_to_do(imported)
+    assert imported["summary"]["topics"] == 5
+
+
+def test_a_stale_plan_is_refused(live: Live, tmp_path: Path, command: Command) -> None:
+    repo = template_for(tmp_path / "repo", live.tenant, live.registries)
+    plan_file = str(tmp_path / "plan.json")
+    _plan(command, repo, "--out", plan_file)
+    topic = f"{live.tenant}/payments/captured"
+
+    # Somebody else is faster: the namespace has to be there for that.
+    assert command("apply", "--repo", str(repo), "--auto-approve")[0] == 0
+    edit_json(repo / "namespaces" / live.tenant / "payments" / "captured.avsc", _add_coupon)
+    _plan(command, repo, "--out", plan_file)
+    definition = tmp_path / "other.avsc"
+    definition.write_text(_with_other_field(command, repo, topic), encoding="utf-8")
+    args = ["--repo", str(repo), topic, "--type", "AVRO", "--definition", str(definition)]
+    assert command("schemas", "upload", *args) == (0, "1\n")
+
+    with pytest.raises(Exception, match="changed since the plan was made") as caught:
+        command("apply", "--repo", str(repo), plan_file)
+    assert getattr(caught.value, "exit_code", None) == 5
+
+
+def test_a_half_applied_plan_is_taken_up_again(
+    live: Live, tmp_path: Path, command: Command
+) -> None:
+    repo = template_for(tmp_path / "repo", live.tenant, live.registries)
+    plan_file = str(tmp_path / "plan.json")
+    _plan(command, repo, "--out", plan_file)
+
+    # What a broken connection would leave: the first actions are done by hand.
+    namespace = f"{live.tenant}/orders"
+    assert _create_by_policy(command, repo, namespace)
+
+    assert command("apply", "--repo", str(repo), plan_file)[0] == 0
+    _assert_nothing_to_do(_plan(command, repo))
+
+
+def _create_by_policy(command: Command, repo: Path, namespace: str) -> bool:
+    """Carry out the plan's own first actions: the namespace, and one of its policies."""
+    from gitops.cli.opened import open_registry, open_repository
+    from gitops.model.names import NamespaceName
+
+    name = NamespaceName.parse(namespace)
+    with open_registry(open_repository(repo), None) as (registry, _):
+        if name not in registry.list_namespaces():
+            registry.create_namespace(name)
+    args = ["--repo", str(repo), namespace, "schemaCompatibilityStrategy=BACKWARD"]
+    return command("policies", "set", *args)[0] == 0
+
+
+def _share_snapshots(source: Path, target: Path) -> None:
+    """A cluster does not list topics that were never created; a snapshot names them."""
+    for path in sorted((source / "snapshots").rglob("*.json")):
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+
+
+def _assert_nothing_to_do(plan: dict[str, Any]) -> None:
+    assert plan["actions"] == []
+    assert [n for n in plan["notices"] if n["notice"] != "Swallowed"] == []
+
+
+def _add_coupon(schema: dict[str, Any]) -> None:
+    schema["fields"].append({"name": "coupon", "type": ["null", "string"], "default": None})
+
+
+def _require_channel(schema: dict[str, Any]) -> None:
+    schema["fields"].append({"name": "channel", "type": "string"})
+
+
+def _remove_coupon_and_channel(schema: dict[str, Any]) -> None:
+    schema["fields"] = [f for f in schema["fields"] if f["name"] not in ("coupon", "channel")]
+
+
+def _with_other_field(command: Command, repo: Path, topic: str) -> str:
+    code, text = command("schemas", "get", "--repo", str(repo), topic)
+    assert code == 0
+    schema = json.loads(text)
+    schema["fields"].append({"name": "other", "type": ["null", "int"], "default": None})
+    return json.dumps(schema)
