@@ -62,11 +62,10 @@ def _is_jackson(one: Labelled) -> bool:
 
 
 def _same_id(existing: Labelled, candidate: Labelled) -> Outcome:
-    old, new = (jackson.read(_text(one)) or {} for one in (existing, candidate))
-    if old.get("id") is None:
-        raise _CrashError(f"{existing.label} has no 'id' to compare")
-    same = old["id"] == new.get("id")
-    return COMPATIBLE if same else incompatible("the 'id' of the JSON schema differs")
+    old, new = (jackson.read(_text(one)) for one in (existing, candidate))
+    if old is None or new is None or old.id is None:
+        raise _CrashError(f"{existing.label} or {candidate.label} has no 'id' to compare")
+    return COMPATIBLE if old.id == new.id else incompatible("the 'id' of the JSON schema differs")
 
 
 def _text(one: Labelled) -> str:

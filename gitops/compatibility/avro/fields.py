@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from gitops.compatibility.avro.defaults import IncompleteRecordError, is_valid_default
 from gitops.compatibility.avro.errors import JavaError
 from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.names import check_name, problem
+from gitops.compatibility.avro.numbers import java_double
 from gitops.compatibility.avro.schema import MISSING, Field, Missing, Schema, describe
 
 _RESERVED: Final = frozenset(("default", "doc", "name", "order", "type", "aliases"))
 _ORDERS: Final = frozenset(("ASCENDING", "DESCENDING", "IGNORE"))
-_DECIMAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?", re.ASCII)
-_HEXADECIMAL: Final = re.compile(
-    r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?", re.ASCII
-)
-_NO_NUMBER: Final = re.compile(r"([+-]?)(NaN|Infinity)")
 
 
 def read(node: dict[str, Json], name: str, kind: Schema, at: str, *, validate: bool) -> Field:
@@ -85,18 +80,9 @@ def _default(node: dict[str, Json], kind: Schema, at: str) -> Json | Missing:
         return MISSING
     default = node["default"]
     if isinstance(default, str) and kind.kind in ("float", "double"):
-        return _java_double(default, at)
+        number = java_double(default)
+        if number is None:
+            message = f"the default '{default}' is not a number"
+            raise problem("invalid-default", message, f"{at}/default", java=JavaError.RUNTIME)
+        return number
     return default
-
-
-def _java_double(given: str, at: str) -> float:
-    """What Java's Double.valueOf makes of a text."""
-    stripped = given.strip("".join(map(chr, range(33))))
-    if found := _NO_NUMBER.fullmatch(stripped):
-        return float(f"{found[1]}{found[2]}")
-    if _DECIMAL.fullmatch(stripped):
-        return float(stripped.rstrip("fFdD"))
-    if found := _HEXADECIMAL.fullmatch(stripped):
-        return float.fromhex(found[1])
-    message = f"the default '{given}' is not a number"
-    raise problem("invalid-default", message, f"{at}/default", java=JavaError.RUNTIME)

@@ -11,7 +11,7 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.registry.pulsar.parallel import map_in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from gitops.model.config import PulsarConfig
     from gitops.model.names import NamespaceName, TopicName
@@ -38,7 +38,7 @@ class _Observer:
             self.reading.namespace,
             names,
             threads=self.config.concurrency,
-            on_done=self._counter("reading policies", 0),
+            on_progress=self._reporter("reading policies", 0),
         )
         return dict(zip(names, found, strict=True))
 
@@ -50,7 +50,7 @@ class _Observer:
             self.reading.existing,
             names,
             threads=self.config.concurrency,
-            on_done=lambda _name: None,
+            on_progress=lambda _done: None,
         )
         return dict(zip(names, found, strict=True))
 
@@ -73,7 +73,7 @@ class _Observer:
             read,
             names,
             threads=self.config.concurrency,
-            on_done=self._counter("reading schemas", len(scope.namespaces)),
+            on_progress=self._reporter("reading schemas", len(scope.namespaces)),
         )
         return dict(zip(names, found, strict=True))
 
@@ -82,19 +82,9 @@ class _Observer:
         by_namespace = namespace is not None and namespace.policies.schema_validation_enforced
         return self.reading.topic_policies(topic, enforced_above=bool(by_namespace) or by_broker)
 
-    def _counter(self, what: str, before: int) -> _Counter:
-        return _Counter(self.progress, what, before, self.total)
-
-
-class _Counter:
-    """Tells a Progress of one more name that is done."""
-
-    def __init__(self, progress: Progress, what: str, done: int, total: int) -> None:
-        self._progress, self._what, self._done, self._total = progress, what, done, total
-
-    def __call__(self, _name: object) -> None:
-        self._done += 1
-        self._progress(self._what, self._done, self._total)
+    def _reporter(self, what: str, before: int) -> Callable[[int], None]:
+        """Tells the Progress how many of all names are done."""
+        return lambda done: self.progress(what, before + done, self.total)
 
 
 def observe(

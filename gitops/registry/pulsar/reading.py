@@ -11,7 +11,13 @@ from gitops.model.schema import SchemaHistory
 from gitops.model.state import NamespaceState
 from gitops.registry.pulsar import wire
 from gitops.registry.pulsar.failures import refusal, unexpected
-from gitops.registry.pulsar.names import namespace_path, own_namespaces, own_topics, topic_path
+from gitops.registry.pulsar.names import (
+    namespace_path,
+    own_namespaces,
+    own_topics,
+    schema_path,
+    topic_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -103,7 +109,7 @@ class Reading:
 
     def history(self, topic: TopicName) -> SchemaHistory:
         """All live versions; one more request tells the next number where there are none."""
-        path = f"schemas/{topic_path(topic)}"
+        path = schema_path(topic)
         entries = wire.read_entries(self._get(f"{path}/schemas", permission=SCHEMA_PERMISSION))
         if entries:
             return SchemaHistory(entries=entries, next_version=entries[-1].version + 1)

@@ -15,7 +15,7 @@ from gitops.registry.pulsar import wire
 from gitops.registry.pulsar.address import parse_address
 from gitops.registry.pulsar.credentials import open_credentials
 from gitops.registry.pulsar.failures import refusal
-from gitops.registry.pulsar.names import namespace_path, topic_path
+from gitops.registry.pulsar.names import namespace_path, schema_path
 from gitops.registry.pulsar.observing import observe
 from gitops.registry.pulsar.parallel import map_in_threads
 from gitops.registry.pulsar.policies import policy_request
@@ -112,7 +112,7 @@ class PulsarRegistry:
             self._reading.namespaces,
             sorted(self._reading.tenants()),
             threads=self._config.concurrency,
-            on_done=lambda _tenant: None,
+            on_progress=lambda _done: None,
         )
         return tuple(sorted({name for names in found for name in names}))
 
@@ -146,14 +146,14 @@ class PulsarRegistry:
 
     def register_schema(self, topic: TopicName, info: SchemaInfo) -> int:
         """Post a schema; answers its version, a known one if the broker finds it equal."""
-        path = f"schemas/{topic_path(topic)}/schema"
+        path = f"{schema_path(topic)}/schema"
         answer = self._transport.send("POST", path, wire.write_schema(info))
         self._expect(answer, permission=_PRODUCE_PERMISSION)
         return wire.read_posted_version(answer)
 
     def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
         """Append a tombstone, or forget all versions."""
-        path = f"schemas/{topic_path(topic)}/schema{'?force=true' if force else ''}"
+        path = f"{schema_path(topic)}/schema{'?force=true' if force else ''}"
         answer = self._transport.send("DELETE", path)
         self._expect(answer, permission=_TENANT_PERMISSION)
         return wire.read_deleted_version(answer)

@@ -73,6 +73,9 @@ READ_RETRY: Final = BoundedRetry(
 )
 
 
+_ONE_TRY: Final = urllib3.Retry(total=False)  # the pool would make one for each request
+
+
 @final
 class Transport:
     """Sends requests to one cluster; safe to use from several threads at once."""
@@ -181,8 +184,10 @@ class Transport:
     ) -> tuple[BaseHTTPResponse, Answer]:
         """One request, and its answer read to the end; raises what urllib3 raises."""
         pool = self._pools.get(origin) or self._open_pool(origin)
+        if body is not None:
+            headers = {**headers, "Content-Type": "application/json"}
         response = pool.urlopen(
-            method, target, body, headers, retries=False, redirect=False, preload_content=False
+            method, target, body, headers, retries=_ONE_TRY, redirect=False, preload_content=False
         )
         data = _read_all(response)
         content_type = response.headers.get("Content-Type", "")
@@ -247,7 +252,6 @@ class Transport:
             "Accept": "application/json",
             # Unzipping costs more than a local network saves.
             "Accept-Encoding": "identity",
-            "Content-Type": "application/json",
             "User-Agent": f"pulsar-schema-gitops/{__version__}",
         }
         return {**headers, "Authorization": authorization} if authorization else headers

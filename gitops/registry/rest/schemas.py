@@ -38,7 +38,7 @@ class _UnusablePayloadError(Exception):
 def post_schema(call: Call) -> Response:
     """Register a schema: its version, an error page for 409 and 422, a JSON reason for 500."""
     payload = schema_payload(call.json_body())
-    topic = call.topic()
+    topic = call.schema_topic()
     _require_namespace(call, topic)
 
     def register() -> Response:
@@ -59,7 +59,7 @@ def post_schema(call: Call) -> Response:
 def post_compatibility(call: Call) -> Response:
     """202 if the schema could follow; a broker never answers false but fails with 500."""
     payload = schema_payload(call.json_body())
-    topic = call.topic()
+    topic = call.schema_topic()
     _require_tenant(call, topic)
     _require_namespace(call, topic)
 
@@ -76,7 +76,7 @@ def post_compatibility(call: Call) -> Response:
 def post_version(call: Call) -> Response:
     """The version that holds these very bytes, -1 if none does."""
     payload = schema_payload(call.json_body())
-    topic = call.topic()
+    topic = call.schema_topic()
 
     def find() -> Response:
         version = call.registry.find_version(topic, _info(payload))
@@ -87,13 +87,13 @@ def post_version(call: Call) -> Response:
 
 def get_schema(call: Call) -> Response:
     """The latest live schema."""
-    live = call.administration.stored(call.topic()).live
+    live = call.administration.stored(call.schema_topic()).live
     return answers.value(_shown(live[-1])) if live else _not_found()
 
 
 def get_schema_version(call: Call) -> Response:
     """One live version, by its number as Java's `Long.parseLong` reads it."""
-    topic, text = call.topic(), call.params["version"]
+    topic, text = call.schema_topic(), call.params["version"]
     if not _LONG.fullmatch(text) or abs(_java_long(text)) > _LONG_MAX:
         return answers.failure(f'For input string: "{text}"')
     wanted = _java_long(text)
@@ -105,7 +105,7 @@ def get_schema_version(call: Call) -> Response:
 
 def get_schemas(call: Call) -> Response:
     """All live versions, oldest first."""
-    live = call.administration.stored(call.topic()).live
+    live = call.administration.stored(call.schema_topic()).live
     return answers.value({"getSchemaResponses": [_shown(each) for each in live]})
 
 
@@ -113,14 +113,14 @@ def get_metadata(call: Call) -> Response:
     """The positions of all entries, tombstones included; made up, for there are no ledgers."""
     index = [
         {"ledgerId": version, "entryId": 0, "version": version}
-        for version in call.administration.all_versions(call.topic())
+        for version in call.administration.all_versions(call.schema_topic())
     ]
     return answers.value({"info": index[-1], "index": index}) if index else answers.empty()
 
 
 def delete_schema(call: Call) -> Response:
     """Append a tombstone, or with `force=true` forget everything; answers the version."""
-    version = call.registry.delete_schema(call.topic(), force=call.asked("force"))
+    version = call.registry.delete_schema(call.schema_topic(), force=call.asked("force"))
     return answers.value({"version": version})
 
 

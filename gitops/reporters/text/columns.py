@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 _GAP: Final = 3
+_INDENT: Final = 4
 _MAX_WIDTH: Final = 44
 """A wider cell pushes the rest of its own row aside, not the column of all rows."""
 
@@ -26,13 +28,43 @@ def aligned(rows: Sequence[Sequence[Text]], *, widths: Sequence[int] = ()) -> Re
         )
         for i in range(columns)
     ]
-    return Group(*(_line(row, needed) for row in rows))
+    return _Rows(rows, needed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Aligned where a row fits; else its cells with small gaps, further lines set in."""
+
+    rows: Sequence[Sequence[Text]]
+    widths: Sequence[int]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        for row in self.rows:
+            line = _line(row, self.widths)
+            if line.cell_len <= width:
+                yield line
+                continue
+            first, rest = _split(_line(row, ()), width, console)
+            yield first
+            if rest:
+                for each in rest.wrap(console, max(1, width - _INDENT)):
+                    yield Text(" " * _INDENT).append_text(each)
+
+
+def _split(line: Text, width: int, console: Console) -> tuple[Text, Text]:
+    """The first line of a text that is too long, and what is left of it."""
+    first = line.wrap(console, width)[0]
+    first.rstrip()
+    rest = line[len(first) :]
+    return first, rest[len(rest.plain) - len(rest.plain.lstrip()) :]
 
 
 def _line(row: Sequence[Text], widths: Sequence[int]) -> Text:
     line = Text()
-    for cell, width in zip(row, widths, strict=False):
+    for number, cell in enumerate(row):
         line.append_text(cell)
+        width = widths[number] if number < len(widths) else 0
         line.append(" " * (max(0, width - cell.cell_len) + _GAP))
     line.rstrip()
     return line

@@ -6,12 +6,13 @@ import pytest
 
 from gitops.model.errors import InvalidNameError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.registry.pulsar.names import own_namespaces, own_topics, topic_path
+from gitops.registry.pulsar.names import own_namespaces, own_topics, schema_path, topic_path
 
 
 def test_a_topic_is_percent_encoded() -> None:
     topic = TopicName.parse("shop/orders/a bü?#%+")
     assert topic_path(topic) == "shop/orders/a%20b%C3%BC%3F%23%25%2B"
+    assert schema_path(topic) == "schemas/shop/orders/a%2520b%25C3%25BC%253F%2523%2525%252B"
 
 
 def test_namespaces_of_pulsar_itself_are_left_out() -> None:
