@@ -80,7 +80,7 @@ class Registry(Protocol):
 
 
 class FileTree(Protocol):
-    """The files of a repository: a folder, or the tree of a commit. Paths are relative, with `/`."""
+    """The files of a repository: a folder, or the tree of a commit. Paths relative, with `/`."""
 
     def paths(self) -> tuple[str, ...]:
         """All files, sorted; without those of git itself and of virtual environments."""

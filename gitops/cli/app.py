@@ -49,7 +49,7 @@ app.add_typer(schemas.app, name="schemas")
 app.add_typer(policies.app, name="policies")
 
 
-def _version(asked: bool) -> None:  # noqa: FBT001 - Typer calls it with the flag's value
+def _version(asked: bool) -> None:
     if asked:
         print(f"pulsar-gitops {gitops.__version__}")
         raise typer.Exit

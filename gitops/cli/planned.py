@@ -94,4 +94,3 @@ def write(plan: Plan, path: Path) -> str:
 def code(plan: Plan, display: Display) -> int:
     """1 where a finding is at or above the threshold."""
     return exit_code(plan.findings, display.fail_on)
-

@@ -18,6 +18,7 @@ from gitops.compatibility.jackson_beans import (
     read_bean,
     scalar_text,
 )
+from gitops.compatibility.avro.json_text import check_depth, check_member
 from gitops.compatibility.jackson_text import DECODER, Json, Members, end_of_space
 
 _IDENTIFIER: Final = re.compile(r"\w|\$")
@@ -40,6 +41,7 @@ def read(text: str) -> JsonSchema | None:
     text = text.removeprefix("\ufeff")
     start = end_of_space(text, 0)
     try:
+        check_depth(text)
         if text.startswith("{", start):
             return _read_object(text, start + 1)
         return _read_other(text, start)
@@ -77,7 +79,7 @@ def _members(text: str, at: int) -> Iterator[tuple[str, Json]]:
         if not isinstance(name, str):
             raise NotJacksonError("a name is not text")
         value, at = _value(text, _after(text, at, ":"))
-        yield name, value
+        yield check_member(name), value
         at = end_of_space(text, at)
         if text.startswith("}", at):
             return

@@ -6,10 +6,11 @@ import json
 import re
 from typing import Any, Final, NoReturn
 
+from gitops.compatibility.avro.json_text import check_member, check_number
+
 Json = Any
 """None, bool, str, Whole, Fraction, list of Json, or Members."""
 
-_MAX_NUMBER: Final = 1000
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
 
@@ -37,19 +38,13 @@ def end_of_space(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _short(number: str) -> str:
-    if sum(c.isdecimal() for c in number) > _MAX_NUMBER:
-        raise ValueError(f"a number of more than {_MAX_NUMBER} digits")
-    return number
-
-
 def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
 DECODER: Final = json.JSONDecoder(
-    parse_int=lambda number: Whole(_short(number)),
-    parse_float=lambda number: Fraction(_short(number)),
+    parse_int=lambda number: Whole(check_number(number)),
+    parse_float=lambda number: Fraction(check_number(number)),
     parse_constant=_refuse,
-    object_pairs_hook=Members,
+    object_pairs_hook=lambda members: Members((check_member(n), value) for n, value in members),
 )

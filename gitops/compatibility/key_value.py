@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import Any, Final
+from typing import Final
 
+from gitops.compatibility import gson
+from gitops.compatibility.avro.depth import make_room
 from gitops.compatibility.decision import StoredSchema
 from gitops.model.schema import SchemaType
 
@@ -17,20 +19,12 @@ class UndecodableError(ValueError):
     """The text or the bytes are not a pair; the broker answers 500."""
 
 
-class _Number(str):
-    """A number as it was written: Gson keeps its literal text."""
-
-    __slots__ = ()
-
-
-_DECODER: Final = json.JSONDecoder(parse_int=_Number, parse_float=_Number)
-
-
 def pack(text: str) -> bytes:
     """The stored bytes for a REST text `{"key": …, "value": …}`; raises UndecodableError."""
+    make_room(text)
     try:
-        pair = _DECODER.decode(text)
-    except (ValueError, RecursionError):
+        pair = gson.read(text)
+    except (gson.GsonError, RecursionError):
         raise UndecodableError("a KEY_VALUE definition must be an object of key and value") from None
     if not isinstance(pair, dict) or "key" not in pair or "value" not in pair:
         raise UndecodableError("a KEY_VALUE definition needs the members 'key' and 'value'")
@@ -94,8 +88,8 @@ def _properties(schema: StoredSchema, half: str) -> dict[str, str]:
     return {str(name): str(value) for name, value in found.items()}
 
 
-def _half(value: Any) -> bytes:
-    return b"" if value == "" else _compact(value).encode("utf-8", "surrogatepass")
+def _half(value: gson.Json) -> bytes:
+    return b"" if value == "" else gson.write(value).encode("utf-8", "replace")
 
 
 def _shown(half: StoredSchema) -> str:
@@ -103,22 +97,6 @@ def _shown(half: StoredSchema) -> str:
         return '""'
     text = half.data.decode("utf-8", "replace")
     try:
-        return _compact(_DECODER.decode(text))
-    except (ValueError, RecursionError):
-        return _compact(text)
-
-
-def _compact(value: Any) -> str:
-    """Gson's own compact text: members in order, no HTML escaping, numbers as written."""
-    match value:
-        case _Number():
-            return str(value)
-        case dict():
-            return "{" + ",".join(f"{_compact(k)}:{_compact(v)}" for k, v in value.items()) + "}"
-        case list():
-            return "[" + ",".join(map(_compact, value)) + "]"
-        case str():
-            text = json.dumps(value, ensure_ascii=False)
-            return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-        case _:
-            return json.dumps(value)
+        return gson.write(gson.read(text))
+    except (gson.GsonError, RecursionError):
+        return gson.write(text)

@@ -18,7 +18,7 @@ class PayloadError(ValueError):
 
 def to_stored(info: SchemaInfo) -> StoredSchema:
     """What POST …/schema hands to the registry for `info`; raises PayloadError."""
-    data = info.schema.encode("utf-8", "surrogatepass")
+    data = info.schema.encode("utf-8", "replace")
     if info.type is SchemaType.KEY_VALUE:
         try:
             data = key_value.pack(info.schema)

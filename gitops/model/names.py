@@ -12,6 +12,8 @@ Domain = Literal["persistent", "non-persistent"]
 
 # Pulsar's NamedEntity: what a tenant's and a namespace's name may be made of.
 _ENTITY: Final = re.compile(r"[-=:.\w]+", re.ASCII)
+_NAMESPACE_PARTS: Final = 2
+_TOPIC_PARTS: Final = 3
 _PARTITION: Final = re.compile(r"-partition-\d+$")
 
 
@@ -26,7 +28,7 @@ class NamespaceName:
     def parse(cls, text: str) -> NamespaceName:
         """Read `tenant/namespace`; raises InvalidNameError for anything else."""
         parts = text.split("/")
-        if len(parts) != 2 or not all(_ENTITY.fullmatch(part) for part in parts):
+        if len(parts) != _NAMESPACE_PARTS or not all(map(_ENTITY.fullmatch, parts)):
             raise InvalidNameError(
                 f"'{text}' is not a namespace",
                 hint="write tenant/namespace, each of letters, digits and - = : . _",
@@ -66,10 +68,8 @@ class TopicName:
                 )
             domain = "non-persistent" if given == "non-persistent" else "persistent"
         parts = rest.split("/", 2)
-        if len(parts) != 3:
-            raise InvalidNameError(
-                f"'{text}' is not a topic", hint="write tenant/namespace/topic"
-            )
+        if len(parts) != _TOPIC_PARTS:
+            raise InvalidNameError(f"'{text}' is not a topic", hint="write tenant/namespace/topic")
         namespace = NamespaceName.parse("/".join(parts[:2]))
         return cls.of(namespace, parts[2], domain)
 

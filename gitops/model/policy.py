@@ -59,9 +59,7 @@ class TopicPolicies:
 
 
 Policies = NamespacePolicies | TopicPolicies
-PolicyValue = (
-    SchemaCompatibilityStrategy | SchemaAutoUpdateCompatibilityStrategy | bool | None
-)
+PolicyValue = SchemaCompatibilityStrategy | SchemaAutoUpdateCompatibilityStrategy | bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,12 +29,14 @@ class TopicState:
     """A topic's schemas and its own policies.
 
     The files say one schema: a desired history has a single entry (or none, where the topic's
-    schema is not managed), and its version number means nothing.
+    schema is not managed), and its version number means nothing. `exists` is false where the
+    registry has no such topic: it takes a schema for it all the same, but no policies.
     """
 
     topic: TopicName
     history: SchemaHistory = field(default_factory=SchemaHistory)
     policies: TopicPolicies = field(default_factory=TopicPolicies)
+    exists: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,12 @@ def _stored(info: SchemaInfo) -> tuple[str, str]:
 
 def _policies(policies: Policies) -> object:
     items = managed_items(policies)
-    return [[key, value_text(value)] for key, value in items if not is_unset(key, value)]
+    return [[key, value_text(value)] for key, value in items if not _is_from_the_start(key, value)]
+
+
+def _is_from_the_start(key: str, value: PolicyValue) -> bool:
+    """Whether a new namespace of a Pulsar 4.0.7 broker says so by itself."""
+    return is_unset(key, value) or (key == "isAllowAutoUpdateSchema" and value is True)
 
 
 def value_text(value: PolicyValue) -> str | bool | None:

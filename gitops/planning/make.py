@@ -17,11 +17,16 @@ from gitops.model.plan import (
     RegisterSchema,
     SetPolicy,
 )
-from gitops.model.policy import BrokerDefaults, NamespacePolicies, effective_strategy
+from gitops.model.policy import BrokerDefaults, NamespacePolicies, TopicPolicies, effective_strategy
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.planning import fingerprints
 from gitops.planning.guards import guard
-from gitops.planning.notice_findings import of_content, of_notices, of_tenants
+from gitops.planning.notice_findings import (
+    of_content,
+    of_missing_topics,
+    of_notices,
+    of_tenants,
+)
 from gitops.planning.policies import changes, overlay
 from gitops.planning.topics import TopicCase, plan_topic
 
@@ -91,7 +96,11 @@ def _topic(
     question: Question, topic: TopicName, desired: TopicState
 ) -> tuple[list[Action], list[Notice]]:
     observed = question.observed.topics[topic]
-    differing = changes(desired.policies, observed.policies)
+    differing = changes(
+        desired.policies,
+        observed.policies,
+        enforced_above=_is_enforced(question, topic.namespace),
+    )
     actions: list[Action] = [SetPolicy(subject=topic, change=change) for change in differing]
     outcome = None
     if desired.history.latest:
@@ -112,13 +121,29 @@ def _case(
         desired=latest.info,
         history=observed.history,
         strategy=effective_strategy(
-            overlay(desired.policies, observed.policies),
+            _topic_policies(topic, desired, observed),
             _policies(question, topic.namespace),
             question.defaults,
         ),
         locate=lambda pointer: question.locate(topic, pointer),
         content=question.content.get(topic, ()),
     )
+
+
+def _topic_policies(topic: TopicName, desired: TopicState, observed: TopicState) -> TopicPolicies:
+    """The topic's policies once the plan is carried out.
+
+    Those of a non-persistent topic do not count: POST …/schema asks for the persistent topic's
+    (Pulsar 4.0.7).
+    """
+    if topic.domain == "non-persistent":
+        return TopicPolicies()
+    return overlay(desired.policies, observed.policies)
+
+
+def _is_enforced(question: Question, name: NamespaceName) -> bool:
+    by_broker = question.defaults.is_schema_validation_enforced
+    return by_broker or bool(_policies(question, name).schema_validation_enforced)
 
 
 def _policies(question: Question, name: NamespaceName) -> NamespacePolicies:
@@ -146,6 +171,7 @@ def _findings(
         *of_notices(notices),
         *of_content(question.content, actions, notices),
         *of_tenants(question.observed),
+        *of_missing_topics(actions, question.observed),
         *guard(actions, question.observed, question.safety),
     )
 

@@ -14,6 +14,7 @@ from gitops.model.plan import (
     RegisterSchema,
     SchemaSwallowed,
     SchemaWithoutEffect,
+    SetPolicy,
 )
 from gitops.model.rules import finding
 from gitops.model.state import RegistryState
@@ -57,6 +58,19 @@ def of_tenants(observed: RegistryState) -> Iterator[Finding]:
                 f"the registry has no tenant '{name.tenant}'",
                 subject=str(name),
                 hint=f"create it: pulsar-admin tenants create {name.tenant}",
+            )
+
+
+def of_missing_topics(actions: Sequence[Action], observed: RegistryState) -> Iterator[Finding]:
+    """A topic's own policies need the topic; its schema does not (Pulsar 4.0.7)."""
+    for topic in dict.fromkeys(a.subject for a in actions if isinstance(a, SetPolicy)):
+        if isinstance(topic, TopicName) and not observed.topics[topic].exists:
+            yield finding(
+                "PLAN-R008",
+                "the registry has no such topic, so Pulsar takes no policies for it",
+                subject=str(topic),
+                hint=f"create it: pulsar-admin topics create {topic}; or set the policies for "
+                "the namespace",
             )
 
 

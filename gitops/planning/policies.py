@@ -28,24 +28,27 @@ _GUARANTEES: Final = {
     Strategy.FULL: _BACKWARD | _FORWARD,
     Strategy.BACKWARD_TRANSITIVE: _BACKWARD | {"backward transitive"},
     Strategy.FORWARD_TRANSITIVE: _FORWARD | {"forward transitive"},
-    Strategy.FULL_TRANSITIVE: _BACKWARD
-    | _FORWARD
-    | {"backward transitive", "forward transitive"},
+    Strategy.FULL_TRANSITIVE: _BACKWARD | _FORWARD | {"backward transitive", "forward transitive"},
     Strategy.ALWAYS_INCOMPATIBLE: _BACKWARD
     | _FORWARD
     | {"backward transitive", "forward transitive", "no change"},
 }
 
 
-def changes(desired: _P, observed: _P) -> tuple[PolicyChange, ...]:
-    """The managed keys whose value differs; a key that is not managed never does."""
+def changes(desired: _P, observed: _P, *, enforced_above: bool = False) -> tuple[PolicyChange, ...]:
+    """The managed keys whose value differs; a key that is not managed never does.
+
+    A topic's `schemaValidationEnforced: false` says something only where its namespace or the
+    broker enforces validation (`enforced_above`); elsewhere it is the same as not set.
+    """
     found = []
     for field in fields(desired):
         key = camel_case(field.name)
         want, have = getattr(desired, field.name), getattr(observed, field.name)
         if want is None or want == have:
             continue
-        if not (is_unset(key, want) and is_unset(key, have)):
+        same = is_unset(key, want) and is_unset(key, have)
+        if not same or (enforced_above and want is False):
             found.append(PolicyChange(key=key, before=have, after=want))
     return tuple(found)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from gitops.model.errors import GitopsError, PartialApplyError, StalePlanError, UsageError
 from gitops.model.plan import (
@@ -23,14 +22,6 @@ from gitops.planning.plan_document import (
     digest,
 )
 from gitops.ports import Progress, Registry, no_progress
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    """What was done, in order, and how many of a reviewed plan's actions were done before."""
-
-    actions: tuple[Action, ...]
-    done_before: int = 0
 
 
 def check_reviewed(document: Mapping[str, Any], now: Plan) -> int:
@@ -52,11 +43,18 @@ def check_reviewed(document: Mapping[str, Any], now: Plan) -> int:
     ]
     if moved:
         raise StalePlanError(f"{_names(moved)} changed since the plan was made", hint=_REPLAN)
-    reviewed = [canonical(action) for action in document["actions"]]
-    left = [canonical(action_document(action)) for action in now.actions]
+    reviewed = [_effect(action) for action in document["actions"]]
+    left = [_effect(action_document(action)) for action in now.actions]
     if not set(left) <= set(reviewed):
         raise StalePlanError("the plan would now do something else", hint=_REPLAN)
     return len(reviewed) - len(left)
+
+
+def _effect(action: Document) -> bytes:
+    """What an action does. A policy's value before it is the subject's fingerprint's concern: a
+    namespace that the plan has created spells out what was not there before.
+    """
+    return canonical({k: v for k, v in action.items() if k not in ("before", "direction")})
 
 
 def check_document(document: object) -> Document:
@@ -83,7 +81,7 @@ def apply(plan: Plan, registry: Registry, progress: Progress = no_progress) -> t
             raise PartialApplyError(
                 f"{len(done)} of {len(plan.actions)} actions are done, then: {error.what}",
                 where=error.where,
-                hint="run apply again with the same plan file: it goes on where it stopped",
+                hint=f"{error.hint}; then {_AGAIN}" if error.hint else _AGAIN,
             ) from error
         done.append(action)
     progress("applying", len(done), len(plan.actions))
@@ -114,8 +112,9 @@ def _register(action: RegisterSchema, registry: Registry) -> None:
 
 
 def _names(moved: list[str]) -> str:
-    shown = ", ".join(moved[:3])
-    return shown if len(moved) <= 3 else f"{shown} and {len(moved) - 3} more"
+    shown, left = ", ".join(moved[:_SHOWN]), len(moved) - _SHOWN
+    return f"{shown} and {left} more" if left > 0 else shown
 
 
-_REPLAN = "make a new plan and have it reviewed"
+_SHOWN: Final = 3
+_REPLAN: Final = "make a new plan and have it reviewed"

@@ -65,9 +65,7 @@ def _assignment(before: Policies, text: str) -> PolicyChange:
         raise UsageError(f"'{text}' assigns nothing", hint="write KEY=VALUE")
     if key not in known:
         raise UsageError(f"there is no policy '{key}'", hint=did_you_mean_or_list(key, known))
-    return PolicyChange(
-        key=key, before=getattr(before, snake_case(key)), after=_value(key, value)
-    )
+    return PolicyChange(key=key, before=getattr(before, snake_case(key)), after=_value(key, value))
 
 
 def _value(key: str, text: str) -> PolicyValue:
@@ -83,7 +81,7 @@ def _value(key: str, text: str) -> PolicyValue:
 
 
 def _member(
-    kind: type[SchemaCompatibilityStrategy] | type[SchemaAutoUpdateCompatibilityStrategy],
+    kind: type[SchemaCompatibilityStrategy | SchemaAutoUpdateCompatibilityStrategy],
     text: str,
 ) -> PolicyValue:
     try:

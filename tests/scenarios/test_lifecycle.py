@@ -173,7 +173,7 @@ def test_a_half_applied_plan_is_taken_up_again(
     _plan(command, repo, "--out", plan_file)
 
     # What a broken connection would leave: the first actions are done by hand.
-    namespace = f"{live.tenant}/orders"
+    namespace = f"{live.tenant}/payments"
     assert _create_by_policy(command, repo, namespace)
 
     assert command("apply", "--repo", str(repo), plan_file)[0] == 0
@@ -189,7 +189,7 @@ def _create_by_policy(command: Command, repo: Path, namespace: str) -> bool:
     with open_registry(open_repository(repo), None) as (registry, _):
         if name not in registry.list_namespaces():
             registry.create_namespace(name)
-    args = ["--repo", str(repo), namespace, "schemaCompatibilityStrategy=BACKWARD"]
+    args = ["--repo", str(repo), namespace, "schemaCompatibilityStrategy=FULL"]
     return command("policies", "set", *args)[0] == 0
 
 

@@ -15,7 +15,8 @@ from gitops.model.names import TopicName
 from gitops.model.schema import SchemaHistory
 
 app = typer.Typer(
-    help="Upload, read and delete schemas of a registry.", no_args_is_help=True,
+    help="Upload, read and delete schemas of a registry.",
+    no_args_is_help=True,
     rich_markup_mode=None,
 )
 

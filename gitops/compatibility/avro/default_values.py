@@ -5,7 +5,7 @@ This is laxer in some ways and stricter in others than `defaults.is_valid_defaul
 
 from __future__ import annotations
 
-from gitops.compatibility.avro.defaults import is_number, member
+from gitops.compatibility.avro.defaults import is_number
 from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.recursion import recurses_directly
 from gitops.compatibility.avro.schema import (
@@ -35,14 +35,20 @@ class _MisfitError(ValueError):
     pass
 
 
+class _EndlessError(ValueError):
+    pass
+
+
 def check_usable(field: Field) -> None:
     """Raises UnusableDefaultError."""
     if field.default is None and _takes_null(field.type):
         return
     try:
-        _encode(field.type, field.default)
+        _Encoding().value(field.type, field.default)
     except _MisfitError as error:
         raise UnusableDefaultError(field, str(error)) from None
+    except _EndlessError as error:
+        raise UnusableDefaultError(field, str(error), overflow=True) from None
     if recurses_directly(field.type):
         raise UnusableDefaultError(field, "the type contains itself", overflow=True)
 
@@ -52,47 +58,63 @@ def _takes_null(schema: Schema) -> bool:
     return first.kind == "null"
 
 
-def _encode(schema: Schema, value: Json | Missing) -> None:
-    match schema:
-        case Record():
-            _encode_record(schema, value)
-        case Enum():
-            if value not in schema.symbols:
-                raise _MisfitError(f"{value!r} is not a symbol of {schema.name}")
-        case Array():
-            for item in _items(value):
-                _encode(schema.items, item)
-        case Map():
-            _encode_map(schema, value)
-        case Union():
-            if not schema.branches:
-                raise _MisfitError("an empty union has no value")
-            _encode(schema.branches[0], value)
-        case Fixed() | Primitive():
-            _encode_scalar(schema.kind, value)
+class _Encoding:
+    """One default on its way into bytes; `own` are the fields whose own default is being written.
 
+    A default that calls for itself again has no end.
+    """
 
-def _encode_record(record: Record, value: Json | Missing) -> None:
-    given = value if isinstance(value, dict) else {}
-    for field in record.all_fields:
-        inner = member(field, given)
-        if isinstance(inner, Missing):
+    def __init__(self) -> None:
+        self.own: set[int] = set()
+
+    def value(self, schema: Schema, value: Json | Missing) -> None:
+        match schema:
+            case Record():
+                self._record(schema, value)
+            case Enum():
+                if value not in schema.symbols:
+                    raise _MisfitError(f"{value!r} is not a symbol of {schema.name}")
+            case Array():
+                for item in _items(value):
+                    self.value(schema.items, item)
+            case Map():
+                self._map(schema, value)
+            case Union():
+                if not schema.branches:
+                    raise _MisfitError("an empty union has no value")
+                self.value(schema.branches[0], value)
+            case Fixed() | Primitive():
+                _encode_scalar(schema.kind, value)
+
+    def _record(self, record: Record, value: Json | Missing) -> None:
+        given = value if isinstance(value, dict) else {}
+        for field in record.all_fields:
+            if field.name in given:
+                self.value(field.type, given[field.name])
+            else:
+                self._own_default(field)
+
+    def _own_default(self, field: Field) -> None:
+        if isinstance(field.default, Missing):
             raise _MisfitError(f"there is no default for '{field.name}'")
-        _encode(field.type, inner)
+        if id(field) in self.own:
+            raise _EndlessError(f"the default of '{field.name}' contains itself")
+        self.own.add(id(field))
+        self.value(field.type, field.default)
+        self.own.discard(id(field))
+
+    def _map(self, schema: Map, value: Json | Missing) -> None:
+        if isinstance(value, list) and value:
+            # The count of the list is written and no entry after it, so decoding runs dry.
+            raise _MisfitError("a list is not a map")
+        for inner in value.values() if isinstance(value, dict) else ():
+            self.value(schema.values, inner)
 
 
 def _items(value: Json | Missing) -> list[Json]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
-
-
-def _encode_map(schema: Map, value: Json | Missing) -> None:
-    if isinstance(value, list) and value:
-        # The count of the list is written and no entry after it, so decoding runs dry.
-        raise _MisfitError("a list is not a map")
-    for inner in value.values() if isinstance(value, dict) else ():
-        _encode(schema.values, inner)
 
 
 def _encode_scalar(kind: str, value: Json | Missing) -> None:

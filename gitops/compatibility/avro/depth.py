@@ -1,4 +1,4 @@
-"""Room for schemas that nest as deep as the broker allows."""
+"""Room for definitions that nest as deep as the broker allows."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from contextlib import contextmanager
 from typing import Final
 
 _SHALLOW: Final = 100
-_FRAMES_A_LEVEL: Final = 12
+_ENOUGH: Final = 20_000
 
 
 @contextmanager
 def deep_enough(text: str) -> Iterator[None]:
-    """Raise Python's recursion limit where a definition may nest deeper than usual.
+    """Room for what reads or walks over a definition; see `make_room`."""
+    make_room(text)
+    yield
 
-    The broker takes 1,000 levels; Python's own limit of 1,000 calls would end long before.
+
+def make_room(text: str) -> None:
+    """Raise Python's recursion limit before a definition is read that nests deeper than usual.
+
+    The broker takes 1,000 levels, and Python's own limit of 1,000 calls would end long before.
+    The limit stays raised: another thread may be deep in a definition, and so will be whatever
+    walks over the parsed schema later.
     """
-    levels = min(text.count("[") + text.count("{"), 1000)
-    if levels <= _SHALLOW:
-        yield
-        return
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 1000 + levels * _FRAMES_A_LEVEL))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
+    if text.count("[") + text.count("{") > _SHALLOW and sys.getrecursionlimit() < _ENOUGH:
+        sys.setrecursionlimit(_ENOUGH)

@@ -15,7 +15,10 @@ MAX_DEPTH: Final = 1000
 MAX_NUMBER_LENGTH: Final = 1000
 """Jackson 2.16's StreamReadConstraints: a longer number is refused."""
 
-_LONG_NUMBER: Final = re.compile(r"\d{%d}" % (MAX_NUMBER_LENGTH + 1))
+MAX_NAME_LENGTH: Final = 50_000
+"""Jackson 2.16's StreamReadConstraints: a longer name of a member is refused."""
+
+_LONG_NUMBER: Final = re.compile(r"\d[\d.eE+-]{%d}" % MAX_NUMBER_LENGTH)
 _STRING_OR_COMMENT: Final = re.compile(
     r'"(?:[^"\\]|\\.)*"?|/\*.*?\*/|//[^\r\n]*', re.DOTALL
 )
@@ -35,7 +38,27 @@ def _no_constant(name: str) -> NoReturn:
     raise JsonTextError(f"{name} is not JSON", 0)
 
 
+def check_number(number: str) -> str:
+    """The number, if Jackson reads one with so many digits; raises JsonTextError."""
+    if len(number) > MAX_NUMBER_LENGTH and sum(map(str.isdigit, number)) > MAX_NUMBER_LENGTH:
+        raise JsonTextError(f"a number of more than {MAX_NUMBER_LENGTH} digits", 0)
+    return number
+
+
+def check_member(name: str) -> str:
+    """The name of a member, if Jackson reads one so long; raises JsonTextError."""
+    if len(name) > MAX_NAME_LENGTH:
+        raise JsonTextError(f"a name of more than {MAX_NAME_LENGTH} characters", 0)
+    return name
+
+
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+_LIMITED_DECODER: Final = json.JSONDecoder(
+    parse_constant=_no_constant,
+    parse_int=lambda number: int(check_number(number)),
+    parse_float=lambda number: float(check_number(number)),
+    object_pairs_hook=lambda members: {check_member(name): value for name, value in members},
+)
 
 
 def read_json(text: str) -> Json:
@@ -43,11 +66,11 @@ def read_json(text: str) -> Json:
 
     Comments may stand before and inside the value, not behind it (Avro 1.11.4).
     """
-    _check_limits(text)
+    check_depth(text)
     blanked = blank_comments(text) if "/" in text else text
     start = len(blanked) - len(blanked.lstrip(_SPACE))
     try:
-        value, end = _DECODER.raw_decode(blanked, start)
+        value, end = _decoder(blanked).raw_decode(blanked, start)
     except json.JSONDecodeError as error:
         raise JsonTextError(error.msg, error.pos) from None
     if text[end:].strip(_SPACE):
@@ -62,14 +85,18 @@ def blank_comments(text: str) -> str:
     )
 
 
-def _check_limits(text: str) -> None:
-    if len(text) > MAX_NUMBER_LENGTH and (found := _LONG_NUMBER.search(text)):
-        raise JsonTextError(f"a number of more than {MAX_NUMBER_LENGTH} digits", found.start())
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_depth(text)
+def _decoder(text: str) -> json.JSONDecoder:
+    """The one that looks at Jackson's limits, which is slower, where the text may pass them."""
+    long = len(text) > MAX_NAME_LENGTH or (
+        len(text) > MAX_NUMBER_LENGTH and _LONG_NUMBER.search(text)
+    )
+    return _LIMITED_DECODER if long else _DECODER
 
 
-def _check_depth(text: str) -> None:
+def check_depth(text: str) -> None:
+    """Refuse what Jackson refuses for its depth; raises JsonTextError."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
     depth = 0
     for found in _BRACKETS.finditer(text):
         if found[0] in "[{":

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Final, TypeVar
 
 from gitops.compatibility.avro import fields
-from gitops.compatibility.avro.depth import deep_enough
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem, JavaError
 from gitops.compatibility.avro.json_text import Json, JsonTextError, read_json
 from gitops.compatibility.avro.names import Names, check_name, full_name, problem
@@ -24,6 +23,7 @@ from gitops.compatibility.avro.schema import (
     Union,
     branch_name,
 )
+from gitops.compatibility.avro.depth import make_room
 
 _RESERVED: Final = frozenset(
     ("doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases")
@@ -40,13 +40,13 @@ def parse(text: str, *, validate_defaults: bool = False) -> Schema:
     Like the broker's checks, it looks at defaults only if told to: a broker takes a first schema
     with an invalid default and fails on every later one (Pulsar 4.0.7).
     """
+    make_room(text)
     try:
         value = read_json(text)
     except JsonTextError as error:
         found = AvroProblem(kind="not-json", message=f"not JSON: {error}", offset=error.offset)
         raise AvroParseError((found,)) from None
-    with deep_enough(text):
-        return _Reader(validate_defaults=validate_defaults).schema(value, "")
+    return _Reader(validate_defaults=validate_defaults).schema(value, "")
 
 
 class _Reader:

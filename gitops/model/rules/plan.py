@@ -30,4 +30,10 @@ PLAN_RULES: Final = (
         configurable=False,
     ),
     Rule(id="PLAN-R007", title="Pulsar would ignore the change", severity=Severity.INFO),
+    Rule(
+        id="PLAN-R008",
+        title="a topic that does not exist cannot have policies",
+        severity=Severity.ERROR,
+        configurable=False,
+    ),
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 
+from gitops.compatibility.avro.canonical import json_key
 from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.resolution import PROMOTIONS
 from gitops.compatibility.avro.schema import (
@@ -18,13 +19,13 @@ from gitops.compatibility.avro.schema import (
     Union,
     branch_name,
 )
+from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.planning.diff.render import (
     render_default,
     render_field,
     render_json,
     render_type,
 )
-from gitops.model.plan import ChangeKind, SchemaChange
 
 IGNORED = "Pulsar ignores this"
 
@@ -89,10 +90,8 @@ class _Diff:
         if old.name != new.name:
             yield _changed(path, f"name {old.name}", f"name {new.name}", "renamed by its alias")
         yield from self.schemas(old.type, new.type, path)
-        if render_default(old.default) != render_default(new.default):
-            yield _changed(
-                path, f"default{_or_none(old)}", f"default{_or_none(new)}", ""
-            )
+        if _default_key(old) != _default_key(new):
+            yield _changed(path, f"default{_or_none(old)}", f"default{_or_none(new)}", "")
         yield from _value(path, "order", old.order, new.order)
         yield from _props(old.props, new.props, path)
         if old.name == new.name:
@@ -123,9 +122,9 @@ def _renamed(before: Record, after: Record) -> dict[str, Field]:
     found = {}
     for new in after.all_fields:
         for alias in new.aliases:
-            if new.name not in before.by_name and alias not in after.by_name:
-                if alias in before.by_name:
-                    found[new.name] = before.by_name[alias]
+            gone = alias in before.by_name and alias not in after.by_name
+            if gone and new.name not in before.by_name:
+                found[new.name] = before.by_name[alias]
     return found
 
 
@@ -159,10 +158,13 @@ def _field_order(before: Record, after: Record, path: str) -> Iterator[SchemaCha
         yield _changed(place, ", ".join(old), ", ".join(new), "fields in another order")
 
 
-def _props(before: Mapping[str, Json], after: Mapping[str, Json], path: str) -> Iterator[SchemaChange]:
+def _props(
+    before: Mapping[str, Json], after: Mapping[str, Json], path: str
+) -> Iterator[SchemaChange]:
     for name in sorted({*before, *after}):
-        old, new = (render_json(side[name]) if name in side else "–" for side in (before, after))
-        if old != new:
+        keys = [json_key(side[name]) if name in side else None for side in (before, after)]
+        if keys[0] != keys[1]:
+            old, new = (render_json(s[name]) if name in s else "–" for s in (before, after))
             yield _changed(path, f"{name} {old}", f"{name} {new}", "")
 
 
@@ -187,6 +189,11 @@ def _promotion(before: Schema, after: Schema) -> str:
     if both and after.kind in PROMOTIONS.get(before.kind, ()):
         return "promoted for readers"
     return ""
+
+
+def _default_key(field: Field) -> Hashable:
+    """Equal for two defaults exactly if the broker takes them for one; None for none."""
+    return json_key(field.default) if field.has_default else None
 
 
 def _or_none(field: Field) -> str:

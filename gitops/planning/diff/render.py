@@ -21,7 +21,7 @@ from gitops.compatibility.avro.schema import (
 
 
 def render_type(schema: Schema) -> str:
-    """`long`, `["null","string"]`, `array<Item>`, `bytes (decimal 10,2)`, …"""
+    """`long`, `[null, string]`, `array<Item>`, `bytes (decimal 10,2)` and so on."""
     return _plain(schema) + _logical(schema.props)
 
 

@@ -64,8 +64,10 @@ class _Observer:
             known = existing.get(topic.namespace)
             history = self.reading.history(topic)
             if known is not None and topic not in known:
-                return TopicState(topic=topic, history=history)
+                return TopicState(topic=topic, history=history, exists=False)
             policies = self._policies(topic, namespaces.get(topic.namespace))
+            if policies is None:
+                return TopicState(topic=topic, history=history, exists=False)
             return TopicState(topic=topic, history=history, policies=policies)
 
         names = sorted(scope.topics)
@@ -77,7 +79,9 @@ class _Observer:
         )
         return dict(zip(names, found, strict=True))
 
-    def _policies(self, topic: TopicName, namespace: NamespaceState | None) -> TopicPolicies:
+    def _policies(
+        self, topic: TopicName, namespace: NamespaceState | None
+    ) -> TopicPolicies | None:
         by_broker = self.config.broker_defaults.is_schema_validation_enforced
         by_namespace = namespace is not None and namespace.policies.schema_validation_enforced
         return self.reading.topic_policies(topic, enforced_above=bool(by_namespace) or by_broker)

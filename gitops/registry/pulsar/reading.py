@@ -116,8 +116,8 @@ class Reading:
         answer = self._get(f"{path}/metadata", permission=SCHEMA_PERMISSION, accepted=_OK)
         return wire.read_empty_history(answer)
 
-    def topic_policies(self, topic: TopicName, *, enforced_above: bool) -> TopicPolicies:
-        """A topic's own policies.
+    def topic_policies(self, topic: TopicName, *, enforced_above: bool) -> TopicPolicies | None:
+        """A topic's own policies, None where it can have none.
 
         Pulsar 4.0.7 answers `false` both for a `schemaValidationEnforced` that is false and for
         one that was never set. The two differ only where namespace or broker enforce validation
@@ -125,7 +125,7 @@ class Reading:
         """
         answer = self._topic_policy(topic, "schemaCompatibilityStrategy")
         if answer.status in _NO_TOPIC_POLICIES:
-            return TopicPolicies()
+            return None
         return TopicPolicies(
             schema_compatibility_strategy=wire.read_topic_strategy(answer),
             schema_validation_enforced=self._validation(topic, enforced_above=enforced_above),

@@ -32,9 +32,7 @@ def finding_block(finding: Finding, excerpt: Excerpt) -> RenderableType:
     """One finding."""
     where = finding.location
     place = safe(str(where)) if where else safe(finding.subject) or "repository"
-    head = Text.assemble(
-        (place, "bold"), "  ", finding.rule, " ", _severity(finding.severity)
-    )
+    head = Text.assemble((place, "bold"), "  ", finding.rule, " ", _severity(finding.severity))
     body: list[RenderableType] = [Text(short(finding.message, 2000))]
     if where and where.line and not where.sensitive:
         body += _lines(where, excerpt(where))

@@ -18,7 +18,7 @@ class SnapshotVersion(Document):
     type: SchemaType = Field(strict=False)
     timestamp: int | None = None
     schema_: str = Field(alias="schema")
-    properties: dict[str, str] = {}
+    properties: dict[str, str] = Field(default_factory=dict)
 
     def entry(self) -> SchemaEntry:
         """The version as a value of the model."""

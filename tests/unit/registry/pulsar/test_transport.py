@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 import traceback
 from typing import TYPE_CHECKING
@@ -225,6 +226,19 @@ def test_an_answer_beyond_the_limit_is_refused(
     answer = b"HTTP/1.1 200 OK\r\n" + head + b"x" * 2000
     with (
         scripted_server([answer]) as server,
+        pytest.raises(OutsideError, match="larger than"),
+    ):
+        open_test_transport(server.url).get("x")
+
+
+def test_a_small_answer_that_unzips_beyond_the_limit_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport_module, "LARGEST_ANSWER", 1000)
+    body = gzip.compress(b"x" * 2000)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
+    with (
+        scripted_server([head.encode() + body]) as server,
         pytest.raises(OutsideError, match="larger than"),
     ):
         open_test_transport(server.url).get("x")

@@ -180,8 +180,15 @@ def test_an_impossible_number_of_partitions_is_refused(client: Client, partition
 def test_an_encoded_slash_is_no_end_of_a_segment(client: Client) -> None:
     answer = client.send("GET", "/schemas/t/n/a%2Fschema/schema")
     assert (answer.status, answer.json) == (412, {"reason": "Topic name is not valid"})
-    assert client.send("POST", "/schemas/t/n/a%252Fb/schema", avro(RECORD)).status == 200
-    assert client.send("GET", "/schemas/t/n/a%252Fb/schema/").json["version"] == 0
+
+
+def test_names_below_schemas_are_decoded_twice(client: Client) -> None:
+    assert client.send("POST", "/schemas/t/n/a%252Bb/schema", avro(RECORD)).status == 200
+    assert client.send("GET", "/schemas/t/n/a%252Bb/schema/").json["version"] == 0
+    # Decoded once more, a plus means a space.
+    assert client.send("GET", "/schemas/t/n/a%2Bb/schema").status == 404
+    assert client.send("GET", "/schemas/t/n/100%25/schema").status == 500
+    assert client.send("GET", "/schemas/t/n/100%2525/schemas").json == {"getSchemaResponses": []}
 
 
 def test_head_answers_as_get(client: Client) -> None:

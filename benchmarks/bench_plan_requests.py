@@ -5,7 +5,7 @@ Posts 1,000 topics with 3 versions each, then reads all histories in alternating
 registry's `observe`, which parses and checks them. Uses the broker of PULSAR_ADMIN_URL, else
 starts one.
 
-    python benchmarks/plan_requests.py [--topics 1000] [--rounds 7]
+    python benchmarks/bench_plan_requests.py [--topics 1000] [--rounds 7]
 """
 
 from __future__ import annotations

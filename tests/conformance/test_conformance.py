@@ -1,0 +1,41 @@
+"""Every decision of a Pulsar 4.0.7 broker that the files here hold, decided here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.support.decisions import broker_answer, our_answer
+
+_HERE: Final = Path(__file__).parent
+_CASES: Final = {"generated": 6000, "parsing": 888}
+
+KNOWN_DIFFERENCES: Final[frozenset[str]] = frozenset()
+"""Cases that are decided otherwise here; one more or one fewer fails the test."""
+
+
+def _cases(name: str) -> list[dict[str, Any]]:
+    text = (_HERE / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_every_case_is_decided_as_the_broker_decides(name: str) -> None:
+    cases = _cases(name)
+    assert len(cases) == _CASES[name]
+
+    different = {
+        case["id"]: (broker_answer(case, case["broker"]), our_answer(case))
+        for case in cases
+        if broker_answer(case, case["broker"]) != our_answer(case)
+    }
+
+    known = {case["id"] for case in cases} & KNOWN_DIFFERENCES
+    assert different.keys() == known, {k: v for k, v in different.items() if k not in known}
+
+
+def test_a_known_difference_is_a_case() -> None:
+    assert {case["id"] for name in _CASES for case in _cases(name)} >= KNOWN_DIFFERENCES

@@ -1,0 +1,126 @@
+"""A case of a decision, as the conformance files write it, decided here."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.consumers import check_consumer, subscribe
+from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
+from gitops.compatibility.lookup import find_registered, find_version
+from gitops.compatibility.payload import PayloadError, as_kept, to_stored
+from gitops.compatibility.registration import compatible, register
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.schema import SchemaInfo, SchemaType
+
+Case = Mapping[str, Any]
+
+_WITH_STATUS: Final = frozenset({"producer", "compat", "version"})
+"""Modes that admin REST has an answer for, so that their status counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a case comes to; `http` None where the mode has none."""
+
+    accepted: bool
+    version: int | None
+    http: int | None
+
+
+def broker_answer(case: Case, verdict: Mapping[str, Any]) -> Answer:
+    """The broker's, from the object that the conformance files and the oracle give."""
+    http = verdict["http"] if _mode(case) in _WITH_STATUS else None
+    return Answer(verdict["accepted"], verdict["version"], http)
+
+
+def our_answer(case: Case) -> Answer:
+    """Ours, to the same case."""
+    return _ANSWERS[_mode(case)](case, _history(case), _info(case["candidate"]))
+
+
+def _mode(case: Case) -> str:
+    return str(case.get("mode", "producer"))
+
+
+def _info(schema: Mapping[str, Any]) -> SchemaInfo:
+    return SchemaInfo(
+        type=SchemaType(schema["type"]),
+        schema=schema["schema"],
+        properties=schema.get("properties") or {},
+    )
+
+
+def _stored(entry: Mapping[str, Any]) -> StoredSchema:
+    if entry.get("encoding") != "b64":
+        return as_kept(to_stored(_info(entry)))
+    data = base64.b64decode(entry["schema"])
+    properties = entry.get("properties") or {}
+    kind = SchemaType(entry["type"])
+    return as_kept(StoredSchema(type=kind, data=data, properties=properties))
+
+
+def _history(case: Case) -> StoredHistory:
+    entries: list[tuple[int, StoredSchema]] = []
+    for version, entry in enumerate(case["existing"]):
+        if entry.get("deleted"):
+            entries.clear()
+        else:
+            entries.append((version, _stored(entry)))
+    return StoredHistory(entries=tuple(entries), next_version=len(case["existing"]))
+
+
+def _strategy(case: Case) -> SchemaCompatibilityStrategy:
+    return SchemaCompatibilityStrategy(case["strategy"])
+
+
+def _producer(case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
+    decision = register(history, candidate, _strategy(case))
+    return Answer(decision.accepted, decision.version, decision.status)
+
+
+def _compat(case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
+    decision = compatible(history, candidate, _strategy(case))
+    return Answer(decision.accepted, None, 202 if decision.accepted else decision.status)
+
+
+def _consumer(case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
+    return _without_status(check_consumer(history, candidate, _strategy(case)))
+
+
+def _subscribe(case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
+    idle = case.get("idle", True)
+    return _without_status(subscribe(history, candidate, _strategy(case), idle=idle))
+
+
+def _without_status(decision: Decision) -> Answer:
+    return Answer(decision.accepted, decision.version, None)
+
+
+def _version(_case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
+    try:
+        version = find_version(history, candidate)
+    except PayloadError:
+        return Answer(accepted=False, version=None, http=500)
+    return Answer(accepted=True, version=-1 if version is None else version, http=200)
+
+
+def _lookup(_case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
+    try:
+        version = find_registered(history, candidate)
+    except (PayloadError, AvroParseError):
+        version = None
+    return Answer(accepted=version is not None, version=version, http=None)
+
+
+_ANSWERS: Final[Mapping[str, Callable[[Case, StoredHistory, SchemaInfo], Answer]]] = {
+    "producer": _producer,
+    "compat": _compat,
+    "consumer": _consumer,
+    "subscribe": _subscribe,
+    "version": _version,
+    "lookup": _lookup,
+}
