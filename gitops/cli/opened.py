@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitops.cli.progress import progress_bar
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Location
@@ -38,7 +39,8 @@ def open_repository(root: Path) -> OpenedRepository:
     from gitops.repository.loader import load
 
     tree = FolderTree(root)
-    return OpenedRepository(root=root, tree=tree, repository=load(tree))
+    with progress_bar() as progress:
+        return OpenedRepository(root=root, tree=tree, repository=load(tree, progress))
 
 
 @contextmanager

@@ -6,8 +6,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from gitops.ports import Progress, no_progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
 
 _PATIENCE = 1.0
 
@@ -26,30 +30,37 @@ def progress_bar() -> Iterator[Progress]:
 
 
 class _LateBar:
-    """Appears only once a second has passed, so that quick commands do not flicker."""
+    """Appears only once a second has passed: quick commands neither flicker nor load rich."""
 
     def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as RichProgress
-
         self._start = time.monotonic()
-        self._running = False
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
-        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("", total=None)
+        self._bar: RichProgress | None = None
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        if not self._running and time.monotonic() - self._start > _PATIENCE:
-            self._bar.start()
-            self._running = True
-        self._bar.update(self._task, description=what, completed=done, total=total or None)
+        if self._bar is None:
+            if time.monotonic() - self._start < _PATIENCE:
+                return
+            self._bar = _started()
+        task = self._bar.task_ids[0]
+        self._bar.update(task, description=what, completed=done, total=total or None)
 
     def stop(self) -> None:
-        if self._running:
+        if self._bar is not None:
             self._bar.stop()
+
+
+def _started() -> RichProgress:
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    bar.add_task("", total=None)
+    bar.start()
+    return bar

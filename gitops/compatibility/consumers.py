@@ -25,15 +25,15 @@ def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Stra
     the registered schema (Pulsar 4.0.7).
     """
     strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
+    try:
+        new = Labelled(CANDIDATE, to_stored(candidate))
+    except PayloadError as error:
+        return Decision(accepted=False, status=500, reason=str(error))
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         return Decision(accepted=True)
     if not history.entries:
         reason = "the topic is active and has no schema"
         return Decision(accepted=False, status=404, reason=reason)
-    try:
-        new = Labelled(CANDIDATE, to_stored(candidate))
-    except PayloadError as error:
-        return Decision(accepted=False, status=500, reason=str(error))
     entries = [Labelled(f"v{version}", schema) for version, schema in history.entries]
     if strategy in _AS_BACKWARD:
         outcome = checkers.check_latest(entries[-1], new, Strategy.BACKWARD)
@@ -52,5 +52,3 @@ def subscribe(
     if idle and not history.entries:
         return register(history, candidate, strategy)
     return check_consumer(history, candidate, strategy)
-
-

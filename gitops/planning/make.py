@@ -29,6 +29,8 @@ from gitops.planning.notice_findings import (
 )
 from gitops.planning.policies import changes, overlay
 from gitops.planning.topics import TopicCase, plan_topic
+from gitops.ports import Progress, no_progress
+
 
 LocateIn = Callable[[TopicName, str], Location | None]
 """Where a JSON pointer of a topic's definition stands in the files."""
@@ -53,7 +55,7 @@ class Question:
     prune: bool = False
 
 
-def make_plan(question: Question) -> Plan:
+def make_plan(question: Question, progress: Progress = no_progress) -> Plan:
     """Every difference as an action or a notice: namespaces first, then topics, by name.
 
     Topics in `observed` that `desired` does not name are deleted if the question says `prune`.
@@ -61,7 +63,9 @@ def make_plan(question: Question) -> Plan:
     actions: list[Action] = [*_namespaces(question)]
     notices: list[Notice] = []
     unchanged = 0
-    for topic, desired in sorted(question.desired.topics.items()):
+    wanted = sorted(question.desired.topics.items())
+    for count, (topic, desired) in enumerate(wanted):
+        progress("comparing schemas", count, len(wanted))
         done, said = _topic(question, topic, desired)
         actions += done
         notices += said

@@ -11,7 +11,7 @@ from gitops.model.names import TopicName
 from gitops.model.repository import Repository, TopicSource
 from gitops.model.rules import with_severities
 from gitops.model.state import RegistryState
-from gitops.ports import FileTree
+from gitops.ports import FileTree, Progress, no_progress
 from gitops.repository.definitions.schema import SchemaBuilder
 from gitops.repository.loading.clients import load_clients
 from gitops.repository.loading.layout import layout
@@ -23,7 +23,7 @@ from gitops.repository.loading.waivers import load_waivers
 from gitops.repository.sources import Sources
 
 
-def load(tree: FileTree) -> Repository:
+def load(tree: FileTree, progress: Progress = no_progress) -> Repository:
     """Everything that the files say, and everything that is wrong with them, in one run.
 
     Severities are those of `rules:` in `gitops.yaml`. Raises UsageError where there is no
@@ -34,7 +34,7 @@ def load(tree: FileTree) -> Repository:
     found = layout(sources.paths)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
     with closing(SchemaBuilder(sources)) as builder:
-        topics = load_topics(found.topics, sources, builder)
+        topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics.states)
     waivers, waiver_findings = load_waivers(found.waivers, sources)
     strays = find_strays(found, topics.files | clients.files, sources)

@@ -68,7 +68,8 @@ def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
                 if source.findings
             },
             prune=planning.prune,
-        )
+        ),
+        progress,
     )
     return replace(made, findings=graded((*findings, *made.findings), rules))
 

@@ -64,11 +64,16 @@ class AvroSchemas:
         return self._named({"type": kind, "name": self._name(), "fields": fields})
 
     def _name(self) -> str:
-        return self.random.choice(_BAD_NAMES if self.random.random() < 0.01 else _NAMES)
+        """Mostly one that no other type of the definition has."""
+        random = self.random
+        if random.random() < 0.01:
+            return random.choice(_BAD_NAMES)
+        space = random.choice(("", "", "", "n.", "m."))
+        return random.choice(_NAMES) if random.random() < 0.15 else f"{space}T{random.randrange(1000)}"
 
     def _leaf(self) -> Json:
         random = self.random
-        kind: Json = random.choice((*PRIMITIVES, *PRIMITIVES, "R", "E"))
+        kind: Json = random.choice((*PRIMITIVES * 4, "R", "E", "n.R"))
         if kind in PRIMITIVES and random.random() < 0.2:
             kind = {"type": kind, **dict(random.sample(_PROPERTIES, random.randrange(3)))}
         return kind

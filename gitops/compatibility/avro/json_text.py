@@ -66,16 +66,28 @@ def read_json(text: str) -> Json:
 
     Comments may stand before and inside the value, not behind it (Avro 1.11.4).
     """
+    value, end = read_value(text)
+    check_end(text, end)
+    return value
+
+
+def read_value(text: str) -> tuple[Json, int]:
+    """The value at the start of `text`, and where it ends; raises JsonTextError."""
     check_depth(text)
     blanked = blank_comments(text) if "/" in text else text
     start = len(blanked) - len(blanked.lstrip(_SPACE))
     try:
+        value: Json
         value, end = _decoder(blanked).raw_decode(blanked, start)
     except json.JSONDecodeError as error:
         raise JsonTextError(error.msg, error.pos) from None
+    return value, end
+
+
+def check_end(text: str, end: int) -> None:
+    """Refuse anything but white space from `end` on; raises JsonTextError."""
     if text[end:].strip(_SPACE):
         raise JsonTextError("text after the end of the schema", end)
-    return value
 
 
 def blank_comments(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from gitops.compatibility.avro import fields
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem, JavaError
-from gitops.compatibility.avro.json_text import Json, JsonTextError, read_json
+from gitops.compatibility.avro.json_text import Json, JsonTextError, check_end, read_value
 from gitops.compatibility.avro.names import Names, check_name, full_name, problem
 from gitops.compatibility.avro.schema import (
     PRIMITIVES,
@@ -42,11 +42,13 @@ def parse(text: str, *, validate_defaults: bool = False) -> Schema:
     """
     make_room(text)
     try:
-        value = read_json(text)
+        value, end = read_value(text)
+        schema = _Reader(validate_defaults=validate_defaults).schema(value, "")
+        check_end(text, end)
     except JsonTextError as error:
         found = AvroProblem(kind="not-json", message=f"not JSON: {error}", offset=error.offset)
         raise AvroParseError((found,)) from None
-    return _Reader(validate_defaults=validate_defaults).schema(value, "")
+    return schema
 
 
 class _Reader:

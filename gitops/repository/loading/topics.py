@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gitops.model.errors import InvalidNameError, OutsideRepositoryError
@@ -14,6 +14,7 @@ from gitops.model.rules import finding
 from gitops.model.samples import Sample
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaType
 from gitops.model.state import TopicState
+from gitops.ports import Progress
 from gitops.repository.definitions.schema import Place, SchemaBuilder
 from gitops.repository.documents.reading import Manifest
 from gitops.repository.documents.topic import SampleDocument, TopicDocument
@@ -32,11 +33,14 @@ class LoadedTopics:
     files: set[str] = field(default_factory=set)
 
 
-def load_topics(files: Iterable[str], sources: Sources, builder: SchemaBuilder) -> LoadedTopics:
+def load_topics(
+    files: Sequence[str], sources: Sources, builder: SchemaBuilder, progress: Progress
+) -> LoadedTopics:
     """Every topic that has a manifest."""
     loaded = LoadedTopics()
     taken: dict[tuple[NamespaceName, str], list[TopicName]] = {}
-    for file in files:
+    for done, file in enumerate(files):
+        progress("reading files", done, len(files))
         manifest = read_manifest(file, TopicDocument, sources, loaded.findings)
         namespace = folder_namespace(file)
         if manifest is None or namespace is None:
