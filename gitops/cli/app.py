@@ -26,6 +26,8 @@ from gitops.cli.exits import Exit, run_to_exit
 # Typer carries a Click of its own and does not export the base class of its errors.
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
+_VERBOSE = ("-v", "--verbose")
+
 app = typer.Typer(
     name="pulsar-gitops",
     help="Apache Pulsar schemas and namespace policies as files in git.",
@@ -60,21 +62,30 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option(*_VERBOSE, help="After a bug of ours, say more; may stand anywhere.")
+    ] = False,
 ) -> None:
     pass
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    verbose = any(arg in ("-v", "--verbose") for arg in sys.argv[1:])
-    raise SystemExit(run_to_exit(lambda: run(sys.argv[1:]), verbose=verbose))
+    # People add it at the end, to the line that has just failed.
+    args = [arg for arg in sys.argv[1:] if arg not in _VERBOSE]
+    verbose = len(args) < len(sys.argv) - 1
+    raise SystemExit(run_to_exit(lambda: run(args), verbose=verbose))
 
 
 def run(args: list[str]) -> int:
     """Run one command line; answers its exit code, or raises what `run_to_exit` maps."""
     command = typer.main.get_command(app)
     try:
-        result = command.main(args, prog_name="pulsar-gitops", standalone_mode=False)
+        # Typer's own `main` would swallow Ctrl-C and make an error of a closed pipe.
+        with command.make_context("pulsar-gitops", list(args)) as context:
+            result = command.invoke(context)
+    except typer.Exit as ended:
+        return int(ended.exit_code)
     except _USAGE_ERROR as error:
         error.show()
         return Exit.USAGE

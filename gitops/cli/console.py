@@ -46,6 +46,8 @@ def say(text: str) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all; raises UsageError."""
+    if path.is_dir():
+        raise UsageError(f"cannot write {path}: it is a folder", hint="name a file")
     partial = path.with_name(f".{path.name}.partial")
     try:
         partial.write_bytes(text.encode("utf-8", "surrogateescape"))

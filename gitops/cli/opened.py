@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gitops.cli.progress import progress_bar
 from gitops.model.config import RegistryConfig
-from gitops.model.errors import UnreadableFileError
+from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Location
 from gitops.model.repository import Repository
 from gitops.ports import FileTree, Registry
@@ -38,6 +38,8 @@ def open_repository(root: Path) -> OpenedRepository:
     from gitops.repository.files import FolderTree
     from gitops.repository.loader import load
 
+    if not root.is_dir():
+        raise UsageError(f"there is no folder '{root}'", hint="--repo names a schemas repository")
     tree = FolderTree(root)
     with progress_bar() as progress:
         return OpenedRepository(root=root, tree=tree, repository=load(tree, progress))

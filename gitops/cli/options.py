@@ -41,7 +41,6 @@ Threshold = Annotated[
     FailOn, typer.Option("--fail-on", help="The severity from which on findings fail the run.")
 ]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colours (also NO_COLOR).")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on stderr.")]
 
 HERE = Path()
 """The default of `--repo`."""

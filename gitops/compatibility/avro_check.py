@@ -49,7 +49,11 @@ def _pairwise(
     found: list[Incompatibility] = []
     for reader, writer in pairs(strategy, existing, candidate):
         result = can_read(parsed[writer.label], parsed[reader.label])
-        found += [_named(reason, reader.label, writer.label) for reason in result.reasons]
+        is_new = writer.label == candidate.label
+        found += [
+            _named(reason, reader.label, writer.label, writer_is_new=is_new)
+            for reason in result.reasons
+        ]
         if end is End.COMPATIBLE:
             end = _end(result)
     if end is End.COMPATIBLE:
@@ -67,7 +71,7 @@ def _end(result: Readability) -> End:
     return End.INCOMPATIBLE if result.reasons else End.COMPATIBLE
 
 
-def _named(reason: Reason, reader: str, writer: str) -> Incompatibility:
+def _named(reason: Reason, reader: str, writer: str, *, writer_is_new: bool) -> Incompatibility:
     return Incompatibility(
         rule=reason.rule,
         message=reason.message,
@@ -76,5 +80,5 @@ def _named(reason: Reason, reader: str, writer: str) -> Incompatibility:
         writer=writer,
         reader_pointer=reason.reader_pointer,
         writer_pointer=reason.writer_pointer,
-        hint=reason.hint,
+        hint=(writer_is_new and reason.writer_hint) or reason.hint,
     )

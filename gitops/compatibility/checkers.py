@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gitops.compatibility import avro_check, json_check, key_value, protobuf_native
+from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.outcome import COMPATIBLE, End, Labelled, Outcome, incompatible
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
@@ -28,11 +30,7 @@ def check_all(existing: Sequence[Labelled], candidate: Labelled, strategy: Strat
     outcome = _other_type(existing, candidate) or check_list(existing, candidate, strategy)
     if outcome.end is not End.CRASHED:
         return outcome
-    return Outcome(
-        end=End.INCOMPATIBLE,
-        reason=outcome.reason,
-        incompatibilities=outcome.incompatibilities,
-    )
+    return replace(outcome, end=End.INCOMPATIBLE)
 
 
 def _other_type(existing: Sequence[Labelled], candidate: Labelled) -> Outcome | None:
@@ -68,14 +66,14 @@ def _check_protobuf_native(
 ) -> Outcome:
     if strategy in (Strategy.ALWAYS_INCOMPATIBLE, Strategy.ALWAYS_COMPATIBLE):
         return _check_default(strategy)
-    new = protobuf_native.root_message(candidate.schema.data)
-    for one in existing:
-        try:
-            old = protobuf_native.root_message(one.schema.data)
-        except protobuf_native.InvalidEnvelopeError as error:
-            return Outcome(end=End.CRASHED, reason=f"{one.label}: {error}")
+    try:
+        new = protobuf_native.root_message(candidate.schema.data)
+        roots = {one.label: protobuf_native.root_message(one.schema.data) for one in existing}
+    except protobuf_native.InvalidEnvelopeError as error:
+        return Outcome(end=End.CRASHED, reason=str(error))
+    for label, old in roots.items():
         if old != new:
-            return incompatible(f"the root message of {one.label} is {old}, not {new}")
+            return incompatible(f"the root message of {label} is {old}, not {new}")
     return COMPATIBLE
 
 
@@ -89,16 +87,21 @@ def _check_key_value(
         old = [key_value.split(one.schema) for one in existing]
     except key_value.UndecodableError as error:
         return Outcome(end=End.CRASHED, reason=str(error))
-    for index, name in enumerate(("key", "value")):
-        halves = [
-            Labelled(one.label, pair[index]) for one, pair in zip(existing, old, strict=True)
-        ]
-        half = Labelled(candidate.label, new[index])
-        outcome = _other_type(halves, half) or check_list(halves, half, strategy)
-        if outcome.end is not End.COMPATIBLE:
-            return Outcome(
-                end=outcome.end,
-                reason=f"{name}: {outcome.reason}",
-                incompatibilities=outcome.incompatibilities,
-            )
+    pairs = [
+        ([Labelled(one.label, o[i]) for one, o in zip(existing, old, strict=True)], new[i])
+        for i in range(2)
+    ]
+    return _check_halves(pairs, candidate.label, strategy)
+
+
+def _check_halves(
+    pairs: Sequence[tuple[list[Labelled], StoredSchema]], label: str, strategy: Strategy
+) -> Outcome:
+    """Key, then value; the types of both come before the definition of either."""
+    checks = (_other_type, lambda old, new: check_list(old, new, strategy))
+    for check in checks:
+        for name, (halves, schema) in zip(("key", "value"), pairs, strict=True):
+            outcome = check(halves, Labelled(label, schema))
+            if outcome is not None and outcome.end is not End.COMPATIBLE:
+                return replace(outcome, reason=f"{name}: {outcome.reason}")
     return COMPATIBLE

@@ -10,9 +10,7 @@ from gitops.compatibility.decision import StoredSchema
 from gitops.model.schema import AVRO_DEFINED
 
 
-def find_equal(
-    entries: Sequence[tuple[int, StoredSchema]], candidate: StoredSchema
-) -> int | None:
+def find_equal(entries: Sequence[tuple[int, StoredSchema]], candidate: StoredSchema) -> int | None:
     """The oldest version that equals `candidate`; raises AvroParseError.
 
     AVRO, JSON and PROTOBUF are parsed, defaults checked, and compared by Avro's equality; every

@@ -160,7 +160,7 @@ def _unescaped(part: str) -> str:
     if not part.startswith("\\"):
         return part
     if part[1] == "u":
-        return chr(int(part[2:], 16))
+        return chr(int(part.removeprefix("\\u"), 16))
     if part[1] in _AS_THEY_ARE:
         return part[1]
     if part[1] not in _ESCAPES:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gitops.compatibility.avro.json_text import check_depth, check_member
 from gitops.compatibility.jackson_beans import (
     KINDS,
     JsonSchema,
@@ -18,7 +19,6 @@ from gitops.compatibility.jackson_beans import (
     read_bean,
     scalar_text,
 )
-from gitops.compatibility.avro.json_text import check_depth, check_member
 from gitops.compatibility.jackson_text import DECODER, Json, Members, end_of_space
 
 _IDENTIFIER: Final = re.compile(r"\w|\$")

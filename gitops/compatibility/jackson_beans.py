@@ -65,7 +65,7 @@ def _check_pair(value: list[Json]) -> JsonSchema | None:
 
 
 def _kind(name: str | None) -> str:
-    if name not in KINDS:
+    if name is None or name not in KINDS:
         raise MisfitError(f"'{name}' is not a type of JsonSchema")
     return name
 

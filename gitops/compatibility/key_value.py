@@ -25,7 +25,7 @@ def pack(text: str) -> bytes:
     try:
         pair = gson.read(text)
     except (gson.GsonError, RecursionError):
-        raise UndecodableError("a KEY_VALUE definition must be an object of key and value") from None
+        raise UndecodableError("a KEY_VALUE definition is an object of key and value") from None
     if not isinstance(pair, dict) or "key" not in pair or "value" not in pair:
         raise UndecodableError("a KEY_VALUE definition needs the members 'key' and 'value'")
     halves = (_half(pair["key"]), _half(pair["value"]))

@@ -1,4 +1,4 @@
-"""The broker's first gate: is the data of a schema valid for its type?"""
+"""The broker's first gate: whether the data of a schema is valid for its type."""
 
 from __future__ import annotations
 

@@ -14,7 +14,9 @@ Domain = Literal["persistent", "non-persistent"]
 _ENTITY: Final = re.compile(r"[-=:.\w]+", re.ASCII)
 _NAMESPACE_PARTS: Final = 2
 _TOPIC_PARTS: Final = 3
-_PARTITION: Final = re.compile(r"-partition-\d+$")
+# What Java's TopicName takes for a partition: an int without leading zeros.
+_PARTITION: Final = re.compile(r"-partition-(0|[1-9][0-9]{0,9})\Z")
+_MAX_INT: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -78,7 +80,9 @@ class TopicName:
         cls, namespace: NamespaceName, local_name: str, domain: Domain = "persistent"
     ) -> TopicName:
         """The topic of that local name; raises InvalidNameError for an empty or impossible one."""
-        name = _PARTITION.sub("", local_name)
+        name = local_name
+        if (found := _PARTITION.search(name)) and int(found[1]) <= _MAX_INT:
+            name = name[: found.start()]
         if not name.strip() or "/" in name:
             raise InvalidNameError(
                 f"'{local_name}' is not a topic's name",

@@ -31,7 +31,6 @@ from gitops.planning.policies import changes, overlay
 from gitops.planning.topics import TopicCase, plan_topic
 from gitops.ports import Progress, no_progress
 
-
 LocateIn = Callable[[TopicName, str], Location | None]
 """Where a JSON pointer of a topic's definition stands in the files."""
 

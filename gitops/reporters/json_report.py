@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from gitops.compatibility.decision import Decision
 from gitops.model.findings import Finding
@@ -19,10 +20,13 @@ from gitops.planning.plan_document import (
     finding_document,
 )
 
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+
 
 def to_text(document: object) -> str:
-    """Indented JSON with a final line end."""
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    """Indented JSON with a final line end; half a surrogate pair, which no file takes, escaped."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:

@@ -27,13 +27,20 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> int:
     base = root.resolve()
     for path, content in sorted(files.items()):
         place = root / path
-        if not place.resolve().is_relative_to(base):
+        if not _is_inside(place, base):
             raise UsageError(f"{path} leads outside the repository")
         try:
             changed += _write(place, content)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}") from error
     return changed
+
+
+def _is_inside(place: Path, base: Path) -> bool:
+    try:
+        return place.resolve().is_relative_to(base)
+    except (OSError, RuntimeError):  # a link that leads to itself leads nowhere
+        return False
 
 
 def replace_files(root: Path, old: Iterable[str], files: Mapping[str, bytes]) -> int:
@@ -50,6 +57,9 @@ def _write(place: Path, content: bytes) -> bool:
         return False
     place.parent.mkdir(parents=True, exist_ok=True)
     partial = place.with_name(f".{place.name}.partial")
-    partial.write_bytes(content)
-    partial.replace(place)
+    try:
+        partial.write_bytes(content)
+        partial.replace(place)
+    finally:
+        partial.unlink(missing_ok=True)
     return True

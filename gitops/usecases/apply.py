@@ -51,8 +51,10 @@ def check_reviewed(document: Mapping[str, Any], now: Plan) -> int:
 
 
 def _effect(action: Document) -> bytes:
-    """What an action does. A policy's value before it is the subject's fingerprint's concern: a
-    namespace that the plan has created spells out what was not there before.
+    """What an action does.
+
+    A policy's value before it is the subject's fingerprint's concern: a namespace that the plan
+    has created spells out what was not there before.
     """
     return canonical({k: v for k, v in action.items() if k not in ("before", "direction")})
 
@@ -65,7 +67,22 @@ def check_document(document: object) -> Document:
         raise UsageError(f"this plan file is not of version {API_VERSION}", hint=_REPLAN)
     if document.get("digest") != digest(document):
         raise UsageError("the plan file was changed after it was written", hint=_REPLAN)
+    if not _is_whole(document):
+        raise UsageError("the plan file lacks parts of a plan", hint=_REPLAN)
     return document
+
+
+def _is_whole(document: Document) -> bool:
+    """Whether all is there that is read: a digest that is right says nothing about that."""
+    if not all(isinstance(document.get(name), kind) for name, kind in _MEMBERS.items()):
+        return False
+    passed = document["expected"].values()
+    return (
+        isinstance(document["registry"].get("name"), str)
+        and all(isinstance(action, dict) for action in document["actions"])
+        and all(isinstance(seen, str) for seen in document["observed"].values())
+        and all(isinstance(prints, list) for prints in passed)
+    )
 
 
 def apply(plan: Plan, registry: Registry, progress: Progress = no_progress) -> tuple[Action, ...]:
@@ -81,11 +98,18 @@ def apply(plan: Plan, registry: Registry, progress: Progress = no_progress) -> t
             raise PartialApplyError(
                 f"{len(done)} of {len(plan.actions)} actions are done, then: {error.what}",
                 where=error.where,
-                hint=f"{error.hint}; then {_AGAIN}" if error.hint else _AGAIN,
+                hint=_after(error),
             ) from error
         done.append(action)
     progress("applying", len(done), len(plan.actions))
     return tuple(done)
+
+
+def _after(error: GitopsError) -> str:
+    """What to do once an apply has stopped half-way."""
+    if isinstance(error, StalePlanError):
+        return error.hint
+    return f"{error.hint}; then {_AGAIN}" if error.hint else _AGAIN
 
 
 def _carry_out(action: Action, registry: Registry) -> None:
@@ -116,5 +140,14 @@ def _names(moved: list[str]) -> str:
     return f"{shown} and {left} more" if left > 0 else shown
 
 
+_MEMBERS: Final = {
+    "registry": dict,
+    "files": str,
+    "prune": bool,
+    "actions": list,
+    "observed": dict,
+    "expected": dict,
+}
 _SHOWN: Final = 3
+_AGAIN: Final = "run apply again with the same plan file: it goes on where it stopped"
 _REPLAN: Final = "make a new plan and have it reviewed"

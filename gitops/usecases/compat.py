@@ -90,7 +90,7 @@ def _verdict(name: object, decision: Decision) -> str:
         "version": decision.version,
         "reason": decision.reason,
     }
-    return json.dumps(verdict, ensure_ascii=False)
+    return json.dumps(verdict)
 
 
 def _case(content: object) -> Case:

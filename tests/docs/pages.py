@@ -45,11 +45,15 @@ _ANY_LINES: Final = "…"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A fenced block: the words behind the fence, its text, and the line that it starts on."""
+    """A fenced block: the words behind the fence, its text, and where it starts.
+
+    `line` counts from 1; `start` is where the text begins in the page, from 0.
+    """
 
     words: tuple[str, ...]
     text: str
     line: int
+    start: int
 
     @property
     def language(self) -> str:
@@ -72,6 +76,7 @@ def blocks(page: str) -> Iterator[Block]:
             words=tuple(found["info"].split()),
             text="".join(lines),
             line=page.count("\n", 0, found.start()) + 1,
+            start=found.start("body"),
         )
 
 
@@ -104,7 +109,9 @@ def environment(home: Path) -> dict[str, str]:
     """That of a person with the project installed, whose git knows who they are."""
     keep = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     settings = home / ".gitconfig"
-    settings.write_text("[user]\nname = Ada\nemail = ada@example.com\n[init]\ndefaultBranch = main\n")
+    settings.write_text(
+        "[user]\nname = Ada\nemail = ada@example.com\n[init]\ndefaultBranch = main\n"
+    )
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return keep | {
         "PATH": path,

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -16,7 +17,7 @@ from tests.docs.pages import ROOT
 COMMANDS = Path(sys.executable).parent
 
 
-def demo(bin_folder: Path = COMMANDS, **variables: str) -> subprocess.CompletedProcess[str]:
+def demo(variables: dict[str, str], bin_folder: Path = COMMANDS) -> CompletedProcess[str]:
     taken_out = ("NO_COLOR", "FORCE_COLOR", "COLUMNS")
     env = {key: value for key, value in os.environ.items() if key not in taken_out}
     return subprocess.run(
@@ -38,7 +39,7 @@ def demo(bin_folder: Path = COMMANDS, **variables: str) -> subprocess.CompletedP
     ],
 )
 def test_every_step_does_what_it_says(variables: dict[str, str], colours: bool) -> None:  # noqa: FBT001
-    done = demo(**variables)
+    done = demo(variables)
     assert done.returncode == 0, done.stdout + done.stderr
     steps = re.findall(r"── (\d+)\. ", done.stdout)
     assert steps == [str(number) for number in range(1, 9)]
@@ -52,18 +53,18 @@ def test_it_stops_where_a_step_does_not_do_what_it_says(tmp_path: Path) -> None:
     real = shutil.which("pulsar-gitops", path=COMMANDS)
     program.write_text(f'#!/bin/sh\n[ "$1" = plan ] && exit 0\nexec "{real}" "$@"\n')
     program.chmod(0o755)
-    done = demo(tmp_path)
+    done = demo({}, tmp_path)
     assert done.returncode == 1
     assert "the demo stopped at step 2" in done.stderr
     assert "did not say: 5 to add" in done.stderr
 
 
 def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
-    assert demo(TMPDIR=str(tmp_path)).returncode == 0
+    assert demo({"TMPDIR": str(tmp_path)}).returncode == 0
     assert not list(tmp_path.iterdir())
 
 
 def test_without_a_set_up_it_says_what_to_do(tmp_path: Path) -> None:
-    done = demo(tmp_path, PATH="/usr/bin:/bin")
+    done = demo({"PATH": "/usr/bin:/bin"}, tmp_path)
     assert done.returncode == 2
     assert "make setup" in done.stderr

@@ -12,6 +12,7 @@ import yaml
 from gitops.repository.files import FolderTree
 from gitops.repository.loader import load
 from tests.docs.pages import ROOT, UPDATE, Block, Reader, blocks, matches
+from tests.support.admin_rest import admin_request
 
 DOCS: Final = ROOT / "docs"
 GENERATED: Final = {DOCS / "reference" / "commands.md"}
@@ -37,14 +38,13 @@ def _id(page: Path) -> str:
 def test_a_page_does_what_it_shows(page: Path, tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     reader = Reader(home=tmp_path)
-    _prepare(page, reader)
     with reader.stack:
-        for block in blocks(text):
-            where = f"{_id(page)}:{block.line}"
-            shown = _follow(block, reader, where)
-            if UPDATE and shown != block.text:
-                text = text.replace(block.text, shown, 1)
+        _prepare(page, reader)
+        found = list(blocks(text))
+        shown = [_follow(block, reader, f"{_id(page)}:{block.line}") for block in found]
     if UPDATE:
+        for block, now in reversed(list(zip(found, shown, strict=True))):
+            text = text[: block.start] + now + text[block.start + len(block.text) :]
         page.write_text(text, "utf-8")
 
 
@@ -52,10 +52,15 @@ def _prepare(page: Path, reader: Reader) -> None:
     """The cluster that a how-to page takes for granted: it holds the template's schemas."""
     if page.stem not in ("connect-a-cluster", "import-a-cluster"):
         return
-    commands = "pulsar-gitops init ../cluster && pulsar-gitops apply --repo ../cluster --auto-approve"
+    commands = (
+        "pulsar-gitops init ../cluster && pulsar-gitops apply --repo ../cluster --auto-approve"
+    )
     code, printed = reader.run(commands)
     assert code == 0, printed
     reader.serve("pulsar-gitops serve --repo ../cluster --port 8080")
+    for topic in ("order-cancelled", "order-created", "order-status"):
+        url = f"http://localhost:{reader.port}/admin/v2/persistent/shop/orders/{topic}"
+        admin_request("PUT", url)
 
 
 def _follow(block: Block, reader: Reader, where: str) -> str:
@@ -87,7 +92,8 @@ def _converse(block: Block, reader: Reader, where: str) -> str:
         told = number + 1 < len(exchanges) and exchanges[number + 1][0] == "echo $?"
         assert code == 0 or told, f"{where}\n$ {command}\n{printed}"
         good = matches(expected, printed)
-        assert good or UPDATE, f"{where}\n$ {command}\nprinted\n{printed}\nthe page shows\n{expected}"
+        failure = f"{where}\n$ {command}\n{printed}\nthe page shows\n{expected}"
+        assert good or UPDATE, failure
         shown.append(f"$ {command}\n{expected if good else printed}")
     return "".join(shown)
 

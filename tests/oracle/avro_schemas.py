@@ -14,7 +14,7 @@ _NAMES: Final = ("R", "S", "T", "E", "F", "n.R", "m.R", "m.S")
 _SPACES: Final = ("n", "m", "", "n.o", "a-b")
 _FIELDS: Final = ("a", "b", "c", "d", "e")
 _ALIASES: Final = (*_NAMES, *_FIELDS, "n.E", "x-y")
-_BAD_NAMES: Final = ("1a", "a-b", "", "int", "é", "a.", ".a", "ａ", "𝒜", "_", "a b")
+_BAD_NAMES: Final = ("1a", "a-b", "", "int", "é", "a.", ".a", "\uff41", "\U0001d49c", "_", "a b")
 _VALUES: Final[tuple[Json, ...]] = (
     None, True, 0, 1, -1, 2**31, -(2**31), 2**63, 1.0, 1.5, 1e400, "", "A", "B", "NaN", "1.5",
     "0x1p3", " 2d ", [], {}, [1], ["A"], {"a": 1}, {"a": None}, [None], {"b": {}}, "\u00ff", "C",
@@ -69,7 +69,9 @@ class AvroSchemas:
         if random.random() < 0.01:
             return random.choice(_BAD_NAMES)
         space = random.choice(("", "", "", "n.", "m."))
-        return random.choice(_NAMES) if random.random() < 0.15 else f"{space}T{random.randrange(1000)}"
+        return (
+            random.choice(_NAMES) if random.random() < 0.15 else f"{space}T{random.randrange(1000)}"
+        )
 
     def _leaf(self) -> Json:
         random = self.random
@@ -98,7 +100,10 @@ class AvroSchemas:
         return {"type": "map", "values": self.schema(depth)}
 
     def _union(self, depth: int) -> Json:
-        return [self.schema(depth) for _ in range(self.random.choice((0, 1, 2, 2, 2, 3)))]
+        count = self.random.choice((0, 1, 2, 2, 2, 3))
+        branches = [self.schema(depth) for _ in range(count)]
+        kept = [one for one in branches if not isinstance(one, list) or self.random.random() < 0.05]
+        return kept if self.random.random() < 0.2 else _distinct(kept)
 
     def _named(self, schema: dict[str, Json]) -> dict[str, Json]:
         random = self.random
@@ -166,28 +171,34 @@ class AvroSchemas:
     def _change_record(self, node: dict[str, Json]) -> None:
         random, fields = self.random, node["fields"]
         known = [one for one in fields if isinstance(one, dict) and "name" in one]
-        match random.randrange(9):
+        if known and random.random() < 0.4:
+            self._change_field(random.choice(known))
+            return
+        match random.randrange(6):
             case 0:
                 fields.append(self._field(random.choice(_FIELDS), 1))
             case 1 if fields:
                 fields.pop(random.randrange(len(fields)))
-            case 2 if known:
-                one = random.choice(known)
-                one["aliases"] = [one["name"]]
-                one["name"] = random.choice((*_FIELDS, "z"))
-            case 3 if known:
-                random.choice(known)["default"] = random.choice(_VALUES)
-            case 4:
+            case 2:
                 node["aliases"] = [node["name"]]
                 node["name"] = random.choice(_NAMES)
-            case 5:
+            case 3:
                 node["name"] = random.choice(_NAMES)
-            case 6:
+            case 4:
                 random.shuffle(fields)
-            case 7 if known:
-                random.choice(known).pop("default", None)
             case _:
                 node["doc"] = "another"
+
+    def _change_field(self, field: dict[str, Json]) -> None:
+        random = self.random
+        match random.randrange(3):
+            case 0:
+                field["aliases"] = [field["name"]]
+                field["name"] = random.choice((*_FIELDS, "z"))
+            case 1:
+                field["default"] = random.choice(_VALUES)
+            case _:
+                field.pop("default", None)
 
     def _change_enum(self, node: dict[str, Json]) -> None:
         random = self.random
@@ -217,7 +228,8 @@ def _collect(node: Json, nodes: list[tuple[Json, Json]]) -> None:
         nodes.append((None, None))
     entries = enumerate(node) if isinstance(node, list) else node.items()
     for key, value in entries:
-        is_schema = isinstance(node, list) or key in ("type", "items", "values")
+        is_branch = isinstance(node, list) and not (isinstance(value, dict) and len(node) > 1)
+        is_schema = is_branch or key in ("type", "items", "values")
         if is_schema and not (key == "type" and _is_kind(node, value)):
             nodes.append((node, key))
         if isinstance(value, dict | list) and key not in ("default", "symbols", "aliases"):
@@ -226,6 +238,15 @@ def _collect(node: Json, nodes: list[tuple[Json, Json]]) -> None:
 
 def _is_kind(node: Json, value: Json) -> bool:
     return "fields" in node or "symbols" in node or "size" in node or value in ("array", "map")
+
+
+def _distinct(branches: list[Json]) -> list[Json]:
+    """The first branch of each kind."""
+    return list({json.dumps(_label(branch)): branch for branch in branches}.values())
+
+
+def _label(branch: Json) -> Json:
+    return branch.get("name", branch["type"]) if isinstance(branch, dict) else branch
 
 
 def _fitting(kind: Json) -> Json:

@@ -49,7 +49,9 @@ def info(
     return SchemaInfo(type=type_, schema=text, properties=properties or {})
 
 
-def pair(key: object, value: object, key_type: str = "AVRO", value_type: str = "AVRO") -> SchemaInfo:
+def pair(
+    key: object, value: object, key_type: str = "AVRO", value_type: str = "AVRO"
+) -> SchemaInfo:
     """A KEY_VALUE schema."""
     types = {"key.schema.type": key_type, "value.schema.type": value_type}
     return info({"key": key, "value": value}, SchemaType.KEY_VALUE, types)
@@ -87,7 +89,7 @@ def state(
     )
 
 
-def question(
+def question(  # noqa: PLR0913 - each is one member of a question
     desired: RegistryState,
     observed: RegistryState,
     *,
@@ -124,9 +126,7 @@ def _completed(observed: RegistryState, desired: RegistryState) -> RegistryState
         for name in desired.namespaces
         if name not in observed.namespaces
     }
-    empty = {
-        name: TopicState(topic=name) for name in desired.topics if name not in observed.topics
-    }
+    empty = {name: TopicState(topic=name) for name in desired.topics if name not in observed.topics}
     return replace(
         observed,
         namespaces={**observed.namespaces, **missing},

@@ -91,7 +91,7 @@ class _Drawing:
 
     def _union(self, depth: int) -> Json:
         branches = ["null", self._draw(_OF_ONE_KIND)]
-        if self._draw(st.booleans()):
+        if depth > 1 and self._draw(st.booleans()):
             branches.append(self.schema(depth - 1, ("record", "enum", "fixed")))
         return self._draw(st.permutations(branches)) if self._draw(st.booleans()) else branches
 
@@ -107,7 +107,7 @@ class _Drawing:
 
 
 _SIZE = st.integers(min_value=1, max_value=3)
-_DEFAULTS = st.sampled_from(
+_DEFAULTS: st.SearchStrategy[Json] = st.sampled_from(
     [None, 0, 0.0, 1, 1.0, -0.0, True, "", "1", [], {}, {"a": 1, "b": 2}, {"b": 2, "a": 1}]
 )
 
@@ -279,7 +279,7 @@ def registry_states(
     max_versions: int = 3,
 ) -> RegistryState:
     """Two namespaces and up to four topics, each with up to `max_versions` live versions."""
-    some = infos or odd_infos()
+    some = odd_infos() if infos is None else infos
     topics = draw(st.lists(st.sampled_from(_TOPICS), unique=True))
     return RegistryState(
         namespaces={

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -121,12 +122,19 @@ def delete(
     name = TopicName.parse(topic)
     with open_registry(open_repository(repo), registry) as (live, _):
         question = f"Delete all schema versions of {name} in {live.name}?"
-        if not yes and not typer.confirm(question, err=True):
+        if not yes and not _confirm(question):
             say("nothing was deleted")
             return Exit.USAGE
         version = live.delete_schema(name, force=force)
     say("deleted all versions" if force else f"deleted; the deletion took version {version}")
     return Exit.GOOD
+
+
+def _confirm(question: str) -> bool:
+    """Ask; raises UsageError where nobody is there to answer."""
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is there to confirm", hint="--yes deletes without asking")
+    return typer.confirm(question, err=True)
 
 
 def _history(repo: Path, registry: str | None, topic: TopicName) -> SchemaHistory:

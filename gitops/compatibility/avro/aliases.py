@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from gitops.compatibility.avro import canonical, fields
-from gitops.compatibility.avro.parser import make_union
 from gitops.compatibility.avro.errors import JavaError
 from gitops.compatibility.avro.names import problem
+from gitops.compatibility.avro.parser import make_union
 from gitops.compatibility.avro.schema import (
     Array,
     Enum,
@@ -26,11 +26,11 @@ def apply_aliases(writer: Schema, reader: Schema) -> Schema:
     Raises AvroParseError where the renamed writer is no valid schema: its defaults are checked
     again, two fields can end with one name, a union can get one name twice.
     """
-    if canonical.key(writer) == canonical.key(reader):
-        return writer
     found = _Aliases()
     found.collect(reader, set())
-    return _Rewriter(found).schema(writer) if found.names or found.fields else writer
+    if not (found.names or found.fields) or canonical.key(writer) == canonical.key(reader):
+        return writer
+    return _Rewriter(found).schema(writer)
 
 
 @dataclass(slots=True)

@@ -72,19 +72,21 @@ class _Encoding:
             case Record():
                 self._record(schema, value)
             case Enum():
-                if value not in schema.symbols:
-                    raise _MisfitError(f"{value!r} is not a symbol of {schema.name}")
+                _encode_symbol(schema, value)
             case Array():
-                for item in _items(value):
+                for item in _items_of(value):
                     self.value(schema.items, item)
             case Map():
                 self._map(schema, value)
             case Union():
-                if not schema.branches:
-                    raise _MisfitError("an empty union has no value")
-                self.value(schema.branches[0], value)
+                self._union(schema, value)
             case Fixed() | Primitive():
                 _encode_scalar(schema.kind, value)
+
+    def _union(self, union: Union, value: Json | Missing) -> None:
+        if not union.branches:
+            raise _MisfitError("an empty union has no value")
+        self.value(union.branches[0], value)
 
     def _record(self, record: Record, value: Json | Missing) -> None:
         given = value if isinstance(value, dict) else {}
@@ -111,7 +113,12 @@ class _Encoding:
             self.value(schema.values, inner)
 
 
-def _items(value: Json | Missing) -> list[Json]:
+def _encode_symbol(enum: Enum, value: Json | Missing) -> None:
+    if value not in enum.symbols:
+        raise _MisfitError(f"{value!r} is not a symbol of {enum.name}")
+
+
+def _items_of(value: Json | Missing) -> list[Json]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []

@@ -52,7 +52,7 @@ def _is_valid_record(record: Record, value: dict[str, Json]) -> bool:
 
 def member(field: Field, value: dict[str, Json]) -> Json | Missing:
     """The value that a record's default gives a field: its own member, else the field's default."""
-    return value[field.name] if field.name in value else field.default
+    return value.get(field.name, field.default)
 
 
 def _is_valid_scalar(kind: str, value: Json) -> bool:

@@ -18,10 +18,8 @@ MAX_NUMBER_LENGTH: Final = 1000
 MAX_NAME_LENGTH: Final = 50_000
 """Jackson 2.16's StreamReadConstraints: a longer name of a member is refused."""
 
-_LONG_NUMBER: Final = re.compile(r"\d[\d.eE+-]{%d}" % MAX_NUMBER_LENGTH)
-_STRING_OR_COMMENT: Final = re.compile(
-    r'"(?:[^"\\]|\\.)*"?|/\*.*?\*/|//[^\r\n]*', re.DOTALL
-)
+_LONG_NUMBER: Final = re.compile(rf"\d[\d.eE+-]{{{MAX_NUMBER_LENGTH}}}")
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|/\*.*?\*/|//[^\r\n]*', re.DOTALL)
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 _SPACE: Final = " \t\r\n"
 

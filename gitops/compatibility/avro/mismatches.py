@@ -13,6 +13,7 @@ class Reason:
     """One reason, before anybody knows which version is reader and which is writer.
 
     `path` is dotted field names with `[]` for items and `{}` for values; pointers are RFC 6901.
+    `hint` is for who may still change the reader, `writer_hint` for who may change the writer.
     """
 
     rule: str
@@ -21,19 +22,21 @@ class Reason:
     writer_pointer: str
     reader_pointer: str
     hint: str = ""
+    writer_hint: str = ""
 
 
 def explain(error: Error, path: str, writer_pointer: str, reader_pointer: str) -> Reason:
     """The reason that an error of the resolution stands for."""
-    rule, message, hint = _words(error)
+    words = _words(error)
     missing = error.missing
     return Reason(
-        rule=rule,
-        message=message,
+        rule=words.rule,
+        message=words.message,
         path=_join(path, missing.name) if missing else path,
         writer_pointer=writer_pointer,
         reader_pointer=f"{missing.pointer}/name" if missing else reader_pointer,
-        hint=hint,
+        hint=words.hint,
+        writer_hint=words.writer_hint,
     )
 
 
@@ -41,35 +44,57 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _words(error: Error) -> tuple[str, str, str]:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    rule: str
+    message: str
+    hint: str
+    writer_hint: str
+
+
+def _words(error: Error) -> _Words:
     writer, reader = describe(error.writer), describe(error.reader)
     match error.mismatch:
         case Mismatch.TYPES:
-            return "AVRO-R001", f"a reader of {reader} cannot read {writer}", _widen(error)
+            return _Words(
+                "AVRO-R001",
+                f"a reader of {reader} cannot read {writer}",
+                f"keep {writer}, or add a new field for {reader}",
+                f"keep {reader}, or add a new field for {writer}",
+            )
         case Mismatch.NO_DEFAULT:
             return _no_default(error.missing, writer)
         case Mismatch.NO_BRANCH:
-            message = f"no branch of the reader's union {reader} takes {writer}"
-            return "AVRO-R003", message, f"keep {writer} as a branch of the reader's union"
+            return _Words(
+                "AVRO-R003",
+                f"no branch of the reader's union {reader} takes {writer}",
+                f"keep {writer} as a branch of the reader's union",
+                f"keep to what {reader} takes, or add a new field for {writer}",
+            )
         case Mismatch.NAMES:
-            message = f"the reader's {reader} is not the writer's {writer}: the names differ"
-            return "AVRO-R004", message, "keep the name, or give the reader's type an alias"
+            return _Words(
+                "AVRO-R004",
+                f"the reader's {reader} is not the writer's {writer}: the names differ",
+                "keep the name, or give the reader's type an alias",
+                "keep the name: a reader that exists already has no alias for a new one",
+            )
         case Mismatch.SIZES:
-            message = f"the sizes of {writer} differ: {_sizes(error.writer, error.reader)}"
-            return "AVRO-R005", message, "keep the size, or add a new field of the new size"
+            hint = "keep the size, or add a new field of the new size"
+            sizes = _sizes(error.writer, error.reader)
+            return _Words("AVRO-R005", f"the sizes of {writer} differ: {sizes}", hint, hint)
 
 
-def _no_default(missing: Field | None, writer: str) -> tuple[str, str, str]:
+def _no_default(missing: Field | None, writer: str) -> _Words:
     name = missing.name if missing else ""
     kind = describe(missing.type) if missing else ""
-    message = f"reader field '{name}' ({kind}) has no default, and {writer} does not carry it"
-    return "AVRO-R002", message, f"give '{name}' a default, or make it [\"null\", …] = null"
+    return _Words(
+        "AVRO-R002",
+        f"reader field '{name}' ({kind}) has no default, and {writer} does not carry it",
+        f"give '{name}' a default, or make it [\"null\", …] = null",
+        f"keep field '{name}': a reader that exists already needs it",
+    )
 
 
 def _sizes(writer: Schema, reader: Schema) -> str:
     sizes = [str(s.size) for s in (writer, reader) if isinstance(s, Fixed)]
     return " and ".join(sizes)
-
-
-def _widen(error: Error) -> str:
-    return f"keep {describe(error.writer)}, or add a new field for {describe(error.reader)}"

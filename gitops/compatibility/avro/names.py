@@ -28,6 +28,8 @@ def check_name(name: str, pointer: str) -> str:
 
     Java looks at UTF-16 units, so no letter beyond the basic plane passes (Avro 1.11.4).
     """
+    if name.isascii() and name.isidentifier():
+        return name
     if not name:
         raise problem("bad-name", "a name is empty", pointer)
     if not all(c == "_" or (ord(c) <= _BMP and (c.isalpha() or c.isdecimal())) for c in name):
@@ -65,11 +67,14 @@ class Names:
         self.known[schema.name] = schema
 
     def find(self, name: str, pointer: str) -> Schema | None:
-        """What a text in the place of a schema means: enclosing namespace first, then none."""
+        """What a text in the place of a schema means: enclosing namespace first, then none.
+
+        A name with a dot is looked up as it stands (Avro 1.11.4).
+        """
         if name in PRIMITIVES:
             return _SHARED[name]
         found = self.known.get(full_name(name, self.space, pointer))
-        return found or self.known.get(name.rpartition(".")[2])
+        return found or self.known.get(name)
 
 
 _SHARED = {kind: Primitive(kind=kind) for kind in PRIMITIVES}

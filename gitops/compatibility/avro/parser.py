@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final, TypeVar
 
 from gitops.compatibility.avro import fields
+from gitops.compatibility.avro.depth import make_room
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem, JavaError
 from gitops.compatibility.avro.json_text import Json, JsonTextError, check_end, read_value
 from gitops.compatibility.avro.names import Names, check_name, full_name, problem
@@ -23,7 +24,6 @@ from gitops.compatibility.avro.schema import (
     Union,
     branch_name,
 )
-from gitops.compatibility.avro.depth import make_room
 
 _RESERVED: Final = frozenset(
     ("doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases")
@@ -108,7 +108,7 @@ class _Reader:
             full_name(alias, self.names.space, where) for alias in fields.aliases(node, at)
         )
 
-    def _record(self, node: dict[str, Json], at: str) -> Schema:
+    def record(self, node: dict[str, Json], at: str) -> Schema:
         record = Record(
             name=self._enter(node, at),
             props=_props(node),
@@ -120,9 +120,7 @@ class _Reader:
         if not isinstance(members, list):
             raise problem("no-fields", f"record {record.name} has no list of fields", at)
         space = self.names.space
-        read = _collect(
-            lambda i: self._field(members[i], f"{at}/fields/{i}"), range(len(members))
-        )
+        read = _collect(lambda i: self._field(members[i], f"{at}/fields/{i}"), range(len(members)))
         record.set_fields(_distinct(read, record.name))
         self.names.space = space
         record.aliases = self._aliases(node, at)
@@ -138,7 +136,7 @@ class _Reader:
         kind = self.schema(member["type"], f"{at}/type")
         return fields.read(member, name, kind, at, validate=self.validate_defaults)
 
-    def _enum(self, node: dict[str, Json], at: str) -> Schema:
+    def enum(self, node: dict[str, Json], at: str) -> Schema:
         name = self._enter(node, at)
         given = node.get("symbols")
         if not isinstance(given, list):
@@ -160,7 +158,7 @@ class _Reader:
         enum.aliases = self._aliases(node, at)
         return enum
 
-    def _fixed(self, node: dict[str, Json], at: str) -> Schema:
+    def fixed(self, node: dict[str, Json], at: str) -> Schema:
         name = self._enter(node, at)
         size = node.get("size")
         if not isinstance(size, int) or isinstance(size, bool) or abs(size) > _MAX_INT:
@@ -175,13 +173,13 @@ class _Reader:
         fixed.aliases = self._aliases(node, at)
         return fixed
 
-    def _array(self, node: dict[str, Json], at: str) -> Schema:
+    def array(self, node: dict[str, Json], at: str) -> Schema:
         if "items" not in node:
             raise problem("no-items", "an array needs 'items'", at)
         items = self.schema(node["items"], f"{at}/items")
         return Array(items=items, props=_props(node), pointer=at)
 
-    def _map(self, node: dict[str, Json], at: str) -> Schema:
+    def map(self, node: dict[str, Json], at: str) -> Schema:
         if "values" not in node:
             raise problem("no-values", "a map needs 'values'", at)
         values = self.schema(node["values"], f"{at}/values")
@@ -229,9 +227,7 @@ def _symbols(given: list[Json], at: str) -> tuple[str, ...]:
     return tuple(symbols)
 
 
-def _props(
-    node: Mapping[str, Json], reserved: frozenset[str] = _RESERVED
-) -> dict[str, Json]:
+def _props(node: Mapping[str, Json], reserved: frozenset[str] = _RESERVED) -> dict[str, Json]:
     return {key: value for key, value in node.items() if key not in reserved}
 
 
@@ -250,10 +246,10 @@ def _collect(read: Callable[[int], _T], indexes: Iterable[int]) -> tuple[_T, ...
 
 
 _READERS: Final[dict[str, Callable[[_Reader, dict[str, Json], str], Schema]]] = {
-    "record": _Reader._record,
-    "error": _Reader._record,
-    "enum": _Reader._enum,
-    "fixed": _Reader._fixed,
-    "array": _Reader._array,
-    "map": _Reader._map,
+    "record": _Reader.record,
+    "error": _Reader.record,
+    "enum": _Reader.enum,
+    "fixed": _Reader.fixed,
+    "array": _Reader.array,
+    "map": _Reader.map,
 }

@@ -84,10 +84,8 @@ class _Walk:
             case Branches():
                 for branch in action.actions:
                     yield from self.reasons(branch, place)
-            case Skip():
-                collect_edges(action.writer, self.edges)
-            case Walk():
-                collect_edges(action.schema, self.edges)
+            case Skip(writer=schema) | Walk(schema=schema):
+                collect_edges(schema, self.edges)
             case Adjust() if id(action) not in self.edges:
                 yield from self._adjust(action, place)
             case _:

@@ -68,7 +68,7 @@ class Resolver:
                 return Items(step="[]", action=self.resolve(writer.items, reader.items))
             case Map(), Map():
                 return Items(step="{}", action=self.resolve(writer.values, reader.values))
-            case (Enum() | Fixed()), (Enum() | Fixed()):
+            case ((Enum() | Fixed()), (Enum() | Fixed())):
                 return _enum_or_fixed(writer, reader)
             case _:
                 return _NOTHING
@@ -122,7 +122,7 @@ class Resolver:
             if branch.kind != writer.kind:
                 continue
             match writer, branch:
-                case (Record() | Enum() | Fixed()), (Record() | Enum() | Fixed()):
+                case ((Record() | Enum() | Fixed()), (Record() | Enum() | Fixed())):
                     if writer.name == branch.name:
                         return index
                     if self._fits(writer, branch) and (

@@ -16,6 +16,7 @@ PRIMITIVES: Final = frozenset(
     {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
 )
 
+
 class Missing:
     """The type of MISSING: a field without a default, which `null` is not."""
 

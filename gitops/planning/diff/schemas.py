@@ -82,5 +82,5 @@ def _unreadable(old: str, new: str) -> SchemaChange:
         kind=ChangeKind.CHANGED,
         path="definition",
         before=f"{len(old)} characters",
-        after=f"{len(new)} characters",
+        after=f"{len(new)} characters" if len(new) != len(old) else "as many others",
     )

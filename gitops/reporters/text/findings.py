@@ -11,12 +11,12 @@ from rich.text import Text
 
 from gitops.model.findings import Finding, Location, Severity
 from gitops.reporters.text.plain import safe, short
+from gitops.reporters.text.source_line import SourceLine
 
 Excerpt = Callable[[Location], str | None]
 """The text of the line that a location is on, None where there is none to show."""
 
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-_MAX_LINE = 160
 
 
 def findings_report(findings: Sequence[Finding], excerpt: Excerpt) -> RenderableType:
@@ -34,8 +34,9 @@ def finding_block(finding: Finding, excerpt: Excerpt) -> RenderableType:
     place = safe(str(where)) if where else safe(finding.subject) or "repository"
     head = Text.assemble((place, "bold"), "  ", finding.rule, " ", _severity(finding.severity))
     body: list[RenderableType] = [Text(short(finding.message, 2000))]
-    if where and where.line and not where.sensitive:
-        body += _lines(where, excerpt(where))
+    line = excerpt(where) if where and where.line and not where.sensitive else None
+    if where and line is not None:
+        body.append(SourceLine(where, line))
     if finding.hint:
         body.append(Text(short(finding.hint, 2000), style="italic"))
     return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False))
@@ -54,26 +55,3 @@ def count_line(findings: Iterable[Finding]) -> Text:
 
 def _severity(severity: Severity) -> tuple[str, str]:
     return severity.name.lower(), STYLES.get(severity, "")
-
-
-def _lines(where: Location, line: str | None) -> list[RenderableType]:
-    if line is None:
-        return []
-    number = str(where.line)
-    column = max(where.column - 1, 0)
-    skipped = max(0, column - _MAX_LINE // 2)
-    # Tabs and other odd characters are shown as one mark each, so that the carets stand right.
-    shown = "".join(c if c.isprintable() else "·" for c in line[skipped : skipped + _MAX_LINE])
-    start = "… " if skipped else ""
-    end = " …" if len(line) > skipped + _MAX_LINE else ""
-    room = max(1, min(where.length, len(shown) - (column - skipped)))
-    gap = " " * (len(start) + column - skipped)
-    return [
-        Text(f"{number} | {start}{shown}{end}", style="dim", no_wrap=True, overflow="ellipsis"),
-        Text(
-            f"{' ' * len(number)} | {gap}{'^' * room}",
-            style="dim",
-            no_wrap=True,
-            overflow="ellipsis",
-        ),
-    ]

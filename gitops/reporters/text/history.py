@@ -33,5 +33,8 @@ def history_report(topic: TopicName, history: SchemaHistory) -> RenderableType:
 def _when(timestamp: int | None) -> str:
     if timestamp is None:
         return ""
-    moment = datetime.datetime.fromtimestamp(timestamp / 1000, tz=datetime.UTC)
+    try:
+        moment = datetime.datetime.fromtimestamp(timestamp / 1000, tz=datetime.UTC)
+    except (OverflowError, ValueError, OSError):  # no year that a calendar has
+        return f"{timestamp} ms since 1970"
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -9,6 +9,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy, managed_items
 from gitops.planning.policies import policy_text
 from gitops.reporters.text.columns import aligned
+from gitops.reporters.text.plain import safe
 
 
 def policies_report(
@@ -17,4 +18,4 @@ def policies_report(
     """What is set, and the strategy that holds."""
     rows = [(Text(f"  {key}"), Text(policy_text(value))) for key, value in managed_items(own)]
     holds = (Text("  the strategy that holds"), Text(effective.value, style="bold"))
-    return Group(Text(str(subject), style="bold"), aligned([*rows, holds]))
+    return Group(Text(safe(str(subject)), style="bold"), aligned([*rows, holds]))

@@ -1,0 +1,88 @@
+"""Every rule has a page, and tests that break it and that do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gitops.model.rules import RULES
+from tests.architecture.tree import ROOT
+
+_PAGES: Final = ROOT / "docs" / "reference" / "rules"
+_CASES: Final = ROOT / "tests" / "cases"
+_PLANNING: Final = ROOT / "tests" / "unit" / "planning"
+
+_PLAN_TESTS: Final = {
+    "PLAN-R001": "test_topics.py::test_a_refusal_without_a_part_to_blame_stands_at_the_definition",
+    "PLAN-R002": "test_topics.py::test_a_history_that_cannot_be_read_refuses_a_change",
+    "PLAN-R003": "test_make.py::test_every_kind_of_notice_is_said_and_found",
+    "PLAN-R004": "test_guards.py::test_the_share_of_topics_that_change",
+    "PLAN-R005": "test_guards.py::test_each_deletion_is_named_unless_deletions_are_allowed",
+    "PLAN-R006": "test_make.py::test_a_missing_tenant_is_found",
+    "PLAN-R007": "test_make.py::test_every_kind_of_notice_is_said_and_found",
+    "PLAN-R008": "test_make.py::test_policies_of_a_topic_that_does_not_exist_are_found",
+}
+"""Where a rule about plans is broken and kept: they need a registry, so folders do not do."""
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_is_called_by_its_id(rule: str) -> None:
+    assert RULES[rule].id == rule
+    assert RULES[rule].title
+    assert not RULES[rule].title.endswith(".")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_has_a_page_with_its_title(rule: str) -> None:
+    page = _PAGES / f"{rule}.md"
+
+    assert page.is_file(), f"write docs/reference/rules/{rule}.md"
+    assert page.read_text(encoding="utf-8").startswith(f"# {rule}: {RULES[rule].title}\n")
+
+
+def test_every_page_is_about_a_rule() -> None:
+    pages = {page.stem for page in _PAGES.glob("*.md")} - {"README"}
+
+    assert pages == set(RULES)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if not rule.startswith("PLAN-")])
+def test_every_rule_about_files_has_a_case_that_breaks_it_and_one_that_does_not(rule: str) -> None:
+    breaking = [case for case in _cases(rule) if _is_broken(case, rule)]
+    keeping = [case for case in _cases(rule) if not _is_broken(case, rule)]
+
+    assert breaking, f"tests/cases/{rule} has no case that breaks it"
+    assert keeping, f"tests/cases/{rule} has no case that keeps it"
+
+
+def test_every_folder_of_cases_is_about_a_rule() -> None:
+    assert {folder.name for folder in _CASES.iterdir() if folder.is_dir()} <= set(RULES)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.startswith("PLAN-")])
+def test_every_rule_about_plans_has_a_test_that_says_its_id(rule: str) -> None:
+    assert rule in _PLAN_TESTS, f"say in this table which test breaks {rule}"
+    module, _, name = _PLAN_TESTS[rule].partition("::")
+
+    source = (_PLANNING / module).read_text(encoding="utf-8")
+
+    _, found, body = source.partition(f"def {name}(")
+    assert found, f"there is no {_PLAN_TESTS[rule]}"
+    assert rule in body.partition("\ndef ")[0]
+
+
+def test_the_table_names_no_rule_that_is_gone() -> None:
+    assert set(_PLAN_TESTS) <= set(RULES)
+
+
+def _cases(rule: str) -> list[Path]:
+    return sorted(path for path in (_CASES / rule).glob("*") if path.is_dir())
+
+
+def _is_broken(case: Path, rule: str) -> bool:
+    """Whether what a case expects names the rule."""
+    expected = sorted(case.glob("expected.*"))
+    assert expected, f"{case} does not say what it expects"
+    return any(rule in path.read_text(encoding="utf-8") for path in expected)

@@ -1,0 +1,228 @@
+"""What the commands print is what the published JSON Schemas say."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from gitops.cli.app import run
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import (
+    Action,
+    ChangeKind,
+    CreateNamespace,
+    DeleteSchema,
+    Notice,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaChange,
+    SchemaSwallowed,
+    SchemaWithoutEffect,
+    SetPolicy,
+)
+from gitops.model.policy import (
+    PolicyChange,
+    SchemaAutoUpdateCompatibilityStrategy,
+    SchemaCompatibilityStrategy,
+)
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.planning.plan_document import to_document
+from tests.docs.pages import ROOT
+
+FOLDER: Final = ROOT / "docs" / "reference" / "json"
+FILES: Final = sorted(FOLDER.glob("*.schema.json"))
+TOPIC: Final = TopicName(namespace=NamespaceName("shop", "orders"), local_name="created")
+Command = Callable[..., str]
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8"))
+    return content
+
+
+def validate(name: str, document: object) -> None:
+    problems = [
+        f"{error.json_path}: {error.message}"
+        for error in Draft202012Validator(schema_of(name)).iter_errors(document)
+    ]
+    assert not problems
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command line that ends with `code`; answers its stdout."""
+
+    def call(*args: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert run(list(args)) == code, capsys.readouterr().err
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.fixture
+def repo(tmp_path: Path, command: Command) -> str:
+    command("init", str(tmp_path / "repo"))
+    return str(tmp_path / "repo")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_a_schema_is_a_good_one(file: Path) -> None:
+    content = json.loads(file.read_text("utf-8"))
+    Draft202012Validator.check_schema(content)
+    assert content["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert file.name in (ROOT / "docs" / "reference" / "json-output.md").read_text("utf-8")
+
+
+def test_one_definition_reads_the_same_everywhere() -> None:
+    seen: dict[str, Any] = {}
+    for file in FILES:
+        for name, definition in json.loads(file.read_text("utf-8")).get("$defs", {}).items():
+            assert seen.setdefault(name, definition) == definition, f"{name} in {file.name}"
+
+
+@pytest.mark.parametrize("name", [f.name.removesuffix(".schema.json") for f in FILES])
+def test_unknown_members_are_refused(name: str) -> None:
+    def open_objects(node: object) -> list[object]:
+        if isinstance(node, list):
+            return [found for each in node for found in open_objects(each)]
+        if not isinstance(node, dict):
+            return []
+        mine = [node] if "properties" in node and node.get("additionalProperties") else []
+        return mine + [found for each in node.values() for found in open_objects(each)]
+
+    # What people write to us may hold more than we read.
+    assert bool(open_objects(schema_of(name))) is (name == "compat-case")
+
+
+def test_plans_of_commands(repo: str, tmp_path: Path, command: Command) -> None:
+    plan_file = tmp_path / "plan.json"
+    printed = command("plan", "--repo", repo, "--out", str(plan_file), "--format", "json")
+    assert plan_file.read_text("utf-8") == printed
+    validate("plan", json.loads(printed))
+
+
+def test_a_plan_with_every_kind_of_action_and_notice() -> None:
+    plan = whole_plan()
+    kinds = {type(one) for one in (*plan.actions, *plan.notices)}
+    assert kinds == {*Action.__args__, *Notice.__args__}
+    validate("plan", json.loads(json.dumps(to_document(plan))))
+
+
+def test_findings_of_validate_and_of_a_plan_that_cannot_be(repo: str, command: Command) -> None:
+    Path(repo, "namespaces/shop/orders/namespace.yaml").write_text("kind: [", "utf-8")
+    Path(repo, "clients/billing.yaml").write_bytes(b"\xff")
+    for name in ("validate", "plan"):
+        document = json.loads(command(name, "--repo", repo, "--format", "json", code=1))
+        assert len(document["findings"]) >= 2
+        validate("findings", document)
+
+
+def test_decisions(tmp_path: Path, command: Command) -> None:
+    old, new = tmp_path / "old.avsc", tmp_path / "new.avsc"
+    old.write_text('{"type": "record", "name": "R", "fields": []}')
+    new.write_text('{"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}')
+    for files, code in (((old, new), 1), ((new,), 0), ((new, old, new), 0)):
+        document = json.loads(command("compat", *map(str, files), "--format", "json", code=code))
+        assert document["accepted"] is (code == 0)
+        validate("decision", document)
+
+
+def test_versions_and_policies(repo: str, command: Command) -> None:
+    command("apply", "--repo", repo, "--auto-approve")
+    for topic in ("order-created", "order-by-customer", "order-status", "never-seen"):
+        args = (f"shop/orders/{topic}", "--repo", repo, "--format", "json")
+        versions = json.loads(command("schemas", "versions", *args))
+        assert len(versions) == (topic != "never-seen")
+        validate("versions", versions)
+        if versions:
+            validate("version", json.loads(command("schemas", "get", *args)))
+    for subject in ("shop/orders", "shop/orders/order-by-customer", "shop/orders/order-status"):
+        args = (subject, "--repo", repo, "--format", "json")
+        validate("policies", json.loads(command("policies", "get", *args)))
+
+
+def test_cases_and_verdicts(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = {"type": "AVRO", "schema": '"string"', "properties": {}}
+    cases: list[dict[str, object]] = [
+        {"id": mode, "mode": mode, "strategy": "FULL", "existing": [info], "candidate": info}
+        for mode in ("producer", "consumer", "subscribe", "compat", "version", "lookup")
+    ]
+    cases += [
+        {"candidate": {"type": "INT64"}},
+        {"id": ["x"], "existing": [{"deleted": True}], "candidate": info, "tag": "mine"},
+        {"id": None, "mode": "version", "candidate": info},
+        {"id": 3, "strategy": "FULL", "existing": [info], "candidate": {"type": "INT64"}},
+    ]
+    for case in cases:
+        validate("compat-case", case)
+    lines = "".join(f"{json.dumps(case)}\n" for case in cases)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{lines}not a case\n"))
+    verdicts = [json.loads(line) for line in command("compat", "--jsonl", code=2).splitlines()]
+    assert [verdict["id"] for verdict in verdicts] == [*(case.get("id") for case in cases), None]
+    for verdict in verdicts:
+        validate("compat-verdict", verdict)
+
+
+def whole_plan() -> Plan:
+    strategy = SchemaCompatibilityStrategy.FULL
+    info = SchemaInfo(type=SchemaType.AVRO, schema='"string"', properties={"owner": "me"})
+    change = SchemaChange(kind=ChangeKind.ADDED, path="a.b", after="int", note="new")
+    where = Location(file="x.avsc", line=3, column=1, pointer="/fields/0")
+    findings = tuple(
+        Finding(rule="PLAN-R001", severity=severity, message="no", location=place)
+        for severity in (Severity.INFO, Severity.WARNING, Severity.ERROR)
+        for place in (where, None)
+    )
+    legacy = SchemaAutoUpdateCompatibilityStrategy.FORWARD
+    policies = (
+        PolicyChange(key="schemaCompatibilityStrategy", before=None, after=strategy),
+        PolicyChange(key="isAllowAutoUpdateSchema", before=True, after=False),
+        PolicyChange(key="schemaAutoUpdateCompatibilityStrategy", before=legacy, after=None),
+    )
+    return Plan(
+        registry="local",
+        address="there",
+        files=f"sha256:{'0' * 64}",
+        actions=(
+            CreateNamespace(namespace=TOPIC.namespace),
+            *(SetPolicy(subject=TOPIC.namespace, change=one) for one in policies),
+            SetPolicy(subject=TOPIC, change=policies[0]),
+            *(
+                RegisterSchema(
+                    topic=TOPIC,
+                    info=info,
+                    version=4,
+                    latest_version=latest,
+                    strategy=strategy,
+                    changes=(change,),
+                )
+                for latest in (None, 3)
+            ),
+            DeleteSchema(topic=TOPIC, versions=(0, 2)),
+        ),
+        notices=(
+            RefusedSchema(
+                topic=TOPIC,
+                info=info,
+                latest_version=None,
+                strategy=strategy,
+                findings=findings,
+                changes=(change,),
+            ),
+            SchemaWithoutEffect(topic=TOPIC, equal_version=0, latest_version=3),
+            SchemaSwallowed(topic=TOPIC, version=3, changes=(change,)),
+        ),
+        findings=findings,
+        observed={f"topic {TOPIC}": "a" * 64},
+        expected={f"topic {TOPIC}": ("b" * 64,)},
+    )

@@ -1,0 +1,54 @@
+"""The command line in this process, as `pulsar-gitops` runs it: exit code and both streams."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gitops.cli.app import run
+from gitops.cli.exits import run_to_exit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+PROGRAM: Final = Path(sys.executable).parent / "pulsar-gitops"
+"""The installed command of this environment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a command line ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+class CommandLine:
+    """Runs command lines and catches what they print."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *args: object) -> Outcome:
+        """Run `pulsar-gitops ARGS`."""
+        self._capsys.readouterr()
+        texts = [str(arg) for arg in args]
+        code = run_to_exit(lambda: run(texts), verbose="-v" in texts)
+        printed = self._capsys.readouterr()
+        return Outcome(code=int(code), out=printed.out, err=printed.err)
+
+
+@contextmanager
+def stdin_of(text: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Standard input that is a pipe with this text."""
+    import io
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", io.StringIO(text))
+        yield

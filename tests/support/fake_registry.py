@@ -1,0 +1,90 @@
+"""A Registry that only writes down what it is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitops.model.errors import OutsideError
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import BrokerDefaults, PolicyChange
+from gitops.model.schema import SchemaInfo
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.ports import Progress, no_progress
+
+
+class FakeRegistry:
+    """Holds `state`; answers `versions` one after the other; fails on the call number `fails_at`.
+
+    `calls` are the writes, in order.
+    """
+
+    def __init__(
+        self,
+        state: RegistryState | None = None,
+        *,
+        versions: Iterable[int] = (),
+        fails_at: int = -1,
+        listed: Iterable[TopicName] = (),
+    ) -> None:
+        self._state = state or RegistryState()
+        self._versions = iter(versions)
+        self._fails_at = fails_at
+        self._listed = tuple(listed)
+        self.calls: list[tuple[str, object]] = []
+        self.asked: list[Scope] = []
+
+    @property
+    def name(self) -> str:
+        return "fake"
+
+    @property
+    def address(self) -> str:
+        return "nowhere"
+
+    @property
+    def defaults(self) -> BrokerDefaults:
+        return BrokerDefaults()
+
+    def list_namespaces(self) -> tuple[NamespaceName, ...]:
+        return tuple(sorted(name for name, each in self._state.namespaces.items() if each.exists))
+
+    def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
+        if namespace not in self.list_namespaces():
+            raise OutsideError(f"there is no namespace {namespace}")
+        return tuple(topic for topic in self._listed if topic.namespace == namespace)
+
+    def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
+        self.asked.append(scope)
+        progress("observing", 0, len(scope.topics))
+        known = self._state
+        return RegistryState(
+            namespaces={
+                name: known.namespaces.get(name, NamespaceState(namespace=name, exists=False))
+                for name in scope.namespaces
+            },
+            topics={name: known.topics.get(name, TopicState(topic=name)) for name in scope.topics},
+        )
+
+    def create_namespace(self, namespace: NamespaceName) -> None:
+        self._call("create", namespace)
+
+    def set_policies(
+        self, subject: NamespaceName | TopicName, changes: Iterable[PolicyChange]
+    ) -> None:
+        self._call("set", (subject, *(change.key for change in changes)))
+
+    def register_schema(self, topic: TopicName, info: SchemaInfo) -> int:
+        self._call("register", (topic, info))
+        return next(self._versions)
+
+    def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
+        self._call("forget" if force else "delete", topic)
+        return 0
+
+    def close(self) -> None:
+        self._call("close", None)
+
+    def _call(self, what: str, about: object) -> None:
+        if len(self.calls) == self._fails_at:
+            raise OutsideError("the wire is cut", where="nowhere", hint="mend it")
+        self.calls.append((what, about))

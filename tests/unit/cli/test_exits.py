@@ -1,0 +1,66 @@
+"""Whatever goes wrong becomes a code and a message."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitops.cli.exits import Exit, run_to_exit
+from gitops.model.errors import (
+    GitopsError,
+    InvalidNameError,
+    OutsideError,
+    PartialApplyError,
+    RegistryRefusedError,
+    StalePlanError,
+    UsageError,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("what"), Exit.USAGE),
+        (InvalidNameError("what"), Exit.USAGE),
+        (OutsideError("what"), Exit.OUTSIDE),
+        (RegistryRefusedError("what", status=409), Exit.OUTSIDE),
+        (StalePlanError("what"), Exit.STALE),
+        (PartialApplyError("what"), Exit.PARTIAL),
+    ],
+)
+def test_an_error_has_the_code_of_its_kind(
+    error: GitopsError, code: Exit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> int:
+        raise error
+
+    assert run_to_exit(fail, verbose=False) == code
+    assert capsys.readouterr().err == "error: what\n"
+
+
+def test_what_where_and_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> int:
+        raise UsageError("it is\x1b[31m red", where="a\nb", hint="paint\tit")
+
+    assert run_to_exit(fail, verbose=True) == Exit.USAGE
+    assert capsys.readouterr().err == "error: it is\\x1b[31m red\n  in a\\nb\n  paint\\tit\n"
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_bug_tells_its_place_and_never_its_message(
+    verbose: bool,  # noqa: FBT001 - the parameter of a test is its case
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail() -> int:
+        secret = "hunter2"
+        raise ValueError(secret)
+
+    assert run_to_exit(fail, verbose=verbose) == Exit.BUG
+    said = capsys.readouterr().err
+    assert "a bug of ours: ValueError at test_exits.py:" in said
+    assert "hunter2" not in said
+    assert ("line " in said) is verbose
+    assert ("with -v" in said) is not verbose
+
+
+def test_the_codes_are_those_of_the_page() -> None:
+    assert [code.value for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 70, 130]

@@ -1,0 +1,168 @@
+"""Every command does its work."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gitops.cli.app import app
+from gitops.model.rules import RULES
+from tests.support.command_line import CommandLine, stdin_of
+
+RECORD = '{"type": "record", "name": "R", "fields": []}'
+
+
+def test_version_and_help(command: CommandLine) -> None:
+    assert command("--version").out.startswith("pulsar-gitops ")
+    listed = command("--help").out
+    for info in app.registered_commands:
+        assert f"\n  {info.name} " in listed
+
+
+def test_a_plan_is_reviewed_applied_and_then_empty(
+    repo: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    plan_file = tmp_path / "plan.json"
+    planned = command("plan", "--repo", repo, "--out", plan_file, "--detailed-exitcode")
+    assert planned.code == 3
+    assert "5 to add" in planned.out
+    assert json.loads(plan_file.read_text())["digest"] in planned.err
+
+    applied = command("apply", "--repo", repo, plan_file)
+    assert (applied.code, "applied 14 actions to local" in applied.err) == (0, True)
+
+    again = command("plan", "--repo", repo, "--detailed-exitcode")
+    assert (again.code, "5 unchanged" in again.out) == (0, True)
+
+
+def test_the_plan_knows_what_is_not_in_git_only_if_it_prunes(
+    applied: Path, command: CommandLine
+) -> None:
+    for name in ("order-status.yaml", "order-cancelled.yaml", "order-cancelled.avsc"):
+        (applied / "namespaces/shop/orders" / name).unlink()
+    (applied / "clients/checkout.yaml").unlink()
+    (applied / "clients/billing.yaml").unlink()
+    assert "3 unchanged" in command("plan", "--repo", applied).out
+    pruning = command("plan", "--repo", applied, "--prune")
+    assert (pruning.code, "2 to delete" in pruning.out) == (1, True)
+    assert "PLAN-R005 error" in pruning.out
+
+    settings = applied / "gitops.yaml"
+    settings.write_text(settings.read_text().replace("Deletions: false", "Deletions: true"))
+    assert command("apply", "--repo", applied, "--auto-approve", "--prune").code == 0
+    assert (
+        "no schema" in command("schemas", "get", "shop/orders/order-status", "--repo", applied).err
+    )
+
+
+def test_validate_looks_only_where_it_is_asked_to(repo: Path, command: CommandLine) -> None:
+    (repo / "namespaces/shop/orders/namespace.yaml").write_text("kind: x\n")
+    assert command("validate", "--repo", repo).code == 1
+    assert command("validate", "--repo", repo, "clients").out == "no findings\n"
+    assert command("validate", "--repo", repo, "namespaces/shop").code == 1
+
+
+def test_warnings_fail_a_run_only_if_asked(repo: Path, command: CommandLine) -> None:
+    (repo / "types/unused.avsc").write_text('{"type": "fixed", "name": "Unused", "size": 2}')
+    assert command("validate", "--repo", repo).code == 0
+    assert command("validate", "--repo", repo, "--fail-on", "warning").code == 1
+
+
+def test_what_is_imported_plans_empty(applied: Path, tmp_path: Path, command: CommandLine) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    database = applied / ".gitops/registry.db"
+    (other / "gitops.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Config\n"
+        f"registries: {{live: {{kind: embedded, path: '{database}'}}}}\n"
+    )
+    imported = command("import", "--repo", other)
+    assert (imported.code, imported.out) == (0, "")
+    assert "for 5 topics of live" in imported.err
+    assert "5 unchanged" in command("plan", "--repo", other).out
+
+    again = command("import", "--repo", other, "shop/orders")
+    assert "wrote 0 files" in again.err
+    assert "kept the manifest of shop/orders/order-created" in again.err
+
+
+def test_a_snapshot_is_written_once(applied: Path, command: CommandLine) -> None:
+    first = command("snapshot", "--repo", applied)
+    files = {path.relative_to(applied).as_posix() for path in applied.rglob("snapshots/**/*.json")}
+    assert "snapshots/local/shop/orders/order-created.json" in files
+    told = f"{len(files)} files under snapshots/local, {len(files)} of them changed\n"
+    assert (first.code, first.err) == (0, told)
+    again = command("snapshot", "--repo", applied)
+    assert (again.code, again.err) == (0, told.replace(f"{len(files)} of", "0 of"))
+    assert command("validate", "--repo", applied).code == 0
+
+
+def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) -> None:
+    def schemas(*args: object) -> str:
+        done = command("schemas", *args, "--repo", applied)
+        assert done.code == 0, done.err
+        return done.out
+
+    file, topic = tmp_path / "r.avsc", "shop/orders/by-hand"
+    file.write_text(RECORD)
+    assert schemas("upload", topic, "-f", file, "--type", "AVRO", "--property", "a=b") == "0\n"
+    assert schemas("upload", topic, "-f", file, "--type", "AVRO") == "0\n"
+    posted = tmp_path / "posted.json"
+    posted.write_text(json.dumps({"type": "INT64", "schema": "", "properties": {"c": "d"}}))
+    assert schemas("upload", "shop/orders/count", "-f", posted) == "0\n"
+    assert json.loads(schemas("get", topic)) == json.loads(RECORD)
+    entry = json.loads(schemas("get", topic, "--version", "0", "--format", "json"))
+    assert (entry["version"], entry["properties"]) == (0, {"a": "b"})
+    assert "v0  AVRO" in schemas("versions", topic)
+    schemas("delete", topic, "--yes")
+    assert schemas("upload", topic, "-f", file, "--type", "AVRO") == "2\n"
+    schemas("delete", topic, "--yes", "--force")
+    assert schemas("upload", topic, "-f", file, "--type", "AVRO") == "0\n"
+
+
+def test_policies_by_hand(applied: Path, command: CommandLine) -> None:
+    name = "shop/orders"
+    done = command("policies", "set", name, "schemaCompatibilityStrategy=", "--repo", applied)
+    assert (done.code, done.err) == (0, "schemaCompatibilityStrategy  BACKWARD → –\n")
+    got = command("policies", "get", name, "--repo", applied, "--format", "json")
+    document = json.loads(got.out)
+    assert "schemaCompatibilityStrategy" not in document["policies"]
+    assert document["effectiveSchemaCompatibilityStrategy"] == "FULL"
+
+
+def test_compat_explains_a_decision(tmp_path: Path, command: CommandLine) -> None:
+    old, new = tmp_path / "old.avsc", tmp_path / "new.avsc"
+    old.write_text(RECORD)
+    new.write_text(RECORD.replace("[]", '[{"name": "a", "type": "int"}]'))
+    refused = command("compat", "--strategy", "BACKWARD", old, new)
+    assert refused.code == 1
+    assert refused.out.startswith("✗ refused under BACKWARD")
+    assert "AVRO-R002 error" in refused.out
+    accepted = command("compat", "-s", "FORWARD", old, new)
+    assert (accepted.code, accepted.out.split("\n")[0]) == (0, "✓ accepted under FORWARD as v1")
+
+
+def test_compat_decides_a_stream(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = {"existing": [{"type": "STRING"}], "candidate": {"type": "INT64"}, "strategy": "FULL"}
+    lines = [
+        json.dumps({"id": number, **case, "candidate": {"type": kind}})
+        for number, kind in enumerate(("INT64", "STRING"))
+    ]
+    with stdin_of("\n".join(lines), monkeypatch):
+        done = command("compat", "--jsonl")
+    verdicts = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 0
+    assert [(v["id"], v["accepted"], v["version"]) for v in verdicts] == [
+        (0, False, None),
+        (1, True, 0),
+    ]
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_every_rule_is_explained(rule: str, command: CommandLine) -> None:
+    done = command("explain", rule.lower())
+    assert done.code == 0
+    assert rule in done.out
+    assert "How to fix" in done.out

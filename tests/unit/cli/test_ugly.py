@@ -1,0 +1,178 @@
+"""What goes wrong has an exit code and says what, where, and what to do; never a traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import CommandLine, Outcome, stdin_of
+
+SETTINGS = "apiVersion: pulsar-gitops/v1\nkind: Config\nregistries: "
+
+
+def assert_told(outcome: Outcome, code: int, *words: str) -> None:
+    """The exit code, nothing on stdout, and these words on stderr."""
+    assert outcome.code == code, outcome
+    assert outcome.out == ""
+    for word in words:
+        assert word in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [("validate",), ("plan",), ("apply", "--auto-approve"), ("import",), ("snapshot",), ("serve",)],
+)
+def test_no_repository(args: tuple[str, ...], tmp_path: Path, command: CommandLine) -> None:
+    assert_told(command(*args, "--repo", tmp_path), 2, "gitops.yaml", "pulsar-gitops init")
+    missing = command(*args, "--repo", tmp_path / "missing")
+    assert_told(missing, 2, "there is no folder", "--repo")
+    (tmp_path / "file").touch()
+    assert command(*args, "--repo", tmp_path / "file").code == 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["", "[", "\0", "kind: Config\n", SETTINGS + "{}\n", SETTINGS + "{a: {kind: embeded}}\n"],
+)
+@pytest.mark.parametrize("name", ["validate", "plan"])
+def test_a_broken_gitops_yaml_is_a_finding(
+    name: str, settings: str, repo: Path, command: CommandLine
+) -> None:
+    (repo / "gitops.yaml").write_text(settings)
+    done = command(name, "--repo", repo)
+    assert done.code == 1
+    assert "gitops.yaml" in done.out
+    assert "REPO-R0" in done.out
+    assert done.err == ""
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("plan",),
+        ("apply", "--auto-approve"),
+        ("import",),
+        ("snapshot",),
+        ("serve",),
+        ("schemas", "get", "a/b/c"),
+        ("policies", "get", "a/b"),
+    ],
+)
+def test_an_unknown_registry(args: tuple[str, ...], repo: Path, command: CommandLine) -> None:
+    done = command(*args, "--repo", repo, "--registry", "lokal")
+    assert_told(done, 2, "there is no registry 'lokal'", "did you mean local?")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("schemas", "get", "shop/orders/nothing"), "shop/orders/nothing has no schema"),
+        (("schemas", "get", "shop/orders/order-status", "--version", "9"), "no version 9"),
+        (("schemas", "get", "shop"), "'shop' is not a topic"),
+        (("schemas", "upload", "shop/orders/x", "--type", "STRNG"), "did you mean STRING?"),
+        (("schemas", "upload", "shop/orders/x"), "name a type or a file"),
+        (("schemas", "upload", "shop/orders/x", "-f", "missing.avsc"), "missing.avsc"),
+        (("schemas", "upload", "a/b/c", "--type", "INT8", "--property", "x"), "KEY=VALUE"),
+        (("policies", "get", "shop/nothing"), "there is no namespace 'shop/nothing'"),
+        (("policies", "set", "shop/orders", "schemaValidationEnforced=yes"), "true or false"),
+        (("policies", "set", "shop/orders", "schemaValidationEnforce=true"), "did you mean"),
+        (("policies", "set", "shop/orders", "x"), "KEY=VALUE"),
+        (("import", "shop/nothing"), "there is no namespace 'shop/nothing'"),
+        (("import", "shop"), "'shop' is not a namespace"),
+        (("validate", "missing.yaml"), "'missing.yaml' does not exist"),
+        (("validate", "/"), "outside the repository"),
+        (("apply",), "either a plan file or --auto-approve"),
+        (("apply", "plan.json", "--auto-approve"), "either a plan file or --auto-approve"),
+        (("serve", "--port", "70000"), "70000 is no port"),
+    ],
+)
+def test_wrong_words(
+    args: tuple[str, ...], words: str, applied: Path, command: CommandLine
+) -> None:
+    assert_told(command(*args, "--repo", applied), 2, "error: ", words)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("frob",), "No such command 'frob'"),
+        (("plan", "--frob"), "--frob"),
+        (("plan", "--format", "xml"), "'xml' is not one of"),
+        (("explain",), "RULE-ID"),
+        (("explain", "AVRO-R02"), "did you mean AVRO-R002?"),
+        (("init",), "DIR"),
+        (("compat",), "at least one definition"),
+        (("compat", "missing.avsc"), "missing.avsc"),
+        (("compat", "--jsonl", "x.avsc"), "not files"),
+        (("compat", "-s", "BACKWARDS", "x"), "did you mean BACKWARD?"),
+        (("compat", "--type", "AVRP", "x"), "did you mean AVRO?"),
+    ],
+)
+def test_wrong_words_without_a_repository(
+    args: tuple[str, ...], words: str, command: CommandLine
+) -> None:
+    assert_told(command(*args), 2, words)
+
+
+def test_init_does_not_write_over_anything(repo: Path, command: CommandLine) -> None:
+    assert_told(command("init", repo), 2, "is not empty")
+    assert_told(command("init", repo / "README.md" / "x"), 2, "cannot write")
+
+
+@pytest.mark.parametrize("option", ["--output", "--out"])
+@pytest.mark.parametrize("target", ["missing/folder/file", "."])
+def test_an_output_that_cannot_be_written(
+    option: str, target: str, repo: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    done = command("plan", "--repo", repo, option, tmp_path / target)
+    assert (done.code, "cannot write" in done.err) == (2, True)
+    assert "bug of ours" not in done.err
+    assert not list(tmp_path.glob(".*.partial"))
+
+
+def test_a_deletion_is_confirmed(
+    applied: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with stdin_of("", monkeypatch):
+        done = command("schemas", "delete", "shop/orders/order-status", "--repo", applied)
+    assert_told(done, 2, "nobody is there to confirm", "--yes")
+    kept = command("schemas", "versions", "shop/orders/order-status", "--repo", applied)
+    assert "v0  STRING" in kept.out
+
+
+def test_errors_in_files_stop_a_plan_and_an_apply(repo: Path, command: CommandLine) -> None:
+    manifest = repo / "namespaces/shop/orders/order-status.yaml"
+    manifest.write_text(manifest.read_text().replace("STRING", "STRNG"))
+    for args in (("plan",), ("apply", "--auto-approve")):
+        done = command(*args, "--repo", repo)
+        assert (done.code, "did you mean STRING?" in done.out) == (1, True)
+    assert not (repo / ".gitops").exists()
+
+
+def test_a_refused_schema_stops_the_whole_apply(applied: Path, command: CommandLine) -> None:
+    for name in ("orders/order-created", "payments/captured"):
+        file = applied / f"namespaces/shop/{name}.avsc"
+        definition = json.loads(file.read_text())
+        nullable: object = ["null", "int"]
+        kind, more = (nullable, {"default": None}) if name.startswith("o") else ("int", {})
+        definition["fields"].append({"name": "added", "type": kind, **more})
+        file.write_text(json.dumps(definition))
+    done = command("apply", "--repo", applied, "--auto-approve")
+    assert done.code == 1
+    assert "nothing was applied" in done.err
+    versions = command("schemas", "versions", "shop/orders/order-created", "--repo", applied)
+    assert "v1" not in versions.out
+
+
+def test_lines_that_are_no_cases(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad = ["x", "[]", '{"candidate": 1}', '{"candidate": {"type": "X"}}', "[" * 100_000]
+    good = '{"id": "good", "candidate": {"type": "INT64"}}'
+    with stdin_of("\n".join([*bad, "", good]), monkeypatch):
+        done = command("compat", "--jsonl")
+    verdicts = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 2
+    assert [verdict["accepted"] for verdict in verdicts] == [False] * len(bad) + [True]
+    assert all(verdict["reason"].startswith("line ") for verdict in verdicts[:-1])

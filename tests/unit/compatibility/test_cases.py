@@ -1,0 +1,68 @@
+"""The folders below tests/cases that hold the versions of a definition and what is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitops.model.findings import Finding
+from gitops.model.rules import RULES
+from gitops.usecases.compare_files import compare_files
+
+_ROOT = Path(__file__).parents[3]
+_FAMILY = "AVRO-R"
+_CASES = sorted(path.parent for path in _ROOT.glob("tests/cases/*/*/strategy"))
+_RULES = [rule for rule in RULES if rule.startswith(_FAMILY)]
+
+
+@pytest.mark.parametrize("case", _CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+def test_a_comparison_has_the_findings_expected_of_it(
+    case: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = (case / "expected.txt").read_text(encoding="utf-8")
+
+    assert "".join(map(_shown, _findings(case, monkeypatch))) == expected
+
+
+@pytest.mark.parametrize("case", _CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+def test_a_case_is_about_the_rule_of_its_folder(
+    case: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {finding.rule for finding in _findings(case, monkeypatch)}
+
+    assert bool(found) != case.name.startswith("good")
+    assert not found or case.parent.name in found
+
+
+@pytest.mark.parametrize("rule", _RULES)
+def test_every_rule_has_a_case_that_breaks_it_and_one_that_does_not(rule: str) -> None:
+    expected = [
+        (case / "expected.txt").read_text(encoding="utf-8")
+        for case in _CASES
+        if case.parent.name == rule
+    ]
+
+    assert any(f" {rule} " in text for text in expected)
+    assert "" in expected
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.startswith(("AVRO-", "PLAN-"))])
+def test_every_rule_has_a_page(rule: str) -> None:
+    page = (_ROOT / "docs" / "reference" / "rules" / f"{rule}.md").read_text(encoding="utf-8")
+
+    assert page.startswith(f"# {rule}: {RULES[rule].title}\n")
+    assert "## How to fix it" in page
+
+
+def _findings(case: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Finding, ...]:
+    monkeypatch.chdir(case)
+    old = sorted(path.relative_to(case) for path in case.glob("*.avsc") if path.stem != "new")
+    strategy = (case / "strategy").read_text(encoding="utf-8").strip()
+    return compare_files([*old, Path("new.avsc")], strategy, "AVRO").findings
+
+
+def _shown(finding: Finding) -> str:
+    severity = finding.severity.name.lower()
+    hint = f"    {finding.hint}\n" if finding.hint else ""
+    return f"{finding.location} {finding.rule} {severity} {finding.message}\n{hint}"

@@ -1,0 +1,98 @@
+"""Findings: their fingerprints, their order, and their severities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.rules import RULES, finding, with_severities
+from gitops.usecases.severities import graded, worst
+
+_PLACE = Location(file="a.yaml", line=3, column=5, pointer="/schema")
+_FOUND = Finding(
+    rule="REPO-R011", severity=Severity.ERROR, message="m", location=_PLACE, subject="a.yaml"
+)
+
+
+def test_a_fingerprint_survives_a_moved_line() -> None:
+    moved = replace(_FOUND, location=replace(_PLACE, line=90, column=1, length=4))
+
+    assert moved.fingerprint == _FOUND.fingerprint
+    assert len(_FOUND.fingerprint) == 12
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(_FOUND, rule="REPO-R012"),
+        replace(_FOUND, subject="b.yaml"),
+        replace(_FOUND, message="other"),
+        replace(_FOUND, location=replace(_PLACE, file="b.yaml")),
+        replace(_FOUND, location=replace(_PLACE, pointer="/")),
+        replace(_FOUND, location=None),
+    ],
+)
+def test_a_fingerprint_tells_everything_else_apart(other: Finding) -> None:
+    assert other.fingerprint != _FOUND.fingerprint
+
+
+def test_severity_and_hint_are_no_part_of_it() -> None:
+    other = replace(_FOUND, severity=Severity.INFO, hint="do")
+
+    assert other.fingerprint == _FOUND.fingerprint
+
+
+def test_places_as_text() -> None:
+    assert str(_PLACE) == "a.yaml:3:5"
+    assert str(Location(file="a.yaml")) == "a.yaml"
+
+
+def test_findings_sort_by_place() -> None:
+    places = [("b", 1, 1), ("a", 10, 1), ("a", 9, 2), ("a", 9, 1), ("a", 0, 0)]
+    found = [
+        replace(_FOUND, location=Location(file=file, line=line, column=column))
+        for file, line, column in places
+    ]
+
+    assert [str(one.location) for one in graded(found, {})] == [
+        "a",
+        "a:9:1",
+        "a:9:2",
+        "a:10:1",
+        "b:1:1",
+    ]
+
+
+def test_a_finding_takes_its_severity_from_the_table_and_its_subject_from_its_place() -> None:
+    assert finding("REPO-R023", "m").severity is Severity.WARNING
+    assert finding("REPO-R023", "m", location=_PLACE).subject == "a.yaml"
+    assert finding("REPO-R023", "m", location=_PLACE, subject="x").subject == "x"
+    with pytest.raises(KeyError):
+        finding("REPO-R999", "m")
+
+
+# ------------------------------------------------------------------ severities of gitops.yaml
+
+
+def test_rules_are_rated_as_configured_and_those_that_are_off_are_gone() -> None:
+    found = [finding(rule, "m", subject=rule) for rule in ("PLAN-R003", "PLAN-R004", "PLAN-R007")]
+    rules = {"PLAN-R003": Severity.OFF, "PLAN-R007": Severity.ERROR}
+
+    assert [(one.rule, one.severity) for one in with_severities(found, rules)] == [
+        ("PLAN-R004", Severity.ERROR),
+        ("PLAN-R007", Severity.ERROR),
+    ]
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in RULES.values() if not rule.configurable])
+def test_a_rule_that_is_not_configurable_keeps_its_severity(rule: str) -> None:
+    (kept,) = graded([finding(rule, "m")], {rule: Severity.OFF})
+
+    assert kept.severity is RULES[rule].severity
+
+
+def test_the_worst() -> None:
+    assert worst([]) is Severity.OFF
+    assert worst([finding("PLAN-R007", "m"), finding("PLAN-R003", "m")]) is Severity.WARNING

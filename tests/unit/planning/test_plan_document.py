@@ -1,0 +1,200 @@
+"""The document that a reviewer approves, and its digest."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitops.model.findings import Finding
+from gitops.model.plan import Plan, RefusedSchema
+from gitops.planning.plan_document import (
+    Document,
+    action_document,
+    canonical,
+    digest,
+    finding_document,
+    notice_document,
+    summary,
+    to_document,
+)
+from tests.support.plans import EVERYTHING, OTHER, REFUSAL
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=12,
+)
+
+
+def _turned(value: object) -> object:
+    """The same value, the members of every object in reverse."""
+    if isinstance(value, dict):
+        return {name: _turned(value[name]) for name in reversed(value)}
+    return [_turned(each) for each in value] if isinstance(value, list) else value
+
+
+@given(_JSON)
+def test_canonical_json_depends_on_the_value_alone(value: object) -> None:
+    text = canonical(value)
+
+    assert canonical(_turned(value)) == text
+    assert canonical(json.loads(text)) == text
+    assert json.loads(text) == value
+    assert b"\n" not in text
+
+
+@given(st.dictionaries(st.text(), _JSON), st.text(), _JSON)
+def test_a_digest_changes_with_any_member_but_itself(
+    document: dict[str, Any], name: str, value: object
+) -> None:
+    document.pop("digest", None)
+    before = digest(document)
+    changed = {**document, name: value}
+
+    assert digest({**document, "digest": value}) == before
+    assert (digest(changed) == before) is (
+        name == "digest" or canonical(changed) == canonical(document)
+    )
+
+
+def test_the_document_says_everything_and_its_digest_is_the_last_word() -> None:
+    document = to_document(EVERYTHING)
+
+    assert list(document) == [
+        "apiVersion",
+        "kind",
+        "registry",
+        "files",
+        "prune",
+        "summary",
+        "actions",
+        "notices",
+        "findings",
+        "observed",
+        "expected",
+        "digest",
+    ]
+    assert document["digest"] == digest(document)
+    assert document["digest"].startswith("sha256:")
+    assert json.loads(json.dumps(document)) == document
+
+
+_OTHERS: dict[str, object] = {
+    "registry": "staging",
+    "address": "http://elsewhere",
+    "files": "sha256:other",
+    "prune": False,
+    "actions": EVERYTHING.actions[1:],
+    "notices": EVERYTHING.notices[1:],
+    "findings": (),
+    "observed": {},
+    "expected": {},
+    "namespaces": 3,
+    "topics": 215,
+    "unchanged": 209,
+}
+
+
+@pytest.mark.parametrize("member", [field.name for field in fields(Plan)])
+def test_no_member_of_a_plan_is_left_out_of_the_digest(member: str) -> None:
+    other: Plan = replace(EVERYTHING, **{member: _OTHERS[member]})  # type: ignore[arg-type]
+
+    assert to_document(other)["digest"] != to_document(EVERYTHING)["digest"]
+
+
+def test_actions_say_all_that_they_write() -> None:
+    documents = [action_document(action) for action in EVERYTHING.actions]
+
+    assert documents[0] == {"action": "CreateNamespace", "namespace": "shop/payments"}
+    assert documents[1] == {
+        "action": "SetPolicy",
+        "subject": "namespace shop/orders",
+        "key": "schemaCompatibilityStrategy",
+        "before": "FULL",
+        "after": "BACKWARD",
+        "direction": "loosened",
+    }
+    assert documents[2]["after"] is True
+    assert documents[4] == {
+        "action": "RegisterSchema",
+        "topic": "shop/orders/order-cancelled",
+        "version": 0,
+        "latestVersion": None,
+        "strategy": "BACKWARD",
+        "schema": {"type": "STRING", "schema": "", "properties": {}},
+        "changes": [],
+    }
+    assert documents[5]["changes"][1] == {
+        "kind": "changed",
+        "path": "quantity",
+        "before": "int",
+        "after": "long",
+        "note": "promoted for readers",
+        "ignored": False,
+    }
+    assert documents[6] == {
+        "action": "DeleteSchema",
+        "topic": "shop/orders/order-legacy",
+        "versions": [0, 1, 5],
+    }
+
+
+def test_notices_say_why_nothing_is_done() -> None:
+    without_effect, swallowed, refused = map(notice_document, EVERYTHING.notices)
+
+    assert without_effect == {
+        "notice": "WithoutEffect",
+        "topic": "shop/orders/entry",
+        "changes": [],
+        "equalVersion": 2,
+        "latestVersion": 5,
+    }
+    assert (swallowed["notice"], swallowed["version"]) == ("Swallowed", 1)
+    assert [change["ignored"] for change in swallowed["changes"]] == [True]
+    assert (refused["notice"], refused["type"], refused["latestVersion"]) == ("Refused", "AVRO", 7)
+    assert refused["findings"] == [REFUSAL.fingerprint]
+
+
+def _found(finding: Finding) -> Document:
+    return finding_document(finding)
+
+
+def test_findings_with_and_without_a_place() -> None:
+    assert _found(REFUSAL)["location"] == {
+        "file": "namespaces/shop/payments/captured.avsc",
+        "line": 14,
+        "column": 7,
+        "pointer": "/fields/1/name",
+    }
+    assert _found(OTHER)["location"] is None
+    assert _found(OTHER)["severity"] == "error"
+
+
+def test_every_refusal_is_among_the_findings_by_its_fingerprint() -> None:
+    document = to_document(EVERYTHING)
+    known = {found["fingerprint"] for found in document["findings"]}
+
+    refused = [notice for notice in EVERYTHING.notices if isinstance(notice, RefusedSchema)]
+
+    assert {found.fingerprint for notice in refused for found in notice.findings} <= known
+
+
+def test_the_summary_counts() -> None:
+    assert summary(EVERYTHING) == {
+        "topics": 214,
+        "namespaces": 2,
+        "add": 1,
+        "change": 1,
+        "policies": 3,
+        "createNamespaces": 1,
+        "delete": 1,
+        "refused": 1,
+        "withoutEffect": 1,
+        "swallowed": 1,
+        "unchanged": 208,
+    }

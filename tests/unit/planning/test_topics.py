@@ -1,0 +1,251 @@
+"""What happens to one topic's schema."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.findings import Finding, Location
+from gitops.model.plan import (
+    RefusedSchema,
+    RegisterSchema,
+    SchemaSwallowed,
+    SchemaWithoutEffect,
+)
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rules import finding
+from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
+from gitops.planning.topics import TopicCase, TopicOutcome, plan_topic
+from tests.support.states import (
+    CREATED,
+    INT64,
+    STRING,
+    avro,
+    field,
+    history,
+    info,
+    pair,
+    record,
+)
+
+_OLD = avro(field("a"))
+_NEW = avro(field("a"), field("b", default=""))
+_BREAKING = avro(field("a"), field("b"), field("c", "int"))
+
+
+def _locate(pointer: str) -> Location:
+    """A place that says which pointer it stands for."""
+    return Location(file="created.avsc", line=1, column=1, pointer=pointer)
+
+
+def _planned(
+    desired: SchemaInfo,
+    known: SchemaHistory,
+    strategy: Strategy = Strategy.FULL,
+    content: tuple[Finding, ...] = (),
+) -> TopicOutcome:
+    return plan_topic(
+        TopicCase(
+            topic=CREATED,
+            desired=desired,
+            history=known,
+            strategy=strategy,
+            locate=_locate,
+            content=content,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "desired"),
+    [
+        (
+            _OLD,
+            info('{"name": "Order",\n "fields": [{"type":"string","name":"a"}],"type":"record"}'),
+        ),
+        (info("x", SchemaType.NONE), info("x", SchemaType.BYTES)),
+        (STRING, STRING),
+        (pair(record(name="K"), record()), pair(record(name="K"), record())),
+        (info("{"), info("{")),
+        (info("not a pair", SchemaType.KEY_VALUE), info("not a pair", SchemaType.KEY_VALUE)),
+    ],
+    ids=["another layout", "BYTES", "STRING", "KEY_VALUE", "broken AVRO", "broken KEY_VALUE"],
+)
+def test_the_same_schema_is_unchanged(held: SchemaInfo, desired: SchemaInfo) -> None:
+    assert _planned(desired, history(held)) is None
+
+
+_ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
+
+
+@pytest.mark.parametrize(
+    ("held", "desired", "places"),
+    [
+        (_OLD, avro(field("a", doc="x")), [("a", "doc only")]),
+        (_OLD, avro(field("a", aliases=["z"])), [("a", "aliases only")]),
+        (_OLD, avro(field("a"), doc="x"), [("Order", "doc only")]),
+        (_OLD, avro(field("a"), aliases=["Old"]), [("Order", "aliases only")]),
+        (
+            avro(field("e", _ENUM)),
+            avro(field("e", {**_ENUM, "default": "A"})),
+            [("e", "enum default only")],
+        ),
+        (_OLD, replace(_OLD, properties={"owner": "me"}), [("property owner", "me")]),
+        (replace(STRING, properties={"owner": "me"}), STRING, [("property owner", "–")]),
+        (
+            pair("", "", "STRING", "STRING"),
+            pair("", "", "STRING", "INT64"),
+            [("value.type", "INT64"), ("property value.schema.type", "INT64")],
+        ),
+    ],
+    ids=[
+        "a field's doc",
+        "a field's aliases",
+        "a record's doc",
+        "a record's aliases",
+        "an enum's default",
+        "a property more",
+        "a property less",
+        "the type of a half that has no definition",
+    ],
+)
+def test_what_pulsar_swallows_is_named(
+    held: SchemaInfo, desired: SchemaInfo, places: list[tuple[str, str]]
+) -> None:
+    outcome = _planned(desired, history(STRING, held, after=4))
+
+    assert isinstance(outcome, SchemaSwallowed)
+    assert outcome.version == 5
+    assert [(change.path, change.after) for change in outcome.changes] == places
+    assert all(change.ignored for change in outcome.changes)
+
+
+def test_an_older_schema_has_no_effect() -> None:
+    outcome = _planned(_OLD, history(STRING, _OLD, _NEW, _BREAKING))
+
+    assert isinstance(outcome, SchemaWithoutEffect)
+    assert (outcome.equal_version, outcome.latest_version) == (1, 3)
+    assert [change.path for change in outcome.changes] == ["b", "c"]
+
+
+def test_the_oldest_equal_version_is_the_one_that_pulsar_answers() -> None:
+    outcome = _planned(_OLD, history(_OLD, _OLD, _NEW))
+
+    assert isinstance(outcome, SchemaWithoutEffect)
+    assert outcome.equal_version == 0
+
+
+def test_a_schema_before_a_deletion_does_not_count() -> None:
+    outcome = _planned(_OLD, SchemaHistory(next_version=2))
+
+    assert isinstance(outcome, RegisterSchema)
+    assert outcome.version == 2
+
+
+def test_a_new_version_says_what_it_changes() -> None:
+    outcome = _planned(_NEW, history(_OLD, after=3))
+
+    assert isinstance(outcome, RegisterSchema)
+    assert (outcome.version, outcome.latest_version, outcome.strategy) == (4, 3, Strategy.FULL)
+    assert [(change.path, change.after) for change in outcome.changes] == [("b", 'string = ""')]
+
+
+def test_a_refusal_has_every_reason_with_its_place() -> None:
+    known = history(avro(field("a"), field("b")))
+
+    outcome = _planned(avro(field("a", "int"), field("b", "long")), known, Strategy.BACKWARD)
+
+    assert isinstance(outcome, RefusedSchema)
+    assert (outcome.latest_version, outcome.strategy) == (0, Strategy.BACKWARD)
+    assert [_place(found) for found in outcome.findings] == [
+        ("AVRO-R001", "/fields/0"),
+        ("AVRO-R001", "/fields/1"),
+    ]
+    assert [found.message.partition(":")[0] for found in outcome.findings] == [
+        "the new schema cannot read what v0 writes at 'a'",
+        "the new schema cannot read what v0 writes at 'b'",
+    ]
+    assert [change.path for change in outcome.changes] == ["a", "b"]
+
+
+def test_a_place_is_in_the_new_schema_whichever_side_reads() -> None:
+    known = history(avro(field("a"), field("gone")))
+
+    outcome = _planned(_OLD, known, Strategy.FORWARD)
+
+    assert isinstance(outcome, RefusedSchema)
+    (found,) = outcome.findings
+    assert found.message.startswith("v0 cannot read what the new schema writes at 'gone'")
+    assert found.location is not None
+    assert found.location.file == "created.avsc"
+    assert found.location.pointer in ("", "/fields")
+
+
+def _place(found: Finding) -> tuple[str, str]:
+    assert found.location is not None
+    return found.rule, found.location.pointer
+
+
+def test_a_refusal_without_a_part_to_blame_stands_at_the_definition() -> None:
+    outcome = _planned(INT64, history(STRING))
+
+    assert isinstance(outcome, RefusedSchema)
+    assert [_place(found) for found in outcome.findings] == [("PLAN-R001", "")]
+    assert "409" in outcome.findings[0].message
+
+
+def test_a_schema_that_is_invalid_for_its_type_is_refused_even_as_the_first() -> None:
+    outcome = _planned(info("text", SchemaType.INT64), SchemaHistory())
+
+    assert isinstance(outcome, RefusedSchema)
+    assert outcome.latest_version is None
+    assert [_place(found) for found in outcome.findings] == [("PLAN-R001", "")]
+    assert "422" in outcome.findings[0].message
+
+
+def test_a_history_that_cannot_be_read_refuses_a_change() -> None:
+    broken = info("no pair", SchemaType.KEY_VALUE)
+
+    outcome = _planned(pair("", "", "STRING", "STRING"), history(broken))
+
+    assert isinstance(outcome, RefusedSchema)
+    assert [found.rule for found in outcome.findings] == ["PLAN-R002"]
+
+
+def test_a_poisoned_history_names_the_version_that_poisons_it() -> None:
+    bad = avro(field("a", "int", default="text"))
+
+    outcome = _planned(_NEW, history(bad))
+
+    assert isinstance(outcome, RefusedSchema)
+    assert "v0 of this topic is not a valid schema" in outcome.findings[0].message
+
+
+_AT_B = finding("AVRO-P002", "invalid default", location=_locate("/fields/1/name"))
+_WARNING = finding("REPO-R023", "a warning", location=_locate("/doc"))
+
+
+def test_content_errors_hold_back_a_change_that_the_broker_would_take() -> None:
+    outcome = _planned(_NEW, history(_OLD), content=(_AT_B,))
+
+    assert isinstance(outcome, RefusedSchema)
+    assert outcome.findings == (_AT_B,)
+
+
+def test_content_warnings_hold_back_nothing() -> None:
+    assert isinstance(_planned(_NEW, history(_OLD), content=(_WARNING,)), RegisterSchema)
+
+
+def test_content_errors_do_not_hold_back_what_is_there() -> None:
+    assert _planned(_OLD, history(_OLD), content=(_AT_B,)) is None
+
+
+def test_one_place_is_blamed_once() -> None:
+    outcome = _planned(_BREAKING, history(_OLD), Strategy.BACKWARD, (_AT_B, _WARNING))
+
+    assert isinstance(outcome, RefusedSchema)
+    assert [_place(found) for found in outcome.findings] == [
+        ("AVRO-R002", "/fields/1/name"),
+        ("REPO-R023", "/doc"),
+    ]

@@ -1,0 +1,220 @@
+"""Plans in terminals of every width, whatever names and values they hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from gitops.model.findings import Location
+from gitops.model.names import TopicName
+from gitops.model.plan import (
+    ChangeKind,
+    DeleteSchema,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaChange,
+    SchemaSwallowed,
+)
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rules import finding
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.planning.make import subject_of
+from gitops.planning.plan_document import to_document
+from gitops.reporters.text.plan import plan_report
+from tests.support.consoles import shown, unwrapped
+from tests.support.plans import CHANGED, EVERYTHING, OTHER, REFUSAL
+from tests.support.states import ORDERS, STRING
+
+_GOLDEN = Path(__file__).parents[1] / "golden"
+_WIDTHS = [40, 60, 100, 160]
+
+
+def _excerpt(where: Location) -> str:
+    assert where.file.endswith("captured.avsc")
+    return '      "name": "currency", "type": "string"'
+
+
+def _text(plan: Plan, width: int = 100, *, color: bool = False) -> str:
+    report = plan_report(plan, _excerpt, files="files 4f1c9e2 (main, clean)", seconds=2.14)
+    return shown(report, width, color=color)
+
+
+@pytest.mark.parametrize("width", [40, 100])
+def test_a_plan_looks_as_it_should(width: int) -> None:
+    expected = (_GOLDEN / f"plan-{width}.txt").read_text(encoding="utf-8")
+
+    assert _text(EVERYTHING, width) == expected
+
+
+@pytest.mark.parametrize("width", _WIDTHS)
+def test_nothing_is_lost_and_nothing_is_too_wide(width: int) -> None:
+    text = _text(EVERYTHING, width)
+    joined = unwrapped(text)
+    said = [
+        *(str(subject_of(action)) for action in EVERYTHING.actions),
+        *(str(notice.topic) for notice in EVERYTHING.notices),
+        *(found.rule for found in EVERYTHING.findings),
+        *(found.message for found in EVERYTHING.findings),
+        REFUSAL.hint,
+        str(REFUSAL.location),
+        "FULL → BACKWARD",
+        "BACKWARD → BACKWARD_TRANSITIVE",
+        "– → true",
+        "int → long",
+        "[null, string] = null",
+        "legacy.code",
+        "v3 → v4",
+        "new → v0",
+        "v5 → deleted",
+        "v7 → refused",
+        "production",
+        "http://pulsar.acme:8080",
+        "214 topics, 2 namespaces",
+        "files 4f1c9e2 (main, clean)",
+        "208 unchanged",
+        "2.1 s",
+    ]
+
+    assert [one for one in said if unwrapped(one) not in joined] == []
+    assert max(map(cell_len, text.split("\n"))) <= width
+
+
+@pytest.mark.parametrize("width", _WIDTHS)
+def test_colour_adds_no_word(width: int) -> None:
+    plain, coloured = _text(EVERYTHING, width), _text(EVERYTHING, width, color=True)
+
+    assert "\x1b[" in coloured
+    assert "\x1b" not in plain
+    without = "".join(part.partition("m")[2] for part in f"m{coloured}".split("\x1b["))
+    assert [line.rstrip() for line in without.split("\n")] == plain.split("\n")
+
+
+def test_an_empty_plan_says_so() -> None:
+    plan = Plan(registry="local", address="registry.db", files="sha256:0", topics=1, unchanged=1)
+
+    text = _text(plan)
+
+    assert text == (
+        "local · registry.db · 1 topic, 0 namespaces · files 4f1c9e2 (main, clean)\n"
+        "\n"
+        "1 unchanged   2.1 s\n"
+    )
+
+
+def test_a_policy_beside_a_deletion_is_shown() -> None:
+    plan = replace(EVERYTHING, actions=EVERYTHING.actions[-1:], notices=(), findings=())
+
+    assert "3 versions: their messages lose their schema" in _text(plan)
+
+
+def test_a_first_schema_that_is_refused_is_called_new() -> None:
+    notice = RefusedSchema(
+        topic=TopicName(ORDERS, "x"),
+        info=STRING,
+        latest_version=None,
+        strategy=SchemaCompatibilityStrategy.FULL,
+        findings=(OTHER,),
+    )
+
+    text = _text(replace(EVERYTHING, actions=(), notices=(notice,), findings=(OTHER,)))
+
+    assert "new → refused" in text
+    assert text.count(OTHER.message) == 1
+
+
+def test_a_long_list_of_changes_says_what_is_left_out() -> None:
+    changes = tuple(
+        SchemaChange(kind=ChangeKind.ADDED, path=f"field{i}", after="int") for i in range(45)
+    )
+    action = replace(CHANGED, changes=changes)
+
+    text = _text(replace(EVERYTHING, actions=(action,), notices=(), findings=()))
+
+    assert "field39" in text
+    assert "field40" not in text
+    assert "… 5 more changes" in text
+
+
+def test_a_long_value_is_cut_in_the_middle_and_says_so() -> None:
+    change = SchemaChange(kind=ChangeKind.CHANGED, path="p", before="a" * 900, after="b")
+    action = replace(CHANGED, changes=(change,))
+
+    text = _text(replace(EVERYTHING, actions=(action,), notices=(), findings=()), 160)
+
+    assert "600 more" in text
+    assert text.count("a") < 500
+
+
+# ------------------------------------------------------------------ hostile words
+
+HOSTILE = st.text(
+    st.sampled_from("ab \t\r\n\x00\x07\x1b[31m\x7f\x9b\u202e\u2066\u2028\u200b\u0301é漢字🎉\ud800")
+    | st.characters(),
+    max_size=40,
+)
+_TOPICS = HOSTILE.map(lambda text: TopicName(ORDERS, f"t{text.replace('/', '')}"))
+_ALLOWED = {"\n"}
+
+
+def _odd(text: str) -> set[str]:
+    return {char for char in text if not char.isprintable()} - _ALLOWED - _BLANKS
+
+
+_BLANKS = {chr(code) for code in range(0x10000) if chr(code).isspace() and code > 0x9F} - {
+    "\u2028",
+    "\u2029",
+}
+"""Blanks that only take room."""
+
+
+@settings(max_examples=60)
+@given(_TOPICS, HOSTILE, HOSTILE, st.sampled_from(_WIDTHS))
+def test_no_word_of_a_file_or_a_registry_reaches_the_terminal_raw(
+    topic: TopicName, word: str, other: str, width: int
+) -> None:
+    change = SchemaChange(kind=ChangeKind.CHANGED, path=word, before=other, after=word, note=other)
+    place = Location(file=f"a/{word}", line=1, column=3, length=2)
+    found = finding("AVRO-R002", word, location=place, subject=word, hint=other)
+    info = SchemaInfo(type=SchemaType.AVRO, schema=word, properties={word: other})
+    strategy = SchemaCompatibilityStrategy.FULL
+    plan = Plan(
+        registry=word,
+        address=other,
+        files=word,
+        actions=(
+            RegisterSchema(
+                topic=topic,
+                info=info,
+                version=1,
+                latest_version=0,
+                strategy=strategy,
+                changes=(change,),
+            ),
+            DeleteSchema(topic=replace(topic, local_name="x"), versions=(0,)),
+        ),
+        notices=(
+            SchemaSwallowed(topic=topic, version=1, changes=(change,)),
+            RefusedSchema(
+                topic=topic,
+                info=info,
+                latest_version=0,
+                strategy=strategy,
+                findings=(found,),
+                changes=(change,),
+            ),
+        ),
+        findings=(found,),
+    )
+
+    report = plan_report(plan, lambda _where: f"{word}{other}", files=other, seconds=0)
+    text = shown(report, width)
+
+    assert _odd(text) == set()
+    assert text.encode()
+    assert to_document(plan)["digest"]

@@ -1,0 +1,95 @@
+"""Files that commands write: whole, inside, and only where they differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitops.model.errors import UsageError
+from gitops.repository.folder import read_definition, replace_files, write_files
+
+
+def test_files_are_written_with_their_folders(tmp_path: Path) -> None:
+    assert write_files(tmp_path, {"a/b/c.json": b"1", "d": b"2"}) == 2
+
+    assert (tmp_path / "a" / "b" / "c.json").read_bytes() == b"1"
+    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == ["c.json", "d"]
+
+
+def test_only_what_differs_is_written(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a": b"1", "b": b"1"})
+    untouched = (tmp_path / "a").stat()
+
+    assert write_files(tmp_path, {"a": b"1", "b": b"2"}) == 1
+    assert (tmp_path / "a").stat().st_ino == untouched.st_ino
+    assert write_files(tmp_path, {"a": b"1", "b": b"2"}) == 0
+
+
+def test_old_files_that_are_no_longer_wanted_are_removed(tmp_path: Path) -> None:
+    write_files(tmp_path, {"keep": b"1", "old": b"1", "other": b"1"})
+
+    assert replace_files(tmp_path, ["keep", "old", "gone"], {"keep": b"1", "new": b"1"}) == 3
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["keep", "new", "other"]
+
+
+@pytest.mark.parametrize("path", ["../x", "/tmp/x", "a/../../x"])  # noqa: S108 - never written
+def test_nothing_is_written_outside(tmp_path: Path, path: str) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+
+    with pytest.raises(UsageError, match="outside the repository"):
+        write_files(root, {path: b"1"})
+    assert not (tmp_path / "x").exists()
+
+
+def test_nothing_is_written_through_a_symbolic_link_that_leads_outside(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (root / "folder").symlink_to(outside, target_is_directory=True)
+    (root / "file").symlink_to(outside / "file")
+
+    for path in ("folder/x", "file"):
+        with pytest.raises(UsageError, match="outside the repository"):
+            write_files(root, {path: b"1"})
+    assert list(outside.iterdir()) == []
+
+
+def test_a_link_that_leads_to_itself_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+
+    with pytest.raises(UsageError):
+        write_files(tmp_path, {"loop/x": b"1"})
+
+
+def test_a_folder_in_the_place_of_a_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").write_bytes(b"")
+
+    with pytest.raises(UsageError, match="cannot write a"):
+        write_files(tmp_path, {"a": b"1"})
+    with pytest.raises(UsageError, match="cannot write b/c"):
+        write_files(tmp_path, {"b/c": b"1"})
+
+
+def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+
+    with pytest.raises(UsageError):
+        write_files(tmp_path, {"a": b"1"})
+
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_definitions_are_text(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_bytes("é\r\n".encode())
+    bad.write_bytes(b"\xff")
+
+    assert read_definition(good) == "é\r\n"
+    with pytest.raises(UsageError, match="not UTF-8"):
+        read_definition(bad)
+    with pytest.raises(UsageError, match="No such file"):
+        read_definition(tmp_path / "none")

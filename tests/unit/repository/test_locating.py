@@ -1,0 +1,125 @@
+"""Where a place in the schema that a registry gets stands in the files."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitops.model.findings import Location
+from gitops.model.names import TopicName
+from gitops.repository.definitions.locating import Locator
+from gitops.repository.loader import load
+from tests.support.trees import MemoryTree, repository
+
+_FOLDER = "namespaces/shop/orders"
+_TOPIC = TopicName.parse("shop/orders/created")
+_MANIFEST = """\
+apiVersion: pulsar-gitops/v1
+kind: Topic
+schema:
+  type: AVRO
+  definition: created.avsc
+"""
+_OWN = """\
+{"type": "record", "name": "Created", "fields": [
+  {"name": "id", "type": "string"},
+  {"name": "total", "type": "shop.Money"},
+  {"name": "again", "type": ["null", "shop.Money"]}
+]}
+"""
+_MONEY = """\
+{
+  "type": "record", "name": "Money", "namespace": "shop",
+  "fields": [
+    {"name": "amount", "type": "long"},
+    {"name": "currency", "type": {"type": "enum", "name": "Currency", "symbols": ["EUR"]}}
+  ]
+}
+"""
+_FILES: dict[str, str] = {
+    f"{_FOLDER}/created.yaml": _MANIFEST,
+    f"{_FOLDER}/created.avsc": _OWN,
+    "types/money.avsc": _MONEY,
+}
+
+
+def _located(
+    pointer: str, files: dict[str, str] | None = None, *, gone: tuple[str, ...] = ()
+) -> Location | None:
+    known = files or _FILES
+    loaded = load(repository(known))
+    assert loaded.findings == ()
+    left: MemoryTree = repository({k: v for k, v in known.items() if k not in gone})
+    return Locator(left, loaded.topics).locate(_TOPIC, pointer)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "place"),
+    [
+        ("", f"{_FOLDER}/created.avsc:1:1"),
+        ("/name", f"{_FOLDER}/created.avsc:1:28"),
+        ("/fields/0/type", f"{_FOLDER}/created.avsc:2:26"),
+        ("/fields/1/name", f"{_FOLDER}/created.avsc:3:12"),
+        ("/fields/2/type/1", f"{_FOLDER}/created.avsc:4:38"),
+        ("/fields/1/type", "types/money.avsc:1:1"),
+        ("/fields/1/type/fields/0/name", "types/money.avsc:4:14"),
+        ("/fields/1/type/fields/1/type/symbols/0", "types/money.avsc:5:83"),
+        ("/fields/1/type/fields/9", "types/money.avsc:3:13"),
+        ("/nonsense", f"{_FOLDER}/created.avsc:1:1"),
+    ],
+)
+def test_a_place_is_found_in_the_file_that_it_comes_from(pointer: str, place: str) -> None:
+    assert str(_located(pointer)) == place
+
+
+def test_without_shared_types_the_pointer_is_the_files_own() -> None:
+    files = {
+        f"{_FOLDER}/created.yaml": _MANIFEST,
+        f"{_FOLDER}/created.avsc": _OWN.replace("shop.Money", "string"),
+    }
+
+    found = _located("/fields/1/type", files)
+
+    assert str(found) == f"{_FOLDER}/created.avsc:3:29"
+    assert found is not None
+    assert (found.pointer, found.length) == ("/fields/1/type", 8)
+
+
+def test_an_inline_definition_is_found_at_the_manifest() -> None:
+    inline = _MANIFEST.replace("created.avsc", "{type: record, name: A, fields: []}")
+    files = {f"{_FOLDER}/created.yaml": inline}
+
+    found = _located("/fields", files)
+
+    assert found is not None
+    assert found.file == f"{_FOLDER}/created.yaml"
+
+
+def test_a_topic_without_a_definition_is_found_at_the_manifest() -> None:
+    primitive = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: STRING}\n"
+
+    found = _located("", {f"{_FOLDER}/created.yaml": primitive})
+
+    assert found is not None
+    assert found.file == f"{_FOLDER}/created.yaml"
+
+
+def test_a_topic_that_the_files_do_not_name_is_nowhere() -> None:
+    assert Locator(repository({}), {}).locate(_TOPIC, "") is None
+
+
+def test_a_file_that_is_gone_is_still_named() -> None:
+    own, shared = f"{_FOLDER}/created.avsc", "types/money.avsc"
+
+    assert _located("/name", gone=(own,)) == Location(file=own)
+    assert str(_located("/name", gone=(shared,))) == f"{own}:1:28"
+    # Without the shared type nobody knows any more that the place was inside it.
+    assert str(_located("/fields/1/type/fields/0", gone=(shared,))).startswith(own)
+
+
+def test_a_file_that_is_no_longer_json_is_found_at_its_beginning() -> None:
+    loaded = load(repository(_FILES))
+    broken = repository({**_FILES, f"{_FOLDER}/created.avsc": "{"})
+
+    found = Locator(broken, loaded.topics).locate(_TOPIC, "/fields/1/type/fields/0")
+
+    assert str(found) == f"{_FOLDER}/created.avsc:1:1"

@@ -1,0 +1,183 @@
+"""The recorded history of a registry: what is written, and what is read of it again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+from gitops.model.errors import UsageError
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy, TopicPolicies
+from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.repository.documents.snapshot import TopicSnapshot
+from gitops.repository.snapshots import recorded_topics, render, snapshot_files
+from tests.support.states import CREATED, ORDERS, STRING, info, state, topic_state
+from tests.support.strategies import registry_states
+from tests.support.trees import MemoryTree
+
+_TOPIC = "snapshots/production/shop/orders/created.json"
+
+
+def _one(files: dict[str, bytes], path: str) -> dict[str, object]:
+    document: dict[str, object] = json.loads(files[path])
+    return document
+
+
+def test_a_topic_with_all_that_is_known_of_it() -> None:
+    own = TopicPolicies(
+        schema_compatibility_strategy=SchemaCompatibilityStrategy.FULL,
+        schema_validation_enforced=False,
+    )
+    entry = SchemaEntry(
+        version=3, info=info('"int"', properties={"b": "2", "a": "1"}), timestamp=17
+    )
+    topic = TopicState(
+        topic=CREATED, policies=own, history=SchemaHistory(entries=(entry,), next_version=4)
+    )
+
+    files = render("production", state(topic))
+
+    assert list(files) == ["snapshots/production/shop/orders.json", _TOPIC]
+    assert _one(files, _TOPIC) == {
+        "apiVersion": "pulsar-gitops/v1",
+        "kind": "TopicSnapshot",
+        "topic": "shop/orders/created",
+        "nextVersion": 4,
+        "policies": {"schemaCompatibilityStrategy": "FULL", "schemaValidationEnforced": False},
+        "versions": [
+            {
+                "version": 3,
+                "type": "AVRO",
+                "timestamp": 17,
+                "schema": '"int"',
+                "properties": {"a": "1", "b": "2"},
+            }
+        ],
+    }
+    assert TopicSnapshot.model_validate_json(files[_TOPIC]).history() == topic.history
+
+
+def test_a_namespace_stands_beside_its_folder() -> None:
+    policies = NamespacePolicies(is_allow_auto_update_schema=False)
+    missing = NamespaceState(namespace=NamespaceName("shop", "payments"), exists=False)
+    known = state(namespaces={ORDERS: policies})
+
+    files = render(
+        "production",
+        RegistryState(namespaces={**known.namespaces, missing.namespace: missing}),
+    )
+
+    assert _one(files, "snapshots/production/shop/orders.json")["policies"] == {
+        "isAllowAutoUpdateSchema": False
+    }
+    assert list(files) == ["snapshots/production/shop/orders.json"]
+
+
+def test_a_deletion_is_remembered_and_a_topic_without_a_past_is_not() -> None:
+    gone = TopicState(topic=CREATED, history=SchemaHistory(next_version=2))
+    never = topic_state(TopicName(ORDERS, "never"))
+
+    files = render("production", state(gone, never))
+
+    assert [path for path in files if path.count("/") == 4] == [_TOPIC]
+    assert (_one(files, _TOPIC)["nextVersion"], _one(files, _TOPIC)["versions"]) == (2, [])
+
+
+@given(registry_states())
+def test_every_topic_that_was_written_is_named_again(known: RegistryState) -> None:
+    files = render("production", known)
+    tree = MemoryTree(files)
+    written = {name for name, topic in known.topics.items() if topic.history.next_version}
+
+    assert recorded_topics(tree, "production") == written
+    assert snapshot_files(tree, "production") == tuple(sorted(files))
+    assert recorded_topics(tree, "staging") == frozenset()
+
+
+def test_names_that_only_differ_in_case_or_are_no_file_names_have_files_of_their_own() -> None:
+    names = ["a", "A", "x.y", "CON", "é", "a b", "..", "nul\x00", "long" * 80]
+    topics = [TopicName(ORDERS, name) for name in names]
+    files = render("production", state(*(topic_state(topic, STRING) for topic in topics)))
+
+    assert len({path.casefold() for path in files}) == len(names) + 1
+    assert recorded_topics(MemoryTree(files), "production") == set(topics)
+
+
+def test_both_domains_of_one_name_are_told_apart() -> None:
+    topics = [CREATED, TopicName(ORDERS, "created", "non-persistent")]
+    files = render("production", state(*(topic_state(topic, STRING) for topic in topics)))
+
+    assert recorded_topics(MemoryTree(files), "production") == set(topics)
+
+
+def test_odd_letters_of_a_schema_do_no_harm() -> None:
+    content = render("production", _with("\u2028é漢"))[_TOPIC]
+
+    assert content.isascii()
+    document = TopicSnapshot.model_validate_json(content)
+    assert document.versions[0].schema_ == "\u2028é漢"
+
+
+def _with(text: str) -> RegistryState:
+    return state(topic_state(CREATED, info(text)))
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"", "Invalid JSON"),
+        (b"\xff", "Invalid JSON"),
+        (b"{", "Invalid JSON"),
+        (b"[]", "object"),
+        (b"{}", "Field required"),
+        (b'{"kind": "TopicSnapshot", "more": 1}', "Field required"),
+    ],
+)
+def test_a_broken_file_says_which_and_what_to_do(content: bytes, what: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        recorded_topics(MemoryTree({_TOPIC: content}), "production")
+
+    assert what in raised.value.what
+    assert raised.value.where == _TOPIC
+    assert "pulsar-gitops snapshot" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("apiVersion", "pulsar-gitops/v2"),
+        ("kind", "Topic"),
+        ("topic", "no topic"),
+        ("nextVersion", -1),
+        ("versions", [{"version": 0, "type": "AVROO", "schema": ""}]),
+        ("versions", [{"version": "0", "type": "AVRO", "schema": ""}]),
+        ("more", 1),
+    ],
+)
+def test_a_file_with_a_wrong_member_is_broken(member: str, value: object) -> None:
+    good = _one(render("production", _with('"int"')), _TOPIC)
+    tree = MemoryTree({_TOPIC: json.dumps({**good, member: value})})
+
+    with pytest.raises(UsageError, match="cannot be read"):
+        recorded_topics(tree, "production")
+
+
+def test_a_file_that_leads_outside_is_not_read() -> None:
+    tree = MemoryTree({}, outside=frozenset({_TOPIC}))
+
+    with pytest.raises(UsageError, match="outside the repository"):
+        recorded_topics(tree, "production")
+
+
+def test_other_files_are_passed_over() -> None:
+    files = {
+        "snapshots/production/README.md": b"",
+        "snapshots/production/shop/orders.json": b"{",
+        "snapshots/production/shop/orders/notes.txt": b"",
+        "snapshots/production2/shop/orders/x.json": b"{",
+    }
+
+    assert recorded_topics(MemoryTree(files), "production") == frozenset()

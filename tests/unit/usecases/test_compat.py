@@ -1,0 +1,130 @@
+"""A stream of cases: one verdict for each, in order, whatever the lines hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitops.usecases.compat import decide_lines
+
+_V0 = {"type": "AVRO", "schema": '{"type":"record","name":"A","fields":[]}'}
+_V1 = {
+    "type": "AVRO",
+    "schema": '{"type":"record","name":"A","fields":[{"name":"a","type":"int"}]}',
+}
+
+
+def _case(**more: object) -> dict[str, object]:
+    return {"id": "x", "strategy": "FULL", "existing": [_V0], "candidate": _V1, **more}
+
+
+def _decided(*lines: object) -> list[tuple[dict[str, Any], bool]]:
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    return [(json.loads(verdict), good) for verdict, good in decide_lines(texts)]
+
+
+def _verdict(**more: object) -> tuple[bool, int | None]:
+    ((verdict, good),) = _decided(_case(**more))
+    assert good
+    return verdict["accepted"], verdict["version"]
+
+
+@pytest.mark.parametrize(
+    ("more", "accepted", "version"),
+    [
+        ({}, False, None),
+        ({"strategy": "FORWARD"}, True, 1),
+        ({"strategy": "FORWARD", "mode": "producer"}, True, 1),
+        ({"candidate": _V0}, True, 0),
+        ({"existing": []}, True, 0),
+        ({"existing": [_V0, {"deleted": True}]}, True, 2),
+        ({"existing": [_V0, {"deleted": True}, _V1], "candidate": _V1}, True, 2),
+        ({"mode": "version", "candidate": _V0}, True, 0),
+        ({"mode": "version"}, True, -1),
+        ({"mode": "lookup"}, False, None),
+        ({"mode": "lookup", "candidate": _V0}, True, 0),
+        ({"mode": "compat", "strategy": "FORWARD"}, True, None),
+        ({"candidate": {"type": "STRING"}, "existing": []}, True, 0),
+        ({"candidate": {"type": "STRING", "properties": None}, "existing": []}, True, 0),
+    ],
+)
+def test_modes_and_histories(
+    more: dict[str, object], version: int | None, *, accepted: bool
+) -> None:
+    assert _verdict(**more) == (accepted, version)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "nonsense",
+        "[]",
+        "1",
+        "null",
+        '{"id": "x"}',
+        "[" * 100_000,
+        _case(candidate=None),
+        _case(candidate={"type": "AVROO"}),
+        _case(candidate={"type": ["AVRO"]}),
+        _case(candidate={"type": "AVRO", "schema": {}}),
+        _case(candidate={"type": "AVRO", "schema": "", "properties": ["a"]}),
+        _case(existing={}),
+        _case(existing=[None]),
+        _case(existing=[{"type": "KEY_VALUE", "schema": "no pair"}]),
+        _case(strategy="BACKWARDS"),
+        _case(strategy=["FULL"]),
+        _case(mode="reader"),
+        _case(mode=None),
+    ],
+)
+def test_a_bad_line_is_answered_in_its_place(line: object) -> None:
+    found = _decided(_case(id="before"), line, _case(id="after", candidate=_V0))
+
+    assert [good for _, good in found] == [True, False, True]
+    assert [verdict["id"] for verdict, _ in found][::2] == ["before", "after"]
+    assert not found[1][0]["accepted"]
+    assert found[1][0]["reason"].startswith("line 2: ")
+    assert set(found[1][0]) == {"id", "accepted", "version", "reason"}
+
+
+def test_a_bad_case_keeps_its_id() -> None:
+    ((verdict, good),) = _decided(_case(id={"any": ["thing", 1]}, strategy="nonsense"))
+
+    assert (verdict["id"], good) == ({"any": ["thing", 1]}, False)
+
+
+def test_blank_lines_are_no_cases_and_are_counted() -> None:
+    found = _decided("", _case(), "  \n", "{")
+
+    assert len(found) == 2
+    assert found[1][0]["reason"].startswith("line 4: ")
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters() | st.just("\ud800")),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
+    max_leaves=4,
+)
+_MEMBERS = st.sampled_from(["id", "strategy", "mode", "existing", "candidate", "idle"])
+
+
+@given(st.lists(st.dictionaries(_MEMBERS, _VALUES)))
+def test_any_stream_has_a_verdict_for_each_line(changed: list[dict[str, Any]]) -> None:
+    lines = [json.dumps({**_case(), **each}) for each in changed]
+
+    verdicts = [verdict for verdict, _ in decide_lines(lines)]
+
+    assert [json.loads(v.encode())["id"] for v in verdicts] == [
+        each.get("id", "x") for each in changed
+    ]
+    assert all("\n" not in verdict for verdict in verdicts)
+
+
+@given(st.lists(st.text()))
+def test_any_text_has_a_verdict_for_each_line_that_is_not_blank(lines: list[str]) -> None:
+    assert len(list(decide_lines(lines))) == sum(bool(line.strip()) for line in lines)

@@ -1,0 +1,204 @@
+"""From files and a registry to a plan: what is read, what counts, what stops it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitops.model.config import EmbeddedConfig
+from gitops.model.errors import UsageError
+from gitops.model.findings import Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import DeleteSchema
+from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy
+from gitops.model.repository import Repository
+from gitops.model.state import RegistryState
+from gitops.repository.loader import load
+from gitops.usecases.desired import desired_of, registry_config
+from gitops.usecases.plan import Planning, UnplannableError, plan
+from gitops.usecases.validate import validate
+from tests.support.fake_registry import FakeRegistry
+from tests.support.states import CREATED, ORDERS, STRING, state, topic_state
+from tests.support.trees import MemoryTree, repository
+
+_MANIFEST = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: STRING}\n"
+_BAD_DEFAULT = (
+    "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema:\n  type: AVRO\n  definition:\n"
+    "    type: record\n    name: A\n    fields: [{name: a, type: int, default: text}]\n"
+)
+_FOLDER = "namespaces/shop/orders"
+_CONFIG = EmbeddedConfig(path="registry.db")
+
+
+def _loaded(files: dict[str, str], rules: str = "") -> Repository:
+    tree = repository(files)
+    if rules:
+        settings = tree.read("gitops.yaml").decode() + f"rules: {rules}\n"
+        tree = MemoryTree({**files, "gitops.yaml": settings})
+    return load(tree)
+
+
+def _planning(
+    files: Repository, registry: FakeRegistry, *, prune: bool = False, recorded: str = ""
+) -> Planning:
+    return Planning(
+        repository=files,
+        registry=registry,
+        config=_CONFIG,
+        locate=lambda _topic, _pointer: None,
+        recorded=frozenset({TopicName.parse(recorded)} if recorded else ()),
+        prune=prune,
+    )
+
+
+def test_only_what_the_files_name_is_read() -> None:
+    registry = FakeRegistry(listed=[TopicName(ORDERS, "unmanaged")])
+
+    plan(_planning(_loaded({f"{_FOLDER}/created.yaml": _MANIFEST}), registry))
+
+    (scope,) = registry.asked
+    assert scope.namespaces == {ORDERS}
+    assert scope.topics == {CREATED}
+
+
+def test_pruning_reads_what_is_listed_or_recorded_in_managed_namespaces() -> None:
+    listed = [
+        TopicName(ORDERS, "unmanaged"),
+        TopicName(ORDERS, "created", "non-persistent"),
+    ]
+    known = state(
+        topic_state(CREATED, STRING),
+        topic_state(listed[0], STRING),
+        topic_state(TopicName(ORDERS, "recorded"), STRING),
+    )
+    registry = FakeRegistry(known, listed=listed)
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST}, "{PLAN-R005: 'off'}")
+
+    made = plan(_planning(files, registry, prune=True, recorded="shop/orders/recorded"))
+    elsewhere = plan(_planning(files, registry, prune=True, recorded="shop/payments/recorded"))
+
+    assert [str(a.topic) for a in made.actions if isinstance(a, DeleteSchema)] == [
+        "shop/orders/recorded",
+        "shop/orders/unmanaged",
+    ]
+    assert [str(a.topic) for a in elsewhere.actions if isinstance(a, DeleteSchema)] == [
+        "shop/orders/unmanaged"
+    ]
+
+
+def test_files_with_errors_are_not_planned() -> None:
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST + "nonsense: 1\n"})
+    registry = FakeRegistry()
+
+    with pytest.raises(UnplannableError) as raised:
+        plan(_planning(files, registry))
+
+    assert raised.value.exit_code == 1
+    assert registry.asked == []
+
+
+def test_findings_are_rated_as_configured() -> None:
+    files = {f"{_FOLDER}/created.yaml": _BAD_DEFAULT, f"{_FOLDER}/stray.avsc": "{}"}
+
+    as_is = plan(_planning(_loaded(files), FakeRegistry(state(namespaces={ORDERS: _NOTHING}))))
+    rated = plan(
+        _planning(
+            _loaded(files, "{AVRO-P002: 'off', REPO-R023: info}"),
+            FakeRegistry(state(namespaces={ORDERS: _NOTHING})),
+        )
+    )
+
+    assert [(one.rule, one.severity) for one in as_is.findings] == [
+        ("AVRO-P002", Severity.ERROR),
+        ("REPO-R023", Severity.WARNING),
+    ]
+    assert [type(one).__name__ for one in as_is.notices] == ["RefusedSchema"]
+    assert [(one.rule, one.severity) for one in rated.findings] == [("REPO-R023", Severity.INFO)]
+    assert rated.notices == ()
+
+
+_NOTHING = NamespacePolicies()
+
+
+# ------------------------------------------------------------------ desired
+
+
+def test_every_topic_has_its_namespace() -> None:
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+
+    assert set(desired_of(files, _CONFIG).namespaces) == {ORDERS}
+
+
+def test_a_registrys_own_policies_are_laid_over_those_of_the_files() -> None:
+    text = (
+        "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
+        "schemaCompatibilityStrategy: FULL\nschemaValidationEnforced: true\n"
+    )
+    files = _loaded({f"{_FOLDER}/namespace.yaml": text})
+    other = NamespaceName("shop", "other")
+    backward = NamespacePolicies(schema_compatibility_strategy=SchemaCompatibilityStrategy.BACKWARD)
+
+    wanted = desired_of(
+        files, EmbeddedConfig(path="x", namespaces={ORDERS: backward, other: backward})
+    )
+
+    assert {name: each.policies for name, each in wanted.namespaces.items()} == {
+        ORDERS: NamespacePolicies(
+            schema_compatibility_strategy=SchemaCompatibilityStrategy.BACKWARD,
+            schema_validation_enforced=True,
+        )
+    }
+
+
+def test_registries_are_found_by_name() -> None:
+    files = _loaded({})
+
+    assert registry_config(files, None)[0] == registry_config(files, "local")[0] == "local"
+    with pytest.raises(UsageError, match="no registry 'locl'") as raised:
+        registry_config(files, "locl")
+    assert "local" in raised.value.hint
+    with pytest.raises(UsageError) as raised:
+        registry_config(files, "production")
+    assert raised.value.hint == "known: local"
+
+
+# ------------------------------------------------------------------ validate
+
+
+@pytest.mark.parametrize(
+    ("paths", "files"),
+    [
+        ((), ["a.avsc", "b.avsc", "created.yaml"]),
+        ((".",), ["a.avsc", "b.avsc", "created.yaml"]),
+        ((_FOLDER,), ["a.avsc", "b.avsc", "created.yaml"]),
+        (("namespaces",), ["a.avsc", "b.avsc", "created.yaml"]),
+        ((f"{_FOLDER}/a.avsc",), ["a.avsc"]),
+        ((f"{_FOLDER}/a.avsc", f"{_FOLDER}/created.yaml"), ["a.avsc", "created.yaml"]),
+        ((f"{_FOLDER}/a",), []),
+        (("names",), []),
+        (("clients",), []),
+    ],
+)
+def test_findings_of_some_paths(paths: tuple[str, ...], files: list[str]) -> None:
+    loaded = _loaded(
+        {
+            f"{_FOLDER}/created.yaml": _BAD_DEFAULT,
+            f"{_FOLDER}/a.avsc": "{}",
+            f"{_FOLDER}/b.avsc": "{}",
+        }
+    )
+
+    found = [one.location.file for one in validate(loaded, paths) if one.location]
+
+    assert found == [f"{_FOLDER}/{file}" for file in files]
+
+
+def test_rules_that_are_off_are_not_reported() -> None:
+    loaded = _loaded({f"{_FOLDER}/a.avsc": "{}"}, "{REPO-R023: 'off'}")
+
+    assert validate(loaded) == ()
+
+
+def test_an_empty_repository_plans_nothing() -> None:
+    made = plan(_planning(_loaded({}), FakeRegistry(RegistryState())))
+
+    assert (made.actions, made.notices, made.findings) == ((), (), ())
