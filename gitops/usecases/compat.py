@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.consumers import check_consumer, subscribe
-from gitops.compatibility.decision import Decision, StoredHistory
+from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
 from gitops.compatibility.lookup import find_registered, find_version
 from gitops.compatibility.payload import PayloadError, as_kept, to_stored
 from gitops.compatibility.registration import compatible, register
@@ -23,13 +24,16 @@ class CaseError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question: would this schema pass? `mode` is whose rule is asked."""
+    """A question: would this schema pass? `mode` is whose rule is asked.
+
+    `idle` counts for a consumer that subscribes: the topic has no clients and no data.
+    """
 
     existing: StoredHistory
     candidate: SchemaInfo
     strategy: SchemaCompatibilityStrategy
     mode: str = "producer"
-    idle: bool = False
+    idle: bool = True
 
 
 def decide(case: Case) -> Decision:
@@ -50,18 +54,19 @@ def decide(case: Case) -> Decision:
             raise CaseError(f"unknown mode '{case.mode}'")
 
 
-def history_of(infos: Sequence[SchemaInfo | None]) -> StoredHistory:
+def history_of(schemas: Sequence[SchemaInfo | StoredSchema | None]) -> StoredHistory:
     """A history of these, oldest first; None stands for a deletion. Raises CaseError."""
-    entries: list[tuple[int, Any]] = []
-    for version, info in enumerate(infos):
-        if info is None:
+    entries: list[tuple[int, StoredSchema]] = []
+    for version, schema in enumerate(schemas):
+        if schema is None:
             entries.clear()
             continue
         try:
-            entries.append((version, as_kept(to_stored(info))))
+            stored = to_stored(schema) if isinstance(schema, SchemaInfo) else schema
         except PayloadError as error:
             raise CaseError(f"existing {version}: {error}") from None
-    return StoredHistory(entries=tuple(entries), next_version=len(infos))
+        entries.append((version, as_kept(stored)))
+    return StoredHistory(entries=tuple(entries), next_version=len(schemas))
 
 
 def decide_lines(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
@@ -104,13 +109,25 @@ def _case(content: object) -> Case:
         candidate=_info(content.get("candidate")),
         strategy=_strategy(content.get("strategy", "UNDEFINED")),
         mode=str(content.get("mode", "producer")),
-        idle=content.get("idle") is True,
+        idle=content.get("idle", True) is True,
     )
 
 
-def _existing(value: object) -> SchemaInfo | None:
-    deleted = isinstance(value, dict) and value.get("deleted") is True
-    return None if deleted else _info(value)
+def _existing(value: object) -> SchemaInfo | StoredSchema | None:
+    """A schema as admin REST takes it, raw bytes as a client sends them, or a deletion."""
+    if isinstance(value, dict) and value.get("deleted") is True:
+        return None
+    info = _info(value)
+    encoding = value.get("encoding") if isinstance(value, dict) else None
+    if encoding is None:
+        return info
+    if encoding != "b64":
+        raise CaseError(f"unknown encoding {encoding!r}")
+    try:
+        data = base64.b64decode(info.schema, validate=True)
+    except binascii.Error as error:
+        raise CaseError(f"'schema' is not base64: {error}") from None
+    return StoredSchema(type=info.type, data=data, properties=info.properties)
 
 
 def _info(value: object) -> SchemaInfo:

@@ -265,7 +265,7 @@ def test_what_a_plan_expects_is_what_the_registry_shows(
         whom = subject_name(subject_of(action))
         passed.setdefault(whom, []).append(now[whom])
         assert {k: v for k, v in now.items() if k != whom} == {
-            k: v for k, v in before.items() if k != name
+            k: v for k, v in before.items() if k != whom
         }
 
     assert {name: tuple(prints) for name, prints in passed.items()} == plan.expected
