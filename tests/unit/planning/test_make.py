@@ -16,6 +16,7 @@ from gitops.model.plan import (
     CreateNamespace,
     DeleteSchema,
     Notice,
+    Plan,
     RefusedSchema,
     RegisterSchema,
     SchemaSwallowed,
