@@ -15,7 +15,7 @@ help: ## This list
 	@sed -n -E 's/^([a-z]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 .PHONY: demo
-demo: $(READY) java ## See what it does: the main job, on the template and the embedded registry
+demo: $(READY) ## See what it does: the main job, on the template and the embedded registry
 	@scripts/demo
 
 .PHONY: setup

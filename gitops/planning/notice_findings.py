@@ -51,14 +51,14 @@ def of_content(
 
 def of_tenants(observed: RegistryState) -> Iterator[Finding]:
     """A namespace cannot be made where its tenant is not."""
-    for name, state in sorted(observed.namespaces.items()):
-        if not state.tenant_exists:
-            yield finding(
-                "PLAN-R006",
-                f"the registry has no tenant '{name.tenant}'",
-                subject=str(name),
-                hint=f"create it: pulsar-admin tenants create {name.tenant}",
-            )
+    missing = (n.tenant for n, state in observed.namespaces.items() if not state.tenant_exists)
+    for tenant in sorted(set(missing)):
+        yield finding(
+            "PLAN-R006",
+            f"the registry has no tenant '{tenant}'",
+            subject=tenant,
+            hint=f"create it: pulsar-admin tenants create {tenant}",
+        )
 
 
 def of_missing_topics(actions: Sequence[Action], observed: RegistryState) -> Iterator[Finding]:

@@ -37,7 +37,11 @@ def load(tree: FileTree, progress: Progress = no_progress) -> Repository:
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics.states)
     waivers, waiver_findings = load_waivers(found.waivers, sources)
-    strays = find_strays(found, topics.files | clients.files, sources)
+    understood = not any(
+        each.severity is Severity.ERROR for each in (*topics.findings, *clients.findings)
+    )
+    used = topics.files | clients.files if understood else None
+    strays = find_strays(found, used, sources)
     everything = (
         *findings,
         *namespaces.findings,

@@ -31,6 +31,11 @@ def check_reviewed(document: Mapping[str, Any], now: Plan) -> int:
     plan that was carried out in part can be taken up again, and nothing else can. Answers how
     many of its actions are done already.
     """
+    address = document["registry"]["address"]
+    if address != now.address:
+        raise StalePlanError(
+            f"the plan was made for {address}, and {now.registry} is {now.address}", hint=_REPLAN
+        )
     if document.get("files") != now.files:
         raise StalePlanError("the files are no longer what the plan saw", hint=_REPLAN)
     observed, expected = document["observed"], document["expected"]
@@ -78,7 +83,7 @@ def _is_whole(document: Document) -> bool:
         return False
     passed = document["expected"].values()
     return (
-        isinstance(document["registry"].get("name"), str)
+        all(isinstance(document["registry"].get(key), str) for key in ("name", "address"))
         and all(isinstance(action, dict) for action in document["actions"])
         and all(isinstance(seen, str) for seen in document["observed"].values())
         and all(isinstance(prints, list) for prints in passed)

@@ -29,12 +29,17 @@ class Nothing:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Error:
-    """The reader cannot take it; `missing` is the reader's field that has no default."""
+    """The reader cannot take it.
+
+    Of a record, `missing` are the reader's fields that are not written and have no default, and
+    `adjust` what became of the fields that are written: it explains and decides nothing.
+    """
 
     mismatch: Mismatch
     writer: Schema
     reader: Schema
-    missing: Field | None = None
+    missing: tuple[Field, ...] = ()
+    adjust: Adjust | None = None
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -25,16 +25,28 @@ class Reason:
     writer_hint: str = ""
 
 
-def explain(error: Error, path: str, writer_pointer: str, reader_pointer: str) -> Reason:
-    """The reason that an error of the resolution stands for."""
+def explain(
+    error: Error, path: str, writer_pointer: str, reader_pointer: str
+) -> tuple[Reason, ...]:
+    """The reasons that an error of the resolution stands for: one for each missing field."""
+    if error.missing:
+        return tuple(_missing(error, field, path, writer_pointer) for field in error.missing)
     words = _words(error)
-    missing = error.missing
+    return (_reason(words, path, writer_pointer, reader_pointer),)
+
+
+def _missing(error: Error, field: Field, path: str, writer_pointer: str) -> Reason:
+    words = _no_default(field, describe(error.writer))
+    return _reason(words, _join(path, field.name), writer_pointer, f"{field.pointer}/name")
+
+
+def _reason(words: _Words, path: str, writer_pointer: str, reader_pointer: str) -> Reason:
     return Reason(
         rule=words.rule,
         message=words.message,
-        path=_join(path, missing.name) if missing else path,
+        path=path,
         writer_pointer=writer_pointer,
-        reader_pointer=f"{missing.pointer}/name" if missing else reader_pointer,
+        reader_pointer=reader_pointer,
         hint=words.hint,
         writer_hint=words.writer_hint,
     )
@@ -55,15 +67,6 @@ class _Words:
 def _words(error: Error) -> _Words:
     writer, reader = describe(error.writer), describe(error.reader)
     match error.mismatch:
-        case Mismatch.TYPES:
-            return _Words(
-                "AVRO-R001",
-                f"a reader of {reader} cannot read {writer}",
-                f"keep {writer}, or add a new field for {reader}",
-                f"keep {reader}, or add a new field for {writer}",
-            )
-        case Mismatch.NO_DEFAULT:
-            return _no_default(error.missing, writer)
         case Mismatch.NO_BRANCH:
             return _Words(
                 "AVRO-R003",
@@ -82,11 +85,17 @@ def _words(error: Error) -> _Words:
             hint = "keep the size, or add a new field of the new size"
             sizes = _sizes(error.writer, error.reader)
             return _Words("AVRO-R005", f"the sizes of {writer} differ: {sizes}", hint, hint)
+        case Mismatch.TYPES | Mismatch.NO_DEFAULT:
+            return _Words(
+                "AVRO-R001",
+                f"a reader of {reader} cannot read {writer}",
+                f"keep {writer}, or add a new field for {reader}",
+                f"keep {reader}, or add a new field for {writer}",
+            )
 
 
-def _no_default(missing: Field | None, writer: str) -> _Words:
-    name = missing.name if missing else ""
-    kind = describe(missing.type) if missing else ""
+def _no_default(missing: Field, writer: str) -> _Words:
+    name, kind = missing.name, describe(missing.type)
     return _Words(
         "AVRO-R002",
         f"reader field '{name}' ({kind}) has no default, and {writer} does not carry it",

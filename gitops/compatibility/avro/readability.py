@@ -69,13 +69,15 @@ class _Place:
 class _Walk:
     """Over everything that can be reached, once."""
 
-    def __init__(self) -> None:
+    def __init__(self, explained: set[int] | None = None) -> None:
         self.edges: dict[Hashable, list[Hashable]] = {}
+        self._explained = set() if explained is None else explained
 
     def reasons(self, action: Action, place: _Place) -> Iterator[Reason]:
         match action:
             case Error():
-                yield explain(action, place.path, place.writer_pointer, place.reader_pointer)
+                yield from explain(action, place.path, place.writer_pointer, place.reader_pointer)
+                yield from self._beside(action.adjust, place)
             case Items():
                 inner = _Place(place.path + action.step, place.writer_pointer, place.reader_pointer)
                 yield from self.reasons(action.action, inner)
@@ -90,6 +92,15 @@ class _Walk:
                 yield from self._adjust(action, place)
             case _:
                 pass
+
+    def _beside(self, adjust: Adjust | None, place: _Place) -> Iterator[Reason]:
+        """What else is wrong with a record that fails already.
+
+        Java never gets there, so whether that recurses must not count.
+        """
+        if adjust is not None and id(adjust) not in self._explained:
+            self._explained.add(id(adjust))
+            yield from _Walk(self._explained)._adjust(adjust, place)  # noqa: SLF001 - its own kind
 
     def _adjust(self, adjust: Adjust, place: _Place) -> Iterator[Reason]:
         defaults = [field.type for field in adjust.defaults]

@@ -95,9 +95,7 @@ class Resolver:
             if read.name in writer.by_name:
                 continue
             if not read.has_default:
-                error = Error(
-                    mismatch=Mismatch.NO_DEFAULT, writer=writer, reader=reader, missing=read
-                )
+                error = _without_default(writer, reader, adjust)
                 self._seen[pair] = error
                 return error
             check_usable(read)
@@ -141,6 +139,17 @@ class Resolver:
         return isinstance(action, Adjust) and not any(
             isinstance(step, Error) for _, _, step in action.fields
         )
+
+
+def _without_default(writer: Record, reader: Record, adjust: Adjust) -> Error:
+    missing = tuple(
+        field
+        for field in reader.all_fields
+        if field.name not in writer.by_name and not field.has_default
+    )
+    return Error(
+        mismatch=Mismatch.NO_DEFAULT, writer=writer, reader=reader, missing=missing, adjust=adjust
+    )
 
 
 def _enum_or_fixed(writer: Enum | Fixed, reader: Enum | Fixed) -> Action:

@@ -44,7 +44,8 @@ def open_registry(name: str, config: EmbeddedConfig, root: Path) -> Registry:
 
     Nothing is opened or created yet.
     """
-    return EmbeddedRegistry(name, root / config.path, config.broker_defaults)
+    path = root / config.path
+    return EmbeddedRegistry(name, path, config.broker_defaults, address=config.path)
 
 
 def now() -> int:
@@ -61,16 +62,18 @@ class EmbeddedRegistry:
     with the status that admin REST gives.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but two are for tests, by name
         self,
         name: str,
         path: Path,
         defaults: BrokerDefaults | None = None,
         *,
+        address: str | None = None,
         clock: Clock = now,
         busy_seconds: float = BUSY_SECONDS,
     ) -> None:
         self._name = name
+        self._address = str(path) if address is None else address
         self._defaults = defaults or BrokerDefaults()
         self._clock = clock
         self.database: Final = Database(path, busy_seconds=busy_seconds)
@@ -82,8 +85,8 @@ class EmbeddedRegistry:
 
     @property
     def address(self) -> str:
-        """The file's path."""
-        return str(self.database.path)
+        """The file's path as `gitops.yaml` has it, the same on every machine."""
+        return self._address
 
     @property
     def defaults(self) -> BrokerDefaults:

@@ -41,7 +41,8 @@ class SourceLine:
 
 def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
     """Which characters to show in `room` cells, so that the place from `first` is among them."""
-    if cell_len(text) <= room:
+    behind_the_end = first == len(text)
+    if cell_len(text) + behind_the_end <= room:
         return 0, len(text)
     left = max(1, room - 2 * (len(_CUT) + 1))
     start = first

@@ -27,7 +27,7 @@ def load_settings(sources: Sources) -> tuple[Config, list[Finding]]:
         data = sources.data(CONFIG)
     except UnreadableFileError as error:
         raise UsageError(
-            f"{CONFIG}: {error.what}",
+            f"this is no schemas repository: {error.what}",
             where=CONFIG,
             hint="run it in a schemas repository, name one with --repo,"
             " or make one with pulsar-gitops init",

@@ -11,8 +11,11 @@ from gitops.repository.sources import Sources
 from gitops.repository.wording import one_line
 
 
-def find_strays(found: Layout, used: set[str], sources: Sources) -> list[Finding]:
-    """Findings about files; `used` are the definitions that some manifest needs."""
+def find_strays(found: Layout, used: set[str] | None, sources: Sources) -> list[Finding]:
+    """Findings about files; `used` are the definitions that some manifest needs.
+
+    None where a manifest could not be understood: it may need any of them.
+    """
     findings = [
         finding("REPO-R016", "no manifest is looked for here", location=_at(path), hint=hint)
         for path, hint in found.misplaced
@@ -25,7 +28,7 @@ def find_strays(found: Layout, used: set[str], sources: Sources) -> list[Finding
             hint="name it in a manifest, or remove it",
         )
         for path in found.avsc
-        if path not in used
+        if used is not None and path not in used
     ]
     findings += [
         finding(

@@ -212,7 +212,8 @@ def opening_as(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type], pyt
     def become(kind: type[EmbeddedRegistry]) -> pytest.MonkeyPatch:
         def opened(name: str, config: RegistryConfig, root: Path) -> EmbeddedRegistry:
             del config
-            return kind(name, root / ".gitops/registry.db")
+            path = ".gitops/registry.db"
+            return kind(name, root / path, address=path)
 
         monkeypatch.setattr("gitops.registry.opening.open_registry", opened)
         return monkeypatch

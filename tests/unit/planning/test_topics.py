@@ -247,5 +247,6 @@ def test_one_place_is_blamed_once() -> None:
     assert isinstance(outcome, RefusedSchema)
     assert [_place(found) for found in outcome.findings] == [
         ("AVRO-R002", "/fields/1/name"),
+        ("AVRO-R002", "/fields/2/name"),
         ("REPO-R023", "/doc"),
     ]

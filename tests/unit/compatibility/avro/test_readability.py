@@ -40,7 +40,7 @@ _ENUM = {"type": "enum", "name": "E", "symbols": ["A"]}
         (_ENUM, ["null", {**_ENUM, "namespace": "n"}], ["AVRO-R003"]),
         (_ENUM, {**_ENUM, "name": "F"}, ["AVRO-R004"]),
         (_record(), _record(name="S"), []),
-        (_record(), _record(_field("a", "int"), _field("b", "int")), ["AVRO-R002"]),
+        (_record(), _record(_field("a", "int"), _field("b", "int")), ["AVRO-R002"] * 2),
         (_record(_field("a", "int")), _record(_field("b", "int", aliases=["a"])), []),
     ],
 )

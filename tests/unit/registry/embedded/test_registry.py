@@ -55,7 +55,7 @@ def test_it_is_opened_below_the_repository_and_told_by_its_path(tmp_path: Path) 
     config = EmbeddedConfig(path=".pulsar/registry.db", broker_defaults=defaults)
     registry = open_registry("local", config, tmp_path)
     assert registry.name == "local"
-    assert registry.address == str(tmp_path / ".pulsar" / "registry.db")
+    assert registry.address == ".pulsar/registry.db"
     assert registry.defaults is defaults
 
 
