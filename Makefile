@@ -27,9 +27,9 @@ test: lint java ## Everything: style, types, layers, all tests, also with a real
 	@$(PYTEST)
 
 .PHONY: quick
-quick: lint ## Under a minute: style, types, layers, and the tests without a broker
-	@echo "tests without a broker"
-	@$(PYTEST) -m "not broker"
+quick: lint ## Under a minute: style, types, layers, and the unit tests
+	@echo "unit tests"
+	@$(PYTEST) -m "not broker" tests/unit tests/architecture
 
 .PHONY: lint
 lint: $(READY) ## Style, types and layers

@@ -67,5 +67,6 @@ def _stream(files: list[Path] | None) -> int:
         stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     for verdict, readable in decide_lines(stdin):
         sys.stdout.write(verdict + "\n")
+        sys.stdout.flush()  # whoever asks one by one waits for this one
         good = good and readable
     return Exit.GOOD if good else Exit.USAGE

@@ -122,7 +122,8 @@ def test_a_reader_that_has_seen_enough_is_no_error(repo: Path) -> None:
 
 
 def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
+    # With it, Python flushes by itself, and a forgotten flush would not be seen.
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     with subprocess.Popen(
         [PROGRAM, "compat", "--jsonl"],
         stdin=subprocess.PIPE,
