@@ -58,10 +58,12 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _console(stream: TextIO, *, width: int | None, no_color: bool) -> Console:
+    plain = no_color or bool(os.environ.get("NO_COLOR"))
     return Console(
         file=stream,
         width=width,
-        no_color=no_color or None,
+        # Without colours there are no other escape codes either: no bold, no dim.
+        color_system=None if plain else "auto",
         highlight=False,
         emoji=False,
         markup=False,

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitops.cli.options import HERE
 from gitops.cli.progress import progress_bar
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import UnreadableFileError, UsageError
@@ -34,15 +35,29 @@ class OpenedRepository:
 
 
 def open_repository(root: Path) -> OpenedRepository:
-    """Read the repository at `root`; raises UsageError where there is none."""
+    """Read the repository at `root`; raises UsageError where there is none.
+
+    Without `--repo` the current folder may also lie inside the repository, as with git.
+    """
     from gitops.repository.files import FolderTree
     from gitops.repository.loader import load
 
     if not root.is_dir():
         raise UsageError(f"there is no folder '{root}'", hint="--repo names a schemas repository")
+    root = _around(root) if root == HERE else root
     tree = FolderTree(root)
     with progress_bar() as progress:
         return OpenedRepository(root=root, tree=tree, repository=load(tree, progress))
+
+
+def _around(folder: Path) -> Path:
+    """The nearest folder upwards with a `gitops.yaml`; the folder itself where there is none."""
+    above = folder
+    for _ in folder.resolve().parents:
+        if (above / "gitops.yaml").is_file():
+            return above
+        above = above / ".."
+    return folder
 
 
 @contextmanager

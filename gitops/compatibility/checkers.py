@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gitops.compatibility import avro_check, json_check, key_value, protobuf_native
+from gitops.compatibility import avro_check, json_check, key_value
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.outcome import COMPATIBLE, End, Labelled, Outcome, incompatible
+from gitops.compatibility.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
+from gitops.compatibility.protobuf_native.root import root_message
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 
@@ -64,16 +66,19 @@ def _check_default(strategy: Strategy) -> Outcome:
 def _check_protobuf_native(
     existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy
 ) -> Outcome:
-    if strategy in (Strategy.ALWAYS_INCOMPATIBLE, Strategy.ALWAYS_COMPATIBLE):
-        return _check_default(strategy)
+    """Name by name, oldest first; both sides are read even where every change is refused."""
     try:
-        new = protobuf_native.root_message(candidate.schema.data)
-        roots = {one.label: protobuf_native.root_message(one.schema.data) for one in existing}
-    except protobuf_native.InvalidEnvelopeError as error:
+        for one in existing:
+            old, new = root_message(one.schema.data), root_message(candidate.schema.data)
+            outcome = _check_default(strategy)
+            if outcome.end is not End.COMPATIBLE:
+                return outcome
+            if old != new and strategy is not Strategy.ALWAYS_COMPATIBLE:
+                return incompatible(f"the root message of {one.label} is {old}, not {new}")
+    except EndlessImportsError as error:
+        return Outcome(end=End.OVERFLOWED, reason=str(error))
+    except InvalidEnvelopeError as error:
         return Outcome(end=End.CRASHED, reason=str(error))
-    for label, old in roots.items():
-        if old != new:
-            return incompatible(f"the root message of {label} is {old}, not {new}")
     return COMPATIBLE
 
 

@@ -43,6 +43,15 @@ def to_info(stored: StoredSchema) -> SchemaInfo:
     return SchemaInfo(type=stored.type, schema=text, properties=stored.properties)
 
 
+def as_shown(info: SchemaInfo) -> StoredSchema:
+    """What can be told of a schema from outside, once it is registered; raises PayloadError.
+
+    A KEY_VALUE loses what is stored of halves that need no definition (Pulsar 4.0.7).
+    """
+    kept = as_kept(to_stored(info))
+    return to_stored(to_info(kept)) if kept.type is SchemaType.KEY_VALUE else kept
+
+
 def stored_history(history: SchemaHistory) -> StoredHistory:
     """A history as admin REST shows it, as bytes; raises PayloadError."""
     entries = tuple((e.version, as_kept(to_stored(e.info))) for e in history.entries)

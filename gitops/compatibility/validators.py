@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from gitops.compatibility import jackson, key_value, protobuf_native
+from gitops.compatibility import jackson, key_value
 from gitops.compatibility.avro.errors import AvroParseError, JavaError
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.decision import StoredSchema
+from gitops.compatibility.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
+from gitops.compatibility.protobuf_native.root import root_message
 from gitops.model.schema import AUTO_TYPES, SchemaType
 
 
@@ -77,8 +79,10 @@ def _jackson(schema: StoredSchema, avro: AvroParseError) -> None:
 
 def _protobuf_native(schema: StoredSchema) -> None:
     try:
-        protobuf_native.root_message(schema.data)
-    except protobuf_native.InvalidEnvelopeError as error:
+        root_message(schema.data)
+    except EndlessImportsError as error:
+        raise InvalidSchemaDataError(str(error), status=500) from None
+    except InvalidEnvelopeError as error:
         raise InvalidSchemaDataError(str(error)) from None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_NOT_LET_IN = (409, 422)
+
 
 class GitopsError(Exception):
     """Something that ends the run: what happened, where, and what to do next.
@@ -42,6 +44,8 @@ class RegistryRefusedError(OutsideError):
     def __init__(self, what: str, *, status: int, where: str = "", hint: str = "") -> None:
         super().__init__(what, where=where, hint=hint)
         self.status = status
+        # A schema that is not let in is an answer; all else means that something went wrong.
+        self.exit_code = 1 if status in _NOT_LET_IN else OutsideError.exit_code
 
 
 class StalePlanError(GitopsError):

@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gitops.compatibility.payload import PayloadError, as_kept, to_stored
+from gitops.compatibility.payload import PayloadError, as_shown
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Action, CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
 from gitops.model.policy import (
@@ -86,7 +86,7 @@ def _history(history: SchemaHistory) -> object:
 def _stored(info: SchemaInfo) -> tuple[str, str]:
     """Type and content as they are kept, so that a schema is the same before and after a post."""
     try:
-        kept = as_kept(to_stored(info))
+        kept = as_shown(info)
     except PayloadError:
         return info.type.value, info.schema
     return kept.type.value, kept.data.hex()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.equality import identity
-from gitops.compatibility.payload import PayloadError, as_kept, to_stored
+from gitops.compatibility.payload import PayloadError, as_shown
 from gitops.model.schema import SchemaHistory, SchemaInfo
 
 
@@ -15,7 +15,7 @@ def is_same(one: SchemaInfo, other: SchemaInfo) -> bool:
     if they are the same text.
     """
     try:
-        left, right = as_kept(to_stored(one)), as_kept(to_stored(other))
+        left, right = as_shown(one), as_shown(other)
     except PayloadError:
         return one.type is other.type and one.schema == other.schema
     if left.type is right.type and left.data == right.data:

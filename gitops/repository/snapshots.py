@@ -60,7 +60,7 @@ def _topics(tree: FileTree, registry: str) -> Iterator[TopicSnapshot]:
                 raise UsageError(
                     f"the snapshot cannot be read: {what}",
                     where=path,
-                    hint="record it again with `pulsar-gitops snapshot`",
+                    hint="remove the file, then record it again with `pulsar-gitops snapshot`",
                 ) from None
 
 

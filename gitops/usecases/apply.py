@@ -134,9 +134,11 @@ def _carry_out(action: Action, registry: Registry) -> None:
 def _register(action: RegisterSchema, registry: Registry) -> None:
     version = registry.register_schema(action.topic, action.info)
     if version != action.version:
-        raise StalePlanError(
-            f"{registry.name} answered v{version} for {action.topic}, not v{action.version}",
-            hint="somebody else registered a schema meanwhile; make a new plan",
+        raise PartialApplyError(
+            f"{action.topic} was registered as v{version}, not as v{action.version}: somebody "
+            "else registered a schema at the same moment",
+            where=registry.address,
+            hint="look at both with `pulsar-gitops schemas versions`, then make a new plan",
         )
 
 

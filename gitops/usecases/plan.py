@@ -86,8 +86,15 @@ def _observe(planning: Planning, desired: RegistryState, progress: Progress) -> 
 def _unmanaged(
     registry: Registry, namespaces: Iterable[NamespaceName], managed: frozenset[TopicName]
 ) -> frozenset[TopicName]:
-    listed = (topic for name in sorted(namespaces) for topic in registry.list_topics(name))
-    return _same_namespace(listed, frozenset(namespaces), managed)
+    wanted = frozenset(namespaces)
+    exist = registry.observe(Scope(namespaces=wanted)).namespaces
+    listed = (
+        topic
+        for name in sorted(wanted)
+        if exist[name].exists
+        for topic in registry.list_topics(name)
+    )
+    return _same_namespace(listed, wanted, managed)
 
 
 def _same_namespace(

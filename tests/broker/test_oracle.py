@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import random
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -25,6 +24,8 @@ from tests.support.pulsar_class_path import (
 
 _SCRIPT: Final = Path(__file__).parents[1] / "oracle" / "run-oracle.sh"
 _COUNT: Final = 3000
+_SEED: Final = 31
+"""Another one is for looking for new differences: a run must not depend on chance."""
 _SHOWN: Final = 5
 
 
@@ -45,7 +46,7 @@ def class_path_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.broker
 def test_random_cases_are_decided_as_the_broker_decides(class_path_file: Path) -> None:
-    seed = int(os.environ.get("ORACLE_SEED") or random.SystemRandom().randrange(2**32))
+    seed = int(os.environ.get("ORACLE_SEED") or _SEED)
     cases = list(itertools.islice(Cases(seed), _COUNT))
     verdicts = _ask(cases, class_path_file)
 

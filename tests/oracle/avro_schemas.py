@@ -140,7 +140,8 @@ class AvroSchemas:
         """A copy with up to three small changes, now and then none."""
         found = copy.deepcopy(schema)
         for _ in range(self.random.choice((0, 1, 1, 1, 2, 3))):
-            found = self._change(found)
+            # Copied again: what a change puts in may be a constant, which must stay as it is.
+            found = self._change(copy.deepcopy(found))
         return found
 
     def _change(self, schema: Json) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from random import Random
@@ -10,12 +11,20 @@ from typing import Any, Final
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import AUTO_TYPES, AVRO_DEFINED, DEFINED_TYPES, SchemaType
 from tests.oracle.avro_schemas import AvroSchemas, Json
+from tests.oracle.protobuf_native_cases import Envelopes
 
 _STRATEGIES: Final = tuple(strategy.value for strategy in SchemaCompatibilityStrategy)
 _MODES: Final = ("producer",) * 4 + ("compat", "consumer", "subscribe", "version", "lookup")
 _PLAIN: Final = tuple(t.value for t in SchemaType if t not in DEFINED_TYPES | AUTO_TYPES)
 _STRUCT: Final = tuple(sorted(t.value for t in AVRO_DEFINED))
-_TYPES: Final = ("AVRO",) * 6 + ("JSON",) * 4 + ("PROTOBUF", "KEY_VALUE", "KEY_VALUE", "plain")
+_NATIVE: Final = "PROTOBUF_NATIVE"
+_TYPES: Final = (
+    *("AVRO",) * 6,
+    *("JSON",) * 4,
+    *(_NATIVE,) * 3,
+    *("PROTOBUF", "KEY_VALUE", "KEY_VALUE", "plain"),
+)
+_HALVES: Final = (*_STRUCT, "AVRO", "AVRO", _NATIVE, _NATIVE, "STRING", "INT32", "BYTES", "NOPE")
 _JACKSON: Final = (
     '{"type":"object","id":"x","properties":{"a":{"type":"string"}}}',
     '{"type":"object","id":"y"}',
@@ -39,6 +48,7 @@ class Cases:
         self.seed = seed
         self.random = Random(seed)  # noqa: S311 - it is to be repeated, not to be secret
         self.schemas = AvroSchemas(self.random)
+        self.envelopes = Envelopes(self.random)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         number = 0
@@ -49,6 +59,7 @@ class Cases:
     def _case(self, name: str) -> dict[str, Any]:
         random = self.random
         kind = self._type()
+        self.envelopes.renew()
         base = self.schemas.record() if random.random() < 0.8 else self.schemas.schema()
         case: dict[str, Any] = {
             "id": name,
@@ -59,7 +70,8 @@ class Cases:
         }
         if random.random() < 0.1 and case["existing"]:
             again = random.choice(case["existing"])
-            case["candidate"] = case["candidate"] if "deleted" in again else dict(again)
+            kept = "deleted" in again or "encoding" in again
+            case["candidate"] = case["candidate"] if kept else dict(again)
         if case["mode"] == "subscribe":
             case["idle"] = random.random() < 0.5
         return case
@@ -77,7 +89,11 @@ class Cases:
     def _entry(self, kind: str, base: Json) -> dict[str, Any]:
         if self.random.random() < 0.06:
             return {"deleted": True}
-        return self._definition(self._other_type(kind), base)
+        kind = self._other_type(kind)
+        if kind == _NATIVE and self.random.random() < 0.1:
+            data = base64.b64encode(self.envelopes.data()).decode()
+            return {"type": kind, "schema": data, "encoding": "b64", "properties": {}}
+        return self._definition(kind, base)
 
     def _definition(self, kind: str, base: Json) -> dict[str, Any]:
         if kind == "KEY_VALUE":
@@ -87,6 +103,8 @@ class Cases:
 
     def _text(self, kind: str, base: Json) -> str:
         random = self.random
+        if kind == _NATIVE:
+            return self.envelopes.text()
         if kind == "JSON" and random.random() < 0.12:
             return random.choice(_JACKSON)
         if kind in _STRUCT:
@@ -101,13 +119,18 @@ class Cases:
         properties = self._properties()
         halves = {}
         for half in ("key", "value"):
-            kind = random.choice((*_STRUCT, "AVRO", "AVRO", "STRING", "INT32", "BYTES", "NOPE"))
+            kind = random.choice(_HALVES)
             if random.random() < 0.95:
                 properties[f"{half}.schema.type"] = kind
             if random.random() < 0.1:
                 properties[f"{half}.schema.properties"] = random.choice(("{}", '{"a":"b"}', "x"))
-            halves[half] = self.schemas.changed(base) if kind in _STRUCT else ""
+            halves[half] = self._half(kind, base)
         if random.random() < 0.5:
             properties["kv.encoding.type"] = random.choice(("INLINE", "SEPARATED", "nope"))
         text = json.dumps(halves) if random.random() < 0.95 else random.choice(_SLIPS)
         return {"type": "KEY_VALUE", "schema": text, "properties": properties}
+
+    def _half(self, kind: str, base: Json) -> Json:
+        if kind == _NATIVE:
+            return self.envelopes.value()
+        return self.schemas.changed(base) if kind in _STRUCT else ""

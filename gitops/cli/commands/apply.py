@@ -30,7 +30,7 @@ def apply(
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
-    """Carry out a reviewed plan, or with --auto-approve plan and carry out."""
+    """Carry out a reviewed plan."""
     from gitops.cli import planned
     from gitops.cli.console import say
     from gitops.cli.opened import open_registry, open_repository

@@ -37,9 +37,10 @@ def import_registry(
         state = observe_all(live, namespaces=wanted, recorded=recorded, progress=progress)
     new, kept = new_to(opened.repository, state)
     files = render(new, taken=opened.tree.paths())
-    write_files(repo, files)
+    write_files(opened.root, files)
     topics = f"{len(new.topics)} topic{'' if len(new.topics) == 1 else 's'}"
     say(f"wrote {len(files)} files for {topics} of {live.name}")
+    say("a cluster lists no topic that was never created: name such topics in a snapshot")
     for topic in kept:
         say(f"kept the manifest of {topic}, which is there already")
     return Exit.GOOD

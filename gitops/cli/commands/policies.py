@@ -31,7 +31,7 @@ def get(
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
-    """Print the policies that are set, and the strategy that holds in the end."""
+    """Print the policies and the strategy that holds."""
     from gitops.cli.console import print_report, print_text
     from gitops.cli.opened import open_registry, open_repository
     from gitops.reporters.json_report import policies_document, to_text

@@ -20,7 +20,7 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="The port; 0 takes a free one.")] = _PORT,
 ) -> int:
-    """Serve an embedded registry as a broker does, for tests and local work."""
+    """Serve the embedded registry as a broker would."""
     from gitops.cli.console import say
     from gitops.cli.opened import open_registry, open_repository
     from gitops.registry.embedded.registry import EmbeddedRegistry

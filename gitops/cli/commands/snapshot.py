@@ -22,6 +22,6 @@ def snapshot(repo: options.Repo = HERE, registry: options.RegistryName = None) -
         state = observe_managed(opened.repository, live, recorded, progress)
     files = snapshots.render(live.name, state)
     old = snapshots.snapshot_files(opened.tree, live.name)
-    changed = replace_files(repo, old, files)
+    changed = replace_files(opened.root, old, files)
     say(f"{len(files)} files under {snapshots.folder_of(live.name)}, {changed} of them changed")
     return Exit.GOOD

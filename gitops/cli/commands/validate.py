@@ -28,5 +28,5 @@ def validate(
     from gitops.usecases.validate import validate as run
 
     opened = open_repository(repo)
-    found = run(opened.repository, relative_paths(repo, paths or []))
+    found = run(opened.repository, relative_paths(opened.root, paths or []))
     return finish(found, opened, output_format, output, fail_on, no_color=no_color)

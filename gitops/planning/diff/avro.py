@@ -18,6 +18,7 @@ from gitops.compatibility.avro.schema import (
     Schema,
     Union,
     branch_name,
+    describe,
 )
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.planning.diff.render import (
@@ -58,9 +59,7 @@ class _Diff:
             case Union(), Union():
                 yield from self._unions(before, after, path)
             case _ if before.kind != after.kind:
-                yield _changed(
-                    path, render_type(before), render_type(after), _promotion(before, after)
-                )
+                yield _changed(path, *_kinds(before, after), _promotion(before, after))
                 return
             case _:
                 pass
@@ -182,6 +181,12 @@ def _ignored(path: str, what: str, before: object, after: object) -> Iterator[Sc
 
 def _changed(path: str, before: str, after: str, note: str) -> SchemaChange:
     return SchemaChange(kind=ChangeKind.CHANGED, path=path, before=before, after=after, note=note)
+
+
+def _kinds(before: Schema, after: Schema) -> tuple[str, str]:
+    """Both types; with their kinds where a record has become an enum of the same name."""
+    shown = render_type(before), render_type(after)
+    return shown if shown[0] != shown[1] else (describe(before), describe(after))
 
 
 def _promotion(before: Schema, after: Schema) -> str:

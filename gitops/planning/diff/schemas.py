@@ -9,7 +9,7 @@ from gitops.compatibility import key_value
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.decision import StoredSchema
-from gitops.compatibility.payload import PayloadError, as_kept, to_stored
+from gitops.compatibility.payload import PayloadError, as_shown
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
 from gitops.planning.diff.avro import IGNORED, differences
@@ -23,7 +23,7 @@ def schema_changes(before: SchemaInfo | None, after: SchemaInfo) -> tuple[Schema
     if before is None:
         return ()
     try:
-        old, new = as_kept(to_stored(before)), as_kept(to_stored(after))
+        old, new = as_shown(before), as_shown(after)
     except PayloadError:
         return (_unreadable(before.schema, after.schema),) if before.schema != after.schema else ()
     return (*_stored(old, new), *_properties(before, after))

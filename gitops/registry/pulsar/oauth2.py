@@ -97,7 +97,11 @@ def read_client(config: OAuth2Authentication, root: Path, where: str) -> OAuth2C
             where=where,
             hint="give issuerUrl, clientId and clientSecret, or a credentialsFile with all three",
         )
-    if origin_of(urlsplit(issuer_url)) is None:
+    issuer = urlsplit(issuer_url)
+    if "@" in issuer.netloc or issuer.query:
+        # It would be shown wherever the issuer is named.
+        raise UsageError("the OAuth2 issuer's URL carries more than an address", where=where)
+    if origin_of(issuer) is None:
         raise UsageError("the OAuth2 issuer is not an http or https URL", where=where)
     return OAuth2Client(
         issuer_url=issuer_url.rstrip("/"),

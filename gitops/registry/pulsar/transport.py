@@ -24,7 +24,7 @@ from gitops import __version__
 from gitops.model.errors import OutsideError
 from gitops.registry.pulsar.address import AdminAddress, Origin, origin_of
 from gitops.registry.pulsar.failures import Answer
-from gitops.registry.pulsar.messages import one_line
+from gitops.registry.pulsar.messages import one_line, without_library_words
 
 if TYPE_CHECKING:
     import ssl
@@ -207,7 +207,7 @@ class Transport:
     def _no_answer(
         self, method: str, origin: Origin, target: str, cause: Exception
     ) -> OutsideError:
-        said = self.redact(one_line(str(cause)))
+        said = self.redact(without_library_words(one_line(str(cause))))
         where = f"{method} {origin}{target}"
         sent = not isinstance(cause, (ConnectTimeoutError, SSLError))
         if method != "GET" and sent:

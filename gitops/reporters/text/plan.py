@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     Action,
@@ -28,10 +28,12 @@ from gitops.planning.plan_document import summary
 from gitops.planning.policies import direction, policy_text
 from gitops.reporters.text.changes import SIGNS, change_table
 from gitops.reporters.text.columns import aligned
-from gitops.reporters.text.findings import Excerpt, finding_block
+from gitops.reporters.text.findings import Excerpt, count_line, finding_block
 from gitops.reporters.text.plain import safe
 
 _MAX_SUBJECT: Final = 50
+_SHORT: Final = 2
+"""Headings with as few columns as this say something in words, not in columns."""
 _SUMMARY: Final = (
     ("change", "to change", "to change"),
     ("add", "to add", "to add"),
@@ -49,13 +51,15 @@ _LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
 def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> RenderableType:
     """The whole plan; `files` says which files they were, `seconds` how long it took."""
     blocks = [*_action_blocks(plan.actions), *_notice_blocks(plan, excerpt)]
-    width = min(max((len(str(block.subject)) for block in blocks), default=0), _MAX_SUBJECT)
+    widths = _widths(blocks)
     parts: list[RenderableType] = [_head(plan, files), Text("")]
     for block in sorted(blocks, key=_by_subject):
-        parts += [_render(block, width), Text("")]
+        parts += [_render(block, widths), Text("")]
     for finding in _other_findings(plan):
         parts += [finding_block(finding, excerpt), Text("")]
-    return Group(*parts, _summary(plan, seconds))
+    counts = [f for f in _not_in_blocks(plan) if f.severity >= Severity.WARNING]
+    said = [count_line(counts)] if counts else []
+    return Group(*parts, *said, _summary(plan, seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +151,17 @@ def _refused(notice: RefusedSchema, excerpt: Excerpt) -> _Block:
     return _Block("✗", notice.topic, columns, (*changes, *findings))
 
 
-def _render(block: _Block, width: int) -> RenderableType:
+def _widths(blocks: Sequence[_Block]) -> tuple[int, int, int]:
+    """How wide subject, type and versions are where they stand below each other."""
+    subject = max((len(str(block.subject)) for block in blocks), default=0)
+    full = [block.columns for block in blocks if len(block.columns) > _SHORT]
+    kind, versions = (max((len(c[i]) for c in full), default=0) for i in (0, 1))
+    return min(subject, _MAX_SUBJECT) + 2, kind, versions
+
+
+def _render(block: _Block, widths: Sequence[int]) -> RenderableType:
     title = Text.assemble((block.sign, SIGNS[block.sign]), " ", (safe(str(block.subject)), "bold"))
-    head = aligned([(title, *map(Text, block.columns))], widths=(width + 2, 8, 8))
+    head = aligned([(title, *map(Text, block.columns))], widths=widths)
     if not block.body:
         return head
     return Group(head, Padding(Group(*block.body), (0, 0, 0, 4), expand=False))
@@ -170,9 +182,14 @@ def _policy_table(actions: Sequence[SetPolicy]) -> RenderableType:
 
 def _other_findings(plan: Plan) -> list[Finding]:
     """Those that no block has shown yet."""
-    shown = {f for n in plan.notices if isinstance(n, RefusedSchema) for f in n.findings}
     quiet = ("PLAN-R003", "PLAN-R007")
-    return [f for f in plan.findings if f not in shown and f.rule not in quiet]
+    return [f for f in _not_in_blocks(plan) if f.rule not in quiet]
+
+
+def _not_in_blocks(plan: Plan) -> list[Finding]:
+    """Those that are not a reason for a refusal, which the summary counts."""
+    shown = {f for n in plan.notices if isinstance(n, RefusedSchema) for f in n.findings}
+    return [f for f in plan.findings if f not in shown]
 
 
 def _summary(plan: Plan, seconds: float) -> Text:

@@ -210,7 +210,7 @@ class SchemaBuilder:
             return None
         place.files.append(file)
         if not self._protoc.is_installed():
-            hint = "pip install 'pulsar-schema-gitops[protobuf]'"
+            hint = "install pulsar-schema-gitops with its extra 'protobuf'"
             place.add("REPO-R020", "no protoc to compile it with", "definition", hint=hint)
             return None
         compiled = self._protoc.compile(file)

@@ -48,6 +48,8 @@ def _url(text: str) -> str:
     split = _split(text)
     if split is not None and "@" in split.netloc:
         raise problem("REPO-R014", "{name} carries credentials", "use authentication: for them")
+    if split is not None and (split.query or split.fragment):
+        raise problem("REPO-R014", "{name} carries more than an address", "leave the query out")
     if split is None or split.scheme not in ("http", "https") or not split.hostname:
         raise problem("REPO-R012", "{name} is not an http or https address", hint)
     return text
@@ -66,6 +68,20 @@ Url = Annotated[str, AfterValidator(_url)]
 """An http or https address without credentials, or `${ENV_VAR}` as a whole."""
 
 
+def _file(text: str) -> str:
+    if text.lstrip().lower().startswith("data:"):
+        raise problem(
+            "REPO-R014",
+            "{name} holds the secret itself",
+            "put it into a file outside the repository, name the file here, and revoke this one",
+        )
+    return text
+
+
+SecretFile = Annotated[NonEmpty, AfterValidator(_file)]
+"""The path of a file, never a `data:` URL that holds the content."""
+
+
 def environment(text: str) -> SecretRef:
     """The secret that `${NAME}` means."""
     return SecretRef(kind="env", name=text[2:-1])
@@ -76,7 +92,7 @@ class BasicDocument(Document):
 
     username: NonEmpty
     password: Secret | None = None
-    password_file: NonEmpty | None = None
+    password_file: SecretFile | None = None
 
     @model_validator(mode="after")
     def _one_password(self) -> BasicDocument:
@@ -100,7 +116,7 @@ class OAuth2Document(Document):
     issuer_url: Url | None = None
     client_id: NonEmpty | None = None
     client_secret: Secret | None = None
-    credentials_file: NonEmpty | None = None
+    credentials_file: SecretFile | None = None
     audience: NonEmpty | None = None
     scope: NonEmpty | None = None
 
@@ -132,8 +148,8 @@ class OAuth2Document(Document):
 class TlsAuthenticationDocument(Document):
     """A client certificate, as PEM files."""
 
-    certificate_file: NonEmpty
-    key_file: NonEmpty
+    certificate_file: SecretFile
+    key_file: SecretFile
 
     def model(self) -> TlsAuthentication:
         """The same as a value of the model."""
@@ -144,7 +160,7 @@ class AuthenticationDocument(Document):
     """Exactly one way to say who asks."""
 
     token: Secret | None = None
-    token_file: NonEmpty | None = None
+    token_file: SecretFile | None = None
     basic: BasicDocument | None = None
     oauth2: OAuth2Document | None = None
     tls: TlsAuthenticationDocument | None = None

@@ -9,6 +9,7 @@ from typing import Final
 
 CONFIG: Final = "gitops.yaml"
 NAMESPACE_FILE: Final = "namespace.yaml"
+_FOLDERS: Final = frozenset({"namespaces", "clients", "waivers", "types", "samples", "snapshots"})
 _FREE_FOLDERS: Final = frozenset({"samples", "snapshots"})
 _OURS: Final = frozenset({"namespaces", "clients", "waivers"})
 _UNNAMEABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -47,6 +48,10 @@ def layout(paths: Iterable[str]) -> Layout:
 
 def _sort(path: str, parts: list[str], found: Layout) -> None:
     top, name = parts[0], parts[-1]
+    if path in _FOLDERS:
+        # Only a symbolic link looks like a file here: a folder itself is no path of the tree.
+        found.links.append(path)
+        return
     if top.startswith(".") or top in _FREE_FOLDERS or path == CONFIG or name.startswith("."):
         return
     if top in _OURS and _UNNAMEABLE.search(path):

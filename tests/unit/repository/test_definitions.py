@@ -109,7 +109,7 @@ def test_without_protoc_the_finding_says_how_to_get_it(monkeypatch: pytest.Monke
     loaded = _load({"o.proto": _ORDER, "line.proto": _LINE})
 
     assert [(each.rule, each.hint) for each in loaded.findings] == [
-        ("REPO-R020", "pip install 'pulsar-schema-gitops[protobuf]'")
+        ("REPO-R020", "install pulsar-schema-gitops with its extra 'protobuf'")
     ]
 
 

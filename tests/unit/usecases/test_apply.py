@@ -168,17 +168,18 @@ def test_a_failure_after_that_says_how_far_it_came(done: int) -> None:
     assert len(registry.calls) == done
 
 
-def test_another_version_than_the_planned_one_is_stale() -> None:
+def test_another_version_than_the_planned_one_is_said_to_be_registered() -> None:
     only = replace(EVERYTHING, actions=EVERYTHING.actions[5:6])
 
-    with pytest.raises(StalePlanError, match=r"answered v9 for .*order-created, not v4") as raised:
+    said = r"order-created was registered as v9, not as v4"
+    with pytest.raises(PartialApplyError, match=said) as raised:
         apply(only, FakeRegistry(versions=[9]))
 
-    assert raised.value.exit_code == 5
+    assert raised.value.exit_code == 6
 
 
 def test_another_version_in_the_middle_is_an_apply_in_part() -> None:
-    with pytest.raises(PartialApplyError, match=r"4 of 7 .* answered v9") as raised:
+    with pytest.raises(PartialApplyError, match=r"4 of 7 .* registered as v9") as raised:
         apply(EVERYTHING, FakeRegistry(versions=[9]))
 
     assert raised.value.exit_code == 6

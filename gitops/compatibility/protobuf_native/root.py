@@ -1,0 +1,99 @@
+"""The root message of an envelope: the one thing that the broker compares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gitops.compatibility.protobuf_native.decoding import read_files
+from gitops.compatibility.protobuf_native.descriptors import File
+from gitops.compatibility.protobuf_native.envelope import read_envelope
+from gitops.compatibility.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
+from gitops.compatibility.protobuf_native.linking import link
+from gitops.compatibility.protobuf_native.symbols import Effort, Pool, Symbol, SymbolKind
+
+_DEEPEST_IMPORT: Final = 1_750
+"""A broker runs out of stack on a longer chain of imports, the exact length is chance."""
+
+_LONGEST_SEARCH: Final = 100_000_000
+_PATTERN: Final = frozenset("\\^$|?*+()[{")
+_ANY_CHARACTER: Final = "[^\n\r\x85\u2028\u2029]"
+
+
+def root_message(data: bytes) -> str:
+    """The full name of the root message, as its descriptor has it (Pulsar 4.0.7).
+
+    Raises InvalidEnvelopeError, or EndlessImportsError where the broker runs out of stack.
+    A package is a regular expression to the broker; one that uses more of them than the dot
+    between its names is refused here.
+    """
+    envelope = read_envelope(data)
+    files = {file.name: file for file in read_files(envelope.file_descriptor_set)}
+    pool = _link_with_imports(envelope.root_file_descriptor_name, files)
+    if envelope.root_message_type_name is None:
+        raise InvalidEnvelopeError("the PROTOBUF_NATIVE envelope has no 'rootMessageTypeName'")
+    return _find(pool, envelope.root_message_type_name)
+
+
+def _link_with_imports(name: str, files: Mapping[str, File]) -> Pool:
+    """Each file behind its imports, in the order in which the broker links them."""
+    effort = Effort()
+    linked: dict[str, Pool] = {}
+    path = [_open(name, files)]
+    names = {name}
+    while path:
+        file, imports = path[-1]
+        wanted = next((one for one in imports if one not in linked), None)
+        if wanted is None:
+            pools = tuple(linked[one] for one in file.dependencies)
+            linked[file.name] = link(file, pools, effort)
+            names.discard(path.pop()[0].name)
+        elif wanted in names or len(path) > _DEEPEST_IMPORT:
+            raise EndlessImportsError(f"the imports of '{wanted}' never end")
+        else:
+            path.append(_open(wanted, files))
+            names.add(wanted)
+    return linked[name]
+
+
+def _open(name: str, files: Mapping[str, File]) -> tuple[File, Iterator[str]]:
+    if name not in files:
+        raise InvalidEnvelopeError(f"the file '{name}' is not in the set")
+    return files[name], iter(files[name].dependencies)
+
+
+def _find(pool: Pool, name: str) -> str:
+    first, *others = _path(name, pool.package)
+    found = pool.names.get(pool.full_name(first, None))
+    for other in others:
+        found = _message(found, name)
+        found = found.pool.find(f"{found.full_name}.{other}")
+    return _message(found, name).full_name
+
+
+def _message(symbol: Symbol | None, name: str) -> Symbol:
+    if symbol is None or symbol.kind is not SymbolKind.MESSAGE:
+        raise InvalidEnvelopeError(f"the root message '{name}' is not in its file")
+    return symbol
+
+
+def _path(name: str, package: str) -> list[str]:
+    """The names from the outermost message to the root: no package, and one dot less."""
+    parts = _without(name, package).replace(".", "", 1).split(".")
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def _without(name: str, package: str) -> str:
+    """The name without the first place where the package fits, a dot being any character."""
+    if not _PATTERN.isdisjoint(package):
+        raise InvalidEnvelopeError(f"'{package[:100]}' is not a package of Protobuf")
+    if name.startswith(package):
+        return name[len(package) :]
+    if len(package) > len(name):
+        return name
+    if len(name) * len(package) > _LONGEST_SEARCH:
+        raise InvalidEnvelopeError("the name of the root message is too long")
+    return re.sub(re.escape(package).replace(r"\.", _ANY_CHARACTER), "", name, count=1)
