@@ -2,8 +2,9 @@
 
 Posts 1,000 topics with 3 versions each, then reads all histories in alternating rounds: a loop of
 8 threads with one `http.client` connection each, which throws the answers away, and the `pulsar`
-registry's `observe`, which parses and checks them. Uses the broker of PULSAR_ADMIN_URL, else
-starts one.
+registry's `observe`, which parses and checks them, and a whole `plan` of a repository that wants
+what is there (its requests for the namespace are not counted). Uses the broker of
+PULSAR_ADMIN_URL, else starts one.
 
     python benchmarks/bench_plan_requests.py [--topics 1000] [--rounds 7]
 """
@@ -24,15 +25,20 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from gitops.model.config import PulsarConfig
+from gitops.model.config import Config, PulsarConfig
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.state import Scope
+from gitops.model.repository import Repository
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.model.state import RegistryState, Scope, TopicState
 from gitops.registry.pulsar.registry import open_registry
+from gitops.usecases.plan import Planning, plan
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import pulsar_broker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from gitops.ports import Registry
 
 CONNECTIONS = 8
 VERSIONS = 3
@@ -43,11 +49,14 @@ def main() -> None:
     options = _options()
     with pulsar_broker() as broker:
         topics = _post_topics(broker.admin_url, options.topics)
-        bare, ours = _measure(broker.admin_url, topics, options.rounds)
+        bare, observed, planned = _measure(broker.admin_url, topics, options.rounds)
     print(f"{options.topics} topics x {VERSIONS} versions, {CONNECTIONS} connections")
     print(f"http.client: {_shown(bare)}")
-    print(f"observe:     {_shown(ours)}")
-    print(f"ratio of the medians: {statistics.median(ours) / statistics.median(bare):.2f}")
+    print(f"observe:     {_shown(observed)}")
+    print(f"plan:        {_shown(planned)}")
+    for name, rates in (("observe", observed), ("plan", planned)):
+        ratio = statistics.median(rates) / statistics.median(bare)
+        print(f"{name} against http.client, ratio of the medians: {ratio:.2f}")
 
 
 def _options() -> argparse.Namespace:
@@ -62,25 +71,51 @@ def _shown(rates: Sequence[float]) -> str:
     return f"median {statistics.median(rates):.0f} requests/s (rounds: {each})"
 
 
-def _measure(url: str, topics: Sequence[TopicName], rounds: int) -> tuple[list[float], list[float]]:
+def _measure(
+    url: str, topics: Sequence[TopicName], rounds: int
+) -> tuple[list[float], list[float], list[float]]:
     """Requests per second, by turns, after one round of each to warm the broker."""
     paths = [f"/admin/v2/schemas/{topic}/schemas" for topic in topics]
     config = PulsarConfig(url=url, concurrency=CONNECTIONS)
     registry = open_registry("benchmark", config, Path())
     scope = Scope(topics=frozenset(topics))
     bare: list[float] = []
-    ours: list[float] = []
+    observed: list[float] = []
+    planned: list[float] = []
+    planning = _planning(registry, config, topics)
     for number in range(rounds + 1):
         runs: list[tuple[list[float], Callable[[], object]]] = [
             (bare, lambda: _bare_loop(url, paths)),
-            (ours, lambda: registry.observe(scope)),
+            (observed, lambda: registry.observe(scope)),
+            (planned, lambda: _plan(planning)),
         ]
         for rates, run in runs if number % 2 else reversed(runs):
             start = time.perf_counter()
             run()
             rates.append(len(topics) / (time.perf_counter() - start))
     registry.close()
-    return bare[1:], ours[1:]
+    return bare[1:], observed[1:], planned[1:]
+
+
+def _planning(registry: Registry, config: PulsarConfig, topics: Sequence[TopicName]) -> Planning:
+    """A repository that wants what is there."""
+    info = SchemaInfo(type=SchemaType.AVRO, schema=_schema(VERSIONS - 1))
+    history = SchemaHistory(entries=(SchemaEntry(version=0, info=info),), next_version=1)
+    wanted = {topic: TopicState(topic=topic, history=history) for topic in topics}
+    repository = Repository(
+        config=Config(registries={}, default_registry="benchmark"),
+        desired=RegistryState(topics=wanted),
+        digest="sha256:0",
+    )
+    return Planning(
+        repository=repository, registry=registry, config=config, locate=lambda _topic, _at: None
+    )
+
+
+def _plan(planning: Planning) -> None:
+    made = plan(planning)
+    if made.actions or made.unchanged != made.topics:
+        raise RuntimeError("the plan should be empty")
 
 
 def _bare_loop(url: str, paths: Sequence[str]) -> None:

@@ -89,7 +89,7 @@ def _stored(info: SchemaInfo) -> tuple[str, str]:
         kept = as_shown(info)
     except PayloadError:
         return info.type.value, info.schema
-    return kept.type.value, kept.data.hex()
+    return kept.type.value, hashlib.sha256(kept.data).hexdigest()
 
 
 def _policies(policies: Policies) -> object:

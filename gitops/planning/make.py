@@ -63,9 +63,10 @@ def make_plan(question: Question, progress: Progress = no_progress) -> Plan:
     notices: list[Notice] = []
     unchanged = 0
     wanted = sorted(question.desired.topics.items())
+    policies = {name: _policies(question, name) for name in {t.namespace for t, _ in wanted}}
     for count, (topic, desired) in enumerate(wanted):
         progress("comparing schemas", count, len(wanted))
-        done, said = _topic(question, topic, desired)
+        done, said = _topic(question, topic, desired, policies[topic.namespace])
         actions += done
         notices += said
         unchanged += not done and not said
@@ -96,27 +97,28 @@ def _namespaces(question: Question) -> Iterator[Action]:
 
 
 def _topic(
-    question: Question, topic: TopicName, desired: TopicState
+    question: Question, topic: TopicName, desired: TopicState, above: NamespacePolicies
 ) -> tuple[list[Action], list[Notice]]:
     observed = question.observed.topics[topic]
+    by_broker = question.defaults.is_schema_validation_enforced
     differing = changes(
         desired.policies,
         observed.policies,
-        enforced_above=_is_enforced(question, topic.namespace),
+        enforced_above=by_broker or bool(above.schema_validation_enforced),
     )
     actions: list[Action] = [SetPolicy(subject=topic, change=change) for change in differing]
     outcome = None
     if desired.history.latest:
-        outcome = plan_topic(_case(question, topic, desired, observed))
+        outcome = plan_topic(_case(question, desired, observed, above))
     if isinstance(outcome, RegisterSchema):
         return [*actions, outcome], []
     return actions, [outcome] if outcome else []
 
 
 def _case(
-    question: Question, topic: TopicName, desired: TopicState, observed: TopicState
+    question: Question, desired: TopicState, observed: TopicState, above: NamespacePolicies
 ) -> TopicCase:
-    latest = desired.history.latest
+    topic, latest = desired.topic, desired.history.latest
     if latest is None:
         raise ValueError(f"{topic} has no desired schema")
     return TopicCase(
@@ -125,7 +127,7 @@ def _case(
         history=observed.history,
         strategy=effective_strategy(
             _topic_policies(topic, desired, observed),
-            _policies(question, topic.namespace),
+            above,
             question.defaults,
         ),
         locate=lambda pointer: question.locate(topic, pointer),
@@ -142,11 +144,6 @@ def _topic_policies(topic: TopicName, desired: TopicState, observed: TopicState)
     if topic.domain == "non-persistent":
         return TopicPolicies()
     return overlay(desired.policies, observed.policies)
-
-
-def _is_enforced(question: Question, name: NamespaceName) -> bool:
-    by_broker = question.defaults.is_schema_validation_enforced
-    return by_broker or bool(_policies(question, name).schema_validation_enforced)
 
 
 def _policies(question: Question, name: NamespaceName) -> NamespacePolicies:

@@ -56,7 +56,7 @@ def changes(desired: _P, observed: _P, *, enforced_above: bool = False) -> tuple
 def overlay(over: _P, under: _P) -> _P:
     """The keys of `over` where they are set, those of `under` elsewhere."""
     given = {f.name: v for f in fields(over) if (v := getattr(over, f.name)) is not None}
-    return replace(under, **given)
+    return replace(under, **given) if given else under
 
 
 def direction(change: PolicyChange) -> str:
