@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
+from gitops.model.schema import (
+    DEFINED_TYPES,
+    KeyValueEncodingType,
+    SchemaInfo,
+    SchemaType,
+)
 from gitops.repository.definitions.key_value import (
     JAVA_NAMES,
     Half,
@@ -73,6 +78,9 @@ def _half(prefix: str, text: str, properties: Mapping[str, str]) -> Half:
         raise ValueError(prefix)
     if text != _NOTHING and compact(text) != text:
         raise ValueError(text)
+    if text == _NOTHING and SchemaType(kind) in DEFINED_TYPES:
+        # A broker holds such halves; a manifest's half of that type needs a definition.
+        raise ValueError(prefix)
     return Half(
         type=SchemaType(kind),
         text="" if text == _NOTHING else text,

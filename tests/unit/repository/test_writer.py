@@ -29,6 +29,7 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.repository.definitions.key_value import Half, pair_properties, pair_text
 from gitops.repository.loader import load
 from gitops.repository.writer import render
+from gitops.repository.writing.pairs import take_apart
 from tests.support.trees import repository
 
 _NAMESPACE = NamespaceName("shop", "orders")
@@ -196,6 +197,21 @@ def test_a_key_value_of_javas_client_is_taken_apart() -> None:
         b"  encoding: SEPARATED\n  key:\n    type: STRING\n"
         in (files["namespaces/shop/orders/by-customer.yaml"])
     )
+
+
+def test_an_empty_half_that_needs_a_definition_stays_as_it_is() -> None:
+    properties = {
+        "kv.encoding.type": "INLINE",
+        **{
+            f"{half}.schema.{what}": text
+            for half in ("key", "value")
+            for what, text in (("name", ""), ("type", "AVRO"), ("properties", "{}"))
+        },
+    }
+    info = SchemaInfo(
+        type=SchemaType.KEY_VALUE, schema='{"key":null,"value":""}', properties=properties
+    )
+    assert take_apart(info) is None
 
 
 def test_a_key_value_that_our_words_cannot_say_stays_as_it_is() -> None:
