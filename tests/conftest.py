@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 # Machines differ in speed, so no example has a deadline.
 settings.register_profile("default", deadline=None)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+# Where a red run stops everybody, it must come from a change; people's own runs look further.
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
