@@ -130,3 +130,13 @@ def effective_strategy(
 def snake_case(camel: str) -> str:
     """`schemaValidationEnforced` → `schema_validation_enforced`."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in camel)
+
+
+def value_text(value: PolicyValue) -> str | bool | None:
+    """A policy's value as JSON has it."""
+    return value if value is None or isinstance(value, bool) else value.value
+
+
+def plain_policies(policies: Policies) -> dict[str, str | bool | None]:
+    """The keys that are set, in camelCase, with their values as JSON and YAML have them."""
+    return {key: value_text(value) for key, value in managed_items(policies)}

@@ -19,6 +19,7 @@ from gitops.model.policy import (
     is_unset,
     managed_items,
     snake_case,
+    value_text,
 )
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicState
@@ -100,8 +101,3 @@ def _policies(policies: Policies) -> object:
 def _is_from_the_start(key: str, value: PolicyValue) -> bool:
     """Whether a new namespace of a Pulsar 4.0.7 broker says so by itself."""
     return is_unset(key, value) or (key == "isAllowAutoUpdateSchema" and value is True)
-
-
-def value_text(value: PolicyValue) -> str | bool | None:
-    """A policy's value as JSON has it."""
-    return value if value is None or isinstance(value, bool) else value.value

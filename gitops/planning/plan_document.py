@@ -25,8 +25,9 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     SetPolicy,
 )
+from gitops.model.policy import value_text
 from gitops.model.schema import SchemaInfo
-from gitops.planning.fingerprints import subject_name, value_text
+from gitops.planning.fingerprints import subject_name
 from gitops.planning.policies import direction
 
 API_VERSION: Final = "pulsar-gitops/v1"

@@ -11,9 +11,8 @@ from gitops.compatibility.decision import Decision
 from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import SchemaChange
-from gitops.model.policy import Policies, SchemaCompatibilityStrategy, managed_items
+from gitops.model.policy import Policies, SchemaCompatibilityStrategy, plain_policies
 from gitops.model.schema import SchemaEntry
-from gitops.planning.fingerprints import value_text
 from gitops.planning.plan_document import (
     API_VERSION,
     change_document,
@@ -56,7 +55,7 @@ def policies_document(
     """What is set on a subject, and the strategy that holds for it."""
     return {
         "subject": str(subject),
-        "policies": {key: value_text(value) for key, value in managed_items(own)},
+        "policies": plain_policies(own),
         "effectiveSchemaCompatibilityStrategy": effective.value,
     }
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.names import TopicName
-from gitops.model.policy import Policies, managed_items
+from gitops.model.policy import plain_policies
 from gitops.model.schema import SchemaEntry
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.ports import FileTree
@@ -77,7 +77,7 @@ def _namespace_file(registry: str, state: NamespaceState) -> tuple[str, bytes]:
         "apiVersion": API_VERSION,
         "kind": "NamespaceSnapshot",
         "namespace": str(state.namespace),
-        "policies": _policies(state.policies),
+        "policies": plain_policies(state.policies),
     }
     return f"{folder_of(registry)}/{state.namespace}.json", _json(document)
 
@@ -93,7 +93,7 @@ def _topic_file(registry: str, state: TopicState, names: FileNames) -> tuple[str
         "kind": "TopicSnapshot",
         "topic": str(state.topic),
         "nextVersion": state.history.next_version,
-        "policies": _policies(state.policies),
+        "policies": plain_policies(state.policies),
         "versions": [_version(entry) for entry in state.history.entries],
     }
     return f"{folder}/{names.stem(state.topic, files)}.json", _json(document)
@@ -106,13 +106,6 @@ def _version(entry: SchemaEntry) -> dict[str, object]:
         "timestamp": entry.timestamp,
         "schema": entry.info.schema,
         "properties": dict(sorted(entry.info.properties.items())),
-    }
-
-
-def _policies(policies: Policies) -> dict[str, object]:
-    return {
-        key: value if isinstance(value, bool) else getattr(value, "value", None)
-        for key, value in managed_items(policies)
     }
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import Policies, managed_items
+from gitops.model.policy import managed_items, plain_policies
 from gitops.model.schema import AVRO_DEFINED, DEFINED_TYPES, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.repository.definitions.key_value import Half
@@ -64,14 +64,7 @@ def _namespace_file(namespace: NamespaceName) -> str:
 
 
 def _namespace(state: NamespaceState) -> dict[str, object]:
-    return {"namespace": str(state.namespace), **_policies(state.policies)}
-
-
-def _policies(policies: Policies) -> dict[str, object]:
-    return {
-        key: value if isinstance(value, bool) else getattr(value, "value", None)
-        for key, value in managed_items(policies)
-    }
+    return {"namespace": str(state.namespace), **plain_policies(state.policies)}
 
 
 def _manifest(kind: str, body: Mapping[str, object]) -> bytes:
@@ -101,7 +94,7 @@ class _Topic:
             body["topic"] = topic.local_name
         if self._info is not None:
             body["schema"] = self._schema(self._info)
-        if policies := _policies(self._state.policies):
+        if policies := plain_policies(self._state.policies):
             body["policies"] = policies
         self._files[f"{self._folder}/{self._stem}.yaml"] = _manifest("topic", body)
 
