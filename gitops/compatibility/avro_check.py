@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gitops.compatibility.avro.errors import AvroParseError, JavaError
 from gitops.compatibility.avro.mismatches import Reason
-from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.avro.parser import parse_data
 from gitops.compatibility.avro.readability import Readability, can_read
 from gitops.compatibility.avro.schema import Schema
 from gitops.compatibility.decision import Incompatibility
@@ -23,7 +23,7 @@ def check(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy)
     parsed: dict[str, Schema] = {}
     for one in (*existing, candidate):
         try:
-            parsed[one.label] = parse(one.schema.data.decode("utf-8", "replace"))
+            parsed[one.label] = parse_data(one.schema.data)
         except AvroParseError as error:
             return unparseable(one.label, error)
     if strategy is Strategy.ALWAYS_COMPATIBLE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from gitops.compatibility.avro.canonical import key
-from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.avro.parser import parse_data
 from gitops.compatibility.decision import StoredSchema
 from gitops.model.schema import AVRO_DEFINED
 
@@ -35,5 +35,4 @@ def identity(schema: StoredSchema, *, beside: StoredSchema | None = None) -> Has
     struct = schema.type in AVRO_DEFINED and (beside is None or beside.type in AVRO_DEFINED)
     if not struct:
         return (schema.type, schema.data)
-    text = schema.data.decode("utf-8", "replace")
-    return (schema.type, key(parse(text, validate_defaults=True)))
+    return (schema.type, key(parse_data(schema.data, validate_defaults=True)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from gitops.compatibility.avro import canonical, fields
 from gitops.compatibility.avro.errors import JavaError
 from gitops.compatibility.avro.names import problem
-from gitops.compatibility.avro.parser import make_union
+from gitops.compatibility.avro.reading import make_union
 from gitops.compatibility.avro.schema import (
     Array,
     Enum,
@@ -17,6 +17,7 @@ from gitops.compatibility.avro.schema import (
     Record,
     Schema,
     Union,
+    facts_of,
 )
 
 
@@ -26,6 +27,8 @@ def apply_aliases(writer: Schema, reader: Schema) -> Schema:
     Raises AvroParseError where the renamed writer is no valid schema: its defaults are checked
     again, two fields can end with one name, a union can get one name twice.
     """
+    if not facts_of(reader).has_aliases:
+        return writer
     found = _Aliases()
     found.collect(reader, set())
     if not (found.names or found.fields) or canonical.key(writer) == canonical.key(reader):
@@ -103,6 +106,10 @@ class _Rewriter:
         return renamed
 
     def _field(self, old: Field, name: str) -> Field:
+        if name == old.name and old.is_plain:
+            return old  # nothing in it can be renamed, and its default is valid
         kind = self.schema(old.type)
         fields.check_default(name, kind, old.default, old.pointer)
-        return replace(old, name=name, type=kind, aliases=())
+        return replace(
+            old, name=name, type=kind, aliases=(), likeness=None, contents=None, key=None
+        )

@@ -8,7 +8,6 @@ an enum's `default`, record or error, layout, the order of members.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from functools import lru_cache
 
 from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.schema import (
@@ -24,10 +23,14 @@ from gitops.compatibility.avro.schema import (
 )
 
 
-@lru_cache(maxsize=8192)
 def key(schema: Schema) -> Hashable:
     """Equal for two schemas exactly if Avro for Java calls them equal."""
-    return _node(schema, set())
+    facts = schema.facts if isinstance(schema, Record | Union) else None
+    if facts is None:
+        return _node(schema, set())
+    if facts.key is None:
+        facts.key = _node(schema, set())
+    return facts.key
 
 
 def _node(schema: Schema, seen: set[str]) -> Hashable:
@@ -54,6 +57,15 @@ def _node(schema: Schema, seen: set[str]) -> Hashable:
 
 
 def _field(field: Field, seen: set[str]) -> Hashable:
+    """Definitions share fields, so that Python often sees that keys are equal without a look."""
+    if not field.is_plain:
+        return _field_parts(field, seen)
+    if field.key is None:
+        field.key = _field_parts(field, seen)
+    return field.key
+
+
+def _field_parts(field: Field, seen: set[str]) -> Hashable:
     default = field.default
     value = None if isinstance(default, Missing) else (json_key(default),)
     return (field.name, _node(field.type, seen), value, field.order, _props(field.props))

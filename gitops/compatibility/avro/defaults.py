@@ -6,9 +6,9 @@ from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.schema import (
     MISSING,
     Array,
-    Field,
     Map,
     Missing,
+    Primitive,
     Record,
     Schema,
     Union,
@@ -29,6 +29,10 @@ def is_valid_default(schema: Schema, value: Json | Missing) -> bool:
     """
     if value is MISSING:
         return False
+    if isinstance(schema, Union):
+        return bool(schema.branches) and is_valid_default(schema.branches[0], value)
+    if isinstance(schema, Primitive):  # most types are, so they are asked for early
+        return _is_valid_scalar(schema.kind, value)
     match schema:
         case Array():
             return isinstance(value, list) and all(is_valid_default(schema.items, v) for v in value)
@@ -36,8 +40,6 @@ def is_valid_default(schema: Schema, value: Json | Missing) -> bool:
             return isinstance(value, dict) and all(
                 is_valid_default(schema.values, v) for v in value.values()
             )
-        case Union():
-            return bool(schema.branches) and is_valid_default(schema.branches[0], value)
         case Record():
             return isinstance(value, dict) and _is_valid_record(schema, value)
         case _:
@@ -45,14 +47,16 @@ def is_valid_default(schema: Schema, value: Json | Missing) -> bool:
 
 
 def _is_valid_record(record: Record, value: dict[str, Json]) -> bool:
+    """A field that `value` leaves out has its own default, which was looked at with the field.
+
+    Were it looked at again, records that default to records could take time without end.
+    """
     if record.fields is None:
         raise IncompleteRecordError(record.name)
-    return all(is_valid_default(f.type, member(f, value)) for f in record.fields)
-
-
-def member(field: Field, value: dict[str, Json]) -> Json | Missing:
-    """The value that a record's default gives a field: its own member, else the field's default."""
-    return value.get(field.name, field.default)
+    return all(
+        is_valid_default(f.type, value[f.name]) if f.name in value else f.has_default
+        for f in record.fields
+    )
 
 
 def _is_valid_scalar(kind: str, value: Json) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from gitops.compatibility.avro.defaults import IncompleteRecordError, is_valid_default
@@ -9,7 +10,7 @@ from gitops.compatibility.avro.errors import JavaError
 from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.names import check_name, problem
 from gitops.compatibility.avro.numbers import java_double
-from gitops.compatibility.avro.schema import MISSING, Field, Missing, Schema, describe
+from gitops.compatibility.avro.schema import MISSING, NO_PROPS, Field, Missing, Schema, describe
 
 _RESERVED: Final = frozenset(("default", "doc", "name", "order", "type", "aliases"))
 _ORDERS: Final = frozenset(("ASCENDING", "DESCENDING", "IGNORE"))
@@ -17,21 +18,28 @@ _ORDERS: Final = frozenset(("ASCENDING", "DESCENDING", "IGNORE"))
 
 def read(node: dict[str, Json], name: str, kind: Schema, at: str, *, validate: bool) -> Field:
     """A field whose name and type are known already."""
-    order = _order(node, at)
-    default = _default(node, kind, at)
-    check_name(name, f"{at}/name")
+    order = _order(node, at) if "order" in node else "ASCENDING"
+    default = _default(node, kind, at) if "default" in node else MISSING
+    check_name(name, at, "name")
     if validate:
         check_default(name, kind, default, at)
     return Field(
-        name=name,
-        type=kind,
-        default=default,
-        order=order,
-        doc=text(node, "doc"),
-        props={key: value for key, value in node.items() if key not in _RESERVED},
-        aliases=aliases(node, at),
-        pointer=at,
+        name,
+        kind,
+        default,
+        order,
+        aliases(node, at) if "aliases" in node else (),
+        text(node, "doc") if "doc" in node else None,
+        props(node, _RESERVED),
+        at,
     )
+
+
+def props(node: dict[str, Json], reserved: frozenset[str]) -> Mapping[str, Json]:
+    """The members that Avro has no meaning for; most nodes have none."""
+    if reserved.issuperset(node):
+        return NO_PROPS
+    return {key: value for key, value in node.items() if key not in reserved}
 
 
 def check_default(name: str, kind: Schema, default: Json | Missing, at: str) -> None:
@@ -49,6 +57,14 @@ def check_default(name: str, kind: Schema, default: Json | Missing, at: str) -> 
         raise problem("invalid-default", message, where, java=JavaError.RUNTIME)
 
 
+def has_valid_default(field: Field) -> bool:
+    """Whether `check_default` would let it pass."""
+    try:
+        return is_valid_default(field.type, field.default)
+    except IncompleteRecordError:
+        return False
+
+
 def text(node: dict[str, Json], key: str) -> str | None:
     """A member that counts only if it is text."""
     value = node.get(key)
@@ -57,8 +73,6 @@ def text(node: dict[str, Json], key: str) -> str | None:
 
 def aliases(node: dict[str, Json], at: str) -> tuple[str, ...]:
     """The member `aliases` as it stands: a list of text."""
-    if "aliases" not in node:
-        return ()
     given = node["aliases"]
     if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
         raise problem("bad-aliases", "'aliases' must be a list of text", f"{at}/aliases")
@@ -66,8 +80,6 @@ def aliases(node: dict[str, Json], at: str) -> tuple[str, ...]:
 
 
 def _order(node: dict[str, Json], at: str) -> str:
-    if "order" not in node:
-        return "ASCENDING"
     order = text(node, "order")
     if order is None or order.upper() not in _ORDERS:
         message = "'order' is one of ascending, descending, ignore"
@@ -75,9 +87,7 @@ def _order(node: dict[str, Json], at: str) -> str:
     return order.upper()
 
 
-def _default(node: dict[str, Json], kind: Schema, at: str) -> Json | Missing:
-    if "default" not in node:
-        return MISSING
+def _default(node: dict[str, Json], kind: Schema, at: str) -> Json:
     default = node["default"]
     if isinstance(default, str) and kind.kind in ("float", "double"):
         number = java_double(default)

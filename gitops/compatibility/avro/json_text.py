@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from itertools import accumulate
 from typing import Any, Final, NoReturn
 
 Json = Any
@@ -18,10 +20,13 @@ MAX_NUMBER_LENGTH: Final = 1000
 MAX_NAME_LENGTH: Final = 50_000
 """Jackson 2.16's StreamReadConstraints: a longer name of a member is refused."""
 
-_LONG_NUMBER: Final = re.compile(rf"\d[\d.eE+-]{{{MAX_NUMBER_LENGTH}}}")
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|/\*.*?\*/|//[^\r\n]*', re.DOTALL)
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_NO_BRACKETS: Final = re.compile(r"[^\[\]{}]+")
 _SPACE: Final = " \t\r\n"
+_BLANKS: Final = "".join(map(chr, range(33)))
+"""What Java's String.trim takes away."""
+_STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 class JsonTextError(ValueError):
@@ -50,12 +55,18 @@ def check_member(name: str) -> str:
     return name
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
-_LIMITED_DECODER: Final = json.JSONDecoder(
-    parse_constant=_no_constant,
-    parse_int=lambda number: int(check_number(number)),
-    parse_float=lambda number: float(check_number(number)),
-    object_pairs_hook=lambda members: {check_member(name): value for name, value in members},
+def _decoder(hook: Callable[[list[tuple[str, Json]]], Json] | None) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        parse_constant=_no_constant,
+        parse_int=lambda number: int(check_number(number)),
+        parse_float=lambda number: float(check_number(number)),
+        object_pairs_hook=hook,
+    )
+
+
+_DECODER: Final = _decoder(None)
+_MEMBER_DECODER: Final = _decoder(
+    lambda members: {check_member(name): value for name, value in members}
 )
 
 
@@ -71,20 +82,20 @@ def read_json(text: str) -> Json:
 
 def read_value(text: str) -> tuple[Json, int]:
     """The value at the start of `text`, and where it ends; raises JsonTextError."""
-    check_depth(text)
     blanked = blank_comments(text) if "/" in text else text
+    check_depth(blanked)
     start = len(blanked) - len(blanked.lstrip(_SPACE))
     try:
         value: Json
-        value, end = _decoder(blanked).raw_decode(blanked, start)
+        value, end = _decoder_for(blanked).raw_decode(blanked, start)
     except json.JSONDecodeError as error:
         raise JsonTextError(error.msg, error.pos) from None
     return value, end
 
 
 def check_end(text: str, end: int) -> None:
-    """Refuse anything but white space from `end` on; raises JsonTextError."""
-    if text[end:].strip(_SPACE):
+    """Refuse anything but blanks and control characters from `end` on; raises JsonTextError."""
+    if text[end:].strip(_BLANKS):
         raise JsonTextError("text after the end of the schema", end)
 
 
@@ -95,17 +106,19 @@ def blank_comments(text: str) -> str:
     )
 
 
-def _decoder(text: str) -> json.JSONDecoder:
-    """The one that looks at Jackson's limits, which is slower, where the text may pass them."""
-    long = len(text) > MAX_NAME_LENGTH or (
-        len(text) > MAX_NUMBER_LENGTH and _LONG_NUMBER.search(text)
-    )
-    return _LIMITED_DECODER if long else _DECODER
+def _decoder_for(text: str) -> json.JSONDecoder:
+    """The one that looks at the names of members, which is slower, where one may be too long."""
+    if len(text) <= MAX_NAME_LENGTH:
+        return _DECODER
+    quotes_delimit = '\\"' not in text
+    if quotes_delimit and max(map(len, text.split('"'))) <= MAX_NAME_LENGTH:
+        return _DECODER
+    return _MEMBER_DECODER
 
 
 def check_depth(text: str) -> None:
     """Refuse what Jackson refuses for its depth; raises JsonTextError."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+    if text.count("[") + text.count("{") <= MAX_DEPTH or _is_plainly_shallow(text):
         return
     depth = 0
     for found in _BRACKETS.finditer(text):
@@ -115,3 +128,15 @@ def check_depth(text: str) -> None:
             depth -= 1
         if depth > MAX_DEPTH:
             raise JsonTextError(f"nested deeper than {MAX_DEPTH} levels", found.start())
+
+
+def _is_plainly_shallow(text: str) -> bool:
+    """Whether that shows without a look at each string.
+
+    Only where a quote always begins or ends one: none is escaped or in a comment.
+    """
+    if "\\" in text or "//" in text or "/*" in text or text.count('"') % 2:
+        return False
+    outside_strings = "".join(text.split('"')[::2])
+    brackets = _NO_BRACKETS.sub("", outside_strings)
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) <= MAX_DEPTH

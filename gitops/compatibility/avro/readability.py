@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from gitops.compatibility.avro.actions import (
     Action,
@@ -20,7 +19,7 @@ from gitops.compatibility.avro.aliases import apply_aliases
 from gitops.compatibility.avro.default_values import UnusableDefaultError
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.mismatches import Reason, explain
-from gitops.compatibility.avro.recursion import collect_edges, has_cycle
+from gitops.compatibility.avro.recursion import collect_edges, has_cycle, recurses_directly
 from gitops.compatibility.avro.resolution import Resolver
 from gitops.compatibility.avro.schema import Record, Schema
 
@@ -38,14 +37,16 @@ class Readability:
     overflows: bool = False
 
 
-@lru_cache(maxsize=65536)
 def can_read(writer: Schema, reader: Schema) -> Readability:
     """The pair as Pulsar 4.0.7's SchemaValidator (Avro 1.11.4) judges it.
 
     The broker builds the resolving grammar of the pair and refuses it if an error can be reached.
     """
+    # Only a record that contains itself directly makes a cycle in what is walked over; without
+    # one, what both sides share need not be walked over.
+    whole = recurses_directly(writer) or recurses_directly(reader)
     try:
-        action = Resolver().resolve(apply_aliases(writer, reader), reader)
+        action = Resolver(whole=whole).resolve(apply_aliases(writer, reader), reader)
     except AvroParseError as error:
         return Readability(reasons=(_bad_alias(error),), crashes=True)
     except UnusableDefaultError as error:
@@ -54,7 +55,7 @@ def can_read(writer: Schema, reader: Schema) -> Readability:
         )
     walk = _Walk()
     reasons = tuple(walk.reasons(action, _Place("", writer.pointer, reader.pointer)))
-    if has_cycle(walk.edges):
+    if whole and has_cycle(walk.edges):
         return Readability(reasons=(_recursion(reader), *reasons), overflows=True)
     return Readability(reasons=reasons)
 

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
-from gitops.compatibility.avro.schema import Array, Map, Record, Schema, Union
+from gitops.compatibility.avro.schema import Array, Map, Record, Schema, Union, facts_of
 
 
 def recurses_directly(schema: Schema) -> bool:
     """Whether walking over `schema` meets such a record anywhere."""
+    facts = facts_of(schema)
+    if not facts.refers_back:
+        return False
+    if facts.recurses is None:
+        facts.recurses = _has_loop(schema)
+    return facts.recurses
+
+
+def _has_loop(schema: Schema) -> bool:
     edges: dict[Hashable, list[Hashable]] = {}
     collect_edges(schema, edges)
     return has_cycle(edges)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from gitops.compatibility.avro.actions import (
@@ -20,6 +21,7 @@ from gitops.compatibility.avro.default_values import check_usable
 from gitops.compatibility.avro.schema import (
     Array,
     Enum,
+    Field,
     Fixed,
     Map,
     Primitive,
@@ -43,9 +45,14 @@ _NOTHING: Final = Nothing()
 
 
 class Resolver:
-    """One pairing of a writer with a reader."""
+    """One pairing of a writer with a reader.
 
-    def __init__(self) -> None:
+    Where it need not be `whole`, fields of one likeness are left out: a schema reads itself
+    without an error, unless it recurses directly.
+    """
+
+    def __init__(self, *, whole: bool) -> None:
+        self._whole = whole
         self._seen: dict[tuple[int, int], Adjust | Error] = {}
 
     def resolve(self, writer: Schema, reader: Schema) -> Action:
@@ -80,7 +87,7 @@ class Resolver:
             return found
         adjust = Adjust()
         self._seen[pair] = adjust
-        for written in writer.all_fields:
+        for written in self._different(writer, reader):
             read = reader.by_name.get(written.name)
             step: Action = (
                 self.resolve(written.type, read.type) if read else Skip(writer=written.type)
@@ -88,10 +95,14 @@ class Resolver:
             adjust.fields.append((written, read, step))
         return self._defaults(writer, reader, adjust, pair)
 
+    def _different(self, record: Record, other: Record) -> Sequence[Field]:
+        """The fields of `record`, in order, that `other` does not have just so."""
+        return record.all_fields if self._whole else record.differing(other)
+
     def _defaults(
         self, writer: Record, reader: Record, adjust: Adjust, pair: tuple[int, int]
     ) -> Action:
-        for read in reader.all_fields:
+        for read in self._different(reader, writer):
             if read.name in writer.by_name:
                 continue
             if not read.has_default:

@@ -1,13 +1,16 @@
 """Avro schemas as values: what the parser makes and what equality and resolution read.
 
 Nodes compare by identity, since a recursive schema contains itself; `canonical.key` compares
-them as Avro for Java does. `pointer` says where in the definition a node stands.
+them as Avro for Java does. `pointer` says where in the definition a node stands. Definitions
+share the nodes of fields that are the same at the same place: nobody may change a parsed schema.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from itertools import compress, count
+from operator import is_not
 from typing import Final
 
 from gitops.compatibility.avro.json_text import Json
@@ -26,8 +29,15 @@ class Missing:
 
 MISSING: Final = Missing()
 
+NO_PROPS: Final[Mapping[str, Json]] = {}
+"""The properties of most nodes: one empty mapping for all, instead of one for each."""
 
-@dataclass(slots=True, eq=False, kw_only=True)
+
+# The parser makes some hundred nodes for a definition: their members may be given by position,
+# since Python takes about a third longer for names.
+
+
+@dataclass(slots=True, eq=False)
 class Primitive:
     """`kind` is the type's name."""
 
@@ -36,7 +46,7 @@ class Primitive:
     pointer: str = ""
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False)
 class Array:
     """An array of `items`."""
 
@@ -46,7 +56,7 @@ class Array:
     kind: str = "array"
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False)
 class Map:
     """A map from text to `values`."""
 
@@ -56,17 +66,18 @@ class Map:
     kind: str = "map"
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False)
 class Union:
-    """A union; a union has no properties."""
+    """A union; a union has no properties. `facts` as for a record."""
 
     branches: tuple[Schema, ...]
     props: Mapping[str, Json] = field(default_factory=dict)
     pointer: str = ""
     kind: str = "union"
+    facts: Facts | None = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False)
 class Enum:
     """`name` is the full name; `default` None where there is none."""
 
@@ -80,7 +91,7 @@ class Enum:
     kind: str = "enum"
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False)
 class Fixed:
     """`size` in bytes."""
 
@@ -93,9 +104,27 @@ class Fixed:
     kind: str = "fixed"
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False)
+class Contents:
+    """What a field holds that is more than itself: the types that it defines, and aliases.
+
+    `refers_back`: a record in it names itself or one that it stands in.
+    """
+
+    names: tuple[Named, ...]
+    has_aliases: bool
+    refers_back: bool
+
+
+@dataclass(slots=True, eq=False)
 class Field:
-    """A record's field; `default` is MISSING where there is none."""
+    """A record's field; `default` is MISSING where there is none.
+
+    Fields with one `likeness` say the same, wherever they stand: what their types contain is the
+    same too, and their defaults are valid. A field whose type needs a name from outside has
+    none. `contents` are None where it defines no type and neither it nor its type has aliases.
+    `key` is for `canonical`.
+    """
 
     name: str
     type: Schema
@@ -105,6 +134,14 @@ class Field:
     doc: str | None = None
     props: Mapping[str, Json] = field(default_factory=dict)
     pointer: str = ""
+    likeness: bytes | None = None
+    contents: Contents | None = None
+    key: Hashable = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is known to stand for itself, without any named type or alias."""
+        return self.likeness is not None and self.contents is None
 
     @property
     def has_default(self) -> bool:
@@ -112,9 +149,26 @@ class Field:
         return not isinstance(self.default, Missing)
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False)
+class Facts:
+    """What is known of a whole definition, so that no check has to walk over it.
+
+    `refers_back`: a record in it names itself or one that it stands in. The rest is None until
+    it is asked for.
+    """
+
+    has_aliases: bool
+    refers_back: bool
+    recurses: bool | None = None
+    key: Hashable = None
+
+
+@dataclass(slots=True, eq=False)
 class Record:
-    """A record or an error; `fields` is None while it is being read, as in Java."""
+    """A record or an error; `fields` is None while it is being read, as in Java.
+
+    `facts` are those of the definition whose top it is.
+    """
 
     name: str
     fields: tuple[Field, ...] | None = None
@@ -124,6 +178,7 @@ class Record:
     props: Mapping[str, Json] = field(default_factory=dict)
     pointer: str = ""
     kind: str = "record"
+    facts: Facts | None = None
 
     def set_fields(self, fields: tuple[Field, ...]) -> None:
         """Complete the record; names must be distinct."""
@@ -135,9 +190,33 @@ class Record:
         """The fields of a complete record."""
         return self.fields or ()
 
+    def differing(self, other: Record) -> list[Field]:
+        """The fields, in order, that complete `other` does not have just so.
+
+        Versions mostly begin with fields that are the same objects, which Python skips without a
+        step for each.
+        """
+        mine, theirs = self.all_fields, other.all_fields
+        shortest = min(len(mine), len(theirs))
+        first = next(compress(count(), map(is_not, mine, theirs)), shortest)
+        return [
+            field
+            for field in mine[first:]
+            if field.likeness is None
+            or (same := other.by_name.get(field.name)) is None
+            or same.likeness != field.likeness
+        ]
+
 
 Named = Record | Enum | Fixed
 Schema = Primitive | Array | Map | Union | Named
+_NAMED: Final = (Record, Enum, Fixed)
+
+
+def facts_of(schema: Schema) -> Facts:
+    """What is known of a definition by its top; the worst where nobody noted it."""
+    noted = schema.facts if isinstance(schema, Record | Union) else None
+    return noted or Facts(has_aliases=True, refers_back=True)
 
 
 def short_name(full_name: str) -> str:
@@ -147,7 +226,7 @@ def short_name(full_name: str) -> str:
 
 def branch_name(schema: Schema) -> str:
     """What a union tells its branches apart by: the full name, else the kind."""
-    return schema.name if isinstance(schema, Record | Enum | Fixed) else schema.kind
+    return schema.name if isinstance(schema, _NAMED) else schema.kind
 
 
 def describe(schema: Schema) -> str:

@@ -1,0 +1,237 @@
+"""How fast definitions are parsed and checked, against those that do the same.
+
+Pairs of realistic records (see `schema_pairs`) in alternating rounds in one run: this project, the
+Python `avro` package's checker, Avro for Java in one warm JVM (its SchemaCompatibility, and its
+SchemaValidator, which a Pulsar broker uses), and POST …/compatibility of a broker over one
+connection. Reasons for refusals are included in ours. Then a long history of a wide record is
+checked under FULL_TRANSITIVE, cold. Uses the broker of PULSAR_ADMIN_URL, else starts one; a peer
+that this machine lacks is left out, with the reason.
+
+    python benchmarks/bench_decisions.py [--pairs 1000] [--slow-pairs 200] [--rounds 5]
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import statistics
+import sys
+import time
+import uuid
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import avro.schema
+from avro.compatibility import ReaderWriterCompatibilityChecker, SchemaCompatibilityType
+
+from benchmarks.avro_java import AvroJava, avro_java
+from benchmarks.schema_pairs import history, pairs
+from gitops.compatibility.avro.parser import forget, parse
+from gitops.compatibility.avro.readability import can_read
+from gitops.compatibility.decision import StoredHistory, StoredSchema
+from gitops.compatibility.registration import register
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.schema import SchemaInfo, SchemaType
+from tests.support.admin_rest import admin_request
+from tests.support.pulsar_broker import pulsar_broker
+from tests.support.pulsar_class_path import BrokerUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Pairs = Sequence[tuple[str, str]]
+    Rates = dict[str, list[float]]
+    Round = Callable[[], dict[str, float]]
+
+SEED: Final = 7
+WARM_UP: Final = 8
+VERSIONS: Final = 100
+FIELDS: Final = 500
+OURS: Final = ("parse + check, cold", "parse + check, seen before", "check alone")
+
+
+def main() -> None:
+    """Print medians, and their ratios to each peer's."""
+    options = _options()
+    texts = list(pairs(options.pairs, SEED))
+    size = statistics.mean(len(text) for pair in texts for text in pair)
+    print(f"{options.pairs} pairs, {size:.0f} characters a schema, {_ours(texts)[1]} compatible")
+    with ExitStack() as stack:
+        runs = _peers(stack, texts, texts[: options.slow_pairs])
+        rates = _alternate([lambda: _ours(texts)[0], *runs], options.rounds)
+    for name, each in rates.items():
+        shown = " ".join(f"{rate:.0f}" for rate in each)
+        print(f"{name}: median {statistics.median(each):.0f} pairs/s (rounds: {shown})")
+    _print_ratios(rates)
+    _print_history(options.rounds)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--pairs", type=int, default=1000)
+    parser.add_argument("--slow-pairs", type=int, default=200, help="for avro and the broker")
+    parser.add_argument("--rounds", type=int, default=5)
+    return parser.parse_args()
+
+
+def _peers(stack: ExitStack, texts: Pairs, few: Pairs) -> list[Round]:
+    """A round of each peer that there is; they are ended with the stack."""
+    _same_answers("the avro package", few, _avro_package(few)[1])
+    found: list[Round] = [lambda: _avro_package(few)[0]]
+    try:
+        java = stack.enter_context(avro_java(texts, WARM_UP))
+        _same_answers("Java", texts, java.round().compatible)
+        found.append(lambda: _java(java, len(texts)))
+    except BrokerUnavailableError as error:
+        print(f"without Java: {error}", file=sys.stderr)
+    try:
+        url = stack.enter_context(pulsar_broker()).admin_url
+        paths = _post_writers(url, few)
+        _same_answers("the broker", few, _rest(url, paths, few)[1])
+        found.append(lambda: _rest(url, paths, few)[0])
+    except BrokerUnavailableError as error:
+        print(f"without a broker: {error}", file=sys.stderr)
+    return found
+
+
+def _same_answers(peer: str, texts: Pairs, compatible: int) -> None:
+    ours = _ours(texts)[1]
+    if ours != compatible:
+        print(f"{peer} finds {compatible} of {len(texts)} pairs compatible, not {ours}")
+
+
+def _alternate(runs: Sequence[Round], rounds: int) -> Rates:
+    """Pairs per second by name, by turns, after one round of each."""
+    rates: Rates = {}
+    for number in range(rounds + 1):
+        for run in runs if number % 2 else reversed(runs):
+            for name, rate in run().items():
+                rates.setdefault(name, []).append(rate)
+    return {name: each[1:] for name, each in rates.items()}
+
+
+def _ours(texts: Pairs) -> tuple[dict[str, float], int]:
+    """Rates by name, and how many pairs are compatible."""
+
+    def both() -> int:
+        return sum(not can_read(parse(writer), parse(reader)).reasons for writer, reader in texts)
+
+    forget()
+    cold, compatible = _timed(both)
+    warm, _ = _timed(both)
+    forget()  # so that no pair was checked before
+    schemas = [(parse(writer), parse(reader)) for writer, reader in texts]
+    check, _ = _timed(lambda: sum(not can_read(*pair).reasons for pair in schemas))
+    seconds = zip(OURS, (cold, warm, check), strict=True)
+    return {f"pulsar-gitops, {name}": len(texts) / each for name, each in seconds}, compatible
+
+
+def _timed(run: Callable[[], int]) -> tuple[float, int]:
+    start = time.perf_counter()
+    answer = run()
+    return time.perf_counter() - start, answer
+
+
+def _avro_package(texts: Pairs) -> tuple[dict[str, float], int]:
+    start = time.perf_counter()
+    schemas = [(avro.schema.parse(writer), avro.schema.parse(reader)) for writer, reader in texts]
+    parsed = time.perf_counter()
+    make_checker: Callable[[], ReaderWriterCompatibilityChecker] = ReaderWriterCompatibilityChecker
+    compatible = sum(
+        make_checker().get_compatibility(reader, writer).compatibility
+        is SchemaCompatibilityType.compatible
+        for writer, reader in schemas
+    )
+    end = time.perf_counter()
+    both, check = len(texts) / (end - start), len(texts) / (end - parsed)
+    return {"avro package, parse + check": both, "avro package, check alone": check}, compatible
+
+
+def _java(java: AvroJava, count: int) -> dict[str, float]:
+    done = java.round()
+    named = {
+        "SchemaCompatibility": done.schema_compatibility,
+        "SchemaValidator": done.schema_validator,
+    }
+    rates: dict[str, float] = {}
+    for name, seconds in named.items():
+        rates[f"Java {name}, parse + check"] = count / (done.parse + seconds)
+        rates[f"Java {name}, check alone"] = count / seconds
+    return rates
+
+
+def _post_writers(url: str, texts: Pairs) -> list[str]:
+    """Store each writer under a topic of its own; the paths that its readers are checked at."""
+    tenant = f"bench-{uuid.uuid4().hex[:8]}"
+    (cluster, *_) = json.loads(admin_request("GET", f"{url}/admin/v2/clusters"))
+    allowed = {"adminRoles": [], "allowedClusters": [cluster]}
+    namespace = f"{url}/admin/v2/namespaces/{tenant}/pairs"
+    admin_request("PUT", f"{url}/admin/v2/tenants/{tenant}", allowed)
+    admin_request("PUT", namespace, {})
+    admin_request("PUT", f"{namespace}/schemaCompatibilityStrategy", "BACKWARD")
+    topics = [f"/admin/v2/schemas/{tenant}/pairs/pair-{n:05}" for n in range(len(texts))]
+    for topic, (writer, _) in zip(topics, texts, strict=True):
+        admin_request("POST", f"{url}{topic}/schema", _payload(writer))
+    return [f"{topic}/compatibility" for topic in topics]
+
+
+def _rest(url: str, paths: Sequence[str], texts: Pairs) -> tuple[dict[str, float], int]:
+    """One keep-alive connection; the broker answers 500 for an incompatible pair (4.0.7)."""
+    address = urlsplit(url)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port)
+    compatible = 0
+    start = time.perf_counter()
+    for path, (_, reader) in zip(paths, texts, strict=True):
+        body = json.dumps(_payload(reader))
+        connection.request("POST", path, body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        response.read()
+        compatible += response.status == http.client.ACCEPTED
+    rate = len(paths) / (time.perf_counter() - start)
+    connection.close()
+    return {"broker, POST …/compatibility": rate}, compatible
+
+
+def _payload(text: str) -> dict[str, object]:
+    return {"type": "AVRO", "schema": text, "properties": {}}
+
+
+def _print_ratios(rates: Rates) -> None:
+    """Like with like: a peer that only checks against our check alone."""
+    medians = {name: statistics.median(each) for name, each in rates.items()}
+    for name, peer in medians.items():
+        if name.startswith("pulsar-gitops"):
+            continue
+        alone = name.endswith("check alone")
+        for ours in OURS[2:] if alone else OURS[:2]:
+            print(f"{ours} ÷ {name}: {medians[f'pulsar-gitops, {ours}'] / peer:.1f}")
+
+
+def _print_history(rounds: int) -> None:
+    """Register one more version behind a long history, with nothing read before."""
+    *older, new = history(VERSIONS + 1, FIELDS, SEED)
+    candidate = SchemaInfo(type=SchemaType.AVRO, schema=new)
+    seconds: list[float] = []
+    for _ in range(rounds):
+        stored = [StoredSchema(type=SchemaType.AVRO, data=text.encode()) for text in older]
+        known = StoredHistory(entries=tuple(enumerate(stored)), next_version=VERSIONS)
+        forget()
+        start = time.perf_counter()
+        decision = register(known, candidate, SchemaCompatibilityStrategy.FULL_TRANSITIVE)
+        seconds.append(time.perf_counter() - start)
+        if decision.version != VERSIONS or decision.known:
+            raise RuntimeError(f"the new version should be accepted: {decision}")
+    each = " ".join(f"{one:.2f}" for one in seconds)
+    median = statistics.median(seconds)
+    print(
+        f"{VERSIONS} versions of {FIELDS} fields, FULL_TRANSITIVE: median {median:.2f} s ({each})"
+    )
+
+
+if __name__ == "__main__":
+    main()

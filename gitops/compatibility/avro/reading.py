@@ -1,0 +1,319 @@
+"""JSON to schema: each kind of node, with every problem of a definition at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+from typing import Final, TypeVar
+
+from gitops.compatibility.avro import fields
+from gitops.compatibility.avro.errors import AvroParseError, AvroProblem, JavaError
+from gitops.compatibility.avro.json_text import Json
+from gitops.compatibility.avro.known_fields import KNOWN_FIELDS, likeness
+from gitops.compatibility.avro.names import (
+    SHARED,
+    Met,
+    Names,
+    check_name,
+    full_name,
+    problem,
+)
+from gitops.compatibility.avro.schema import (
+    MISSING,
+    NO_PROPS,
+    Array,
+    Contents,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Primitive,
+    Record,
+    Schema,
+    Union,
+    branch_name,
+)
+
+_RESERVED: Final = frozenset(
+    ("doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases")
+)
+_RESERVED_ENUM: Final = _RESERVED | {"default"}
+_MAX_INT: Final = 2**31 - 1
+_DEEP: Final = 4
+_MANY: Final = 16
+_PLAIN_UNIONS: Final = {
+    (one.kind, other.kind): (one, other) for one, other in permutations(SHARED.values(), 2)
+}
+_T = TypeVar("_T")
+
+
+class Reader:
+    """One reading of one definition.
+
+    A strict one refuses invalid defaults. The other takes them and says so in `defaults_valid`;
+    and it takes over the fields that it knows.
+    """
+
+    def __init__(self, *, strict: bool) -> None:
+        self.names = Names()
+        self.strict = strict
+        self.defaults_valid = True
+        self.depth = 0
+
+    def schema(self, node: Json, at: str) -> Schema:
+        """The schema that `node` at pointer `at` stands for; raises AvroParseError."""
+        if isinstance(node, str):
+            return SHARED.get(node) or self._reference(node, at)
+        if isinstance(node, dict):
+            return self._object(node, at)
+        if isinstance(node, list):
+            return self._union(node, at)
+        raise problem("no-schema", "expected a type: a name, an object or a list", at)
+
+    def _reference(self, name: str, at: str) -> Schema:
+        found = self.names.find(name, at)
+        if found is None:
+            raise problem("undefined-name", f"'{name}' is not a defined type", at, name=name)
+        return found
+
+    def _object(self, node: dict[str, Json], at: str) -> Schema:
+        kind = node.get("type")
+        if not isinstance(kind, str):
+            raise problem("no-type", "an object in the place of a type needs a text 'type'", at)
+        if kind in SHARED:
+            return Primitive(kind, fields.props(node, _RESERVED), at)
+        if kind in _READERS:
+            space, depth = self.names.space, self.depth
+            try:
+                return _READERS[kind](self, node, at)
+            finally:
+                self.names.space, self.depth = space, depth
+        found = self.names.find_named(kind, at, "type")
+        if found is None:
+            message = f"'{kind}' is neither a type nor a defined name"
+            raise problem("undefined-name", message, f"{at}/type", name=kind)
+        return found
+
+    def _enter(self, node: dict[str, Json], at: str) -> str:
+        """The full name of a named type, whose namespace then encloses what it contains."""
+        name = node.get("name")
+        if not isinstance(name, str):
+            raise problem("no-name", f"this {node['type']} has no name", at)
+        given = node.get("namespace")
+        space = given if isinstance(given, str) else self.names.space
+        full = full_name(name, space, at, "name")
+        self.names.space = full.rpartition(".")[0] or None
+        return full
+
+    def _aliases(self, node: dict[str, Json], at: str) -> tuple[str, ...]:
+        if "aliases" not in node:
+            return ()
+        found = fields.aliases(node, at)
+        if found:
+            self.names.met.append(Met(has_aliases=True))
+        return tuple(full_name(alias, self.names.space, at, "aliases") for alias in found)
+
+    def record(self, node: dict[str, Json], at: str) -> Schema:
+        """A record or an error."""
+        record = Record(
+            name=self._enter(node, at),
+            props=fields.props(node, _RESERVED),
+            doc=fields.text(node, "doc"),
+            pointer=at,
+        )
+        self.names.add(record)
+        members = node.get("fields")
+        if not isinstance(members, list):
+            raise problem("no-fields", f"record {record.name} has no list of fields", at)
+        space = self.names.space
+        self.depth += 1
+        read = _each(self._way_to_read(members), members, f"{at}/fields")
+        record.set_fields(_distinct(read, record.name))
+        self.names.space = space
+        record.aliases = self._aliases(node, at)
+        return record
+
+    def _way_to_read(self, members: list[Json]) -> Callable[[Json, str], Field]:
+        """Small records inside are read faster than looked up, and each level is looked up anew."""
+        looked_up = self.depth == 1 or (len(members) >= _MANY and self.depth <= _DEEP)
+        return self._field if looked_up and not self.strict else self._read_field
+
+    def _field(self, node: Json, at: str) -> Field:
+        """A field that may have been met before."""
+        said = likeness(node, self.names.space)
+        known = KNOWN_FIELDS.get(said)
+        if known is not None and known.pointer == at and self._take(known.contents):
+            return known
+        names = self.names
+        before = len(names.known), len(names.met)
+        field = self._read_field(node, at)
+        if self.defaults_valid:
+            if len(names.met) > before[1]:
+                field.contents = names.contents(*before)
+                if field.contents is None:
+                    return field
+            field.likeness = said
+            KNOWN_FIELDS.put(said, field)
+        return field
+
+    def _take(self, contents: Contents | None) -> bool:
+        """Do what reading the field would do beside; not if that would fail."""
+        if contents is None:
+            return True
+        names = self.names
+        if any(named.name in names.known for named in contents.names):
+            return False
+        for named in contents.names:
+            names.add(named)
+        names.met.append(Met(refers_back=contents.refers_back, has_aliases=contents.has_aliases))
+        return True
+
+    def _read_field(self, node: Json, at: str) -> Field:
+        member = node if isinstance(node, dict) else {}
+        name = member.get("name")
+        if not isinstance(name, str):
+            raise problem("no-name", "a field needs a text 'name'", at)
+        if "type" not in member:
+            raise problem("no-type", f"field '{name}' has no type", at)
+        kind = self.schema(member["type"], f"{at}/type")
+        field = fields.read(member, name, kind, at, validate=self.strict)
+        if field.aliases:
+            self.names.met.append(Met(has_aliases=True))
+        # Behind an invalid default others are not looked at: they could have no end.
+        if field.default is not MISSING and self.defaults_valid:
+            self.defaults_valid = fields.has_valid_default(field)
+        return field
+
+    def enum(self, node: dict[str, Json], at: str) -> Schema:
+        """An enum; its default must be a symbol."""
+        name = self._enter(node, at)
+        given = node.get("symbols")
+        if not isinstance(given, list):
+            raise problem("no-symbols", f"enum {name} has no list of symbols", at)
+        symbols = _symbols(given, f"{at}/symbols")
+        default = fields.text(node, "default")
+        if default is not None and default not in symbols:
+            message = f"the default '{default}' of enum {name} is not one of its symbols"
+            raise problem("enum-default", message, f"{at}/default")
+        enum = Enum(
+            name=name,
+            symbols=symbols,
+            default=default,
+            doc=fields.text(node, "doc"),
+            props=fields.props(node, _RESERVED_ENUM),
+            pointer=at,
+        )
+        self.names.add(enum)
+        enum.aliases = self._aliases(node, at)
+        return enum
+
+    def fixed(self, node: dict[str, Json], at: str) -> Schema:
+        """A fixed, of no bytes at least."""
+        name = self._enter(node, at)
+        size = node.get("size")
+        if not isinstance(size, int) or isinstance(size, bool) or abs(size) > _MAX_INT:
+            raise problem("bad-size", f"fixed {name} needs a whole number as its size", at)
+        if size < 0:
+            message = f"the size of fixed {name} is negative"
+            raise problem("bad-size", message, f"{at}/size", java=JavaError.RUNTIME)
+        fixed = Fixed(
+            name=name,
+            size=size,
+            doc=fields.text(node, "doc"),
+            props=fields.props(node, _RESERVED),
+            pointer=at,
+        )
+        self.names.add(fixed)
+        fixed.aliases = self._aliases(node, at)
+        return fixed
+
+    def array(self, node: dict[str, Json], at: str) -> Schema:
+        """An array."""
+        if "items" not in node:
+            raise problem("no-items", "an array needs 'items'", at)
+        items = self.schema(node["items"], f"{at}/items")
+        return Array(items, fields.props(node, _RESERVED), at)
+
+    def map(self, node: dict[str, Json], at: str) -> Schema:
+        """A map."""
+        if "values" not in node:
+            raise problem("no-values", "a map needs 'values'", at)
+        values = self.schema(node["values"], f"{at}/values")
+        return Map(values, fields.props(node, _RESERVED), at)
+
+    def _union(self, node: list[Json], at: str) -> Schema:
+        pair = len(node) == 2  # noqa: PLR2004 - null and a type, as most unions
+        if pair and isinstance(node[0], str) and isinstance(node[1], str):
+            branches = _PLAIN_UNIONS.get((node[0], node[1]))
+            if branches is not None:
+                return Union(branches, NO_PROPS, at)
+        return make_union(_each(self.schema, node, at), at)
+
+
+def make_union(branches: tuple[Schema, ...], at: str) -> Union:
+    """A union of these; unions in it and branches of one name are refused, as Java does."""
+    names = {branch_name(branch) for branch in branches}
+    if len(names) < len(branches) or "union" in names:
+        _refuse(branches, at)
+    return Union(branches, NO_PROPS, at)
+
+
+def _refuse(branches: tuple[Schema, ...], at: str) -> None:
+    seen: set[str] = set()
+    for index, branch in enumerate(branches):
+        where = f"{at}/{index}"
+        if isinstance(branch, Union):
+            raise problem("nested-union", "a union in a union", where, java=JavaError.RUNTIME)
+        name = branch_name(branch)
+        if name in seen:
+            message = f"the union has '{name}' twice"
+            raise problem("duplicate-branch", message, where, java=JavaError.RUNTIME)
+        seen.add(name)
+
+
+def _distinct(read: tuple[Field, ...], record: str) -> tuple[Field, ...]:
+    if len({one.name for one in read}) == len(read):
+        return read
+    seen: set[str] = set()
+    for one in read:
+        if one.name in seen:
+            message = f"record {record} has two fields '{one.name}'"
+            raise problem("duplicate-field", message, one.pointer, java=JavaError.RUNTIME)
+        seen.add(one.name)
+    return read
+
+
+def _symbols(given: list[Json], at: str) -> tuple[str, ...]:
+    symbols: dict[str, None] = {}
+    for index, symbol in enumerate(given):
+        if not isinstance(symbol, str):
+            raise problem("bad-name", "a symbol must be text", f"{at}/{index}")
+        if check_name(symbol, at, index) in symbols:
+            message = f"symbol '{symbol}' stands twice"
+            raise problem("duplicate-symbol", message, f"{at}/{index}")
+        symbols[symbol] = None
+    return tuple(symbols)
+
+
+def _each(read: Callable[[Json, str], _T], nodes: list[Json], at: str) -> tuple[_T, ...]:
+    """Read all; problems of one part do not hide those of another."""
+    found: list[_T] = []
+    problems: list[AvroProblem] = []
+    for index, node in enumerate(nodes):
+        try:
+            found.append(read(node, f"{at}/{index}"))
+        except AvroParseError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise AvroParseError(tuple(problems))
+    return tuple(found)
+
+
+_READERS: Final[dict[str, Callable[[Reader, dict[str, Json], str], Schema]]] = {
+    "record": Reader.record,
+    "error": Reader.record,
+    "enum": Reader.enum,
+    "fixed": Reader.fixed,
+    "array": Reader.array,
+    "map": Reader.map,
+}

@@ -1,0 +1,80 @@
+"""A cache of bounded size."""
+
+from __future__ import annotations
+
+import threading
+
+from gitops.compatibility.avro.recent import ENTRY, Recent
+
+
+def test_what_was_put_is_found_until_all_is_forgotten() -> None:
+    recent: Recent[str, int] = Recent(10 * ENTRY, len)
+
+    recent.put("a", 1)
+
+    assert recent.get("a") == 1
+    assert recent.get("b") is None
+    recent.clear()
+    assert recent.get("a") is None
+
+
+def test_any_number_of_keys_pass_by_at_constant_memory() -> None:
+    alive: set[int] = set()
+
+    class Value:
+        def __init__(self) -> None:
+            alive.add(id(self))
+
+        def __del__(self) -> None:
+            alive.discard(id(self))
+
+    recent: Recent[str, Value] = Recent(10 * ENTRY, len)
+
+    for number in range(1000):
+        recent.put(str(number), Value())
+
+    assert 0 < len(alive) <= 20
+
+
+def test_a_heavy_key_makes_room_for_itself() -> None:
+    recent: Recent[str, int] = Recent(10 * ENTRY, len)
+    for number in range(5):
+        recent.put(str(number), number)
+
+    recent.put("x" * 20 * ENTRY, 5)
+    recent.put("y" * 20 * ENTRY, 6)
+
+    assert recent.get("0") is None
+    assert recent.get("y" * 20 * ENTRY) == 6
+
+
+def test_what_is_used_stays() -> None:
+    recent: Recent[str, int] = Recent(10 * ENTRY, len)
+    recent.put("used", -1)
+
+    for number in range(1000):
+        recent.put(str(number), number)
+        assert recent.get("used") == -1
+
+    assert recent.get("0") is None
+
+
+def test_threads_may_share_it() -> None:
+    recent: Recent[int, int] = Recent(50 * ENTRY, lambda _key: 0)
+    wrong: list[tuple[int, int]] = []
+
+    def use(start: int) -> None:
+        for number in range(start, start + 3000):
+            key = number % 200
+            if (found := recent.get(key)) is None:
+                recent.put(key, key)
+            elif found != key:
+                wrong.append((key, found))
+
+    threads = [threading.Thread(target=use, args=(start,)) for start in range(0, 400, 100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert not wrong
