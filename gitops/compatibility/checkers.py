@@ -92,10 +92,9 @@ def _check_key_value(
         old = [key_value.split(one.schema) for one in existing]
     except key_value.UndecodableError as error:
         return Outcome(end=End.CRASHED, reason=str(error))
-    pairs = [
-        ([Labelled(one.label, o[i]) for one, o in zip(existing, old, strict=True)], new[i])
-        for i in range(2)
-    ]
+    # The list is turned round on its way to the checker of a half, which begins at the oldest so.
+    labelled = list(zip(existing, old, strict=True))[::-1]
+    pairs = [([Labelled(one.label, o[i]) for one, o in labelled], new[i]) for i in range(2)]
     return _check_halves(pairs, candidate.label, strategy)
 
 
@@ -108,5 +107,19 @@ def _check_halves(
         for name, (halves, schema) in zip(("key", "value"), pairs, strict=True):
             outcome = check(halves, Labelled(label, schema))
             if outcome is not None and outcome.end is not End.COMPATIBLE:
-                return replace(outcome, reason=f"{name}: {outcome.reason}")
+                return _of_half(outcome, name)
     return COMPATIBLE
+
+
+def _of_half(outcome: Outcome, half: str) -> Outcome:
+    """What is wrong with a half, said of the pair: paths and pointers begin with its name."""
+    said = tuple(
+        replace(
+            one,
+            path=f"{half}.{one.path}" if one.path else half,
+            reader_pointer=f"/{half}{one.reader_pointer}",
+            writer_pointer=f"/{half}{one.writer_pointer}",
+        )
+        for one in outcome.incompatibilities
+    )
+    return replace(outcome, reason=f"{half}: {outcome.reason}", incompatibilities=said)

@@ -48,6 +48,17 @@ def read(text: str) -> Json:
     return value
 
 
+def read_as_object(text: str) -> Json:
+    """The value as `Gson.fromJson` reads it; raises GsonError.
+
+    A text without a value is null, and so is one that begins with null, whatever stands behind it.
+    """
+    reader = _Reader(text)
+    if reader.at >= len(text) or reader.value() is None:
+        return None
+    return read(text)
+
+
 def write(value: Json) -> str:
     """Gson's own compact text: members in order, no HTML escaping, numbers as written."""
     match value:

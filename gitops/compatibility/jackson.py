@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gitops.compatibility.avro.json_text import check_depth, check_member
+from gitops.compatibility.avro.json_text import JsonTextError, check_depth, check_member
 from gitops.compatibility.jackson_beans import (
     KINDS,
     JsonSchema,
@@ -20,8 +20,17 @@ from gitops.compatibility.jackson_beans import (
     scalar_text,
 )
 from gitops.compatibility.jackson_text import DECODER, Json, Members, end_of_space
+from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
+from gitops.compatibility.protobuf_native.text import jackson_text
 
 _IDENTIFIER: Final = re.compile(r"\w|\$")
+_NEXT_TOKEN: Final = re.compile(
+    r"""[ \t\r\n]*(?: \] | ,[ \t\r\n]*(?: ["{\[] | (?:true|false|null)(?![\w$])
+        | -?(?:0(?![0-9])|[1-9][0-9]{,999}+(?![0-9]))
+          (?:\.[0-9]++|(?!\.)) (?:[eE][+-]?[0-9]|(?![eE])) ))""",
+    re.VERBOSE,
+)
+"""What Jackson has looked at when it is told the first item of a list."""
 
 
 class UnknownTypeIdError(ValueError):
@@ -32,16 +41,27 @@ class NotJacksonError(ValueError):
     """The text is no JsonSchema."""
 
 
+def read_data(data: bytes) -> JsonSchema | None:
+    """As `read`, for the bytes that a registry stores, which need not be UTF-8 to Jackson."""
+    try:
+        return _read(jackson_text(data))
+    except InvalidEnvelopeError as error:
+        raise NotJacksonError(str(error)) from None
+
+
 def read(text: str) -> JsonSchema | None:
     """The schema, or None for the text `null`; raises NotJacksonError, UnknownTypeIdError.
 
     Text behind the value is not looked at. An unknown `type` is told as soon as it is read, so
     that it hides whatever is wrong behind it, and nothing before it.
     """
-    text = text.removeprefix("\ufeff")
+    return _read(text.removeprefix("\ufeff"))
+
+
+def _read(text: str) -> JsonSchema | None:
     start = end_of_space(text, 0)
     try:
-        check_depth(text)
+        text = _as_deep_as_read(text)
         if text.startswith("{", start):
             return _read_object(text, start + 1)
         return _read_other(text, start)
@@ -51,6 +71,15 @@ def read(text: str) -> JsonSchema | None:
         raise
     except ValueError as error:
         raise NotJacksonError(f"not JSON: {error}") from None
+
+
+def _as_deep_as_read(text: str) -> str:
+    """The text up to where it nests too deep, which Jackson finds no earlier than it gets there."""
+    try:
+        check_depth(text)
+    except JsonTextError as error:
+        return text[: error.offset]
+    return text
 
 
 def _read_object(text: str, start: int) -> JsonSchema:
@@ -101,11 +130,17 @@ def _after(text: str, at: int, mark: str) -> int:
 
 def _read_other(text: str, start: int) -> JsonSchema | None:
     """`null`, or the form `["type", {members}]`, which Jackson takes as well."""
+    if text.startswith("[", start):
+        _check_first(text, start + 1)
     value, end = DECODER.raw_decode(text, start)
     if value is None and _IDENTIFIER.match(text, end):
         raise NotJacksonError("not JSON")
-    if isinstance(value, list) and not isinstance(value, Members) and value:
-        kind = "null" if value[0] is None else scalar_text(value[0])
-        if kind is not None:
-            _known(kind)
     return check_schema(value)
+
+
+def _check_first(text: str, at: int) -> None:
+    """Tell an unknown type before anything behind it is read but the beginning of a token."""
+    value, end = _value(text, at)
+    kind = "null" if value is None else scalar_text(value)
+    if kind is not None and _NEXT_TOKEN.match(text, end):
+        _known(kind)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from gitops.compatibility import avro_check, jackson
 from gitops.compatibility.avro.errors import AvroParseError, JavaError
 from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.java_text import java_text
 from gitops.compatibility.outcome import COMPATIBLE, End, Labelled, Outcome, incompatible
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 
@@ -53,7 +54,7 @@ def _is_avro(one: Labelled) -> bool:
 
 def _is_jackson(one: Labelled) -> bool:
     try:
-        jackson.read(_text(one))
+        jackson.read_data(one.schema.data)
     except jackson.NotJacksonError:
         return False
     except jackson.UnknownTypeIdError as error:
@@ -62,11 +63,11 @@ def _is_jackson(one: Labelled) -> bool:
 
 
 def _same_id(existing: Labelled, candidate: Labelled) -> Outcome:
-    old, new = (jackson.read(_text(one)) for one in (existing, candidate))
+    old, new = (jackson.read_data(one.schema.data) for one in (existing, candidate))
     if old is None or new is None or old.id is None:
         raise _CrashError(f"{existing.label} or {candidate.label} has no 'id' to compare")
     return COMPATIBLE if old.id == new.id else incompatible("the 'id' of the JSON schema differs")
 
 
 def _text(one: Labelled) -> str:
-    return one.schema.data.decode("utf-8", "replace")
+    return java_text(one.schema.data)

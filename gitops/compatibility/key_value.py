@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from typing import Final
 
-from gitops.compatibility import gson
+from gitops.compatibility import gson, jackson_print
 from gitops.compatibility.avro.depth import make_room
 from gitops.compatibility.decision import StoredSchema
 from gitops.model.schema import DEFINED_TYPES, SchemaType
@@ -76,16 +75,29 @@ def _named(schema: StoredSchema, half: str, data: bytes) -> StoredSchema:
 
 
 def _properties(schema: StoredSchema, half: str) -> dict[str, str]:
-    text = schema.properties.get(f"{half}.schema.properties", "")
-    if not text:
-        return {}
+    name = f"{half}.schema.properties"
     try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
+        found = gson.read_as_object(schema.properties.get(name, ""))
+    except (gson.GsonError, RecursionError):
+        found = ""
+    if found is None:
+        return {}
     if not isinstance(found, dict):
-        raise UndecodableError(f"'{half}.schema.properties' is not an object")
-    return {str(name): str(value) for name, value in found.items()}
+        raise UndecodableError(f"'{name}' is not an object")
+    return {member: _plain_text(value, name) for member, value in found.items()}
+
+
+def _plain_text(value: gson.Json, name: str) -> str:
+    """A value as text, also one that stands alone in a list (Gson's `getAsString`)."""
+    match value:
+        case [only]:
+            return _plain_text(only, name)
+        case bool():
+            return gson.write(value)
+        case str():
+            return str(value)
+        case _:
+            raise UndecodableError(f"a value in '{name}' is not text")
 
 
 def _half(value: gson.Json) -> bytes:
@@ -98,6 +110,6 @@ def _shown(half: StoredSchema) -> str:
         return '""'
     text = half.data.decode("utf-8", "replace")
     try:
-        return gson.write(gson.read(text))
-    except (gson.GsonError, RecursionError):
+        return jackson_print.reprinted(text)
+    except (ValueError, RecursionError):
         return gson.write(text)

@@ -14,7 +14,13 @@ TRANSITIVE: Final = frozenset(
 
 _BACKWARD: Final = frozenset({Strategy.BACKWARD, Strategy.BACKWARD_TRANSITIVE})
 _FORWARD: Final = frozenset({Strategy.FORWARD, Strategy.FORWARD_TRANSITIVE})
+_OLD_READ_NEW: Final = _FORWARD | {Strategy.FULL, Strategy.FULL_TRANSITIVE, Strategy.UNDEFINED}
 _T = TypeVar("_T")
+
+
+def reads_forward(strategy: Strategy) -> bool:
+    """Whether consumers of an existing schema are to read what the candidate writes."""
+    return strategy in _OLD_READ_NEW
 
 
 def pairs(strategy: Strategy, existing: Sequence[_T], candidate: _T) -> Iterator[tuple[_T, _T]]:

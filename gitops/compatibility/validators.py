@@ -9,6 +9,7 @@ from gitops.compatibility import jackson, key_value
 from gitops.compatibility.avro.errors import AvroParseError, JavaError
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.decision import StoredSchema
+from gitops.compatibility.java_text import java_text
 from gitops.compatibility.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
 from gitops.compatibility.protobuf_native.root import root_message
 from gitops.model.schema import AUTO_TYPES, SchemaType
@@ -47,7 +48,7 @@ def _string(schema: StoredSchema) -> None:
 
 
 def _text(schema: StoredSchema) -> str:
-    return schema.data.decode("utf-8", "replace")
+    return java_text(schema.data)
 
 
 def _avro(schema: StoredSchema) -> None:
@@ -70,7 +71,7 @@ def _json(schema: StoredSchema) -> None:
 
 def _jackson(schema: StoredSchema, avro: AvroParseError) -> None:
     try:
-        jackson.read(_text(schema))
+        jackson.read_data(schema.data)
     except jackson.NotJacksonError:
         raise InvalidSchemaDataError(f"not a valid JSON schema: {avro}") from None
     except jackson.UnknownTypeIdError:

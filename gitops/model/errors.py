@@ -48,6 +48,12 @@ class RegistryRefusedError(OutsideError):
         self.exit_code = 1 if status in _NOT_LET_IN else OutsideError.exit_code
 
 
+class NotThereError(GitopsError):
+    """The registry has no such namespace, topic, schema or version: an answer, and no failure."""
+
+    exit_code = 1
+
+
 class StalePlanError(GitopsError):
     """The registry or the files are no longer what the plan saw."""
 

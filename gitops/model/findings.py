@@ -41,7 +41,9 @@ class Location:
 class Finding:
     """One problem: what (rule, message), how bad, where, about whom, and what to do next.
 
-    `subject` is the name of the topic, namespace, client, … or the file's path.
+    `subject` is the name of the topic, namespace, client, … or the file's path. `compared` is the
+    place on the other side of a comparison: its `file` is a file, or a version such as `v3`.
+    `patch` is a unified diff that mends it, empty where no such edit is known.
     """
 
     rule: str
@@ -50,6 +52,8 @@ class Finding:
     location: Location | None = None
     subject: str = ""
     hint: str = ""
+    compared: Location | None = None
+    patch: str = ""
 
     @property
     def fingerprint(self) -> str:
@@ -62,7 +66,7 @@ class Finding:
             where.pointer if where else "",
             self.message,
         )
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     @property
     def sort_key(self) -> tuple[str, int, int, str, str]:

@@ -53,7 +53,10 @@ class SetPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterSchema:
-    """A new version: it gets `version`, after `latest_version` (None: the first)."""
+    """A new version: it gets `version`, after `latest_version` (None: the first).
+
+    `findings` are what our own rules say about a change that Pulsar takes.
+    """
 
     topic: TopicName
     info: SchemaInfo
@@ -61,6 +64,7 @@ class RegisterSchema:
     latest_version: int | None
     strategy: SchemaCompatibilityStrategy
     changes: tuple[SchemaChange, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,10 @@ class DeleteSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusedSchema:
-    """A schema that the broker, or a rule of ours, does not let in; `findings` say why."""
+    """A schema that is not let in; `findings` say why.
+
+    `accepted`: Pulsar would take it, and a rule of ours holds it back.
+    """
 
     topic: TopicName
     info: SchemaInfo
@@ -81,6 +88,7 @@ class RefusedSchema:
     strategy: SchemaCompatibilityStrategy
     findings: tuple[Finding, ...]
     changes: tuple[SchemaChange, ...] = ()
+    accepted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +103,15 @@ class SchemaWithoutEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaSwallowed:
-    """Differences from the latest version that Pulsar takes for no difference."""
+    """Differences from the latest version that Pulsar takes for no difference.
+
+    `findings` are what our own rules say about them.
+    """
 
     topic: TopicName
     version: int
     changes: tuple[SchemaChange, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 Action = CreateNamespace | SetPolicy | RegisterSchema | DeleteSchema
@@ -116,6 +128,9 @@ class Plan:
     `files` is the digest of the repository, `observed` the fingerprint of each subject in the
     registry when the plan was made, `expected` the fingerprints that a subject passes through
     while the plan is carried out. Nothing in it depends on the time or on the order of files.
+
+    `unmanaged` are topics of its namespaces that have no manifest, and `unlisted` the namespaces
+    whose topics the registry does not list: they are told, and decide nothing.
     """
 
     registry: str
@@ -130,3 +145,5 @@ class Plan:
     namespaces: int = 0
     topics: int = 0
     unchanged: int = 0
+    unmanaged: tuple[TopicName, ...] = ()
+    unlisted: tuple[NamespaceName, ...] = ()

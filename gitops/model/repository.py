@@ -19,13 +19,15 @@ class TopicSource:
     """Where a topic is written down.
 
     `definitions` are the files (relative to the root) that the schema was built from, the
-    topic's own first, shared types after it; empty where the definition is inline or none.
+    topic's own first, shared types after it; empty where the definition is inline or none. Of a
+    KEY_VALUE, `halves` are the same for `key` and `value`.
     `findings` are those about the schema's content (a definition that a broker would not take):
     they hold back this topic only, and only if it changes.
     """
 
     manifest: Location
     definitions: tuple[str, ...] = ()
+    halves: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
     findings: tuple[Finding, ...] = ()
 

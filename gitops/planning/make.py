@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gitops.model.config import SafetyConfig
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     Action,
@@ -22,6 +22,7 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.planning import fingerprints
 from gitops.planning.guards import guard
 from gitops.planning.notice_findings import (
+    of_actions,
     of_content,
     of_missing_topics,
     of_notices,
@@ -39,7 +40,8 @@ LocateIn = Callable[[TopicName, str], Location | None]
 class Question:
     """What a plan is made from.
 
-    `content` are findings about definitions by topic: they count where the topic changes.
+    `content` are findings about definitions by topic: they count where the topic changes. `rules`
+    are the severities that differ from the table's.
     """
 
     registry: str
@@ -51,6 +53,7 @@ class Question:
     safety: SafetyConfig
     locate: LocateIn
     content: Mapping[TopicName, tuple[Finding, ...]] = field(default_factory=dict)
+    rules: Mapping[str, Severity] = field(default_factory=dict)
     prune: bool = False
 
 
@@ -132,6 +135,7 @@ def _case(
         ),
         locate=lambda pointer: question.locate(topic, pointer),
         content=question.content.get(topic, ()),
+        rules=question.rules,
     )
 
 
@@ -169,6 +173,7 @@ def _findings(
 ) -> tuple[Finding, ...]:
     return (
         *of_notices(notices),
+        *of_actions(actions),
         *of_content(question.content, actions, notices),
         *of_tenants(question.observed),
         *of_missing_topics(actions, question.observed),

@@ -30,6 +30,14 @@ def of_notices(notices: Sequence[Notice]) -> Iterator[Finding]:
                 yield _without_effect(notice)
             case SchemaSwallowed():
                 yield _swallowed(notice)
+                yield from notice.findings
+
+
+def of_actions(actions: Sequence[Action]) -> Iterator[Finding]:
+    """What our own rules say about schemas that Pulsar takes."""
+    for action in actions:
+        if isinstance(action, RegisterSchema):
+            yield from action.findings
 
 
 def of_content(
@@ -69,9 +77,18 @@ def of_missing_topics(actions: Sequence[Action], observed: RegistryState) -> Ite
                 "PLAN-R008",
                 "the registry has no such topic, so Pulsar takes no policies for it",
                 subject=str(topic),
-                hint=f"create it: pulsar-admin topics create {topic}; or set the policies for "
-                "the namespace",
+                hint=_how_to_create(topic, observed),
             )
+
+
+def _how_to_create(topic: TopicName, observed: RegistryState) -> str:
+    namespace, create = topic.namespace, f"pulsar-admin topics create {topic}"
+    if observed.namespaces[namespace].exists:
+        return f"create it: {create}; or set the policies for the namespace"
+    return (
+        "its namespace comes first: leave the policies out, apply, create the topic "
+        f"({create}), and put them back; or set them for {namespace}"
+    )
 
 
 def _without_effect(notice: SchemaWithoutEffect) -> Finding:

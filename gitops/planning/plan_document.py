@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, assert_never
 
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Location
 from gitops.model.plan import (
     Action,
     CreateNamespace,
@@ -35,6 +35,8 @@ API_VERSION: Final = "pulsar-gitops/v1"
 Document = dict[str, Any]
 """A JSON object."""
 
+_UNDIGESTED: Final = ("digest", "unmanaged", "unlisted")
+
 
 def to_document(plan: Plan) -> Document:
     """The plan as JSON: stable, sorted, without a time, with its digest as last member."""
@@ -50,13 +52,15 @@ def to_document(plan: Plan) -> Document:
         "findings": [finding_document(finding) for finding in plan.findings],
         "observed": dict(plan.observed),
         "expected": {name: list(prints) for name, prints in plan.expected.items()},
+        "unmanaged": [str(topic) for topic in plan.unmanaged],
+        "unlisted": [str(namespace) for namespace in plan.unlisted],
     }
     return {**document, "digest": digest(document)}
 
 
 def digest(document: Mapping[str, Any]) -> str:
-    """`sha256:` and 64 hex digits over everything in the document but the digest itself."""
-    content = {key: value for key, value in document.items() if key != "digest"}
+    """`sha256:` and 64 hex digits over everything in the document that decides something."""
+    content = {key: value for key, value in document.items() if key not in _UNDIGESTED}
     return f"sha256:{hashlib.sha256(canonical(content)).hexdigest()}"
 
 
@@ -71,6 +75,7 @@ def summary(plan: Plan) -> dict[str, int]:
     def count(kind: type) -> int:
         return sum(isinstance(one, kind) for one in (*plan.actions, *plan.notices))
 
+    held_back = sum(isinstance(n, RefusedSchema) and n.accepted for n in plan.notices)
     added = sum(isinstance(a, RegisterSchema) and a.latest_version is None for a in plan.actions)
     return {
         "topics": plan.topics,
@@ -80,7 +85,8 @@ def summary(plan: Plan) -> dict[str, int]:
         "policies": count(SetPolicy),
         "createNamespaces": count(CreateNamespace),
         "delete": count(DeleteSchema),
-        "refused": count(RefusedSchema),
+        "refused": count(RefusedSchema) - held_back,
+        "heldBack": held_back,
         "withoutEffect": count(SchemaWithoutEffect),
         "swallowed": count(SchemaSwallowed),
         "unchanged": plan.unchanged,
@@ -127,6 +133,7 @@ def notice_document(notice: Notice) -> Document:
             return {
                 "notice": "Refused",
                 **common,
+                "pulsarAccepts": notice.accepted,
                 "type": notice.info.type.value,
                 "latestVersion": notice.latest_version,
                 "strategy": notice.strategy.value,
@@ -147,7 +154,6 @@ def notice_document(notice: Notice) -> Document:
 
 def finding_document(finding: Finding) -> Document:
     """One finding."""
-    where = finding.location
     return {
         "rule": finding.rule,
         "severity": finding.severity.name.lower(),
@@ -155,13 +161,20 @@ def finding_document(finding: Finding) -> Document:
         "subject": finding.subject,
         "hint": finding.hint,
         "fingerprint": finding.fingerprint,
-        "location": where
-        and {
-            "file": where.file,
-            "line": where.line,
-            "column": where.column,
-            "pointer": where.pointer,
-        },
+        "location": _place(finding.location),
+        "compared": _place(finding.compared),
+        "patch": finding.patch,
+    }
+
+
+def _place(where: Location | None) -> Document | None:
+    if where is None:
+        return None
+    return {
+        "file": where.file,
+        "line": where.line,
+        "column": where.column,
+        "pointer": where.pointer,
     }
 
 

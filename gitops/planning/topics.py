@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from gitops.compatibility.payload import PayloadError, stored_history
+from gitops.compatibility.payload import PayloadError, as_kept, stored_history, to_stored
 from gitops.compatibility.registration import register
+from gitops.compatibility.review.reviewing import changes_of
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import (
@@ -15,9 +17,16 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
 )
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rules import with_severities
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.planning.diff.schemas import schema_changes
-from gitops.planning.refusals import Locate, broken_history, findings_of
+from gitops.planning.refusals import (
+    Locate,
+    Places,
+    broken_history,
+    findings_of,
+    findings_of_remarks,
+)
 from gitops.planning.sameness import equal_version, is_same
 
 TopicOutcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect | SchemaSwallowed | None
@@ -29,7 +38,7 @@ class TopicCase:
     """Everything that the decision about a topic needs.
 
     `content` are the findings about the desired definition; `locate` says where a JSON pointer of
-    it stands in the files.
+    it stands in the files; `rules` are the severities that differ from the table's.
     """
 
     topic: TopicName
@@ -38,6 +47,7 @@ class TopicCase:
     strategy: SchemaCompatibilityStrategy
     locate: Locate
     content: tuple[Finding, ...] = ()
+    rules: Mapping[str, Severity] = field(default_factory=dict)
 
 
 def plan_topic(case: TopicCase) -> TopicOutcome:
@@ -64,21 +74,30 @@ def _swallowed(case: TopicCase) -> SchemaSwallowed | None:
     if not changes:
         return None
     swallowed = tuple(replace(change, ignored=True) for change in changes)
-    return SchemaSwallowed(topic=case.topic, version=latest.version, changes=swallowed)
+    return SchemaSwallowed(
+        topic=case.topic,
+        version=latest.version,
+        changes=swallowed,
+        findings=_remarks(case),
+    )
 
 
 def _decided(case: TopicCase) -> RegisterSchema | RefusedSchema:
     latest = case.history.latest
     changes = schema_changes(latest.info if latest else None, case.desired)
-    held = _refusals(case)
-    if any(finding.severity is Severity.ERROR for finding in held):
+    said, accepted = _broker_says(case)
+    remarks = _remarks(case)
+    known = {one.location for one in said}
+    content = tuple(one for one in case.content if one.location not in known)
+    if any(one.severity is Severity.ERROR for one in (*said, *remarks, *content)):
         return RefusedSchema(
             topic=case.topic,
             info=case.desired,
             latest_version=latest.version if latest else None,
             strategy=case.strategy,
-            findings=held,
+            findings=(*said, *remarks, *content),
             changes=changes,
+            accepted=accepted,
         )
     return RegisterSchema(
         topic=case.topic,
@@ -87,16 +106,33 @@ def _decided(case: TopicCase) -> RegisterSchema | RefusedSchema:
         latest_version=latest.version if latest else None,
         strategy=case.strategy,
         changes=changes,
+        findings=remarks,
     )
 
 
-def _refusals(case: TopicCase) -> tuple[Finding, ...]:
-    """What the broker says against it, and what our own rules say against its content."""
+def _broker_says(case: TopicCase) -> tuple[tuple[Finding, ...], bool]:
+    """What the broker has against it, and whether it would take it."""
     try:
         history = stored_history(case.history)
     except PayloadError as error:
-        return (broken_history(str(case.topic), str(error)),)
+        return (broken_history(str(case.topic), str(error)),), False
     decision = register(history, case.desired, case.strategy)
-    said = () if decision.accepted else findings_of(str(case.topic), decision, case.locate)
-    known = {finding.location for finding in said}
-    return (*said, *(finding for finding in case.content if finding.location not in known))
+    if decision.accepted:
+        return (), True
+    return findings_of(str(case.topic), decision, Places(new=case.locate)), False
+
+
+def _remarks(case: TopicCase) -> tuple[Finding, ...]:
+    """What our own rules say about the change from the latest version."""
+    latest = case.history.latest
+    if latest is None:
+        return ()
+    try:
+        old, new = (as_kept(to_stored(info)) for info in (latest.info, case.desired))
+    except PayloadError:
+        return ()
+    remarks = changes_of(old, new, case.strategy)
+    found = findings_of_remarks(
+        str(case.topic), f"v{latest.version}", remarks, Places(new=case.locate)
+    )
+    return with_severities(found, case.rules)

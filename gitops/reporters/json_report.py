@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from gitops.compatibility.decision import Decision
+from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import SchemaChange
+from gitops.model.plan import Plan, SchemaChange
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy, plain_policies
 from gitops.model.schema import SchemaEntry
 from gitops.planning.plan_document import (
     API_VERSION,
+    action_document,
     change_document,
     finding_document,
+    to_document,
 )
+from gitops.ports import Registry
+from gitops.usecases.apply import Result
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
@@ -34,6 +39,84 @@ def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
         "apiVersion": API_VERSION,
         "kind": "Findings",
         "findings": [finding_document(finding) for finding in findings],
+    }
+
+
+def plans_document(
+    plans: Sequence[Plan], failures: Sequence[tuple[str, GitopsError]]
+) -> dict[str, Any]:
+    """The plans for several registries, and why others have none, by the registry's name."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Plans",
+        "plans": [to_document(plan) for plan in plans],
+        "failures": [{"registry": name, **_error(error)} for name, error in failures],
+    }
+
+
+def applied_document(
+    plan: Plan, results: Sequence[Result], *, digest: str, done_before: int
+) -> dict[str, Any]:
+    """What became of each action of `plan`; those without a result were not attempted.
+
+    `digest` is that of the plan that was reviewed, `done_before` how many of its actions an
+    earlier run had carried out.
+    """
+    left = plan.actions[len(results) :]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Applied",
+        "registry": {"name": plan.registry, "address": plan.address},
+        "plan": digest,
+        "doneBefore": done_before,
+        "results": [
+            *(_result(one) for one in results),
+            *(_result(Result(action=action), outcome="notAttempted") for action in left),
+        ],
+        "findings": [finding_document(finding) for finding in plan.findings],
+    }
+
+
+def _result(result: Result, outcome: str = "done") -> dict[str, Any]:
+    return {
+        "action": action_document(result.action),
+        "outcome": "failed" if result.error else outcome,
+        "version": result.version,
+        "error": _error(result.error) if result.error else None,
+    }
+
+
+def _error(error: GitopsError) -> dict[str, Any]:
+    return {
+        "message": error.what,
+        "where": error.where,
+        "hint": error.hint,
+        "exitCode": error.exit_code,
+    }
+
+
+def imported_document(
+    registry: Registry, files: Iterable[str], topics: Iterable[TopicName], kept: Iterable[TopicName]
+) -> dict[str, Any]:
+    """The files that an import wrote, for which topics, and those that had a manifest before."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Imported",
+        "registry": {"name": registry.name, "address": registry.address},
+        "files": sorted(files),
+        "topics": [str(topic) for topic in sorted(topics)],
+        "kept": [str(topic) for topic in sorted(kept)],
+    }
+
+
+def recorded_document(registry: Registry, files: Iterable[str], changed: int) -> dict[str, Any]:
+    """The files of a snapshot, and how many of them are new, other or gone."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Recorded",
+        "registry": {"name": registry.name, "address": registry.address},
+        "files": sorted(files),
+        "changed": changed,
     }
 
 

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gitops.compatibility.decision import Decision, Incompatibility
-from gitops.compatibility.registration import CANDIDATE, register
+from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.decision import Decision
+from gitops.compatibility.registration import register
+from gitops.compatibility.review.reviewing import changes_of, poison_of
 from gitops.model.errors import UsageError
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.schema import SchemaInfo
+from gitops.model.rules import finding
+from gitops.model.schema import AVRO_DEFINED, SchemaType
 from gitops.planning.diff.schemas import schema_changes
-from gitops.planning.refusals import findings_of
-from gitops.repository.definitions.json_positions import JsonPositions
-from gitops.repository.folder import read_definition
+from gitops.planning.refusals import Places, findings_of, findings_of_remarks
+from gitops.repository.definitions.edits import Definition
 from gitops.repository.suggestions import did_you_mean_or_list
+from gitops.usecases.comparing import Side, read_side, stored
+from gitops.usecases.comparing_protobuf import read_proto
 from gitops.usecases.compat import CaseError, history_of
+from gitops.usecases.fixes import Problem, edits
 from gitops.usecases.upload import parse_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """The decision, every reason with its place, what differs from the last old file.
+    """The decision, every reason with its places, what differs from the last old file.
 
-    `texts` are the files' contents by name.
+    `findings` are what speaks against the change, and what our own rules say although a broker
+    takes it. `texts` are the files' contents by name.
     """
 
     strategy: SchemaCompatibilityStrategy
@@ -36,42 +43,133 @@ class Compared:
     texts: dict[str, str]
 
 
-def compare_files(files: Sequence[Path], strategy: str, schema_type: str) -> Compared:
-    """The last file as a candidate after the others, oldest first; raises UsageError."""
-    kind, rule = parse_type(schema_type), _strategy(strategy)
-    texts = [read_definition(path) for path in files]
-    infos = [SchemaInfo(type=kind, schema=text) for text in texts]
+def compare_files(
+    files: Sequence[Path],
+    strategy: str,
+    schema_type: str | None = None,
+    message: str | None = None,
+) -> Compared:
+    """The last file as a candidate after the others, oldest first; raises UsageError.
+
+    `message` is the root message of `.proto` files.
+    """
+    rule = _strategy(strategy)
+    if schema_type is not None:
+        parse_type(schema_type)
+    sides = tuple(_side(path, schema_type, message) for path in files)
+    comparison = _Comparison(sides=sides, strategy=rule)
     try:
-        history = history_of(infos[:-1])
+        decision = comparison.decision()
     except CaseError as error:
         raise UsageError(str(error)) from None
-    decision = register(history, infos[-1], rule)
-    places = [JsonPositions(str(path), text) for path, text in zip(files, texts, strict=True)]
-    found: tuple[Finding, ...] = ()
-    if not decision.accepted:
-        both = replace(
-            decision,
-            incompatibilities=tuple(_both_sides(i, places) for i in decision.incompatibilities),
-        )
-        found = findings_of(str(files[-1]), both, places[-1].at_pointer)
     return Compared(
         strategy=rule,
         decision=decision,
-        findings=found,
-        changes=schema_changes(infos[-2] if len(infos) > 1 else None, infos[-1]),
-        texts={str(path): text for path, text in zip(files, texts, strict=True)},
+        findings=tuple(comparison.mended(one) for one in comparison.findings(decision)),
+        changes=comparison.changes(),
+        texts={side.file: side.text for side in sides},
     )
 
 
-def _both_sides(one: Incompatibility, places: Sequence[JsonPositions]) -> Incompatibility:
-    """The message with the place on the old side; the new side is where the finding stands."""
-    old, pointer = (
-        (one.writer, one.writer_pointer)
-        if one.reader == CANDIDATE
-        else (one.reader, one.reader_pointer)
+def _side(path: Path, schema_type: str | None, message: str | None) -> Side:
+    if path.suffix == ".proto" and schema_type in (None, SchemaType.PROTOBUF_NATIVE.value):
+        return read_proto(path, message)
+    return read_side(path, schema_type)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Comparison:
+    """Both sides, the old ones oldest first, the new one last."""
+
+    sides: tuple[Side, ...]
+    strategy: SchemaCompatibilityStrategy
+
+    @property
+    def new(self) -> Side:
+        return self.sides[-1]
+
+    def decision(self) -> Decision:
+        history = history_of([side.info for side in self.sides[:-1]])
+        return register(history, self.new.info, self.strategy)
+
+    def changes(self) -> tuple[SchemaChange, ...]:
+        old = self.sides[-2].info if len(self.sides) > 1 else None
+        return schema_changes(old, self.new.info)
+
+    def findings(self, decision: Decision) -> tuple[Finding, ...]:
+        """Why it is refused first, then what our own rules say."""
+        places = Places(new=self.new.locate, old=self._old_place)
+        said = tuple(one for side in self.sides for one in _unreadable(side))
+        if not decision.accepted and not said:
+            said = findings_of(self.new.file, decision, places)
+        return (*said, *self._remarks(places))
+
+    def _remarks(self, places: Places) -> Iterator[Finding]:
+        """What an old file holds already is reported, and no error."""
+        *old, new = (_poison(side) for side in self.sides)
+        yield from new
+        for found in old:
+            yield from (replace(one, severity=Severity.WARNING) for one in found)
+        if len(self.sides) > 1:
+            before, after = self.sides[-2:]
+            remarks = changes_of(stored(before), stored(after), self.strategy)
+            version = f"v{len(self.sides) - 2}"
+            yield from findings_of_remarks(self.new.file, version, remarks, places)
+
+    def _old_place(self, version: str, pointer: str) -> Location:
+        return self.sides[int(version.removeprefix("v"))].locate(pointer)
+
+    def mended(self, one: Finding) -> Finding:
+        """The finding with a patch, if an edit is known after which it is gone and no error new."""
+        new = self.new.definition
+        if new is None or one.location is None or one.location.file != new.file:
+            return one
+        for edited in edits(_problem(one), new, self._compared_with(one)):
+            if self._is_gone(one, edited):
+                return replace(one, patch=new.patch(edited))
+        return one
+
+    def _compared_with(self, one: Finding) -> Definition | None:
+        file = one.compared.file if one.compared else None
+        return next((side.definition for side in self.sides if side.file == file), None)
+
+    def _is_gone(self, one: Finding, edited: str) -> bool:
+        info = replace(self.new.info, schema=edited)
+        after = replace(self, sides=(*self.sides[:-1], replace(self.new, info=info)))
+        before = {(each.rule, each.message) for each in self.findings(self.decision())}
+        left = {(each.rule, each.message): each for each in after.findings(after.decision())}
+        worse = any(left[key].severity is Severity.ERROR for key in left if key not in before)
+        return (one.rule, one.message) not in left and not worse
+
+
+def _unreadable(side: Side) -> Iterator[Finding]:
+    """A definition that is none: where, which a refusal as a whole does not tell."""
+    if side.info.type not in AVRO_DEFINED or side.positions is None or _poison(side):
+        return
+    try:
+        parse(side.info.schema)
+    except AvroParseError as error:
+        for problem in error.problems:
+            place = (
+                side.positions.at_pointer(problem.pointer)
+                if problem.offset is None
+                else side.positions.at_offset(problem.offset)
+            )
+            yield finding("AVRO-P001", problem.message, location=place, subject=side.file)
+
+
+def _poison(side: Side) -> tuple[Finding, ...]:
+    """Why nothing would come after it."""
+    return findings_of_remarks(side.file, "", poison_of(stored(side)), Places(new=side.locate))
+
+
+def _problem(one: Finding) -> Problem:
+    return Problem(
+        rule=one.rule,
+        pointer=one.location.pointer if one.location else "",
+        old_pointer=one.compared.pointer if one.compared else "",
+        new_reads=" cannot read what the new schema writes" not in one.message,
     )
-    where: Location = places[int(old.removeprefix("v"))].at_pointer(pointer)
-    return replace(one, message=f"{one.message} (compare {where})")
 
 
 def _strategy(name: str) -> SchemaCompatibilityStrategy:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from gitops.model.errors import UsageError
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.folder import read_definition
 from gitops.repository.suggestions import did_you_mean_or_list
 
-_POST_MEMBERS = {"type", "schema", "properties"}
+POST_MEMBERS: Final = frozenset({"type", "schema", "properties"})
+"""The members of what POST …/schema and `pulsar-admin schemas upload` take."""
 
 
 def read_upload(
@@ -28,7 +30,7 @@ def read_upload(
         return SchemaInfo(type=parse_type(schema_type), schema=text, properties=given)
     if definition is None:
         raise UsageError("name a type or a file", hint="--type INT64, or --definition FILE")
-    return _payload(text, definition, dict(_property(one) for one in properties))
+    return read_payload(text, definition, dict(_property(one) for one in properties))
 
 
 def parse_type(name: str) -> SchemaType:
@@ -41,12 +43,13 @@ def parse_type(name: str) -> SchemaType:
         raise UsageError(f"'{name}' is not a schema type", hint=hint) from None
 
 
-def _payload(text: str, file: Path, properties: dict[str, str]) -> SchemaInfo:
+def read_payload(text: str, file: Path, properties: dict[str, str]) -> SchemaInfo:
+    """The schema of a file of `type`, `schema` and `properties`; raises UsageError."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
         content = None
-    if not isinstance(content, dict) or not {"type", "schema"} <= set(content) <= _POST_MEMBERS:
+    if not isinstance(content, dict) or not {"type", "schema"} <= set(content) <= POST_MEMBERS:
         raise UsageError(
             f"{file} says no type",
             hint="give --type, or a file {type, schema, properties} as pulsar-admin takes it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitops.model.errors import OutsideError
+from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerDefaults, PolicyChange
 from gitops.model.schema import SchemaInfo
@@ -15,21 +15,25 @@ from gitops.ports import Progress, no_progress
 class FakeRegistry:
     """Holds `state`; answers `versions` one after the other; fails on the call number `fails_at`.
 
-    `calls` are the writes, in order.
+    `calls` are the writes, in order. The topics of `unlisted` namespaces may not be listed.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is for some tests, by name
         self,
         state: RegistryState | None = None,
         *,
         versions: Iterable[int] = (),
         fails_at: int = -1,
+        error: GitopsError | None = None,
         listed: Iterable[TopicName] = (),
+        unlisted: Iterable[NamespaceName] = (),
     ) -> None:
         self._state = state or RegistryState()
         self._versions = iter(versions)
         self._fails_at = fails_at
+        self._error = error or OutsideError("the wire is cut", where="nowhere", hint="mend it")
         self._listed = tuple(listed)
+        self._unlisted = frozenset(unlisted)
         self.calls: list[tuple[str, object]] = []
         self.asked: list[Scope] = []
 
@@ -51,6 +55,8 @@ class FakeRegistry:
     def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
         if namespace not in self.list_namespaces():
             raise OutsideError(f"there is no namespace {namespace}")
+        if namespace in self._unlisted:
+            raise RegistryRefusedError("not for you", status=403)
         return tuple(topic for topic in self._listed if topic.namespace == namespace)
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
@@ -86,5 +92,5 @@ class FakeRegistry:
 
     def _call(self, what: str, about: object) -> None:
         if len(self.calls) == self._fails_at:
-            raise OutsideError("the wire is cut", where="nowhere", hint="mend it")
+            raise self._error
         self.calls.append((what, about))

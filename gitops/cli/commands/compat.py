@@ -10,7 +10,7 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import Format
+from gitops.cli.options import FailOn, Format
 from gitops.model.errors import UsageError
 
 
@@ -22,25 +22,37 @@ def compat(
     strategy: Annotated[
         str, typer.Option("--strategy", "-s", help="The SchemaCompatibilityStrategy.")
     ] = "FULL",
-    schema_type: Annotated[str, typer.Option("--type", help="The SchemaType.")] = "AVRO",
+    schema_type: Annotated[
+        str | None,
+        typer.Option(
+            "--type",
+            help="The SchemaType [default: what the file says, as for pulsar-admin; or AVRO].",
+        ),
+    ] = None,
+    message: Annotated[
+        str | None,
+        typer.Option("--message", metavar="NAME", help="The root message of .proto files."),
+    ] = None,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="Read cases from stdin, write a verdict for each.")
     ] = False,
     output_format: options.OutputFormat = Format.TEXT,
     output: options.OutputFile = None,
+    fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
     """Say whether a broker would take NEW after OLD..., and why not."""
     if jsonl:
         return _stream(files)
     from gitops.cli.console import print_report, print_text
+    from gitops.cli.findings import exit_code
     from gitops.reporters.json_report import decision_document, to_text
     from gitops.reporters.text.decision import decision_report
     from gitops.usecases.compare_files import compare_files
 
     if not files:
         raise UsageError("name at least one definition", hint="compat --strategy S OLD... NEW")
-    compared = compare_files(files, strategy, schema_type)
+    compared = compare_files(files, strategy, schema_type, message)
     if output_format is Format.JSON:
         document = decision_document(compared.decision, compared.findings, compared.changes)
         print_text(to_text(document), output)
@@ -53,7 +65,9 @@ def compat(
             compared.texts,
         )
         print_report(report, output=output, no_color=no_color)
-    return Exit.GOOD if compared.decision.accepted else Exit.FINDINGS
+    if not compared.decision.accepted:
+        return Exit.FINDINGS
+    return exit_code(compared.findings, fail_on)
 
 
 def _stream(files: list[Path] | None) -> int:
@@ -64,7 +78,8 @@ def _stream(files: list[Path] | None) -> int:
     good = True
     stdin = sys.stdin
     if hasattr(stdin, "reconfigure"):
-        stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
+        # A carriage return alone is white space of JSON and no end of a line.
+        stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape", newline="\n")
     for verdict, readable in decide_lines(stdin):
         sys.stdout.write(verdict + "\n")
         sys.stdout.flush()  # whoever asks one by one waits for this one

@@ -66,7 +66,7 @@ def _message(message: Message, pool: Pool, parent: str | None) -> Iterator[Place
 def _field(field: Field, message: Message, pool: Pool, parent: str) -> PlacedField:
     if field.extendee is not None:
         raise InvalidEnvelopeError(f"the field '{field.name}' has an extendee")
-    if field.oneof_index is not None and field.oneof_index not in range(message.oneofs):
+    if field.oneof_index is not None and field.oneof_index not in range(len(message.oneofs)):
         raise InvalidEnvelopeError(f"the field '{field.name}' is in a oneof that is not there")
     return _placed(field, message, pool, parent)
 
@@ -92,7 +92,7 @@ def _placed(field: Field, message: Message | None, pool: Pool, parent: str | Non
 
 def _check_oneofs(message: Message) -> None:
     """The oneofs that stand for `optional` fields of proto3 come last."""
-    members: list[list[Field]] = [[] for _ in range(message.oneofs)]
+    members: list[list[Field]] = [[] for _ in message.oneofs]
     for field in message.fields:
         if field.oneof_index is not None:
             members[field.oneof_index].append(field)

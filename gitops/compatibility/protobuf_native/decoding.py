@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from gitops.compatibility.java_text import java_text
 from gitops.compatibility.protobuf_native.descriptors import (
     EnumType,
+    Features,
     Field,
     File,
     Label,
     Message,
     Method,
+    Reserved,
     Service,
     Type,
 )
 from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
 from gitops.compatibility.protobuf_native.shapes import FILE_DESCRIPTOR_SET, Kind, Shape
 from gitops.compatibility.protobuf_native.shapes import Field as ShapeField
-from gitops.compatibility.protobuf_native.text import java_text
 from gitops.compatibility.protobuf_native.wire import (
     LENGTH_DELIMITED,
     VARINT,
@@ -106,6 +108,8 @@ def _file(values: _Values) -> File:
     return File(
         name=values.get("name", ""),
         package=values.get("package", ""),
+        syntax=values.get("syntax", ""),
+        features=_features(values),
         dependencies=tuple(values.get("dependency", ())),
         public_dependencies=tuple(values.get("public_dependency", ())),
         messages=tuple(map(_message, values.get("message_type", ()))),
@@ -126,13 +130,17 @@ def _message(values: _Values) -> Message:
         extensions=tuple(map(_field, values.get("extension", ()))),
         extension_starts=tuple(sorted(start for start, _ in ranges)),
         extension_ends=tuple(sorted(end for _, end in ranges)),
-        oneofs=len(values.get("oneof_decl", ())),
+        oneofs=tuple(one.get("name", "") for one in values.get("oneof_decl", ())),
         message_set=bool(options.get("message_set_wire_format")),
+        map_entry=bool(options.get("map_entry")),
+        reserved=_reserved(values, beyond=1),
+        features=_features(values),
     )
 
 
 def _field(values: _Values) -> Field:
     kind = values.get("type")
+    packed = values.get("options", {}).get("packed")
     return Field(
         name=values.get("name", ""),
         number=values.get("number", 0),
@@ -143,13 +151,40 @@ def _field(values: _Values) -> Field:
         default_value=values.get("default_value"),
         oneof_index=values.get("oneof_index"),
         proto3_optional=bool(values.get("proto3_optional")),
-        packed=bool(values.get("options", {}).get("packed")),
+        packed=None if packed is None else bool(packed),
+        features=_features(values),
     )
 
 
 def _enum(values: _Values) -> EnumType:
-    names = tuple(one.get("name", "") for one in values.get("value", ()))
-    return EnumType(name=values.get("name", ""), values=names)
+    found = values.get("value", ())
+    return EnumType(
+        name=values.get("name", ""),
+        values=tuple(one.get("name", "") for one in found),
+        numbers=tuple(one.get("number", 0) for one in found),
+        reserved=_reserved(values, beyond=0),
+        features=_features(values),
+    )
+
+
+def _reserved(values: _Values, beyond: int) -> Reserved:
+    """`beyond`: by how much a range's end is behind its last number."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(_ranges(values, beyond)):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        else:
+            merged.append((first, last))
+    return Reserved(ranges=tuple(merged), names=frozenset(values.get("reserved_name", ())))
+
+
+def _ranges(values: _Values, beyond: int) -> Iterator[tuple[int, int]]:
+    for one in values.get("reserved_range", ()):
+        yield one.get("start", 0), one.get("end", 0) - beyond
+
+
+def _features(values: _Values) -> Features:
+    return Features(**values.get("options", {}).get("features", {}))
 
 
 def _service(values: _Values) -> Service:

@@ -1,9 +1,11 @@
-"""The descriptors of Protobuf, as far as linking them looks at them."""
+"""The descriptors of Protobuf: what linking looks at, and what a comparison looks at."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import IntEnum
+from operator import itemgetter
 
 
 class Label(IntEnum):
@@ -38,6 +40,32 @@ class Type(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """Numbers of `FeatureSet`'s enums; 0 where the place says nothing."""
+
+    field_presence: int = 0
+    enum_type: int = 0
+    repeated_field_encoding: int = 0
+    message_encoding: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reserved:
+    """Numbers and names that nobody may use again.
+
+    A range is its first and its last number; they are in order and do not touch each other.
+    """
+
+    ranges: tuple[tuple[int, int], ...] = ()
+    names: frozenset[str] = frozenset()
+
+    def has(self, number: int) -> bool:
+        """Whether a number is reserved."""
+        at = bisect_right(self.ranges, number, key=itemgetter(0))
+        return at > 0 and number <= self.ranges[at - 1][1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """A field or an extension; None where the descriptor does not say."""
 
@@ -50,20 +78,24 @@ class Field:
     default_value: str | None
     oneof_index: int | None
     proto3_optional: bool
-    packed: bool
+    packed: bool | None
+    features: Features
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnumType:
-    """An enum and the names of its values."""
+    """An enum, the names of its values and their numbers."""
 
     name: str
     values: tuple[str, ...]
+    numbers: tuple[int, ...]
+    reserved: Reserved
+    features: Features
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message; `oneofs` counts them.
+    """A message; `oneofs` are their names.
 
     The bounds of its extension ranges are sorted each for itself, the ends outside the ranges.
     """
@@ -75,8 +107,11 @@ class Message:
     extensions: tuple[Field, ...]
     extension_starts: tuple[int, ...]
     extension_ends: tuple[int, ...]
-    oneofs: int
+    oneofs: tuple[str, ...]
     message_set: bool
+    map_entry: bool
+    reserved: Reserved
+    features: Features
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +137,8 @@ class File:
 
     name: str
     package: str
+    syntax: str
+    features: Features
     dependencies: tuple[str, ...]
     public_dependencies: tuple[int, ...]
     messages: tuple[Message, ...]

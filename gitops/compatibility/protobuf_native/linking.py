@@ -64,7 +64,7 @@ def _link(placed: Placed, pool: Pool) -> None:
 def _link_field(placed: PlacedField, pool: Pool) -> None:
     field = placed.field
     message = placed.message or _extended(placed, pool)
-    kind, named = _type(placed, pool)
+    kind, named = pool.types[placed.full_name] = _type(placed, pool)
     if field.packed and (field.label is not Label.REPEATED or kind in _NEVER_PACKED):
         raise InvalidEnvelopeError(f"the field '{field.name}' cannot be packed")
     if field.default_value is not None:
@@ -78,6 +78,7 @@ def _extended(placed: PlacedField, pool: Pool) -> Message | None:
     symbol = pool.look_up(field.extendee or "", placed.full_name)
     if symbol.message is None:
         raise InvalidEnvelopeError(f"'{symbol.full_name[:100]}' is not a message")
+    pool.extended[placed.full_name] = symbol
     if not _takes_extension(symbol.message, field.number):
         raise InvalidEnvelopeError(
             f"'{symbol.full_name[:100]}' has no extension range for {field.number}"

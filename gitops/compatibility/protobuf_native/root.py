@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from gitops.compatibility.protobuf_native.decoding import read_files
@@ -21,8 +22,24 @@ _PATTERN: Final = frozenset("\\^$|?*+()[{")
 _ANY_CHARACTER: Final = "[^\n\r\x85\u2028\u2029]"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """The root message, and the root file with all that it imports, imports first."""
+
+    root: Symbol
+    files: tuple[tuple[File, Pool], ...]
+
+
 def root_message(data: bytes) -> str:
     """The full name of the root message, as its descriptor has it (Pulsar 4.0.7).
+
+    Raises InvalidEnvelopeError, or EndlessImportsError where the broker runs out of stack.
+    """
+    return link_envelope(data).root.full_name
+
+
+def link_envelope(data: bytes) -> Linked:
+    """The files of an envelope, linked as the broker links them (Pulsar 4.0.7).
 
     Raises InvalidEnvelopeError, or EndlessImportsError where the broker runs out of stack.
     A package is a regular expression to the broker; one that uses more of them than the dot
@@ -30,13 +47,14 @@ def root_message(data: bytes) -> str:
     """
     envelope = read_envelope(data)
     files = {file.name: file for file in read_files(envelope.file_descriptor_set)}
-    pool = _link_with_imports(envelope.root_file_descriptor_name, files)
+    linked = _link_with_imports(envelope.root_file_descriptor_name, files)
     if envelope.root_message_type_name is None:
         raise InvalidEnvelopeError("the PROTOBUF_NATIVE envelope has no 'rootMessageTypeName'")
-    return _find(pool, envelope.root_message_type_name)
+    root = _find(linked[envelope.root_file_descriptor_name], envelope.root_message_type_name)
+    return Linked(root=root, files=tuple((files[name], linked[name]) for name in linked))
 
 
-def _link_with_imports(name: str, files: Mapping[str, File]) -> Pool:
+def _link_with_imports(name: str, files: Mapping[str, File]) -> dict[str, Pool]:
     """Each file behind its imports, in the order in which the broker links them."""
     effort = Effort()
     linked: dict[str, Pool] = {}
@@ -54,7 +72,7 @@ def _link_with_imports(name: str, files: Mapping[str, File]) -> Pool:
         else:
             path.append(_open(wanted, files))
             names.add(wanted)
-    return linked[name]
+    return linked
 
 
 def _open(name: str, files: Mapping[str, File]) -> tuple[File, Iterator[str]]:
@@ -63,13 +81,13 @@ def _open(name: str, files: Mapping[str, File]) -> tuple[File, Iterator[str]]:
     return files[name], iter(files[name].dependencies)
 
 
-def _find(pool: Pool, name: str) -> str:
+def _find(pool: Pool, name: str) -> Symbol:
     first, *others = _path(name, pool.package)
     found = pool.names.get(pool.full_name(first, None))
     for other in others:
         found = _message(found, name)
         found = found.pool.find(f"{found.full_name}.{other}")
-    return _message(found, name).full_name
+    return _message(found, name)
 
 
 def _message(symbol: Symbol | None, name: str) -> Symbol:

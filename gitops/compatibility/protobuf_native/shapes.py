@@ -76,11 +76,22 @@ _UNINTERPRETED: Final = Shape({2: _many("name", lambda: _NAME_PART)})
 _EMPTY: Final = Shape({})
 
 
+_FEATURES: Final = Shape(
+    {
+        1: _int32("field_presence"),
+        2: _int32("enum_type"),
+        3: _int32("repeated_field_encoding"),
+        5: _int32("message_encoding"),
+    }
+)
+_RANGE: Final = Shape({1: _int32("start"), 2: _int32("end")})
+
+
 def _options(features: int, *others: tuple[int, Field]) -> Shape:
     """Options, whose `features` have that number."""
     return Shape(
         {
-            features: _one("features", lambda: _EMPTY),
+            features: _one("features", lambda: _FEATURES),
             999: _many("uninterpreted_option", lambda: _UNINTERPRETED),
             **dict(others),
         }
@@ -88,7 +99,9 @@ def _options(features: int, *others: tuple[int, Field]) -> Shape:
 
 
 _FILE_OPTIONS: Final = _options(50)
-_MESSAGE_OPTIONS: Final = _options(12, (1, _bool("message_set_wire_format")))
+_MESSAGE_OPTIONS: Final = _options(
+    12, (1, _bool("message_set_wire_format")), (7, _bool("map_entry"))
+)
 _FIELD_OPTIONS: Final = _options(
     21,
     (2, _bool("packed")),
@@ -116,7 +129,8 @@ _ENUM: Final = Shape(
         1: _text("name"),
         2: _many("value", lambda: _ENUM_VALUE),
         3: _one("options", lambda: _ENUM_OPTIONS),
-        4: _many("reserved_range", lambda: _EMPTY),
+        4: _many("reserved_range", lambda: _RANGE),
+        5: _texts("reserved_name"),
     }
 )
 _ONEOF: Final = Shape({1: _text("name"), 2: _one("options", lambda: _ONEOF_OPTIONS)})
@@ -144,7 +158,8 @@ _MESSAGE: Final[Shape] = Shape(
         6: _many("extension", lambda: _FIELD),
         7: _one("options", lambda: _MESSAGE_OPTIONS),
         8: _many("oneof_decl", lambda: _ONEOF),
-        9: _many("reserved_range", lambda: _EMPTY),
+        9: _many("reserved_range", lambda: _RANGE),
+        10: _texts("reserved_name"),
     }
 )
 _METHOD: Final = Shape(
@@ -175,6 +190,7 @@ _FILE: Final = Shape(
         9: _one("source_code_info", lambda: _SOURCE_CODE_INFO),
         10: _int32s("public_dependency"),
         11: _int32s("weak_dependency"),
+        12: _text("syntax"),
     }
 )
 FILE_DESCRIPTOR_SET: Final = Shape({1: _many("file", lambda: _FILE)})

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
 
-from gitops.compatibility.protobuf_native.descriptors import Message
+from gitops.compatibility.protobuf_native.descriptors import Message, Type
 from gitops.compatibility.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
 
 _EFFORT: Final = 20_000_000
@@ -58,13 +58,19 @@ class Symbol:
 
 @dataclass(slots=True, eq=False)
 class Pool:
-    """The names of one file, the packages that it sees, and the pools of the files it sees."""
+    """The names of one file, the packages that it sees, and the pools of the files it sees.
+
+    Once the file is linked, `types` has the type of each field by its full name, with the message
+    or enum that it names, and `extended` the message of each extension.
+    """
 
     package: str
     visible: tuple[Pool, ...]
     effort: Effort
     public: tuple[Pool, ...] = ()
     names: dict[str, Symbol] = field(default_factory=dict)
+    types: dict[str, tuple[Type, Symbol | None]] = field(default_factory=dict)
+    extended: dict[str, Symbol] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for package in dict.fromkeys((*(one.package for one in self.visible), self.package)):

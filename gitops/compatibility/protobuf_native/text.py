@@ -1,4 +1,4 @@
-"""Bytes as the broker's libraries turn them into text."""
+"""Bytes of JSON as Jackson turns them into text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Final
 
 from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
 
-_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
-_REPLACEMENT: Final = "\ufffd".encode()
 _BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _FOLLOWING: Final = re.compile(rb"[\x80-\xbf]{1,3}")
 _LEADS: Final = ((0xE0, 0xC0, 2), (0xF0, 0xE0, 3), (0xF8, 0xF0, 4))
@@ -25,11 +23,6 @@ _ASCII: Final = 0x7F
 _HIGHEST: Final = 0x10FFFF
 _NEVER: Final = "\udfff"
 """Stands for what is no character, or is ASCII in disguise, and is part of no name."""
-
-
-def java_text(data: bytes) -> str:
-    """UTF-8 as Java reads it: what is no character becomes U+FFFD, a surrogate one of them."""
-    return _SURROGATE.sub(_REPLACEMENT, data).decode("utf-8", "replace")
 
 
 def jackson_text(data: bytes) -> str:

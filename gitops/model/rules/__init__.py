@@ -8,8 +8,14 @@ from types import MappingProxyType
 from typing import Final
 
 from gitops.model.findings import Finding, Location, Severity
-from gitops.model.rules.avro import AVRO_DEFINITION_RULES, AVRO_RESOLUTION_RULES
+from gitops.model.rules.avro import (
+    AVRO_CHANGE_RULES,
+    AVRO_DEFINITION_RULES,
+    AVRO_RESOLUTION_RULES,
+)
+from gitops.model.rules.key_value import KEY_VALUE_RULES
 from gitops.model.rules.plan import PLAN_RULES
+from gitops.model.rules.protobuf import PROTOBUF_RULES
 from gitops.model.rules.repository import REPOSITORY_RULES
 from gitops.model.rules.rule import Rule
 
@@ -20,6 +26,9 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             *REPOSITORY_RULES,
             *AVRO_DEFINITION_RULES,
             *AVRO_RESOLUTION_RULES,
+            *AVRO_CHANGE_RULES,
+            *KEY_VALUE_RULES,
+            *PROTOBUF_RULES,
             *PLAN_RULES,
         )
     }

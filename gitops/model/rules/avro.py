@@ -1,4 +1,8 @@
-"""AVRO-P*: a definition that Pulsar would not take, or would regret."""
+"""AVRO-*: definitions of AVRO and JSON, and what becomes of them.
+
+P: a definition that Pulsar would not take, or would regret. R: why it refuses a change. W: what it
+takes although readers would suffer from it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,9 @@ from gitops.model.rules.rule import Rule
 AVRO_DEFINITION_RULES: Final = (
     Rule(id="AVRO-P001", title="not a valid Avro definition", severity=Severity.ERROR),
     Rule(id="AVRO-P002", title="invalid default", severity=Severity.ERROR),
+    Rule(id="AVRO-P003", title="a record that can never evolve", severity=Severity.ERROR),
+    Rule(id="JSON-P001", title="a JSON schema in Jackson's form", severity=Severity.ERROR),
+    Rule(id="AVRO-W020", title="logicalType that Avro ignores", severity=Severity.WARNING),
 )
 
 
@@ -28,4 +35,20 @@ AVRO_RESOLUTION_RULES: Final = (
     _resolution(6, "a record contains itself directly"),
     _resolution(7, "a default that a reader needs cannot be used"),
     _resolution(8, "aliases make the writer invalid"),
+)
+
+
+def _change(number: int, title: str) -> Rule:
+    return Rule(id=f"AVRO-W{number:03}", title=title, severity=Severity.WARNING)
+
+
+AVRO_CHANGE_RULES: Final = (
+    _change(1, "an enum loses symbols"),
+    _change(2, "an enum gets symbols that consumers do not know"),
+    _change(3, "bytes and text are read as each other"),
+    _change(4, "a decimal gets another precision or scale"),
+    _change(5, "a logical type changes"),
+    _change(6, "a field looks renamed, without an alias"),
+    _change(7, "fields of the same type change places"),
+    _change(8, "a promotion rounds numbers"),
 )

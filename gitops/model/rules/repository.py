@@ -40,4 +40,5 @@ REPOSITORY_RULES: Final = (
     _error(21, "shared types refer to each other in a cycle"),
     _error(22, "shared type is defined in several ways"),
     _warning(23, "file that nothing uses"),
+    _warning(24, "broken snapshot"),
 )

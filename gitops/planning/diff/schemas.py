@@ -10,8 +10,10 @@ from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.payload import PayloadError, as_shown
+from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
+from gitops.planning.diff import protobuf_native
 from gitops.planning.diff.avro import IGNORED, differences
 
 
@@ -40,6 +42,8 @@ def _stored(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
         yield from _avro(old, new)
     elif old.type is SchemaType.KEY_VALUE:
         yield from _key_value(old, new)
+    elif old.type is SchemaType.PROTOBUF_NATIVE:
+        yield from _protobuf_native(old, new)
     else:
         yield _unreadable(old.data.decode("utf-8", "replace"), new.data.decode("utf-8", "replace"))
 
@@ -50,6 +54,13 @@ def _avro(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
         yield from differences(parse(texts[0]), parse(texts[1]))
     except AvroParseError:
         yield _unreadable(*texts)
+
+
+def _protobuf_native(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
+    try:
+        yield from protobuf_native.differences(old.data, new.data)
+    except InvalidEnvelopeError:
+        yield _unreadable(*(side.data.decode("utf-8", "replace") for side in (old, new)))
 
 
 def _key_value(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:

@@ -16,6 +16,10 @@ from gitops.reporters.text.source_line import SourceLine
 Excerpt = Callable[[Location], str | None]
 """The text of the line that a location is on, None where there is none to show."""
 
+_PATCH_STYLES = {"-": "red", "+": "green"}
+_DIFF_HEAD = 2
+"""The lines of a unified diff that name the files."""
+
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
 
@@ -37,9 +41,29 @@ def finding_block(finding: Finding, excerpt: Excerpt) -> RenderableType:
     line = excerpt(where) if where and where.line and not where.sensitive else None
     if where and line is not None:
         body.append(SourceLine(where, line))
+    body += _compared(finding.compared, excerpt)
     if finding.hint:
         body.append(Text(short(finding.hint, 2000), style="italic"))
+    body += _patch(finding.patch)
     return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False))
+
+
+def _compared(where: Location | None, excerpt: Excerpt) -> list[RenderableType]:
+    """The other side of the comparison, where it stands in a file."""
+    if where is None or not where.line or not where.pointer:
+        return []
+    line = excerpt(where)
+    head = Text.assemble("compare ", (safe(str(where)), "bold"))
+    return [head] if line is None or where.sensitive else [head, SourceLine(where, line)]
+
+
+def _patch(patch: str) -> list[RenderableType]:
+    """The lines of a unified diff that go and come."""
+    lines = [line for line in patch.split("\n")[_DIFF_HEAD:] if line[:1] in _PATCH_STYLES]
+    return [
+        Text(f"{line[0]} {short(line[1:].strip(), 2000)}", style=_PATCH_STYLES[line[0]])
+        for line in lines
+    ]
 
 
 def count_line(findings: Iterable[Finding]) -> Text:

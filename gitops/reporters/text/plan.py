@@ -32,6 +32,8 @@ from gitops.reporters.text.findings import Excerpt, count_line, finding_block
 from gitops.reporters.text.plain import safe
 
 _MAX_SUBJECT: Final = 50
+_SHOWN: Final = 3
+"""How many names stand in a line that only mentions them."""
 _SHORT: Final = 2
 """Headings with as few columns as this say something in words, not in columns."""
 _SUMMARY: Final = (
@@ -41,6 +43,7 @@ _SUMMARY: Final = (
     ("createNamespaces", "namespace to create", "namespaces to create"),
     ("policies", "policy to set", "policies to set"),
     ("refused", "refused", "refused"),
+    ("heldBack", "held back", "held back"),
     ("withoutEffect", "without effect", "without effect"),
     ("swallowed", "ignored by Pulsar", "ignored by Pulsar"),
     ("unchanged", "unchanged", "unchanged"),
@@ -50,7 +53,7 @@ _LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
 
 def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> RenderableType:
     """The whole plan; `files` says which files they were, `seconds` how long it took."""
-    blocks = [*_action_blocks(plan.actions), *_notice_blocks(plan, excerpt)]
+    blocks = [*_action_blocks(plan.actions, excerpt), *_notice_blocks(plan, excerpt)]
     widths = _widths(blocks)
     parts: list[RenderableType] = [_head(plan, files), Text("")]
     for block in sorted(blocks, key=_by_subject):
@@ -59,7 +62,7 @@ def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> 
         parts += [finding_block(finding, excerpt), Text("")]
     counts = [f for f in _not_in_blocks(plan) if f.severity >= Severity.WARNING]
     said = [count_line(counts)] if counts else []
-    return Group(*parts, *said, _summary(plan, seconds))
+    return Group(*parts, *said, *_unmanaged(plan), _summary(plan, seconds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +90,18 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _action_blocks(actions: Sequence[Action]) -> Iterator[_Block]:
+def _action_blocks(actions: Sequence[Action], excerpt: Excerpt) -> Iterator[_Block]:
     """One block for each subject; what happens to one subject stands together."""
     subjects: dict[NamespaceName | TopicName, list[Action]] = {}
     for action in actions:
         subjects.setdefault(subject_of(action), []).append(action)
     for subject, its in subjects.items():
-        yield _subject_block(subject, its)
+        yield _subject_block(subject, its, excerpt)
 
 
-def _subject_block(subject: NamespaceName | TopicName, actions: list[Action]) -> _Block:
+def _subject_block(
+    subject: NamespaceName | TopicName, actions: list[Action], excerpt: Excerpt
+) -> _Block:
     schema = next((a for a in actions if isinstance(a, RegisterSchema | DeleteSchema)), None)
     policies = [a for a in actions if isinstance(a, SetPolicy)]
     body: tuple[RenderableType, ...] = (_policy_table(policies),) if policies else ()
@@ -104,8 +109,8 @@ def _subject_block(subject: NamespaceName | TopicName, actions: list[Action]) ->
         case RegisterSchema():
             sign = "+" if schema.latest_version is None else "~"
             columns = (*_versions(schema), schema.strategy.value, "compatible")
-            changes = (change_table(schema.changes),) if schema.changes else ()
-            return _Block(sign, subject, columns, (*body, *changes))
+            said = _changes_and_findings(schema, excerpt)
+            return _Block(sign, subject, columns, (*body, *said))
         case DeleteSchema():
             lost = f"{_count(len(schema.versions), 'version')}: their messages lose their schema"
             deleted = (f"v{schema.versions[-1]} → deleted",)
@@ -130,7 +135,7 @@ def _notice_blocks(plan: Plan, excerpt: Excerpt) -> Iterator[_Block]:
                 yield _without_effect(notice)
             case SchemaSwallowed():
                 columns = (f"v{notice.version}", "Pulsar ignores every difference")
-                yield _Block("=", notice.topic, columns, (change_table(notice.changes),))
+                yield _Block("=", notice.topic, columns, _changes_and_findings(notice, excerpt))
 
 
 def _without_effect(notice: SchemaWithoutEffect) -> _Block:
@@ -145,10 +150,18 @@ def _without_effect(notice: SchemaWithoutEffect) -> _Block:
 
 def _refused(notice: RefusedSchema, excerpt: Excerpt) -> _Block:
     before = "new" if notice.latest_version is None else f"v{notice.latest_version}"
-    columns = (notice.info.type.value, f"{before} → refused", notice.strategy.value)
-    changes = (change_table(notice.changes),) if notice.changes else ()
-    findings = tuple(finding_block(finding, excerpt) for finding in notice.findings)
-    return _Block("✗", notice.topic, columns, (*changes, *findings))
+    ends = "held back" if notice.accepted else "refused"
+    columns = [notice.info.type.value, f"{before} → {ends}", notice.strategy.value]
+    if notice.accepted:
+        columns.append("Pulsar would take it")
+    return _Block("✗", notice.topic, tuple(columns), _changes_and_findings(notice, excerpt))
+
+
+def _changes_and_findings(
+    about: RegisterSchema | RefusedSchema | SchemaSwallowed, excerpt: Excerpt
+) -> tuple[RenderableType, ...]:
+    changes = (change_table(about.changes),) if about.changes else ()
+    return (*changes, *(finding_block(finding, excerpt) for finding in about.findings))
 
 
 def _widths(blocks: Sequence[_Block]) -> tuple[int, int, int]:
@@ -183,13 +196,33 @@ def _policy_table(actions: Sequence[SetPolicy]) -> RenderableType:
 def _other_findings(plan: Plan) -> list[Finding]:
     """Those that no block has shown yet."""
     quiet = ("PLAN-R003", "PLAN-R007")
-    return [f for f in _not_in_blocks(plan) if f.rule not in quiet]
+    beside = (*plan.actions, *plan.notices)
+    shown = {
+        f for b in beside if isinstance(b, RegisterSchema | SchemaSwallowed) for f in b.findings
+    }
+    return [f for f in _not_in_blocks(plan) if f.rule not in quiet and f not in shown]
 
 
 def _not_in_blocks(plan: Plan) -> list[Finding]:
     """Those that are not a reason for a refusal, which the summary counts."""
     shown = {f for n in plan.notices if isinstance(n, RefusedSchema) for f in n.findings}
     return [f for f in plan.findings if f not in shown]
+
+
+def _unmanaged(plan: Plan) -> Iterator[Text]:
+    """What the registry has and the files do not name, in a line."""
+    if count := len(plan.unmanaged):
+        have = "topic of the registry has" if count == 1 else "topics of the registry have"
+        names = _names(plan.unmanaged)
+        yield Text(f"{count:,} {have} no manifest: {names} (pulsar-gitops import, or plan --prune)")
+    if plan.unlisted:
+        names = _names(plan.unlisted)
+        yield Text(f"topics without a manifest are not known where none can be listed: {names}")
+
+
+def _names(names: Sequence[NamespaceName | TopicName]) -> str:
+    shown, left = ", ".join(safe(str(name)) for name in names[:_SHOWN]), len(names) - _SHOWN
+    return f"{shown} and {left:,} more" if left > 0 else shown
 
 
 def _summary(plan: Plan, seconds: float) -> Text:

@@ -23,10 +23,12 @@ class SourceLine:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         number = str(self.where.line)
-        first = max(0, min(self.where.column - 1, len(self.line)))
-        last = min(first + max(1, self.where.length), len(self.line))
+        # Columns do not count a byte order mark, and nobody sees it.
+        line = self.line.removeprefix("\ufeff")
+        first = max(0, min(self.where.column - 1, len(line)))
+        last = min(first + max(1, self.where.length), len(line))
         # Tabs and other odd characters are shown as one mark each, so that the carets stand right.
-        text = "".join(char if char.isprintable() else "·" for char in self.line)
+        text = "".join(char if char.isprintable() else "·" for char in line)
         start, end = _window(text, first, last, max(1, options.max_width - len(number) - 3))
         head = f"{_CUT} " if start else ""
         tail = f" {_CUT}" if end < len(text) else ""

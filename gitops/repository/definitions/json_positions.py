@@ -26,8 +26,8 @@ class JsonPositions:
         line, column = self._lines.position(min(offset, len(self._text)))
         return Location(file=self._file, line=line, column=column)
 
-    def at_pointer(self, pointer: str) -> Location:
-        """The place of a value, or of the nearest one around it."""
+    def at_pointer(self, pointer: str, *, at_key: bool = False) -> Location:
+        """The place of a value (of its key, with `at_key`), or of the nearest one around it."""
         known = pointer
         while known and _raw(known) not in self._map:
             known = known.rpartition("/")[0]
@@ -35,10 +35,19 @@ class JsonPositions:
         if entry is None:
             return Location(file=self._file, line=1, column=1, pointer=pointer)
         span = Span(entry.value_start.position, entry.value_end.position)
+        if at_key and entry.key_start is not None:
+            span = Span(entry.key_start.position, entry.key_end.position)
         line, column = self._lines.position(span.start)
         scalar = self._text[span.start] not in "{["
         length = self._lines.length_on_line(span) if scalar else 1
         return Location(file=self._file, line=line, column=column, length=length, pointer=pointer)
+
+    def span(self, pointer: str) -> Span | None:
+        """The characters of a value, None where there is no such place."""
+        entry = self._map.get(_raw(pointer))
+        if entry is None:
+            return None
+        return Span(entry.value_start.position, entry.value_end.position)
 
     @cached_property
     def _lines(self) -> Lines:

@@ -59,9 +59,14 @@ class Protoc:
         """Whether the extra `protobuf` is there."""
         return all(_is_there(name) for name in ("grpc_tools", "google.protobuf"))
 
-    def compile(self, file: str) -> Compiled:
-        """A file and all that it imports, from its own folder or from the root."""
+    def compile(self, file: str, *, source_info: bool = False) -> Compiled:
+        """A file and all that it imports, from its own folder or from the root.
+
+        With `source_info` the descriptors say where their parts stand; a registry gets none of it.
+        """
         folder = posixpath.dirname(file)
+        if source_info:
+            return self._run(folder, [file], "--include_source_info")
         if folder not in self._folders:
             beside = [each for each in self._protos if posixpath.dirname(each) == folder]
             self._folders[folder] = self._run(folder, beside)
@@ -85,13 +90,13 @@ class Protoc:
                 continue  # protoc then says that the file is not there
         return root
 
-    def _run(self, folder: str, files: Sequence[str]) -> Compiled:
+    def _run(self, folder: str, files: Sequence[str], *options: str) -> Compiled:
         output = self._root / ".descriptors"
         output.unlink(missing_ok=True)
         command = [
             *(sys.executable, "-m", "grpc_tools.protoc"),
             *(f"-I{each}" for each in dict.fromkeys((folder or ".", "."))),
-            *("--include_imports", f"--descriptor_set_out={output.name}", *files),
+            *("--include_imports", *options, f"--descriptor_set_out={output.name}", *files),
         ]
         try:
             done = subprocess.run(  # noqa: S603 - our own interpreter, arguments from file names

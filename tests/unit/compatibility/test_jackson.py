@@ -76,3 +76,30 @@ def test_the_id(text: str, name: str | None) -> None:
 
     assert schema is not None
     assert schema.id == name
+
+
+@pytest.mark.parametrize(
+    "text", ['["R"]', '["R", {malformed', '["R","unterm', '["R",1x', "[true,[", '["R",{' * 1100]
+)
+def test_an_unknown_type_in_a_list_hides_all_but_the_beginning_of_the_next(text: str) -> None:
+    with pytest.raises(jackson.UnknownTypeIdError):
+        jackson.read(text)
+
+
+@pytest.mark.parametrize("text", ['["R"', '["R",]', '["R" x', '["R",1.', '["R",nul', '["R",01'])
+def test_what_is_no_token_comes_before_an_unknown_type(text: str) -> None:
+    with pytest.raises(jackson.NotJacksonError):
+        jackson.read(text)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32-be"])
+def test_bytes_in_any_encoding_of_json(encoding: str) -> None:
+    assert jackson.read_data('{"type":"any","id":"x"}'.encode(encoding)) is not None
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"type":"re\xffcord"}', b'{"type":"any","\xf0":1}', b"\x00\x00x\x00"]
+)
+def test_bytes_in_no_encoding(data: bytes) -> None:
+    with pytest.raises(jackson.NotJacksonError):
+        jackson.read_data(data)

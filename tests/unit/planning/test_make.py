@@ -261,6 +261,20 @@ def test_policies_of_a_topic_that_does_not_exist_are_found() -> None:
     assert without.findings == ()
 
 
+def test_a_topic_waits_for_a_namespace_that_the_plan_creates() -> None:
+    own = TopicPolicies(schema_compatibility_strategy=Strategy.FULL)
+    nowhere = RegistryState(
+        namespaces={ORDERS: NamespaceState(namespace=ORDERS, exists=False)},
+        topics={CREATED: TopicState(topic=CREATED, exists=False)},
+    )
+
+    plan = make_plan(question(state(topic_state(CREATED, STRING, policies=own)), nowhere))
+
+    assert [one.rule for one in plan.findings] == ["PLAN-R008"]
+    assert plan.findings[0].hint.startswith("its namespace comes first: leave the policies out")
+    assert f"pulsar-admin topics create {CREATED}" in plan.findings[0].hint
+
+
 def test_too_large_a_change_is_found() -> None:
     desired = state(topic_state(CREATED, _NEW))
     observed = state(topic_state(CREATED, _OLD))

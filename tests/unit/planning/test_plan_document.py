@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.findings import Finding
+from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema
 from gitops.planning.plan_document import (
     Document,
@@ -23,6 +24,7 @@ from gitops.planning.plan_document import (
     to_document,
 )
 from tests.support.plans import EVERYTHING, OTHER, REFUSAL
+from tests.support.states import ORDERS
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -58,7 +60,7 @@ def test_a_digest_changes_with_any_member_but_itself(
 
     assert digest({**document, "digest": value}) == before
     assert (digest(changed) == before) is (
-        name == "digest" or canonical(changed) == canonical(document)
+        name in ("digest", *_TOLD) or canonical(changed) == canonical(document)
     )
 
 
@@ -77,6 +79,8 @@ def test_the_document_says_everything_and_its_digest_is_the_last_word() -> None:
         "findings",
         "observed",
         "expected",
+        "unmanaged",
+        "unlisted",
         "digest",
     ]
     assert document["digest"] == digest(document)
@@ -100,11 +104,25 @@ _OTHERS: dict[str, object] = {
 }
 
 
-@pytest.mark.parametrize("member", [field.name for field in fields(Plan)])
+_TOLD = ("unmanaged", "unlisted")
+"""What a plan tells and does not decide by."""
+
+
+@pytest.mark.parametrize("member", [f.name for f in fields(Plan) if f.name not in _TOLD])
 def test_no_member_of_a_plan_is_left_out_of_the_digest(member: str) -> None:
     other: Plan = replace(EVERYTHING, **{member: _OTHERS[member]})  # type: ignore[arg-type]
 
     assert to_document(other)["digest"] != to_document(EVERYTHING)["digest"]
+
+
+def test_what_is_only_told_stays_out_of_the_digest() -> None:
+    told = replace(
+        EVERYTHING, unmanaged=(TopicName(ORDERS, "b"), TopicName(ORDERS, "c")), unlisted=(ORDERS,)
+    )
+
+    assert to_document(told)["unmanaged"] == ["shop/orders/b", "shop/orders/c"]
+    assert to_document(told)["unlisted"] == ["shop/orders"]
+    assert to_document(told)["digest"] == to_document(EVERYTHING)["digest"]
 
 
 def test_actions_say_all_that_they_write() -> None:
@@ -194,6 +212,7 @@ def test_the_summary_counts() -> None:
         "createNamespaces": 1,
         "delete": 1,
         "refused": 1,
+        "heldBack": 0,
         "withoutEffect": 1,
         "swallowed": 1,
         "unchanged": 208,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import (
     RefusedSchema,
     RegisterSchema,
@@ -250,3 +250,72 @@ def test_one_place_is_blamed_once() -> None:
         ("AVRO-R002", "/fields/2/name"),
         ("REPO-R023", "/doc"),
     ]
+
+
+_MORE = avro(field("a"), field("e", _ENUM))
+_FEWER = avro(field("a"), field("e", {**_ENUM, "symbols": ["A"]}))
+
+
+def _graded(rules: dict[str, Severity]) -> TopicOutcome:
+    return plan_topic(
+        TopicCase(
+            topic=CREATED,
+            desired=_FEWER,
+            history=history(_MORE),
+            strategy=Strategy.FULL,
+            locate=_locate,
+            rules=rules,
+        )
+    )
+
+
+def test_what_pulsar_takes_and_readers_would_not_is_said_and_goes_on() -> None:
+    outcome = _graded({})
+
+    assert isinstance(outcome, RegisterSchema)
+    (found,) = outcome.findings
+    assert (found.rule, found.severity) == ("AVRO-W001", Severity.WARNING)
+    assert found.location == _locate("/fields/1/type/symbols")
+    assert found.compared == Location(file="v0", pointer="/fields/1/type/symbols/1")
+
+
+def test_a_rule_that_is_made_an_error_holds_the_topic_back() -> None:
+    outcome = _graded({"AVRO-W001": Severity.ERROR})
+
+    assert isinstance(outcome, RefusedSchema)
+    assert outcome.accepted
+    assert [found.severity for found in outcome.findings] == [Severity.ERROR]
+
+
+def test_a_rule_that_is_off_says_nothing() -> None:
+    outcome = _graded({"AVRO-W001": Severity.OFF})
+
+    assert isinstance(outcome, RegisterSchema)
+    assert outcome.findings == ()
+
+
+def test_what_pulsar_refuses_is_not_called_held_back() -> None:
+    outcome = _planned(_BREAKING, history(_OLD))
+
+    assert isinstance(outcome, RefusedSchema)
+    assert not outcome.accepted
+
+
+def test_our_own_error_holds_back_what_pulsar_would_take() -> None:
+    poison = finding("JSON-P001", "the old form", location=_locate(""))
+
+    outcome = _planned(_OLD, history(), content=(poison,))
+
+    assert isinstance(outcome, RefusedSchema)
+    assert outcome.accepted
+    assert outcome.findings == (poison,)
+
+
+def test_an_encoding_that_pulsar_does_not_see_is_said_of_what_it_ignores() -> None:
+    old = pair(record(), record())
+    new = replace(old, properties={**old.properties, "kv.encoding.type": "SEPARATED"})
+
+    outcome = _planned(new, history(old))
+
+    assert isinstance(outcome, SchemaSwallowed)
+    assert [found.rule for found in outcome.findings] == ["KV-W001"]

@@ -46,7 +46,9 @@ def test_a_reason_says_where_on_both_sides(tmp_path: Path, strategy: str) -> Non
     (reason,) = found.findings
     assert reason.location is not None
     assert reason.location.file == str(files[1])
-    assert f"(compare {files[0]}:" in reason.message
+    assert reason.compared is not None
+    assert (reason.compared.file, reason.compared.pointer) == (str(files[0]), "/fields/0")
+    assert reason.compared.line > 1
     assert found.texts == {str(path): path.read_text(encoding="utf-8") for path in files}
 
 
@@ -58,14 +60,17 @@ def test_under_a_transitive_strategy_the_version_is_named(tmp_path: Path) -> Non
     found = compare_files(files, "BACKWARD_TRANSITIVE", "AVRO")
 
     assert not found.decision.accepted
-    assert f"(compare {files[0]}:" in found.findings[0].message
+    assert found.findings[0].compared is not None
+    assert found.findings[0].compared.file == str(files[0])
 
 
 def test_a_definition_that_is_none_is_refused_with_a_finding(tmp_path: Path) -> None:
     found = compare_files(_files(tmp_path, record(), "{"), "FULL", "AVRO")
 
     assert not found.decision.accepted
-    assert [one.rule for one in found.findings] == ["PLAN-R001"]
+    assert [one.rule for one in found.findings] == ["AVRO-P001"]
+    assert found.findings[0].location is not None
+    assert found.findings[0].location.line == 1
 
 
 @pytest.mark.parametrize(

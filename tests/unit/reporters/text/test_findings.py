@@ -129,6 +129,10 @@ def test_what_is_cut_off_is_marked() -> None:
     assert code.endswith("yyy …")
 
 
+def test_a_byte_order_mark_moves_no_caret() -> None:
+    assert _excerpt("\ufeffname: here", 7, 4, 60) == ("name: here", "      ^^^^")
+
+
 def test_a_place_behind_the_end_of_a_line_has_its_caret_there() -> None:
     code, carets = _excerpt("short", 99, 9, 60)
 

@@ -52,6 +52,29 @@ def test_a_plan_looks_as_it_should(width: int) -> None:
     assert _text(EVERYTHING, width) == expected
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("a", "1 topic of the registry has no manifest: shop/orders/a ("),
+        ("abc", "3 topics of the registry have no manifest: shop/orders/a, shop/orders/b, shop/"),
+        ("abcdefg", "shop/orders/c and 4 more (pulsar-gitops import, or plan --prune)"),
+    ],
+)
+def test_topics_without_a_manifest_are_named_in_a_line(names: str, said: str) -> None:
+    plan = replace(EVERYTHING, unmanaged=tuple(TopicName(ORDERS, name) for name in names))
+
+    lines = _text(plan, 160).splitlines()
+
+    assert said in lines[-2]
+    assert "unchanged" in lines[-1]
+
+
+def test_namespaces_whose_topics_cannot_be_listed_are_named() -> None:
+    text = _text(replace(EVERYTHING, unlisted=(ORDERS,)), 160)
+
+    assert "not known where none can be listed: shop/orders\n" in text
+
+
 @pytest.mark.parametrize("width", _WIDTHS)
 def test_nothing_is_lost_and_nothing_is_too_wide(width: int) -> None:
     text = _text(EVERYTHING, width)
@@ -180,7 +203,11 @@ def test_no_word_of_a_file_or_a_registry_reaches_the_terminal_raw(
 ) -> None:
     change = SchemaChange(kind=ChangeKind.CHANGED, path=word, before=other, after=word, note=other)
     place = Location(file=f"a/{word}", line=1, column=3, length=2)
-    found = finding("AVRO-R002", word, location=place, subject=word, hint=other)
+    found = replace(
+        finding("AVRO-R002", word, location=place, subject=word, hint=other),
+        compared=replace(place, pointer=word),
+        patch=f"--- a/{word}\n+++ b/{word}\n-{word}\n+{other}\n",
+    )
     info = SchemaInfo(type=SchemaType.AVRO, schema=word, properties={word: other})
     strategy = SchemaCompatibilityStrategy.FULL
     plan = Plan(
@@ -195,6 +222,7 @@ def test_no_word_of_a_file_or_a_registry_reaches_the_terminal_raw(
                 latest_version=0,
                 strategy=strategy,
                 changes=(change,),
+                findings=(found,),
             ),
             DeleteSchema(topic=replace(topic, local_name="x"), versions=(0,)),
         ),
@@ -218,3 +246,15 @@ def test_no_word_of_a_file_or_a_registry_reaches_the_terminal_raw(
     assert _odd(text) == set()
     assert text.encode()
     assert to_document(plan)["digest"]
+
+
+def test_what_a_rule_of_ours_holds_back_is_not_called_refused_by_pulsar() -> None:
+    (refused,) = (one for one in EVERYTHING.notices if isinstance(one, RefusedSchema))
+    plan = replace(EVERYTHING, notices=(replace(refused, accepted=True),))
+
+    text = _text(plan, 100)
+
+    assert "v7 → held back" in text
+    assert "Pulsar would take it" in text
+    assert "1 held back" in text
+    assert "refused" not in text

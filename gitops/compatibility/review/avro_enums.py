@@ -1,0 +1,53 @@
+"""Symbols: the broker compares the short names of two enums and nothing else (Pulsar 4.0.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gitops.compatibility.avro.schema import Enum, short_name
+from gitops.compatibility.review.avro_place import Change, Wire
+from gitops.compatibility.review.remark import Remark
+
+
+def remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
+    """Symbols that are gone; and new ones, where consumers of the old schema are to read them."""
+    gone = [symbol for symbol in old.symbols if symbol not in new.symbols]
+    added = [symbol for symbol in new.symbols if symbol not in old.symbols]
+    if gone:
+        yield Remark(
+            rule="AVRO-W001",
+            message=f"enum {short_name(new.name)} loses {_named(gone)}, which Pulsar does not "
+            f"compare: a consumer with the new schema {_reads(new, at)} a message that has "
+            f"{_it(gone)}",
+            path=at.path,
+            pointer=f"{new.pointer}/symbols",
+            old_pointer=f"{old.pointer}/symbols/{old.symbols.index(gone[0])}",
+            hint=f"keep {_it(gone)} until no message has {_it(gone)} any more",
+        )
+    if added and at.forward:
+        yield Remark(
+            rule="AVRO-W002",
+            message=f"enum {short_name(new.name)} gets {_named(added)}, which Pulsar does not "
+            f"compare: a consumer with the old schema {_reads(old, at)} a message that has "
+            f"{_it(added)}",
+            path=at.path,
+            pointer=f"{new.pointer}/symbols/{new.symbols.index(added[0])}",
+            old_pointer=f"{old.pointer}/symbols",
+            hint=f"upgrade every consumer before a producer writes {_it(added)}",
+        )
+
+
+def _reads(reader: Enum, at: Change) -> str:
+    """Java reads the reader's default for a symbol that it does not know (Avro 1.11.4)."""
+    if at.wire is Wire.AVRO and reader.default is not None:
+        return f"gets '{reader.default}' from"
+    return "fails on"
+
+
+def _named(symbols: Sequence[str]) -> str:
+    names = ", ".join(f"'{symbol}'" for symbol in symbols)
+    return f"the symbol{'' if len(symbols) == 1 else 's'} {names}"
+
+
+def _it(symbols: Sequence[str]) -> str:
+    return "it" if len(symbols) == 1 else "one of them"

@@ -1,0 +1,141 @@
+"""Numbers, text and bytes: the same wire form, read as something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.compatibility.avro.resolution import PROMOTIONS
+from gitops.compatibility.avro.schema import Fixed, Primitive, Schema
+from gitops.compatibility.review.avro_place import Change, Wire
+from gitops.compatibility.review.remark import Remark
+
+_LOSSY: Final = {("int", "float"): 24, ("long", "float"): 24, ("long", "double"): 53}
+"""Promotions that round, and up to how many bits a number survives."""
+
+
+def remarks(old: Primitive | Fixed, new: Primitive | Fixed, at: Change) -> Iterator[Remark]:
+    """What becomes of the values of one field."""
+    if old.kind != new.kind:
+        yield from _other_kind(old, new, at)
+    else:
+        yield from _other_meaning(old, new, at)
+
+
+def is_promotion(old: Schema, new: Schema) -> bool:
+    """Whether Avro lets a reader of `new` read `old`, which is of another type."""
+    both = isinstance(old, Primitive) and isinstance(new, Primitive)
+    return both and new.kind in PROMOTIONS.get(old.kind, ())
+
+
+def _other_kind(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
+    if {old.kind, new.kind} == {"bytes", "string"}:
+        yield Remark(
+            rule="AVRO-W003",
+            message=f"{old.kind} becomes {new.kind}: {_bytes_and_string(old, at)}",
+            path=at.path,
+            pointer=new.pointer or at.pointer,
+            old_pointer=old.pointer or at.old_pointer,
+            hint=f"keep {old.kind}, or add a new field of type {new.kind}",
+        )
+    for writer, reader, who in _directions(old, new, at):
+        bits = _LOSSY.get((writer.kind, reader.kind))
+        if bits is not None and at.wire is Wire.AVRO:
+            yield Remark(
+                rule="AVRO-W008",
+                message=f"consumers with the {who} schema read {writer.kind} as {reader.kind}, "
+                f"which rounds whole numbers above 2^{bits}",
+                path=at.path,
+                pointer=new.pointer or at.pointer,
+                old_pointer=old.pointer or at.old_pointer,
+                hint=f"keep {old.kind}, or make sure that no value is that large",
+            )
+
+
+def _bytes_and_string(old: Schema, at: Change) -> str:
+    if at.wire is Wire.JSON:
+        return "in JSON one is written in base64 and the other as it is, so that values change"
+    if old.kind == "bytes":
+        return "Pulsar takes it, and bytes that are no UTF-8 come out as other text"
+    return "Pulsar takes it, and every consumer that works with text gets bytes"
+
+
+def _directions(old: Schema, new: Schema, at: Change) -> Iterator[tuple[Schema, Schema, str]]:
+    """(writer, reader, whose schema the reader has)."""
+    yield old, new, "new"
+    if at.forward:
+        yield new, old, "old"
+
+
+def _other_meaning(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
+    before, after = _decimal(old), _decimal(new)
+    if before and after:
+        yield from _decimals(before, after, old, new, at)
+        return
+    was, now = _logical(old), _logical(new)
+    if was != now:
+        yield Remark(
+            rule="AVRO-W005",
+            message=f"{_said(was, old)} becomes {_said(now, new)}, which Pulsar does not compare: "
+            f"what was written as one is read as the other",
+            path=at.path,
+            pointer=new.pointer or at.pointer,
+            old_pointer=old.pointer or at.old_pointer,
+            hint="keep the logical type, or add a new field",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Decimal:
+    precision: int
+    scale: int
+
+    def __str__(self) -> str:
+        return f"decimal({self.precision}, {self.scale})"
+
+
+def _decimals(
+    before: _Decimal, after: _Decimal, old: Schema, new: Schema, at: Change
+) -> Iterator[Remark]:
+    if after.scale != before.scale:
+        factor = f"10^{abs(before.scale - after.scale)}"
+        way = "large" if after.scale < before.scale else "small"
+        why = f"in consumers with the new schema older values come out too {way} by {factor}"
+    elif after.precision < before.precision:
+        why = f"values of more than {after.precision} digits, which messages may have, do not fit"
+    elif after.precision > before.precision and at.forward:
+        why = f"consumers with the old schema may get values of more than {before.precision} digits"
+    else:
+        return
+    yield Remark(
+        rule="AVRO-W004",
+        message=f"{before} becomes {after}, which Pulsar does not compare: {why}",
+        path=at.path,
+        pointer=new.pointer or at.pointer,
+        old_pointer=old.pointer or at.old_pointer,
+        hint=f"keep {before}, or add a new field for {after}",
+    )
+
+
+def _decimal(schema: Schema) -> _Decimal | None:
+    """The decimal that Avro makes of it: one with senseless numbers is plain (Avro 1.11.4)."""
+    if schema.props.get("logicalType") != "decimal" or schema.kind not in ("bytes", "fixed"):
+        return None
+    precision, scale = schema.props.get("precision"), schema.props.get("scale", 0)
+    if not isinstance(precision, int) or not isinstance(scale, int):
+        return None
+    return _Decimal(precision, scale) if 0 <= scale <= precision and precision > 0 else None
+
+
+def _logical(schema: Schema) -> str:
+    name = schema.props.get("logicalType")
+    if name == "decimal" and _decimal(schema) is None:
+        return ""
+    return name if isinstance(name, str) else ""
+
+
+def _said(logical: str, schema: Schema) -> str:
+    if _decimal(schema):
+        return str(_decimal(schema))
+    return f"{schema.kind} as {logical}" if logical else f"plain {schema.kind}"

@@ -1,0 +1,138 @@
+"""Schemas that the broker takes once and that then stand in the way of every later one.
+
+Seen with Pulsar 4.0.7: the validator lets them in as the first schema of a topic, and equality or
+the checker fails on them from then on, the very same text included, until the topic's schema is
+deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitops.compatibility import jackson
+from gitops.compatibility.avro.errors import AvroParseError, JavaError
+from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.avro.schema import Array, Field, Map, Record, Schema, Union
+from gitops.compatibility.decision import StoredSchema
+from gitops.compatibility.review.remark import Remark
+from gitops.model.schema import AVRO_DEFINED, SchemaType
+
+
+def remarks(schema: StoredSchema) -> tuple[Remark, ...]:
+    """About a schema that is not a KEY_VALUE."""
+    if schema.type not in AVRO_DEFINED:
+        return ()
+    return (*_invalid_default(schema), *remarks_on_half(schema))
+
+
+def remarks_on_half(schema: StoredSchema) -> tuple[Remark, ...]:
+    """About a half of a KEY_VALUE: the broker never looks at its defaults (Pulsar 4.0.7)."""
+    if schema.type is SchemaType.KEY_VALUE:
+        return (_NESTED,)
+    if schema.type not in AVRO_DEFINED:
+        return ()
+    try:
+        recursive = _direct_recursion(parse(_text(schema)))
+    except AvroParseError as error:
+        return _old_form(schema, error)
+    if recursive is None or schema.type is SchemaType.PROTOBUF:
+        return ()
+    record, field = recursive
+    return (
+        Remark(
+            rule="AVRO-P003",
+            message=f"field '{field.name}' makes {record.name} contain itself with no union, array "
+            "or map between: Pulsar takes it as a first schema, and no other one after it",
+            path=field.name,
+            pointer=field.pointer,
+            hint='put ["null", …] around the inner use of the record',
+        ),
+    )
+
+
+_NESTED = Remark(
+    rule="KV-P001",
+    message="half of a KEY_VALUE is itself a KEY_VALUE: the broker takes the first four letters "
+    "of its definition for a length and asks for some two gigabytes of memory",
+    hint="make it a record (AVRO or JSON) of both",
+)
+
+
+def _invalid_default(schema: StoredSchema) -> tuple[Remark, ...]:
+    try:
+        parse(_text(schema), validate_defaults=True)
+    except AvroParseError as error:
+        return tuple(
+            Remark(
+                rule="AVRO-P002",
+                message=problem.message,
+                pointer=problem.pointer,
+                hint="Pulsar takes it as a first schema and then fails on every later one",
+            )
+            for problem in error.problems
+            if problem.kind == "invalid-default"
+        )
+    return ()
+
+
+def _old_form(schema: StoredSchema, error: AvroParseError) -> tuple[Remark, ...]:
+    """JSON is read as Jackson's JsonSchema only where Avro calls it no schema."""
+    if schema.type is not SchemaType.JSON or error.java is not JavaError.SCHEMA_PARSE:
+        return ()
+    try:
+        jackson.read(_text(schema))
+    except (jackson.NotJacksonError, jackson.UnknownTypeIdError):
+        return ()
+    return (
+        Remark(
+            rule="JSON-P001",
+            message="this is a JSON schema in Jackson's form, which old clients wrote: Pulsar "
+            "takes it as a first schema, and no other one after it",
+            hint="write it as an Avro record",
+        ),
+    )
+
+
+def _direct_recursion(schema: Schema) -> tuple[Record, Field] | None:
+    """The first record that holds itself with nothing between, and its field that leads back."""
+    for record in _records(schema):
+        for field in record.all_fields:
+            if isinstance(field.type, Record) and _holds(field.type, record):
+                return record, field
+    return None
+
+
+def _records(schema: Schema) -> Iterator[Record]:
+    waiting, seen = [schema], set[int]()
+    while waiting:
+        found = waiting.pop(0)
+        match found:
+            case Record() if id(found) not in seen:
+                seen.add(id(found))
+                yield found
+                waiting.extend(field.type for field in found.all_fields)
+            case Array():
+                waiting.append(found.items)
+            case Map():
+                waiting.append(found.values)
+            case Union():
+                waiting.extend(found.branches)
+            case _:
+                pass
+
+
+def _holds(outer: Record, inner: Record) -> bool:
+    """Whether `inner` is `outer`, or is reached from it through fields of record types alone."""
+    waiting, seen = [outer], set[int]()
+    while waiting:
+        record = waiting.pop()
+        if record is inner:
+            return True
+        if id(record) not in seen:
+            seen.add(id(record))
+            waiting.extend(f.type for f in record.all_fields if isinstance(f.type, Record))
+    return False
+
+
+def _text(schema: StoredSchema) -> str:
+    return schema.data.decode("utf-8", "replace")

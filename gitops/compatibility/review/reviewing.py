@@ -1,0 +1,101 @@
+"""All rules of ours about one schema, or about one change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from gitops.compatibility import key_value
+from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.avro.schema import Schema
+from gitops.compatibility.decision import StoredSchema
+from gitops.compatibility.review import (
+    key_value_changes,
+    poison,
+    protobuf_changes,
+    protobuf_native_changes,
+)
+from gitops.compatibility.review.avro_changes import avro_changes
+from gitops.compatibility.review.avro_place import Wire
+from gitops.compatibility.review.remark import Remark
+from gitops.compatibility.strategies import reads_forward
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaType
+
+_WIRES: Final = {SchemaType.AVRO: Wire.AVRO, SchemaType.JSON: Wire.JSON}
+
+
+def poison_of(schema: StoredSchema) -> tuple[Remark, ...]:
+    """Why no later schema would ever get past this one; empty for text that is no schema."""
+    if schema.type is SchemaType.KEY_VALUE:
+        return tuple(_of_halves(schema, schema, lambda _, new: poison_of_half(new)))
+    return poison.remarks(schema)
+
+
+def poison_of_half(half: StoredSchema) -> tuple[Remark, ...]:
+    """The same of the key or the value of a KEY_VALUE."""
+    return poison.remarks_on_half(half)
+
+
+def changes_of(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tuple[Remark, ...]:
+    """What a change from `old` to `new` does to readers, whether or not the broker takes it.
+
+    `strategy` says whether consumers of the old schema are to read what the new one writes.
+    """
+    if old.type is not new.type:
+        return ()
+    if new.type is SchemaType.KEY_VALUE:
+        own = key_value_changes.remarks(old, new)
+        return (*own, *_of_halves(old, new, lambda o, n: changes_of(o, n, strategy)))
+    if new.type is SchemaType.PROTOBUF_NATIVE:
+        forward = reads_forward(strategy)
+        return protobuf_native_changes.remarks(old.data, new.data, forward=forward)
+    if new.type is SchemaType.PROTOBUF:
+        return protobuf_changes.remarks(old, new)
+    if new.type in _WIRES:
+        return _avro(old, new, strategy)
+    return ()
+
+
+def _avro(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tuple[Remark, ...]:
+    if old.data == new.data:
+        return ()
+    before, after = _parsed(old), _parsed(new)
+    if before is None or after is None:
+        return ()
+    wire = _WIRES[new.type]
+    return avro_changes(before, after, wire=wire, forward=reads_forward(strategy))
+
+
+def _parsed(schema: StoredSchema) -> Schema | None:
+    try:
+        return parse(schema.data.decode("utf-8", "replace"))
+    except AvroParseError:
+        return None
+
+
+def _of_halves(
+    old: StoredSchema,
+    new: StoredSchema,
+    review: Callable[[StoredSchema, StoredSchema], tuple[Remark, ...]],
+) -> Iterator[Remark]:
+    try:
+        halves = zip(key_value.split(old), key_value.split(new), strict=True)
+    except key_value.UndecodableError:
+        return
+    for name, (before, after) in zip(("key", "value"), halves, strict=True):
+        for remark in review(before, after):
+            yield in_half(remark, name)
+
+
+def in_half(remark: Remark, half: str) -> Remark:
+    """A remark about a half, as one about the pair."""
+    old = remark.old_pointer
+    return replace(
+        remark,
+        path=f"{half}.{remark.path}" if remark.path else half,
+        pointer=f"/{half}{remark.pointer}",
+        old_pointer=None if old is None else f"/{half}{old}",
+    )

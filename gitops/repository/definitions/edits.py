@@ -1,0 +1,112 @@
+"""Small edits of a definition's text that leave the rest of it as it was laid out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from difflib import unified_diff
+from typing import Final
+
+from gitops.repository.definitions.json_positions import JsonPositions
+
+_NULL: Final = '"null"'
+
+
+class Definition:
+    """The text of one definition file, and edits of it: each gives a whole new text.
+
+    An edit gives None where the text has no such place.
+    """
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.text = text
+        self._places = JsonPositions(file, text)
+
+    def patch(self, edited: str) -> str:
+        """A unified diff from the text to `edited`, as `git apply` takes it."""
+        before, after = (text.splitlines(keepends=True) for text in (self.text, edited))
+        name = self.file.lstrip("/")
+        diff = unified_diff(before, after, fromfile=f"a/{name}", tofile=f"b/{name}")
+        return "".join(line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in diff)
+
+    def at(self, pointer: str) -> str | None:
+        """The text of a value."""
+        span = self._places.span(pointer)
+        return self.text[span.start : span.end] if span else None
+
+    def replace(self, pointer: str, value: str) -> str | None:
+        """Another value at a place."""
+        span = self._places.span(pointer)
+        return self.text[: span.start] + value + self.text[span.end :] if span else None
+
+    def add_member(self, beside: str, name: str, value: str) -> str | None:
+        """A member behind the member at the pointer `beside`, on the same line."""
+        return self._insert_behind(beside, f", {json.dumps(name)}: {value}")
+
+    def append(self, array: str, values: Sequence[str]) -> str | None:
+        """More items at the end of an array that has some."""
+        items = self.items(array)
+        if not items:
+            return None
+        added = "".join(f", {value}" for value in values)
+        return self._insert_behind(f"{array}/{len(items) - 1}", added)
+
+    def insert_item(self, array: str, index: int, value: str) -> str | None:
+        """An item into an array, laid out like the item in front of it."""
+        items = self.items(array)
+        if not items or index > len(items):
+            return None
+        if index == 0:
+            gap = self._gap(array, 0, 1) if len(items) > 1 else " "
+            return self._insert_before(f"{array}/0", f"{value},{gap}")
+        gap = self._gap(array, index - 2, index - 1) if index > 1 else self._indent(array)
+        return self._insert_behind(f"{array}/{index - 1}", f",{gap}{value}")
+
+    def nullable(self, field: str) -> str | None:
+        """A field that may be null, and is where a message does not carry it."""
+        kind = self.at(f"{field}/type")
+        if kind is None or self.at(f"{field}/default") is not None:
+            return None
+        typed = self.replace(f"{field}/type", _with_null(kind, self.items(f"{field}/type")))
+        if typed is None:
+            return None
+        return Definition(self.file, typed).add_member(f"{field}/type", "default", "null")
+
+    def items(self, array: str) -> list[str]:
+        """The texts of an array's items."""
+        found: list[str] = []
+        while (item := self.at(f"{array}/{len(found)}")) is not None:
+            found.append(item)
+        return found
+
+    def _gap(self, array: str, first: int, second: int) -> str:
+        """The blanks between the comma behind one item and the next item."""
+        spans = [self._places.span(f"{array}/{index}") for index in (first, second)]
+        if spans[0] is None or spans[1] is None:
+            return " "
+        between = self.text[spans[0].end : spans[1].start]
+        return between.partition(",")[2] if "," in between else " "
+
+    def _indent(self, array: str) -> str:
+        """The blanks in front of the first item."""
+        outer, first = self._places.span(array), self._places.span(f"{array}/0")
+        return self.text[outer.start + 1 : first.start] if outer and first else " "
+
+    def _insert_behind(self, pointer: str, text: str) -> str | None:
+        span = self._places.span(pointer)
+        return self.text[: span.end] + text + self.text[span.end :] if span else None
+
+    def _insert_before(self, pointer: str, text: str) -> str | None:
+        span = self._places.span(pointer)
+        return self.text[: span.start] + text + self.text[span.start :] if span else None
+
+
+_NO_END: Final = "\\ No newline at end of file\n"
+
+
+def _with_null(kind: str, branches: Sequence[str]) -> str:
+    if not kind.startswith("["):
+        return f"[{_NULL}, {kind}]"
+    others = [branch for branch in branches if branch != _NULL]
+    return f"[{', '.join([_NULL, *others])}]"

@@ -1,0 +1,155 @@
+"""The smallest edit of a definition that takes a finding away, where one is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.repository.definitions.edits import Definition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What is to be mended: a rule's finding, and where it stands on both sides.
+
+    `new_reads`: the new schema is the reader, so that a default in it helps.
+    """
+
+    rule: str
+    pointer: str
+    old_pointer: str
+    new_reads: bool = True
+
+
+def edits(problem: Problem, new: Definition, old: Definition | None) -> Iterator[str]:
+    """New texts of the definition that may help, the smallest first; none is tried yet."""
+    makers = _MAKERS.get(problem.rule, ())
+    for maker in makers:
+        edited = maker(problem, new, old)
+        if edited is not None and edited != new.text:
+            yield edited
+
+
+def _nullable(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
+    """A new field that messages need not carry."""
+    return new.nullable(_field(problem.pointer)) if problem.new_reads else None
+
+
+def _null_only(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
+    """The same for a field whose union has null already, and first."""
+    field = _field(problem.pointer)
+    branches = new.items(f"{field}/type")
+    if not problem.new_reads or branches[:1] != ['"null"']:
+        return None
+    return new.add_member(f"{field}/type", "default", "null")
+
+
+def _put_back(problem: Problem, new: Definition, old: Definition | None) -> str | None:
+    """A field that old readers need, at its place among the others."""
+    if problem.new_reads or old is None:
+        return None
+    pointer = _field(problem.old_pointer)
+    fields, _, index = pointer.rpartition("/")
+    text, before = old.at(pointer), _names(old, fields)[: int(index)]
+    target = _fields_below(problem.pointer, new)
+    if text is None or target is None:
+        return None
+    present = _names(new, target)
+    place = max((present.index(name) + 1 for name in before if name in present), default=0)
+    return new.insert_item(target, place, text)
+
+
+def _old_type(problem: Problem, new: Definition, old: Definition | None) -> str | None:
+    """The type as it was."""
+    if old is None:
+        return None
+    mine, other = _type(problem.pointer, new), _type(problem.old_pointer, old)
+    kind = old.at(other)
+    return None if kind is None or not mine else new.replace(mine, kind)
+
+
+def _symbols(problem: Problem, new: Definition, old: Definition | None) -> str | None:
+    """The symbols that are gone, behind the others."""
+    if old is None:
+        return None
+    array = problem.old_pointer.rpartition("/")[0]
+    present = new.items(problem.pointer)
+    gone = [symbol for symbol in old.items(array) if symbol not in present]
+    return new.append(problem.pointer, gone)
+
+
+def _alias(problem: Problem, new: Definition, old: Definition | None) -> str | None:
+    """The old name as an alias of the new one."""
+    name = old.at(problem.old_pointer) if old else None
+    if name is None:
+        return None
+    aliases = f"{_field(problem.pointer)}/aliases"
+    if new.at(aliases) is not None:
+        return new.append(aliases, [name])
+    return new.add_member(problem.pointer, "aliases", f"[{name}]")
+
+
+def _default_first(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
+    """The branch that the default is of, in front of the others."""
+    field = problem.pointer.removesuffix("/default")
+    branches, default = new.items(f"{field}/type"), new.at(problem.pointer)
+    if default is None or len(branches) < _TWO:
+        return None
+    is_null = default == "null"
+    first = [branch for branch in branches if (branch == '"null"') is is_null]
+    rest = [branch for branch in branches if branch not in first]
+    return new.replace(f"{field}/type", f"[{', '.join([*first, *rest])}]")
+
+
+_TWO: Final = 2
+
+_Maker = Callable[[Problem, Definition, Definition | None], str | None]
+
+_MAKERS: Final[dict[str, tuple[_Maker, ...]]] = {
+    "AVRO-R001": (_old_type,),
+    "AVRO-R002": (_null_only, _nullable, _put_back),
+    "AVRO-R003": (_old_type,),
+    "AVRO-R004": (_old_type,),
+    "AVRO-R005": (_old_type,),
+    "AVRO-P002": (_default_first,),
+    "AVRO-P003": (_nullable,),
+    "AVRO-W001": (_symbols,),
+    "AVRO-W003": (_old_type,),
+    "AVRO-W004": (_old_type,),
+    "AVRO-W005": (_old_type,),
+    "AVRO-W006": (_alias,),
+    "AVRO-W008": (_old_type,),
+}
+
+
+def _field(pointer: str) -> str:
+    return pointer.removesuffix("/name")
+
+
+def _type(pointer: str, definition: Definition) -> str:
+    """The place of the type of what the pointer means: a field has one, a type is one."""
+    inner = f"{pointer}/type"
+    is_field = definition.at(f"{pointer}/name") is not None and definition.at(inner) is not None
+    kind = definition.at(inner) if is_field else None
+    return pointer if kind is None or kind in _NAMED else inner
+
+
+_NAMED: Final = {json.dumps(kind) for kind in ("record", "error", "enum", "fixed")}
+
+
+def _fields_below(pointer: str, definition: Definition) -> str | None:
+    """The fields of the record that a pointer to it, or to the field that has it, means."""
+    inner = [f"{pointer}/type/{index}/fields" for index in range(_BRANCHES)]
+    likely = [f"{pointer}{step}/fields" for step in ("", "/type", "/type/items", "/type/values")]
+    return next((place for place in [*likely, *inner] if definition.at(place) is not None), None)
+
+
+_BRANCHES: Final = 8
+"""How many branches of a union are looked through for a record."""
+
+
+def _names(definition: Definition, fields: str) -> list[str]:
+    count = len(definition.items(fields))
+    return [definition.at(f"{fields}/{index}/name") or "" for index in range(count)]

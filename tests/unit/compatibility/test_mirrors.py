@@ -1,0 +1,74 @@
+"""Every rule about a change has its mirror: the rule that the change back meets, or a reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gitops.model.rules import RULES
+from gitops.usecases.compare_files import compare_files
+
+_CASES: Final = Path(__file__).parents[2] / "cases"
+_MIRRORED: Final = {"BACKWARD": "FORWARD", "FORWARD": "BACKWARD", "FULL": "FULL"}
+_ABOUT_ONE_SCHEMA: Final = ("REPO-", "PLAN-", "AVRO-P", "JSON-P", "KV-P", "AVRO-W020")
+_MIRRORS: Final = {
+    "AVRO-W001": "AVRO-W002",
+    "AVRO-W002": "AVRO-W001",
+    **{rule: rule for rule in ("AVRO-W003", "AVRO-W004", "AVRO-W005", "AVRO-W006", "AVRO-W007")},
+    **{rule: rule for rule in ("AVRO-W008", "KV-W001", "KV-W002", "PROTOBUF-W001")},
+    **{f"PROTO-W{number:03}": f"PROTO-W{number:03}" for number in (*range(2, 9), 10, 11)},
+}
+"""A change that a rule warns of, made backwards under FULL, meets this rule."""
+
+_WITHOUT: Final = {
+    "PROTO-W001": "readers skip a field that they do not know",
+    "PROTO-W009": "readers keep the number of a value that they do not know",
+}
+"""Rules without a mirror, and why the change back harms nobody."""
+
+_RESOLUTION: Final = [
+    case
+    for case in sorted(_CASES.glob("AVRO-R*/*"))
+    if (case / "old.avsc").exists() and (case / "strategy").read_text("utf-8").strip() in _MIRRORED
+]
+
+
+def _rules(old: Path, new: Path, strategy: str, schema_type: str | None = None) -> set[str]:
+    return {one.rule for one in compare_files([old, new], strategy, schema_type).findings}
+
+
+@pytest.mark.parametrize("case", _RESOLUTION, ids=lambda case: f"{case.parent.name}/{case.name}")
+def test_a_refusal_depends_on_reader_and_writer_and_not_on_old_and_new(case: Path) -> None:
+    strategy = (case / "strategy").read_text("utf-8").strip()
+    old, new = case / "old.avsc", case / "new.avsc"
+
+    there = {rule for rule in _rules(old, new, strategy) if rule.startswith("AVRO-R")}
+    back = {rule for rule in _rules(new, old, _MIRRORED[strategy]) if rule.startswith("AVRO-R")}
+
+    assert there == back
+
+
+@pytest.mark.parametrize("rule", _MIRRORS)
+def test_the_change_back_meets_the_mirror(rule: str) -> None:
+    assert _MIRRORS[rule] in _rules_of_the_change_back(rule)
+
+
+@pytest.mark.parametrize("rule", _WITHOUT)
+def test_the_change_back_of_a_rule_without_a_mirror_harms_nobody(rule: str) -> None:
+    assert _rules_of_the_change_back(rule) == set()
+
+
+def _rules_of_the_change_back(rule: str) -> set[str]:
+    example = _CASES / rule / "example"
+    (old,), (new,) = example.glob("old.*"), example.glob("new.*")
+    return _rules(new, old, "FULL")
+
+
+def test_no_rule_is_without_a_mirror_or_a_reason() -> None:
+    about_changes = {rule for rule in RULES if not rule.startswith(_ABOUT_ONE_SCHEMA)}
+    resolution = {rule for rule in about_changes if rule.startswith("AVRO-R")}
+
+    assert about_changes - resolution == {*_MIRRORS, *_WITHOUT}
+    assert resolution == {case.parent.name for case in _RESOLUTION}
