@@ -12,6 +12,7 @@ from gitops.model.repository import Repository, TopicSource
 from gitops.model.rules import with_severities
 from gitops.model.state import RegistryState
 from gitops.ports import FileTree, Progress, no_progress
+from gitops.repository.broken_snapshots import broken_snapshots
 from gitops.repository.definitions.schema import SchemaBuilder
 from gitops.repository.loading.clients import load_clients
 from gitops.repository.loading.layout import layout
@@ -49,6 +50,7 @@ def load(tree: FileTree, progress: Progress = no_progress) -> Repository:
         *clients.findings,
         *waiver_findings,
         *strays,
+        *broken_snapshots(sources, config.registries),
     )
     return Repository(
         config=config,

@@ -6,37 +6,72 @@ A namespace's policies stand beside its folder, as `<namespace>.json`.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Final
 
 from pydantic import ValidationError
 
-from gitops.model.errors import UnreadableFileError, UsageError
+from gitops.model.errors import InvalidNameError, UnreadableFileError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import plain_policies
 from gitops.model.schema import SchemaEntry
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.ports import FileTree
+from gitops.repository.broken_snapshots import (
+    MOVE_AWAY,
+    SNAPSHOTS,
+    TOPIC_DEPTH,
+    is_placed,
+    looks_like_one,
+    what_is_wrong,
+)
 from gitops.repository.documents.base import API_VERSION
 from gitops.repository.documents.snapshot import TopicSnapshot
 from gitops.repository.writing.file_names import FileNames
 
-_TOPIC_DEPTH = 5
+_TOPIC: Final = re.compile(r'(?<!\\)"topic"\s*:\s*"([^"\\]+)"')
 
 
 def folder_of(registry: str) -> str:
     """The folder of a registry's snapshot."""
-    return f"snapshots/{registry}"
+    return f"{SNAPSHOTS}{registry}"
 
 
 def recorded_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
     """The topics that the snapshot of a registry names; raises UsageError for a broken file."""
-    return frozenset(TopicName.parse(document.topic) for document in _topics(tree, registry))
+    return frozenset(
+        _topic(path, _read(tree, path))
+        for path in snapshot_files(tree, registry)
+        if _is_of_topic(path)
+    )
+
+
+def replaceable_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
+    """The topics that a snapshot is about that is to be recorded again, broken or not.
+
+    Raises UsageError for a file that does not look like a snapshot: nothing may be lost that
+    somebody keeps there.
+    """
+    topics: set[TopicName] = set()
+    for path in snapshot_files(tree, registry):
+        data = _read(tree, path)
+        if not looks_like_one(data):
+            raise UsageError(
+                "this does not look like a snapshot, and would be overwritten or removed",
+                where=path,
+                hint=f"{MOVE_AWAY}, then record the snapshot again",
+            )
+        if _is_of_topic(path):
+            topics.update(_topics_named(path, data))
+    return frozenset(topics)
 
 
 def snapshot_files(tree: FileTree, registry: str) -> tuple[str, ...]:
     """The paths of a registry's snapshot."""
     start = f"{folder_of(registry)}/"
-    return tuple(path for path in tree.paths() if path.startswith(start))
+    return tuple(path for path in tree.paths() if path.startswith(start) and is_placed(path))
 
 
 def render(registry: str, state: RegistryState) -> dict[str, bytes]:
@@ -50,26 +85,43 @@ def render(registry: str, state: RegistryState) -> dict[str, bytes]:
     return files
 
 
-def _topics(tree: FileTree, registry: str) -> Iterator[TopicSnapshot]:
-    for path in snapshot_files(tree, registry):
-        if path.count("/") == _TOPIC_DEPTH - 1 and path.endswith(".json"):
-            try:
-                yield TopicSnapshot.model_validate_json(tree.read(path))
-            except (ValidationError, UnreadableFileError) as error:
-                what = _why(error)
-                raise UsageError(
-                    f"the snapshot cannot be read: {what}",
-                    where=path,
-                    hint="remove the file, then record it again with `pulsar-gitops snapshot`",
-                ) from None
+def _is_of_topic(path: str) -> bool:
+    return path.count("/") == TOPIC_DEPTH - 1
 
 
-def _why(error: ValidationError | UnreadableFileError) -> str:
-    if isinstance(error, UnreadableFileError):
-        return error.what
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
+def _read(tree: FileTree, path: str) -> bytes:
+    try:
+        return tree.read(path)
+    except UnreadableFileError as error:
+        raise UsageError(
+            f"the snapshot cannot be read: {error.what}",
+            where=path,
+            hint="remove the file, then record it again with `pulsar-gitops snapshot`",
+        ) from None
+
+
+def _topic(path: str, data: bytes) -> TopicName:
+    try:
+        return TopicName.parse(TopicSnapshot.model_validate_json(data).topic)
+    except ValidationError:
+        first = what_is_wrong(path, data)[0]
+        raise UsageError(
+            f"the snapshot cannot be read: {first.message}",
+            where=str(first.location),
+            hint=first.hint,
+        ) from None
+
+
+def _topics_named(path: str, data: bytes) -> Iterator[TopicName]:
+    """What a file says, and its path where the file cannot be understood."""
+    try:
+        yield TopicName.parse(TopicSnapshot.model_validate_json(data).topic)
+    except ValidationError:
+        _, _, tenant, namespace, name = path.removesuffix(".json").split("/")
+        said = _TOPIC.findall(data.decode("utf-8", "replace"))
+        for text in dict.fromkeys([f"{tenant}/{namespace}/{name}", *said]):
+            with suppress(InvalidNameError):
+                yield TopicName.parse(text)
 
 
 def _namespace_file(registry: str, state: NamespaceState) -> tuple[str, bytes]:

@@ -39,10 +39,9 @@ class Sources:
                 raise
         return self._data[path]
 
-    def check(self, path: str) -> None:
-        """Raise UnreadableFileError if a file cannot be read; its content does not count."""
-        if path not in self._data:
-            self._tree.read(path)
+    def peek(self, path: str) -> bytes:
+        """The content of a file, which does not count; raises UnreadableFileError."""
+        return self._data[path] if path in self._data else self._tree.read(path)
 
     def digest(self) -> str:
         """`sha256:` and 64 hex digits over path and content of every file read so far."""

@@ -11,20 +11,26 @@ from gitops.cli.exits import Exit
 
 
 def explain(
-    rule: Annotated[str, typer.Argument(metavar="RULE-ID", help="Such as AVRO-R002.")],
+    rule: Annotated[
+        str | None, typer.Argument(metavar="[RULE-ID]", help="Such as AVRO-R002; none: list all.")
+    ] = None,
     no_color: options.NoColor = False,
 ) -> int:
-    """Say what a rule means, with an example and the fix."""
+    """Say what a rule means, with an example and the fix; without a rule, list them all."""
     from rich.markdown import Markdown
 
     from gitops.cli.console import print_report
     from gitops.model.errors import UsageError
     from gitops.model.rules import RULES
-    from gitops.repository.rule_pages import rule_page
-    from gitops.repository.suggestions import did_you_mean
+    from gitops.reporters.text.rules import rules_report
+    from gitops.repository.rule_pages import rule_meant, rule_page
 
+    if rule is None:
+        print_report(rules_report(RULES.values()), no_color=no_color)
+        return Exit.GOOD
     if rule.upper() not in RULES:
-        hint = did_you_mean(rule, RULES) or "the rules are listed in docs/reference/rules"
+        meant = rule_meant(rule)
+        hint = f"did you mean {meant}?" if meant else "`pulsar-gitops explain` lists all rules"
         raise UsageError(f"there is no rule '{rule}'", hint=hint)
     print_report(Markdown(rule_page(rule.upper())), no_color=no_color)
     return Exit.GOOD

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from gitops.compatibility.avro.depth import deep_enough
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem
-from gitops.compatibility.avro.json_text import JsonTextError
+from gitops.compatibility.avro.json_text import Json, JsonTextError, read_json
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.avro.schema import Union
+from gitops.compatibility.decision import StoredSchema
+from gitops.compatibility.review.poison import remarks_on_half
+from gitops.compatibility.review.remark import Remark
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
+from gitops.model.schema import SchemaType
+from gitops.repository.definitions.avro_hints import misspelt_member, type_hint
+from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.logical_types import ignored_logical_types
 from gitops.repository.definitions.shared_types import Expansion, SharedTypes
 from gitops.repository.definitions.text import DefinitionText
+from gitops.repository.positions import pointer
 from gitops.repository.sources import Sources
 from gitops.repository.wording import one_line
 
+_NO_JSON: Final = "not JSON: "
 _TOO_DEEP: Final = AvroProblem(kind="too-deep", message="nested too deep to be read")
 
 
@@ -42,13 +52,13 @@ class AvroDefinitions:
         self._shared = shared
 
     def read(
-        self, given: DefinitionText, subject: str, *, top_union: bool, defaults: bool = True
+        self, given: DefinitionText, subject: str, schema_type: SchemaType, *, half: bool = False
     ) -> AvroText:
         """Check a definition and put in the shared types that it names.
 
-        `top_union`: whether a union may stand at the top (not for AVRO, Pulsar 4.0.7).
-        `defaults`: whether the broker will ever look at them (not in a half of a KEY_VALUE).
+        `half`: of a KEY_VALUE, where the broker never looks at defaults (Pulsar 4.0.7).
         """
+        top_union, defaults = schema_type is not SchemaType.AVRO, not half
         problems = _problems(given.text, top_union=top_union, defaults=defaults)
         whole = Expansion(text=given.text)
         if any(each.kind == "undefined-name" for each in problems):
@@ -57,12 +67,20 @@ class AvroDefinitions:
                 problems = _problems(whole.text, top_union=top_union, defaults=defaults)
             else:
                 whole.text = given.text
+        if whole.problems:
+            # What a shared type would have defined is missing now, which is no second mistake.
+            problems = tuple(each for each in problems if each.kind != "undefined-name")
+        poison = _poison(whole.text, schema_type)
+        if any(each.rule == "JSON-P001" for each in poison):
+            problems = ()  # it is no Avro because it is in the other form
         return AvroText(
             text=whole.text,
             files=(*([given.file] if given.file else []), *whole.files),
-            findings=()
-            if whole.problems
-            else tuple(self._finding(each, given, whole, subject) for each in problems),
+            findings=(
+                *(self._finding(each, given, whole, subject) for each in problems),
+                *(self._poisonous(each, given, whole, subject) for each in poison),
+                *self._ignored(given, whole, subject),
+            ),
             obstacles=tuple(
                 finding(
                     each.rule,
@@ -84,30 +102,83 @@ class AvroDefinitions:
     def _finding(
         self, problem: AvroProblem, given: DefinitionText, whole: Expansion, subject: str
     ) -> Finding:
-        hint = ""
-        if problem.kind == "undefined-name":
-            hint = self._shared.suggestion(problem.name)
-        if problem.kind == "invalid-default":
-            hint = "Pulsar takes it as a first schema and then fails on every later one"
-        place = (
-            given.places.at_offset(problem.offset)
-            if problem.offset is not None
-            else self._place(problem.pointer, given, whole)
-        )
+        message, place, hint = self._told(problem, given, whole)
         return finding(
             "AVRO-P002" if problem.kind == "invalid-default" else "AVRO-P001",
-            one_line(problem.message),
+            one_line(message),
             location=place,
             subject=subject,
             hint=one_line(hint),
         )
 
-    def _place(self, pointer: str, given: DefinitionText, whole: Expansion) -> Location:
-        file, there = whole.origin(pointer)
+    def _poisonous(
+        self, remark: Remark, given: DefinitionText, whole: Expansion, subject: str
+    ) -> Finding:
+        return finding(
+            remark.rule,
+            one_line(remark.message),
+            location=self._place(remark.pointer, given, whole),
+            subject=subject,
+            hint=one_line(remark.hint),
+        )
+
+    def _told(
+        self, problem: AvroProblem, given: DefinitionText, whole: Expansion
+    ) -> tuple[str, Location, str]:
+        """The message, the place and the hint."""
+        if problem.offset is not None:
+            found = json_mistake(given.text, problem.message.removeprefix(_NO_JSON), problem.offset)
+            return f"{_NO_JSON}{found.message}", given.places.at_offset(found.offset), found.hint
+        place = self._place(problem.pointer, given, whole)
+        if problem.kind == "invalid-default":
+            hint = "Pulsar takes it as a first schema and then fails on every later one"
+            return problem.message, place, hint
+        definition = _json(whole.text)
+        misspelt = misspelt_member(problem, definition)
+        if misspelt is None:
+            return problem.message, place, type_hint(problem, definition, self._shared.names)
+        written, meant = misspelt
+        message = f"{problem.message}: '{written}' means nothing to Avro"
+        at_key = self._place(f"{problem.pointer}{pointer((written,))}", given, whole, at_key=True)
+        return message, at_key, f"did you mean {meant}?"
+
+    def _ignored(self, given: DefinitionText, whole: Expansion, subject: str) -> Iterator[Finding]:
+        if '"logicalType"' not in whole.text:
+            return
+        with deep_enough(whole.text):
+            for each in ignored_logical_types(_json(whole.text)):
+                yield finding(
+                    "AVRO-W020",
+                    one_line(each.message),
+                    location=self._place(each.pointer, given, whole),
+                    subject=subject,
+                    hint=one_line(each.hint),
+                )
+
+    def _place(
+        self, at: str, given: DefinitionText, whole: Expansion, *, at_key: bool = False
+    ) -> Location:
+        file, there = whole.origin(at)
         if file is None:
-            return given.places.at_pointer(there)
+            return given.places.at_pointer(there, at_key=at_key)
         text = self._sources.data(file).decode()
-        return JsonPositions(file, text).at_pointer(there)
+        return JsonPositions(file, text).at_pointer(there, at_key=at_key)
+
+
+def _json(text: str) -> Json:
+    try:
+        return read_json(text)
+    except (JsonTextError, RecursionError):
+        return None
+
+
+def _poison(text: str, schema_type: SchemaType) -> tuple[Remark, ...]:
+    """Why no later schema would get past this one, defaults apart."""
+    try:
+        with deep_enough(text):
+            return remarks_on_half(StoredSchema(type=schema_type, data=text.encode()))
+    except (RecursionError, UnicodeEncodeError):
+        return ()
 
 
 def _problems(text: str, *, top_union: bool, defaults: bool) -> tuple[AvroProblem, ...]:

@@ -18,6 +18,7 @@ from gitops.model.schema import (
     SchemaType,
 )
 from gitops.repository.definitions.avro import AvroDefinitions
+from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.key_value import (
     JAVA_NAMES,
     Half,
@@ -28,12 +29,13 @@ from gitops.repository.definitions.key_value import (
 from gitops.repository.definitions.protobuf import envelope, messages, read_files
 from gitops.repository.definitions.protoc import Protoc, ProtocProblem
 from gitops.repository.definitions.shared_types import SharedTypes
-from gitops.repository.definitions.text import definition_file, definition_text
+from gitops.repository.definitions.text import DefinitionText, definition_file, definition_text
 from gitops.repository.documents.reading import Manifest
 from gitops.repository.documents.schema import ClientSchemaDocument, HalfDocument, SchemaDocument
 from gitops.repository.positions import Path
 from gitops.repository.sources import Sources, resolve
 from gitops.repository.suggestions import did_you_mean_or_list
+from gitops.repository.wording import one_line
 
 _WITH_HALVES = ("encoding", "key", "value")
 
@@ -42,14 +44,15 @@ _WITH_HALVES = ("encoding", "key", "value")
 class Place:
     """Where a schema stands, and what is gathered while it is built.
 
-    `files` are the definitions used, `content` the findings about what they say. Findings about
-    the manifest go to the manifest itself.
+    `files` are the definitions used, `halves` those of a key and of a value, `content` the
+    findings about what they say. Findings about the manifest go to the manifest itself.
     """
 
     manifest: Manifest[Any]
     path: Path
     subject: str
     files: list[str] = field(default_factory=list)
+    halves: dict[str, tuple[str, ...]] = field(default_factory=dict)
     content: list[Finding] = field(default_factory=list)
 
     def add(self, rule: str, message: str, *keys: str, hint: str = "") -> None:
@@ -58,12 +61,11 @@ class Place:
         self.manifest.add(rule, message, (*self.path, *keys), at_key=at_key, hint=hint)
 
     def below(self, key: str) -> Place:
-        """The same gathering, one key further down."""
+        """One key further down: findings are gathered here, files there."""
         return Place(
             manifest=self.manifest,
             path=(*self.path, key),
             subject=self.subject,
-            files=self.files,
             content=self.content,
         )
 
@@ -86,30 +88,23 @@ class SchemaBuilder:
         """The schema, or None with findings that say why there is none."""
         if schema_type is SchemaType.KEY_VALUE and document.definition is None:
             return self._pair(document, place)
-        for key in _WITH_HALVES:
-            if getattr(document, key) is not None:
-                both = schema_type is SchemaType.KEY_VALUE
-                why = "definition says it all" if both else f"{schema_type.value} has no halves"
-                place.add("REPO-R015", f"'{key}' does not go here: {why}", key)
-                return None
+        extra = [key for key in _WITH_HALVES if getattr(document, key) is not None]
+        for key in extra:
+            both = schema_type is SchemaType.KEY_VALUE
+            why = "definition says it all" if both else f"{schema_type.value} has no halves"
+            place.add("REPO-R015", f"'{key}' does not go here: {why}", key)
         text = self._text(document, schema_type, place)
-        if text is None:
+        if text is None or extra:
             return None
         return SchemaInfo(type=schema_type, schema=text, properties=dict(document.properties))
 
     def _pair(
         self, document: SchemaDocument | ClientSchemaDocument, place: Place
     ) -> SchemaInfo | None:
-        for half in ("key", "value"):
-            if getattr(document, half) is None:
-                hint = "a KEY_VALUE needs key: and value:, or a definition:"
-                place.add("REPO-R005", f"missing key '{half}'", hint=hint)
-        if document.key is None or document.value is None:
-            return None
         if document.message is not None:
             place.add("REPO-R015", "'message' belongs into key: or value:", "message")
-        key = self._half(document.key, place.below("key"))
-        value = self._half(document.value, place.below("value"))
+        key = self._half(document.key, "key", place)
+        value = self._half(document.value, "value", place)
         if key is None or value is None:
             return None
         encoding = KeyValueEncodingType(document.encoding or "INLINE")
@@ -122,18 +117,25 @@ class SchemaBuilder:
             properties={**document.properties, **derived},
         )
 
-    def _half(self, document: HalfDocument, place: Place) -> Half | None:
+    def _half(self, document: HalfDocument | None, key: str, pair: Place) -> Half | None:
+        if document is None:
+            hint = "a KEY_VALUE needs key: and value:, or a definition:"
+            pair.add("REPO-R005", f"missing key '{key}'", hint=hint)
+            return None
         schema_type = SchemaType(document.type)
+        place = pair.below(key)
         text = self._text(document, schema_type, place, half=True)
+        pair.halves[key] = tuple(place.files)
+        pair.files.extend(file for file in place.files if file not in pair.files)
         if text is None:
             return None
         name = JAVA_NAMES.get(document.type, "") if document.name is None else document.name
-        try:
-            whole = compact(text) if text else ""
-        except JsonTextError as error:
-            place.add("REPO-R019", f"the definition is not JSON: {error}", "definition")
-            return None
-        return Half(type=schema_type, text=whole, name=name, properties=document.properties)
+        return Half(
+            type=schema_type,
+            text=compact(text) if text else "",
+            name=name,
+            properties=document.properties,
+        )
 
     def _text(
         self,
@@ -144,24 +146,24 @@ class SchemaBuilder:
         half: bool = False,
     ) -> str | None:
         given = document.definition
-        if isinstance(given, str) and given.endswith(".proto") and document.message is not None:
+        if isinstance(given, str) and given.endswith(".proto"):
             return self._protobuf(given, document.message, schema_type, place)
-        if document.message is not None:
+        if document.message is not None and given is not None:
             message = "'message' goes with a definition that is a .proto file"
             place.add("REPO-R015", message, "message")
-            return None
         if given is None:
-            return self._no_definition(schema_type, place)
-        if schema_type is SchemaType.PROTOBUF_NATIVE and str(given).endswith(".proto"):
-            hint = "name the root message with its package, as message: shop.Order"
-            place.add("REPO-R005", "missing key 'message'", hint=hint)
-            return None
-        return self._plain(given, schema_type, place, half=half)
+            return self._no_definition(schema_type, document.message, place)
+        text = self._plain(given, schema_type, place, half=half)
+        return None if document.message is not None else text
 
     @staticmethod
-    def _no_definition(schema_type: SchemaType, place: Place) -> str | None:
+    def _no_definition(schema_type: SchemaType, message: str | None, place: Place) -> str | None:
         if schema_type not in DEFINED_TYPES:
-            return ""
+            if message is None:
+                return ""
+            what = f"'message' does not go here: {schema_type.value} has no definition"
+            place.add("REPO-R015", what, "message")
+            return None
         hint = f"{schema_type.value} needs one: the name of a file, or the definition itself"
         place.add("REPO-R005", "missing key 'definition'", hint=hint)
         return None
@@ -174,19 +176,36 @@ class SchemaBuilder:
         if found is None:
             place.files.extend(self._unusable(given, place))
             return None
+        if half and not self._is_json(found, place):
+            place.files.extend([found.file] if found.file else [])
+            return None
         if schema_type not in AVRO_DEFINED:
             place.files.extend([found.file] if found.file else [])
             return found.text
-        read = self._avro.read(
-            found,
-            place.subject,
-            top_union=schema_type is not SchemaType.AVRO,
-            defaults=not half,
-        )
+        read = self._avro.read(found, place.subject, schema_type, half=half)
         place.files.extend(each for each in read.files if each not in place.files)
         place.content.extend(read.findings)
         place.manifest.findings.extend(read.obstacles)
         return None if read.obstacles else read.text
+
+    @staticmethod
+    def _is_json(found: DefinitionText, place: Place) -> bool:
+        """Whether a half can be put into the text of a KEY_VALUE, with a finding if not."""
+        try:
+            compact(found.text)
+        except JsonTextError as error:
+            mistake = json_mistake(found.text, str(error), error.offset)
+            place.manifest.findings.append(
+                finding(
+                    "REPO-R019",
+                    one_line(f"the definition is not JSON: {mistake.message}"),
+                    location=found.places.at_offset(mistake.offset),
+                    subject=place.subject,
+                    hint=mistake.hint,
+                )
+            )
+            return False
+        return True
 
     def _unusable(self, given: object, place: Place) -> list[str]:
         """The file that is named but of no use, so that nobody calls it unused as well."""
@@ -197,18 +216,22 @@ class SchemaBuilder:
         return [file] if file in self._sources else []
 
     def _protobuf(
-        self, given: str, message: str, schema_type: SchemaType, place: Place
+        self, given: str, message: str | None, schema_type: SchemaType, place: Place
     ) -> str | None:
+        file = definition_file(given, place.manifest, (*place.path, "definition"), self._sources)
+        place.files.extend([file] if file else [])
         if schema_type is not SchemaType.PROTOBUF_NATIVE:
-            hint = f"{schema_type.value} has an Avro definition; PROTOBUF_NATIVE takes .proto files"
+            needs = "an Avro" if schema_type in AVRO_DEFINED else "no such"
+            hint = f"{schema_type.value} has {needs} definition; PROTOBUF_NATIVE takes .proto files"
             place.add(
                 "REPO-R015", "a .proto file goes with PROTOBUF_NATIVE only", "type", hint=hint
             )
             return None
-        file = definition_file(given, place.manifest, (*place.path, "definition"), self._sources)
-        if file is None:
+        if message is None:
+            hint = "name the root message with its package, as message: shop.Order"
+            place.add("REPO-R005", "missing key 'message'", hint=hint)
+        if file is None or message is None:
             return None
-        place.files.append(file)
         if not self._protoc.is_installed():
             hint = "install pulsar-schema-gitops with its extra 'protobuf'"
             place.add("REPO-R020", "no protoc to compile it with", "definition", hint=hint)

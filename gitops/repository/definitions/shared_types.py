@@ -6,7 +6,7 @@ Pulsar has no references, so the text that it gets must be whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,6 @@ from gitops.repository.definitions.named_types import (
     namespace_of,
 )
 from gitops.repository.sources import Sources
-from gitops.repository.suggestions import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +78,10 @@ class SharedTypes:
         """All definitions of a full name."""
         return self._index.get(name, [])
 
-    def suggestion(self, name: str) -> str:
-        """A question with a known name that is like this one."""
-        short = {full.rpartition(".")[2]: full for full in self._index}
-        return did_you_mean(name, self._index) or did_you_mean(name, short)
+    @property
+    def names(self) -> Iterable[str]:
+        """The full names of all of them."""
+        return self._index
 
     def expand(self, text: str, own_file: str | None) -> Expansion:
         """`text` with shared types put in; raises JsonTextError, RecursionError."""

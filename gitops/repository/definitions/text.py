@@ -19,7 +19,7 @@ _INLINE: Final = ("{", "[", '"')
 
 class _Places(Protocol):
     def at_offset(self, offset: int) -> Location: ...
-    def at_pointer(self, pointer: str) -> Location: ...
+    def at_pointer(self, pointer: str, *, at_key: bool = False) -> Location: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class _InManifest:
     def at_offset(self, _offset: int) -> Location:
         return self.manifest.location(self.path)
 
-    def at_pointer(self, pointer: str) -> Location:
+    def at_pointer(self, pointer: str, *, at_key: bool = False) -> Location:
         path, here = self.path, self.value
         for part in parts(pointer):
             step = int(part) if isinstance(here, list) and part.isdigit() else part
@@ -51,7 +51,7 @@ class _InManifest:
             except KeyError:
                 break
             path = (*path, step)
-        return self.manifest.location(path)
+        return self.manifest.location(path, at_key=at_key)
 
 
 def definition_text(

@@ -22,7 +22,23 @@ from gitops.repository.documents.base import (
 )
 from gitops.repository.documents.namespace import NamespacePoliciesDocument
 from gitops.repository.documents.problems import problem
-from gitops.repository.suggestions import did_you_mean
+from gitops.repository.rule_pages import rule_meant
+
+_FIXED: Final = {
+    "REPO-": (
+        "what a file that cannot be understood wants is not known",
+        "remove this line, and correct what the finding is about",
+    ),
+    "PLAN-": (
+        "the change cannot be made",
+        "remove this line; `pulsar-gitops explain` with the id says what helps",
+    ),
+    "": (
+        "it says why Pulsar refuses a schema, whatever stands here",
+        "remove this line; policies decide what Pulsar refuses: see schemaCompatibilityStrategy",
+    ),
+}
+"""Why rules have the severity that they have, and what to do, by the start of their ids."""
 
 _REGISTRY_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -37,13 +53,12 @@ def _registry_name(text: str) -> str:
 
 def _rule_id(text: str) -> str:
     if text not in RULES:
-        raise problem("REPO-R011", f"unknown rule '{text}'", did_you_mean(text, RULES))
+        meant = rule_meant(text)
+        hint = f"did you mean {meant}?" if meant else "`pulsar-gitops explain` lists all rules"
+        raise problem("REPO-R011", f"unknown rule '{text}'", hint)
     if not RULES[text].configurable:
-        raise problem(
-            "REPO-R012",
-            f"{text} always is an error",
-            "a file that cannot be understood cannot be passed over",
-        )
+        why, hint = next(words for start, words in _FIXED.items() if text.startswith(start))
+        raise problem("REPO-R012", f"{text} always is an error: {why}", hint)
     return text
 
 

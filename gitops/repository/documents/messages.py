@@ -14,18 +14,24 @@ from gitops.model.schema import AUTO_TYPES
 from gitops.repository.documents.keys import known_keys
 from gitops.repository.documents.problems import OWN_ERROR
 from gitops.repository.positions import Path, child, dotted
-from gitops.repository.suggestions import did_you_mean_or_list
+from gitops.repository.suggestions import closest, did_you_mean_or_list
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentProblem:
-    """A breach of a rule at a path of the document, at the key there or at the value."""
+    """A breach of a rule at a path of the document, at the key there or at the value.
+
+    `missing` is the key that the mapping at `path` lacks; `instead` is the key or the value that
+    seems to be meant.
+    """
 
     rule: str
     message: str
     path: Path
     at_key: bool = False
     hint: str = ""
+    missing: str = ""
+    instead: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,22 +97,25 @@ def _unknown_key(error: _Error) -> DocumentProblem:
     secret = "authentication" in error.path[:-1] and not hint.startswith("did")
     message = "unknown key" if secret else f"unknown key '{word}'"
     return DocumentProblem(
-        rule="REPO-R002", message=message, path=error.path, at_key=True, hint=hint
-    )
-
-
-def _missing(error: _Error) -> DocumentProblem:
-    return DocumentProblem(
-        rule="REPO-R005", message=f"missing key '{error.path[-1]}'", path=error.path[:-1],
-        at_key=True, hint=_missing_hint(error),
+        rule="REPO-R002", message=message, path=error.path, at_key=True, hint=hint,
+        instead=closest(word, known),
     )  # fmt: skip
 
 
-def _missing_hint(error: _Error) -> str:
-    """The header's keys have one value only: say it."""
+def _missing(error: _Error) -> DocumentProblem:
+    only = _only_value(error)
+    return DocumentProblem(
+        rule="REPO-R005", message=f"missing key '{error.path[-1]}'", path=error.path[:-1],
+        at_key=True, hint=f"write {error.path[-1]}: {only}" if only else "",
+        missing=str(error.path[-1]), instead=only,
+    )  # fmt: skip
+
+
+def _only_value(error: _Error) -> str | None:
+    """The header's keys have one value only."""
     field = error.model.model_fields.get(_HEADER.get(error.path, ""))
     choices = get_args(field.annotation) if field else ()
-    return f"write {error.path[-1]}: {choices[0]}" if choices else ""
+    return str(choices[0]) if choices else None
 
 
 def _expected(what: str) -> _Say:
@@ -122,6 +131,7 @@ def _expected(what: str) -> _Say:
 
 _CLIENTS_ONLY: Final = "only clients use it, no registry stores it"
 _AUTO: Final = frozenset(each.value for each in AUTO_TYPES)
+_GLUED: Final = re.compile(r"[A-Za-z]\w*:\S.*")
 _WHOLE_NUMBER: Final = "a whole number"
 _TRUTH: Final = {
     "yes": "true", "on": "true", "y": "true", "true": "true",
@@ -132,6 +142,8 @@ _TRUTH: Final = {
 def _type_hint(what: str, value: object) -> str:
     if value is None:
         return "give it a value, or remove the key"
+    if what == "a mapping" and isinstance(value, str) and _GLUED.fullmatch(value):
+        return "write a space behind the colon"
     if what == "true or false" and isinstance(value, str) and value.lower() in _TRUTH:
         return f"did you mean {_TRUTH[value.lower()]}?"
     return "quote it" if what == "text" and isinstance(value, int | float) else ""
@@ -143,13 +155,21 @@ def _unknown_value(error: _Error) -> DocumentProblem:
     choices = re.findall(r"'([^']*)'", str(error.context.get("expected", "")))
     if error.path in _HEADER:
         message = f"{error.path[0]} must be {choices[0]} in this file, not '{error.value}'"
-        return DocumentProblem(rule="REPO-R010", message=message, path=error.path)
+        return DocumentProblem(
+            rule="REPO-R010", message=message, path=error.path, instead=choices[0]
+        )
     return DocumentProblem(
         rule="REPO-R011",
         message=f"unknown value '{error.value[:80]}' for {error.name}",
         path=error.path,
-        hint=_CLIENTS_ONLY if error.value in _AUTO else did_you_mean_or_list(error.value, choices),
+        hint=_unknown_value_hint(error.value, choices),
+        instead=closest(error.value, choices),
     )
+
+
+def _unknown_value_hint(value: str, choices: Sequence[str]) -> str:
+    only_clients = value in _AUTO and not _AUTO & set(choices)
+    return _CLIENTS_ONLY if only_clients else did_you_mean_or_list(value, choices)
 
 
 def _unknown_kind(error: _Error) -> DocumentProblem:
@@ -157,10 +177,7 @@ def _unknown_kind(error: _Error) -> DocumentProblem:
     if not isinstance(error.value, dict):
         return _expected("a mapping")(error)
     if "kind" not in error.value:
-        return DocumentProblem(
-            rule="REPO-R005", message="missing key 'kind'", path=error.path, at_key=True,
-            hint="use one of embedded, pulsar",
-        )  # fmt: skip
+        return _no_kind(error, error.value)
     choices = re.findall(r"'([^']*)'", str(error.context.get("expected_tags", "")))
     tag = error.value["kind"]
     return DocumentProblem(
@@ -168,7 +185,22 @@ def _unknown_kind(error: _Error) -> DocumentProblem:
         message=f"unknown value '{str(tag)[:80]}' for kind",
         path=(*error.path, "kind"),
         hint=did_you_mean_or_list(str(tag), choices),
+        instead=closest(str(tag), choices),
     )
+
+
+def _no_kind(error: _Error, given: Mapping[str, object]) -> DocumentProblem:
+    known = known_keys(error.model, error.path)
+    meant = closest("kind", [key for key in given if key not in known])
+    if meant is not None:
+        return DocumentProblem(
+            rule="REPO-R002", message=f"unknown key '{meant}'", path=(*error.path, meant),
+            at_key=True, hint="did you mean kind?", instead="kind",
+        )  # fmt: skip
+    return DocumentProblem(
+        rule="REPO-R005", message="missing key 'kind'", path=error.path, at_key=True,
+        hint="use one of embedded, pulsar",
+    )  # fmt: skip
 
 
 def _limit(words: str, key: str) -> _Say:

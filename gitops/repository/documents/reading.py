@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
@@ -11,6 +11,7 @@ from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
 from gitops.repository.documents.base import Document
 from gitops.repository.documents.messages import DocumentProblem, problem_of
+from gitops.repository.documents.salvage import Salvage, salvage
 from gitops.repository.documents.secrets import secret_offsets
 from gitops.repository.positions import Lines, Path, Span, pointer
 from gitops.repository.wording import one_line
@@ -21,7 +22,11 @@ D = TypeVar("D", bound=Document)
 
 
 class Manifest(Generic[D]):
-    """A manifest that was read: `document` is None where it is not what it should be."""
+    """A manifest that was read: `document` is None where it is not what it should be.
+
+    `rest` then is as much of it as can be understood, to find what else is wrong; else it is the
+    document.
+    """
 
     def __init__(self, file: str, data: bytes, model: type[D], *, secrets: bool = False) -> None:
         """Read `data`; with `secrets`, lines that may hold one are marked sensitive."""
@@ -30,20 +35,33 @@ class Manifest(Generic[D]):
         self._secrets = secrets
         self.parsed: ParsedYaml = parse_yaml(data)
         self.document: D | None = None
+        self._saved: Salvage[D] = Salvage()
         self.findings: list[Finding] = [self._of_yaml(each) for each in self.parsed.problems]
         if self.parsed.complete:
             self._validate()
 
+    @property
+    def rest(self) -> D | None:
+        """The document, or what is left of it."""
+        return self.document or self._saved.document
+
+    def is_lost(self, path: Path) -> bool:
+        """Whether something stands in `rest` at this place that nobody has written."""
+        return path in self._saved.lost
+
     def location(self, path: Path = (), *, at_key: bool = False) -> Location:
         """The place of a value (of its key, with `at_key` or where it is no scalar)."""
-        known = self._nearest(path)
-        span = self._span(known, at_key=at_key or known != path)
-        return self._place(span, pointer(path))
+        written = self._written(path)
+        known = self._nearest(written)
+        span = self._span(known, at_key=at_key or known != written)
+        return self._place(span, pointer(written))
 
     def add(
         self, rule: str, message: str, path: Path, *, at_key: bool = False, hint: str = ""
     ) -> None:
-        """One more finding about this manifest."""
+        """One more finding about this manifest, unless it only follows from another one."""
+        if self._follows(rule, path):
+            return
         place = self.location(path, at_key=at_key)
         self.findings.append(finding(rule, one_line(message), location=place, hint=one_line(hint)))
 
@@ -68,19 +86,51 @@ class Manifest(Generic[D]):
         except ValidationError as error:
             self._report(self.problems_of(error))
             return
-        if not self.parsed.problems:
+        if self.parsed.problems:
+            self._saved.document = document
+        else:
             self.document = document
 
     def _report(self, problems: list[DocumentProblem]) -> None:
-        # With another kind, all that follows from it is noise.
-        wrong_kind = [each for each in problems if each.rule == "REPO-R010"]
-        for each in wrong_kind or problems:
-            self.add(each.rule, each.message, each.path, at_key=each.at_key, hint=each.hint)
+        # In a manifest of another kind, all that follows from it is noise.
+        other_kind = [each for each in problems if self._is_other_kind(each)]
+        saved: Salvage[D] = Salvage() if other_kind else salvage(self.parsed.value, self.model)
+        told = other_kind or [*problems, *saved.more]
+        unread = {each.path[:-1] for each in self.parsed.problems if each.rule == "REPO-R009"}
+        misspelt = {(*each.path[:-1], each.instead) for each in told if each.at_key}
+        for each in told:
+            there = each.path in unread or (*each.path, each.missing) in misspelt
+            if not each.missing or not there:
+                self.add(each.rule, each.message, each.path, at_key=each.at_key, hint=each.hint)
+        self._saved = saved
+
+    def _is_other_kind(self, problem: DocumentProblem) -> bool:
+        value = self.parsed.value
+        given = value.get("kind") if isinstance(value, dict) else None
+        return problem.path == ("kind",) and isinstance(given, str) and given in _KINDS
+
+    def _follows(self, rule: str, path: Path) -> bool:
+        """Whether a finding is about a key that goes with one whose value is lost."""
+        beside = {each[:-1] for each in self._saved.lost}
+        return (rule in _ABOUT_KEYS and path in beside) or (
+            rule == "REPO-R015" and path[:-1] in beside
+        )
 
     def _of_yaml(self, problem: YamlProblem) -> Finding:
         place = self._place(problem.span, pointer(problem.path))
         message = one_line(problem.message)
-        return finding(problem.rule, message, location=place, hint=problem.hint)
+        hint = problem.hint
+        if problem.first is not None:
+            line, _ = self._lines.position(problem.first.start)
+            hint = f"it stands in line {line} already: {hint}"
+        return finding(problem.rule, message, location=place, hint=hint)
+
+    def _written(self, path: Path) -> Path:
+        """The path with keys as they stand in the text, misspelt."""
+        for meant, written in self._saved.renamed.items():
+            if path[: len(meant)] == meant:
+                path = (*written, *path[len(meant) :])
+        return path
 
     def _nearest(self, path: Path) -> Path:
         while path and path not in self.parsed.values and path not in self.parsed.keys:
@@ -125,4 +175,6 @@ class Manifest(Generic[D]):
         return frozenset(lines)
 
 
-_WHOLE_LINE = 200
+_WHOLE_LINE: Final = 200
+_ABOUT_KEYS: Final = frozenset({"REPO-R005", "REPO-R015"})
+_KINDS: Final = frozenset({"Client", "Config", "Namespace", "Topic", "Waiver"})

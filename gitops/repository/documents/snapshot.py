@@ -1,4 +1,4 @@
-"""A file under `snapshots/`: what a registry held of one topic."""
+"""Files under `snapshots/`: what a registry held of one topic or namespace."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
-from gitops.repository.documents.base import ApiVersion, Document, TopicText
+from gitops.repository.documents.base import ApiVersion, Document, NamespaceText, TopicText
+from gitops.repository.documents.namespace import NamespacePoliciesDocument
 from gitops.repository.documents.topic import TopicPoliciesDocument
 
 
@@ -40,3 +41,12 @@ class TopicSnapshot(Document):
         """The versions as a value of the model."""
         entries = tuple(version.entry() for version in self.versions)
         return SchemaHistory(entries=entries, next_version=self.next_version)
+
+
+class NamespaceSnapshot(Document):
+    """The policies of a namespace."""
+
+    api_version: ApiVersion
+    kind: Literal["NamespaceSnapshot"]
+    namespace: NamespaceText
+    policies: NamespacePoliciesDocument

@@ -48,15 +48,20 @@ def load_clients(
         manifest = read_manifest(file, ClientDocument, sources, loaded.findings)
         if manifest is None:
             continue
-        if manifest.document is not None:
-            reader = _Reader(manifest, builder, topics, loaded)
-            loaded.clients.append(reader.client(manifest.document))
-            other = by_name.setdefault(manifest.document.name, file)
-            if other != file:
-                message = f"{other} declares client '{manifest.document.name}' too"
-                manifest.add("REPO-R017", message, ("name",), hint="give it another name")
+        if manifest.rest is not None:
+            client = _Reader(manifest, builder, topics, loaded).client(manifest.rest)
+            if manifest.document is not None:
+                loaded.clients.append(client)
+            if not manifest.is_lost(("name",)):
+                _check_twice(client.name, by_name.setdefault(client.name, file), manifest)
         loaded.findings.extend(manifest.findings)
     return loaded
+
+
+def _check_twice(name: str, first: str, manifest: Manifest[ClientDocument]) -> None:
+    if first != manifest.file:
+        message = f"{first} declares client '{name}' too"
+        manifest.add("REPO-R017", message, ("name",), hint="give it another name")
 
 
 @dataclass(slots=True)
@@ -114,25 +119,25 @@ class _Reader:
             hint = "{version: 3}, {definition: file}, {type: STRING}, AUTO_CONSUME, AUTO_PRODUCE"
             self.manifest.add("REPO-R015", "schema says nothing", path, hint=f"use one of {hint}")
             return None
-        place = Place(manifest=self.manifest, path=path, subject=str(topic))
+        unknown = self.manifest.is_lost((*path[:2], "topic"))
+        subject = self.manifest.file if unknown else str(topic)
+        place = Place(manifest=self.manifest, path=path, subject=subject)
         built = self.builder.build(given, self._type(given, topic), place)
         self.loaded.files.update(place.files)
         self.manifest.findings.extend(place.content)
         return built
 
     def _pin(self, given: ClientSchemaDocument, path: Path) -> VersionPin | None:
-        for key in _SCHEMA_KEYS:
-            if getattr(given, key) is not None:
-                message = f"'{key}' does not go with version"
-                hint = "a version says it all"
-                self.manifest.add("REPO-R015", message, (*path, key), hint=hint)
-                return None
-        return VersionPin(version=given.version or 0)
+        extra = [key for key in _SCHEMA_KEYS if getattr(given, key) is not None]
+        for key in extra:
+            message = f"'{key}' does not go with version"
+            self.manifest.add("REPO-R015", message, (*path, key), hint="a version says it all")
+        return None if extra else VersionPin(version=given.version or 0)
 
     def _type(self, given: ClientSchemaDocument, topic: TopicName) -> SchemaType:
         if given.type is not None:
             return SchemaType(given.type)
-        if given.message is not None:
+        if given.message is not None or str(given.definition).endswith(".proto"):
             return SchemaType.PROTOBUF_NATIVE
         if given.key is not None or given.value is not None:
             return SchemaType.KEY_VALUE

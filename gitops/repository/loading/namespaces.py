@@ -57,7 +57,7 @@ def _load(file: str, sources: Sources, loaded: LoadedNamespaces) -> None:
     manifest = read_manifest(file, NamespaceDocument, sources, loaded.findings)
     if manifest is None:
         return
-    document, name = manifest.document, folder_namespace(file)
+    document, name = manifest.rest, folder_namespace(file)
     if document is not None and name is not None:
         if document.namespace != str(name):
             message = f"namespace is {document.namespace}, and the folders say {name}"

@@ -34,7 +34,8 @@ def load_settings(sources: Sources) -> tuple[Config, list[Finding]]:
         ) from error
     manifest = Manifest(CONFIG, data, ConfigDocument, secrets=True)
     document = manifest.document or _what_is_left(manifest)
-    config = _config(document, manifest) if document else _NOTHING
+    default = _default_registry(manifest)
+    config = _config(document, default) if document else _NOTHING
     return config, manifest.findings
 
 
@@ -70,28 +71,29 @@ def _wrong_paths(manifest: Manifest[ConfigDocument], value: object) -> list[Path
     return []
 
 
-def _config(document: ConfigDocument, manifest: Manifest[ConfigDocument]) -> Config:
+def _config(document: ConfigDocument, default_registry: str) -> Config:
     return Config(
         registries=document.registry_models(),
-        default_registry=_default_registry(document, manifest),
+        default_registry=default_registry,
         safety=document.safety.model(),
         rules={rule: Severity[name.upper()] for rule, name in document.rules.items()},
     )
 
 
-def _default_registry(document: ConfigDocument, manifest: Manifest[ConfigDocument]) -> str:
-    names = list(document.registries)
-    given = document.default_registry
+def _default_registry(manifest: Manifest[ConfigDocument]) -> str:
+    """The name of one of the registries, whether or not that is right itself; empty if none."""
+    value = manifest.parsed.value
+    if not isinstance(value, dict) or not isinstance(value.get("registries"), dict):
+        return ""
+    names, given = [str(name) for name in value["registries"]], value.get("defaultRegistry")
     if given is None and len(names) == 1:
         return names[0]
     if given in names:
-        return given
-    if manifest.document is None:
-        return ""  # the registry that it names may be one of those left out
-    if given is None:
+        return str(given)
+    if given is None and "defaultRegistry" not in value and names:
         hint = f"several registries: name one of {', '.join(names)}"
         manifest.add("REPO-R005", "missing key 'defaultRegistry'", (), hint=hint)
-    else:
+    elif isinstance(given, str) and given.strip() and names:
         hint = did_you_mean_or_list(given, names)
         message = f"there is no registry '{given}'"
         manifest.add("REPO-R011", message, ("defaultRegistry",), hint=hint)

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
+from typing import Final
+
+from gitops.compatibility.avro.depth import deep_enough
+from gitops.compatibility.avro.json_text import JsonTextError, read_json
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
+from gitops.repository.definitions.named_types import named_types
 from gitops.repository.loading.layout import Layout
 from gitops.repository.loading.reading import unreadable
 from gitops.repository.sources import Sources
 from gitops.repository.wording import one_line
+
+_KIND: Final = re.compile(rb"^kind: *([A-Za-z]+) *\r?$", re.MULTILINE)
+_PLACES: Final = {
+    "Client": "clients/<service>.yaml",
+    "Config": "gitops.yaml in the repository's root",
+    "Namespace": "namespaces/<tenant>/<namespace>/namespace.yaml",
+    "Topic": "namespaces/<tenant>/<namespace>/<topic>.yaml",
+    "Waiver": "waivers/<name>.yaml",
+}
+_ANYWHERE: Final = "manifests lie below namespaces/, clients/ and waivers/"
 
 
 def find_strays(found: Layout, used: set[str] | None, sources: Sources) -> list[Finding]:
@@ -25,7 +42,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: Sources) -> list[
             "REPO-R023",
             "no topic and no client uses this definition",
             location=_at(path),
-            hint="name it in a manifest, or remove it",
+            hint=_use_of_definition(path, sources),
         )
         for path in found.avsc
         if used is not None and path not in used
@@ -35,7 +52,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: Sources) -> list[
             "REPO-R023",
             "nothing reads this file",
             location=_at(path),
-            hint="manifests lie below namespaces/, clients/ and waivers/",
+            hint=_place_of_manifest(path, sources),
         )
         for path in found.foreign
     ]
@@ -51,11 +68,44 @@ def find_strays(found: Layout, used: set[str] | None, sources: Sources) -> list[
     return findings + _broken_links(found, sources)
 
 
+def _use_of_definition(path: str, sources: Sources) -> str:
+    """Which manifest or definition would have to name it."""
+    folder, name = posixpath.split(path)
+    manifest = posixpath.join(folder, f"{posixpath.splitext(name)[0]}.yaml")
+    if manifest in sources:
+        return f"write definition: {name} in {manifest}, or remove it"
+    if path.startswith("namespaces/"):
+        return f"write a manifest {manifest} with definition: {name}, or remove it"
+    types = _types_in(path, sources)
+    if types:
+        return f"name {types[0]} as a type in another definition, or remove it"
+    return "name it in a manifest, or remove it"
+
+
+def _types_in(path: str, sources: Sources) -> list[str]:
+    try:
+        text = sources.peek(path).decode()
+        with deep_enough(text):
+            return [one_line(name) for name, _, _ in named_types(read_json(text))]
+    except (UnreadableFileError, UnicodeDecodeError, JsonTextError, RecursionError):
+        return []
+
+
+def _place_of_manifest(path: str, sources: Sources) -> str:
+    """Where a manifest of its kind would be read."""
+    try:
+        found = _KIND.search(sources.peek(path))
+    except UnreadableFileError:
+        found = None
+    place = _PLACES.get(found[1].decode()) if found else None
+    return f"move it to {place}" if place else _ANYWHERE
+
+
 def _broken_links(found: Layout, sources: Sources) -> list[Finding]:
     findings: list[Finding] = []
     for path in found.links:
         try:
-            sources.check(path)
+            sources.peek(path)
         except UnreadableFileError as error:
             findings.append(unreadable(path, error))
     return findings

@@ -42,41 +42,45 @@ def load_topics(
     for done, file in enumerate(files):
         progress("reading files", done, len(files))
         manifest = read_manifest(file, TopicDocument, sources, loaded.findings)
-        namespace = folder_namespace(file)
-        if manifest is None or namespace is None:
+        if manifest is None:
             continue
-        topic = _name(manifest, namespace)
-        if manifest.document is not None and topic is not None:
-            history = (topic.namespace, topic.local_name)
-            taken.setdefault(history, []).append(topic)
-            _load(topic, manifest, manifest.document, builder, loaded)
-            _check_twice(topic, taken[history], manifest, loaded)
+        if manifest.rest is not None:
+            topic = _name(manifest, manifest.rest)
+            source = _load(topic, manifest, manifest.rest, builder, loaded)
+            if topic is None:
+                loaded.findings.extend(source.findings)
+            else:
+                history = (topic.namespace, topic.local_name)
+                taken.setdefault(history, []).append(topic)
+                loaded.sources.setdefault(topic, source)
+                _check_twice(topic, taken[history], manifest, loaded)
         loaded.findings.extend(manifest.findings)
     return loaded
 
 
 def _load(
-    topic: TopicName,
+    topic: TopicName | None,
     manifest: Manifest[TopicDocument],
     document: TopicDocument,
     builder: SchemaBuilder,
     loaded: LoadedTopics,
-) -> None:
-    place = Place(manifest=manifest, path=("schema",), subject=str(topic))
+) -> TopicSource:
+    """What a manifest says, also where it does not say of which topic."""
+    place = Place(manifest=manifest, path=("schema",), subject=str(topic or manifest.file))
     history = SchemaHistory()
     if document.schema_ is not None:
         info = builder.build(document.schema_, SchemaType(document.schema_.type), place)
         if info is not None:
             history = SchemaHistory(entries=(SchemaEntry(version=0, info=info),), next_version=1)
     loaded.files.update(place.files)
-    if topic in loaded.states:
-        return
-    loaded.states[topic] = TopicState(
-        topic=topic, history=history, policies=document.policies.policies()
-    )
-    loaded.sources[topic] = TopicSource(
+    if topic is not None and topic not in loaded.states:
+        loaded.states[topic] = TopicState(
+            topic=topic, history=history, policies=document.policies.policies()
+        )
+    return TopicSource(
         manifest=manifest.location(("schema",), at_key=True),
         definitions=tuple(place.files),
+        halves=place.halves,
         samples=tuple(
             _sample(each, manifest, index) for index, each in enumerate(document.samples)
         ),
@@ -84,10 +88,13 @@ def _load(
     )
 
 
-def _name(manifest: Manifest[TopicDocument], namespace: NamespaceName) -> TopicName | None:
+def _name(manifest: Manifest[TopicDocument], document: TopicDocument) -> TopicName | None:
     """The topic that a manifest is about; None with a finding if that is not a name."""
+    namespace = folder_namespace(manifest.file)
+    if namespace is None or manifest.is_lost(("topic",)):
+        return None  # which is told already
     stem = posixpath.basename(manifest.file).removesuffix(".yaml")
-    given = manifest.document.topic if manifest.document else None
+    given = document.topic
     at = () if given is None else ("topic",)
     try:
         if given is not None and "://" in given:

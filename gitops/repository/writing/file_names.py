@@ -33,6 +33,16 @@ class FileNames:
                 return stem
         raise AssertionError("there are endless candidates")
 
+    @classmethod
+    def fits(cls, topic: TopicName, stem: str) -> bool:
+        """Whether a stem is one that this topic may have got."""
+        if stem == topic.local_name:
+            return True
+        for candidate in cls._candidates(topic):
+            if candidate != topic.local_name:
+                return re.fullmatch(rf"{re.escape(candidate)}(?:-\d+)?", stem) is not None
+        raise AssertionError("there are endless candidates")
+
     @staticmethod
     def _candidates(topic: TopicName) -> Iterable[str]:
         name = topic.local_name

@@ -106,7 +106,8 @@ class Builder:
             self._problem("REPO-R009", "merge keys are not used", event, "write the keys out")
         elif event.value in frame.container:
             message = f"duplicate key '{event.value}'"
-            self._problem("REPO-R003", message, event, "remove one of the two", path)
+            first = self.keys.get(path)
+            self._problem("REPO-R003", message, event, "remove one of the two", first=first)
         else:
             frame.dropped = False
             self.keys[path] = _span(event)
@@ -183,16 +184,22 @@ class Builder:
             self._problem("REPO-R009", "tags are not used", event, "remove the word after the !")
 
     def _problem(
-        self, rule: str, message: str, event: Event, hint: str = "", path: Path | None = None
+        self,
+        rule: str,
+        message: str,
+        event: Event,
+        hint: str = "",
+        *,
+        first: Span | None = None,
     ) -> None:
-        full = self._path() if path is None else path
         self.problems.append(
             YamlProblem(
                 rule=rule,
                 message=message,
                 span=_span(event),
-                path=tuple(part for part in full if part != _DROPPED),
+                path=tuple(part for part in self._path() if part != _DROPPED),
                 hint=hint,
+                first=first,
             )
         )
 

@@ -11,6 +11,7 @@ from yaml.events import DocumentStartEvent, Event
 
 from gitops.repository.positions import Path, Span
 from gitops.repository.yaml.builder import Builder, StopParsingError
+from gitops.repository.yaml.mistakes import mistake
 from gitops.repository.yaml.problems import YamlProblem
 from gitops.repository.yaml.text import decode
 
@@ -80,10 +81,5 @@ def _result(
 def _syntax_problem(error: yaml.YAMLError, text: str) -> YamlProblem:
     if not isinstance(error, yaml.MarkedYAMLError):
         return YamlProblem(rule="REPO-R001", message="not YAML", span=Span(0, 1))
-    mark = error.problem_mark or error.context_mark
-    at = mark.index if mark is not None else 0
-    told = ", ".join(part for part in (error.problem, error.context) if part)
-    hint = "indent with spaces, not with tabs" if text[at : at + 1] == "\t" else ""
-    return YamlProblem(
-        rule="REPO-R001", message=f"not YAML: {told}", span=Span(at, at + 1), hint=hint
-    )
+    found = mistake(error, text)
+    return YamlProblem(rule="REPO-R001", message=found.message, span=found.span, hint=found.hint)

@@ -303,7 +303,7 @@ def test_a_secret_is_nowhere_in_what_comes_out() -> None:
     assert "hunter2" not in repr(loaded)
     lines = text.splitlines()
     shown = [f.location for f in loaded.findings if f.location and not f.location.sensitive]
-    assert len(loaded.findings) == 5
+    assert len(loaded.findings) == 4
     assert [place for place in shown if "hunter2" in lines[place.line - 1]] == []
 
 
@@ -348,3 +348,49 @@ def test_a_link_that_leads_outside_is_a_finding(tmp_path: Path) -> None:
     assert [(f.rule, str(f.location)) for f in loaded.findings] == [
         ("REPO-R007", "namespaces/shop")
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "hint"),
+    [
+        ("order.yaml", _TOPIC, "move it to namespaces/<tenant>/<namespace>/<topic>.yaml"),
+        ("services/a.yaml", f"{_HEADER}kind: Client\n", "move it to clients/<service>.yaml"),
+        ("a.yml", "kind: Deployment\n", "manifests lie below namespaces/, clients/ and waivers/"),
+        (
+            "types/money.avsc",
+            _RECORD,
+            "name shop.A as a type in another definition, or remove it",
+        ),
+        ("types/bad.avsc", "{", "name it in a manifest, or remove it"),
+        (
+            f"{_ORDERS}/b.avsc",
+            _RECORD,
+            f"write a manifest {_ORDERS}/b.yaml with definition: b.avsc, or remove it",
+        ),
+        (
+            f"{_ORDERS}/a.avsc",
+            _RECORD,
+            f"write definition: a.avsc in {_ORDERS}/a.yaml, or remove it",
+        ),
+    ],
+)
+def test_a_file_that_nothing_uses_says_what_would(path: str, content: str, hint: str) -> None:
+    loaded = _load_topic("schema: {type: STRING}\n", {path: content})
+
+    assert [(each.rule, str(each.location), each.hint) for each in loaded.findings] == [
+        ("REPO-R023", path, hint)
+    ]
+
+
+def test_what_is_left_of_a_wrong_client_is_looked_at_and_not_used() -> None:
+    loaded = _load_topic("", {"clients/a.yaml": f"{_HEADER}kind: Client\nname: a\nowner: 5\n"})
+
+    assert [each.rule for each in loaded.findings] == ["REPO-R004"]
+    assert loaded.clients == ()
+
+
+def test_a_topic_whose_manifest_is_wrong_is_a_topic_all_the_same() -> None:
+    loaded = _load_topic("schema: {type: STRING}\nowner: me\n")
+
+    assert [each.rule for each in loaded.findings] == ["REPO-R002"]
+    assert _info(loaded, "a").type is SchemaType.STRING

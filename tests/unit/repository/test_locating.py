@@ -123,3 +123,46 @@ def test_a_file_that_is_no_longer_json_is_found_at_its_beginning() -> None:
     found = Locator(broken, loaded.topics).locate(_TOPIC, "/fields/1/type/fields/0")
 
     assert str(found) == f"{_FOLDER}/created.avsc:1:1"
+
+
+_PAIR = """\
+apiVersion: pulsar-gitops/v1
+kind: Topic
+schema:
+  type: KEY_VALUE
+  key: {type: STRING}
+  value: {type: AVRO, definition: created.avsc}
+"""
+
+
+@pytest.mark.parametrize(
+    ("pointer", "place"),
+    [
+        ("/value/fields/0/type", f"{_FOLDER}/created.avsc:2:26"),
+        ("/value/fields/1/type/fields/0/type", "types/money.avsc:4:32"),
+        ("/key", f"{_FOLDER}/created.yaml:3:1"),
+        ("/encoding", f"{_FOLDER}/created.yaml:3:1"),
+        ("", f"{_FOLDER}/created.yaml:3:1"),
+    ],
+)
+def test_a_place_in_a_half_is_in_the_file_of_that_half(pointer: str, place: str) -> None:
+    assert str(_located(pointer, {**_FILES, f"{_FOLDER}/created.yaml": _PAIR})) == place
+
+
+def test_both_halves_may_have_one_definition() -> None:
+    both = _PAIR.replace("{type: STRING}", "{type: AVRO, definition: created.avsc}")
+    files = {**_FILES, f"{_FOLDER}/created.yaml": both}
+
+    for half in ("key", "value"):
+        assert str(_located(f"/{half}/name", files)) == f"{_FOLDER}/created.avsc:1:28"
+
+
+def test_a_place_in_a_message_is_in_its_proto_file() -> None:
+    manifest = _MANIFEST.replace("AVRO", "PROTOBUF_NATIVE").replace(
+        "created.avsc", "created.proto\n  message: shop.Created"
+    )
+    proto = 'syntax = "proto3";\npackage shop;\nmessage Created {\n  string id = 1;\n}\n'
+    files = {f"{_FOLDER}/created.yaml": manifest, f"{_FOLDER}/created.proto": proto}
+
+    assert str(_located("/shop.Created/id", files)) == f"{_FOLDER}/created.proto:4:10"
+    assert str(_located("/shop.Created/gone", files)) == f"{_FOLDER}/created.proto:3:9"

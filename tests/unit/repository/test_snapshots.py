@@ -13,10 +13,16 @@ from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy, 
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.repository.documents.snapshot import TopicSnapshot
-from gitops.repository.snapshots import recorded_topics, render, snapshot_files
+from gitops.repository.loader import load
+from gitops.repository.snapshots import (
+    recorded_topics,
+    render,
+    replaceable_topics,
+    snapshot_files,
+)
 from tests.support.states import CREATED, ORDERS, STRING, info, state, topic_state
 from tests.support.strategies import registry_states
-from tests.support.trees import MemoryTree
+from tests.support.trees import SETTINGS, MemoryTree
 
 _TOPIC = "snapshots/production/shop/orders/created.json"
 
@@ -128,12 +134,12 @@ def _with(text: str) -> RegistryState:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (b"", "Invalid JSON"),
-        (b"\xff", "Invalid JSON"),
-        (b"{", "Invalid JSON"),
-        (b"[]", "object"),
-        (b"{}", "Field required"),
-        (b'{"kind": "TopicSnapshot", "more": 1}', "Field required"),
+        (b"", "there is nothing"),
+        (b"\xff", "not UTF-8"),
+        (b"{", "the text ends too early"),
+        (b"[]", "must be a mapping"),
+        (b"{}", "missing key 'apiVersion'"),
+        (b'{"kind": "TopicSnapshot", "more": 1}', "missing key 'apiVersion'"),
     ],
 )
 def test_a_broken_file_says_which_and_what_to_do(content: bytes, what: str) -> None:
@@ -141,8 +147,8 @@ def test_a_broken_file_says_which_and_what_to_do(content: bytes, what: str) -> N
         recorded_topics(MemoryTree({_TOPIC: content}), "production")
 
     assert what in raised.value.what
-    assert raised.value.where == _TOPIC
-    assert "pulsar-gitops snapshot" in raised.value.hint
+    assert raised.value.where.startswith(_TOPIC)
+    assert "pulsar-gitops snapshot" in raised.value.hint or "move it" in raised.value.hint
 
 
 @pytest.mark.parametrize(
@@ -181,3 +187,61 @@ def test_other_files_are_passed_over() -> None:
     }
 
     assert recorded_topics(MemoryTree(files), "production") == frozenset()
+
+
+def test_what_is_no_snapshot_is_not_one_of_its_files() -> None:
+    files = {"snapshots/production/README.md": b"", _TOPIC: b"", f"{_TOPIC}.bak": b""}
+
+    assert snapshot_files(MemoryTree(files), "production") == (_TOPIC,)
+
+
+_GOOD = render("production", state(topic_state(TopicName(ORDERS, "other"), STRING)))
+_OTHER = next(data for path, data in _GOOD.items() if path.endswith("other.json"))
+
+
+@pytest.mark.parametrize(
+    ("content", "also"),
+    [
+        (b"", None),
+        (b"{\n", None),
+        (_OTHER[:30], None),
+        (_OTHER[:150], "other"),
+        (_OTHER.replace(b"\n}\n", b"\n>>>>>>> theirs\n"), "other"),
+        (_OTHER.replace(b'"versions": [', b'"versions": [,'), "other"),
+    ],
+)
+def test_a_broken_file_is_recorded_again_with_the_topic_of_its_path(
+    content: bytes, also: str | None
+) -> None:
+    found = replaceable_topics(MemoryTree({_TOPIC: content}), "production")
+
+    assert found == {CREATED} | ({TopicName(ORDERS, also)} if also else set())
+
+
+def test_a_good_file_is_recorded_again_with_the_topic_that_it_names() -> None:
+    assert replaceable_topics(MemoryTree(_GOOD), "production") == {TopicName(ORDERS, "other")}
+
+
+@pytest.mark.parametrize("content", [b"[]", b'{"mine": true}', b"\xff\xfe", b"notes"])
+@pytest.mark.parametrize("path", [_TOPIC, "snapshots/production/shop/orders.json"])
+def test_a_file_of_somebody_else_is_not_overwritten(path: str, content: bytes) -> None:
+    with pytest.raises(UsageError, match="does not look like a snapshot") as raised:
+        replaceable_topics(MemoryTree({path: content}), "production")
+
+    assert raised.value.where == path
+    assert "move it" in raised.value.hint
+
+
+@given(registry_states())
+def test_nothing_is_wrong_with_what_is_written(known: RegistryState) -> None:
+    files = render("local", known)
+
+    found = load(MemoryTree({"gitops.yaml": SETTINGS, **files})).findings
+
+    assert [each for each in found if each.rule == "REPO-R024"] == []
+
+
+def test_a_snapshot_does_not_count_as_a_part_of_the_files() -> None:
+    with_it = load(MemoryTree({"gitops.yaml": SETTINGS, **_GOOD}))
+
+    assert with_it.digest == load(MemoryTree({"gitops.yaml": SETTINGS})).digest
