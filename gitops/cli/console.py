@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -39,6 +41,15 @@ def print_text(text: str, output: Path | None = None) -> None:
         write_text(output, text)
 
 
+def print_lines(lines: Iterable[str], output: Path | None) -> None:
+    """What a command that writes files did: on stderr, or in the file that was asked for."""
+    if output is None:
+        for line in lines:
+            say(line)
+    else:
+        write_text(output, "".join(f"{line}\n" for line in lines))
+
+
 def say(text: str) -> None:
     """A line for people, on stderr."""
     print(text, file=sys.stderr)
@@ -46,14 +57,30 @@ def say(text: str) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all; raises UsageError."""
+    with _partial(path) as partial:
+        partial.write_bytes(text.encode("utf-8", "surrogateescape"))
+        partial.replace(path)
+
+
+def require_writable(path: Path | None) -> None:
+    """Raise UsageError now if `write_text` would: before something is done that it tells of."""
+    if path is not None:
+        with _partial(path) as partial:
+            partial.touch()
+
+
+@contextmanager
+def _partial(path: Path) -> Iterator[Path]:
+    """A file beside `path`, gone in the end; what the system does not allow is a UsageError."""
     if path.is_dir():
         raise UsageError(f"cannot write {path}: it is a folder", hint="name a file")
     partial = path.with_name(f".{path.name}.partial")
     try:
-        partial.write_bytes(text.encode("utf-8", "surrogateescape"))
-        partial.replace(path)
-    except OSError as error:
+        yield partial
         partial.unlink(missing_ok=True)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 

@@ -31,7 +31,7 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
     try:
         return command()
     except GitopsError as error:
-        _tell(error)
+        tell(error)
         return error.exit_code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -45,8 +45,9 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
         return Exit.BUG
 
 
-def _tell(error: GitopsError) -> None:
-    print(f"error: {safe(error.what)}", file=sys.stderr)
+def tell(error: GitopsError, before: str = "") -> None:
+    """Say an error on stderr: what, where, and what to do next."""
+    print(f"error: {safe(before + error.what)}", file=sys.stderr)
     if error.where:
         print(f"  in {safe(error.where)}", file=sys.stderr)
     if error.hint:

@@ -62,13 +62,16 @@ def _around(folder: Path) -> Path:
 
 @contextmanager
 def open_registry(
-    opened: OpenedRepository, name: str | None
+    opened: OpenedRepository, names: list[str] | None
 ) -> Iterator[tuple[Registry, RegistryConfig]]:
-    """The registry of that name, or the default one; closed in the end."""
+    """The registry of that name, or the default one without any; closed in the end.
+
+    `names` has one name at most: more are refused where options are read.
+    """
     from gitops.registry.opening import open_registry as open_by_kind
     from gitops.usecases.desired import registry_config
 
-    found, config = registry_config(opened.repository, name)
+    found, config = registry_config(opened.repository, names[0] if names else None)
     registry = open_by_kind(found, config, opened.root)
     try:
         yield registry, config

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from gitops.model.errors import UsageError
+
 
 class Format(StrEnum):
     """How a command prints its answer."""
@@ -23,13 +25,34 @@ class FailOn(StrEnum):
     WARNING = "warning"
 
 
+def _only_one(names: list[str] | None) -> list[str] | None:
+    """Refuse a second name: the last one would win, and nobody would hear of it."""
+    if names and len(names) > 1:
+        raise UsageError(
+            f"this command works on one registry, and --registry names {len(names)}",
+            hint="run it once for each; only `plan` takes several at a time",
+        )
+    return names
+
+
 Repo = Annotated[
     Path, typer.Option("--repo", metavar="DIR", help="The schemas repository.", show_default="here")
 ]
 RegistryName = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
-        "--registry", metavar="NAME", help="A registry of gitops.yaml instead of the default."
+        "--registry",
+        metavar="NAME",
+        help="A registry of gitops.yaml instead of the default.",
+        callback=_only_one,
+    ),
+]
+RegistryNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--registry",
+        metavar="NAME",
+        help="A registry of gitops.yaml instead of the default; may be repeated.",
     ),
 ]
 OutputFormat = Annotated[Format, typer.Option("--format", help="How to print the answer.")]

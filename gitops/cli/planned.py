@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import RenderableType
+
 from gitops.cli.console import print_report, print_text, write_text
 from gitops.cli.exits import Exit
 from gitops.cli.findings import exit_code, finish
@@ -52,7 +54,12 @@ def stopped(opened: OpenedRepository, display: Display) -> int | None:
 
 
 def make(
-    opened: OpenedRepository, registry: Registry, config: RegistryConfig, *, prune: bool
+    opened: OpenedRepository,
+    registry: Registry,
+    config: RegistryConfig,
+    display: Display,
+    *,
+    prune: bool,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError."""
     repository = opened.repository
@@ -64,7 +71,7 @@ def make(
         recorded=recorded_topics(opened.tree, registry.name) if prune else frozenset(),
         prune=prune,
     )
-    with progress_bar() as progress:
+    with progress_bar(no_color=display.no_color) as progress:
         return run(planning, progress)
 
 
@@ -72,16 +79,21 @@ def show(plan: Plan, opened: OpenedRepository, display: Display, seconds: float)
     """Print the plan as it was asked for."""
     if display.output_format is Format.JSON:
         print_text(to_text(to_document(plan)), display.output)
-        return
+    else:
+        shown = report(plan, opened, seconds)
+        print_report(shown, output=display.output, no_color=display.no_color)
+
+
+def report(plan: Plan, opened: OpenedRepository, seconds: float) -> RenderableType:
+    """The plan for a terminal; `seconds` is how long it took."""
     files = f"files {plan.files.removeprefix('sha256:')[:7]}"
     commit = describe(opened.root)
-    report = plan_report(
+    return plan_report(
         plan,
         opened.excerpt,
         files=f"{files} ({commit})" if commit else files,
         seconds=seconds,
     )
-    print_report(report, output=display.output, no_color=display.no_color)
 
 
 def write(plan: Plan, path: Path) -> str:
@@ -91,6 +103,7 @@ def write(plan: Plan, path: Path) -> str:
     return str(document["digest"])
 
 
-def code(plan: Plan, display: Display) -> int:
-    """1 where a finding is at or above the threshold."""
-    return exit_code(plan.findings, display.fail_on)
+def code(plan: Plan, display: Display, *, detailed: bool = False) -> int:
+    """1 where a finding is at or above the threshold; else 3 for changes where `detailed`."""
+    found = exit_code(plan.findings, display.fail_on)
+    return Exit.CHANGES if found == Exit.GOOD and detailed and plan.actions else found

@@ -17,12 +17,12 @@ _PATIENCE = 1.0
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
+def progress_bar(*, no_color: bool = False) -> Iterator[Progress]:
     """A Progress for people; silent where stderr is no terminal."""
     if not sys.stderr.isatty():
         yield no_progress
         return
-    bar = _LateBar()
+    bar = _LateBar(no_color=no_color)
     try:
         yield bar
     finally:
@@ -32,7 +32,8 @@ def progress_bar() -> Iterator[Progress]:
 class _LateBar:
     """Appears only once a second has passed: quick commands neither flicker nor load rich."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, no_color: bool) -> None:
+        self._no_color = no_color
         self._start = time.monotonic()
         self._bar: RichProgress | None = None
 
@@ -40,7 +41,7 @@ class _LateBar:
         if self._bar is None:
             if time.monotonic() - self._start < _PATIENCE:
                 return
-            self._bar = _started()
+            self._bar = _started(no_color=self._no_color)
         task = self._bar.task_ids[0]
         self._bar.update(task, description=what, completed=done, total=total or None)
 
@@ -49,7 +50,7 @@ class _LateBar:
             self._bar.stop()
 
 
-def _started() -> RichProgress:
+def _started(*, no_color: bool) -> RichProgress:
     from rich import progress
     from rich.console import Console
 
@@ -58,7 +59,7 @@ def _started() -> RichProgress:
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=Console(stderr=True, no_color=no_color or None),
         transient=True,
     )
     bar.add_task("", total=None)

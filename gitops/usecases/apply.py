@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final, assert_never
 
-from gitops.model.errors import GitopsError, PartialApplyError, StalePlanError, UsageError
+from gitops.model.errors import (
+    GitopsError,
+    OutsideError,
+    PartialApplyError,
+    RegistryRefusedError,
+    StalePlanError,
+    UsageError,
+)
+from gitops.model.names import NamespaceName
 from gitops.model.plan import (
     Action,
     CreateNamespace,
@@ -14,6 +25,9 @@ from gitops.model.plan import (
     RegisterSchema,
     SetPolicy,
 )
+from gitops.model.state import Scope
+from gitops.planning import fingerprints
+from gitops.planning.make import subject_of
 from gitops.planning.plan_document import (
     API_VERSION,
     Document,
@@ -90,24 +104,46 @@ def _is_whole(document: Document) -> bool:
     )
 
 
-def apply(plan: Plan, registry: Registry, progress: Progress = no_progress) -> tuple[Action, ...]:
-    """Carry out every action in order; raises PartialApplyError where one fails after another."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of one action: the version that the registry answered, or why it failed."""
+
+    action: Action
+    version: int | None = None
+    error: GitopsError | None = None
+
+
+def apply(
+    plan: Plan,
+    registry: Registry,
+    progress: Progress = no_progress,
+    tell: Callable[[Result], None] = lambda _result: None,
+) -> tuple[Action, ...]:
+    """Carry out every action in order, and `tell` what became of each that was tried.
+
+    Raises PartialApplyError where one fails after another, and StalePlanError where the first one
+    fails because somebody else has changed its subject.
+    """
     done: list[Action] = []
     for action in plan.actions:
         progress("applying", len(done), len(plan.actions))
-        try:
-            _carry_out(action, registry)
-        except GitopsError as error:
-            if not done:
-                raise
-            raise PartialApplyError(
-                f"{len(done)} of {len(plan.actions)} actions are done, then: {error.what}",
-                where=error.where,
-                hint=_after(error),
-            ) from error
+        result = _attempt(action, done, plan, registry)
+        tell(result)
+        if result.error and not done:
+            raise result.error
+        if result.error:
+            raise _in_part(result.error, len(done), plan) from result.error
         done.append(action)
     progress("applying", len(done), len(plan.actions))
     return tuple(done)
+
+
+def _in_part(error: GitopsError, done: int, plan: Plan) -> PartialApplyError:
+    return PartialApplyError(
+        f"{done} of {len(plan.actions)} actions are done, then: {error.what}",
+        where=error.where,
+        hint=_after(error),
+    )
 
 
 def _after(error: GitopsError) -> str:
@@ -117,29 +153,70 @@ def _after(error: GitopsError) -> str:
     return f"{error.hint}; then {_AGAIN}" if error.hint else _AGAIN
 
 
-def _carry_out(action: Action, registry: Registry) -> None:
+def _attempt(action: Action, done: Sequence[Action], plan: Plan, registry: Registry) -> Result:
+    version = None
+    try:
+        version = _carry_out(action, registry)
+        _expect(action, version, registry)
+    except RegistryRefusedError as refused:
+        overtaken = refused.status in _CONFLICTS and _moved(action, done, plan, registry)
+        return Result(action=action, error=_stale(refused, overtaken) if overtaken else refused)
+    except GitopsError as error:
+        return Result(action=action, version=version, error=error)
+    return Result(action=action, version=version)
+
+
+def _carry_out(action: Action, registry: Registry) -> int | None:
+    """Answers the version that a schema, or its deletion, got."""
     match action:
         case CreateNamespace():
             registry.create_namespace(action.namespace)
         case SetPolicy():
             registry.set_policies(action.subject, [action.change])
         case RegisterSchema():
-            _register(action, registry)
+            return registry.register_schema(action.topic, action.info)
         case DeleteSchema():
-            registry.delete_schema(action.topic)
+            return registry.delete_schema(action.topic)
         case _:
             assert_never(action)
+    return None
 
 
-def _register(action: RegisterSchema, registry: Registry) -> None:
-    version = registry.register_schema(action.topic, action.info)
-    if version != action.version:
+def _expect(action: Action, version: int | None, registry: Registry) -> None:
+    if isinstance(action, RegisterSchema) and version != action.version:
         raise PartialApplyError(
             f"{action.topic} was registered as v{version}, not as v{action.version}: somebody "
             "else registered a schema at the same moment",
             where=registry.address,
             hint="look at both with `pulsar-gitops schemas versions`, then make a new plan",
         )
+
+
+def _moved(action: Action, done: Sequence[Action], plan: Plan, registry: Registry) -> list[str]:
+    """Who of the action's topic and namespace is not as the plan and what is done left it."""
+    subject = subject_of(action)
+    if isinstance(subject, NamespaceName):
+        scope = Scope(namespaces=frozenset({subject}))
+    else:
+        scope = Scope(namespaces=frozenset({subject.namespace}), topics=frozenset({subject}))
+    try:
+        now = fingerprints.of_state(registry.observe(scope))
+    except OutsideError:  # the refusal says more
+        return []
+    passed = Counter(fingerprints.subject_name(subject_of(one)) for one in done)
+    left = {
+        name: plan.expected[name][count - 1] if (count := passed[name]) else plan.observed.get(name)
+        for name in now
+    }
+    return [name for name, seen in now.items() if left[name] not in (None, seen)]
+
+
+def _stale(refused: RegistryRefusedError, moved: list[str]) -> StalePlanError:
+    return StalePlanError(
+        f"{_names(moved)} changed since the plan was made: {refused.what}",
+        where=refused.where,
+        hint=_REPLAN,
+    )
 
 
 def _names(moved: list[str]) -> str:
@@ -156,5 +233,7 @@ _MEMBERS: Final = {
     "expected": dict,
 }
 _SHOWN: Final = 3
+_CONFLICTS: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
+"""How a registry answers where something came, went, or became another since it was looked at."""
 _AGAIN: Final = "run apply again with the same plan file: it goes on where it stopped"
 _REPLAN: Final = "make a new plan and have it reviewed"

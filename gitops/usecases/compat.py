@@ -7,6 +7,7 @@ import binascii
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.consumers import check_consumer, subscribe
@@ -70,7 +71,10 @@ def history_of(schemas: Sequence[SchemaInfo | StoredSchema | None]) -> StoredHis
 
 
 def decide_lines(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """A verdict as a line of JSON for each case, in order, and whether the case could be read."""
+    """A verdict as a line of JSON for each case, in order, and whether the case could be read.
+
+    Bytes that are no UTF-8 stand in the lines as lone surrogates (`surrogateescape`).
+    """
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield _decide_line(number, line)
@@ -79,12 +83,11 @@ def decide_lines(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
 def _decide_line(number: int, line: str) -> tuple[str, bool]:
     name: object = None
     try:
-        content = json.loads(line)
-        name = content.get("id") if isinstance(content, dict) else None
+        content = _read(line)
+        name = _name(content)
         decision = decide(_case(content))
-    except (CaseError, ValueError, RecursionError) as error:
-        why = str(error) or "nested too deep"
-        return _verdict(name, Decision(accepted=False, reason=f"line {number}: {why}")), False
+    except (CaseError, ValueError) as error:
+        return _verdict(name, Decision(accepted=False, reason=f"line {number}: {error}")), False
     return _verdict(name, decision), True
 
 
@@ -98,15 +101,40 @@ def _verdict(name: object, decision: Decision) -> str:
     return json.dumps(verdict)
 
 
-def _case(content: object) -> Case:
+def _read(line: str) -> dict[str, object]:
+    try:
+        line.encode()
+        content = json.loads(line, parse_constant=_no_constant)
+    except UnicodeEncodeError:
+        raise CaseError("not UTF-8") from None
+    except RecursionError:
+        raise CaseError("nested too deep") from None
     if not isinstance(content, dict):
         raise CaseError("a case is an object")
+    return content
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise CaseError(f"{word} is not JSON")
+
+
+def _name(content: Mapping[str, object]) -> object:
+    """Whatever the caller calls the case, which is given back."""
+    name = content.get("id")
+    try:
+        json.dumps(name, allow_nan=False)
+    except ValueError:
+        raise CaseError("'id' has a number too large to be given back") from None
+    return name
+
+
+def _case(content: Mapping[str, object]) -> Case:
     existing = content.get("existing", [])
     if not isinstance(existing, list):
         raise CaseError("'existing' is a list of schemas")
     return Case(
         existing=history_of([_existing(one) for one in existing]),
-        candidate=_info(content.get("candidate")),
+        candidate=_candidate(content.get("candidate")),
         strategy=_strategy(content.get("strategy", "UNDEFINED")),
         mode=str(content.get("mode", "producer")),
         idle=content.get("idle", True) is True,
@@ -136,8 +164,21 @@ def _info(value: object) -> SchemaInfo:
     schema, properties = value.get("schema", ""), value.get("properties") or {}
     if not isinstance(schema, str) or not isinstance(properties, Mapping):
         raise CaseError("'schema' is text and 'properties' an object")
-    texts = {str(name): str(content) for name, content in properties.items()}
+    texts = {str(name): _property(content) for name, content in properties.items()}
     return SchemaInfo(type=_type(value.get("type")), schema=schema, properties=texts)
+
+
+def _candidate(value: object) -> SchemaInfo:
+    if isinstance(value, dict) and value.get("encoding") is not None:
+        raise CaseError("only existing schemas have an 'encoding'")
+    return _info(value)
+
+
+def _property(value: object) -> str:
+    """A number becomes text, as admin REST takes it."""
+    if value is None or isinstance(value, list | dict):
+        raise CaseError("a property is text")
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _type(value: object) -> SchemaType:

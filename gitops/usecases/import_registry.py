@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gitops.model.errors import UsageError
+from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState, Scope
@@ -22,14 +22,14 @@ def observe_all(
     """Everything in these namespaces, in all where none is named.
 
     `recorded` are topics that may exist without being listed. Topics without a schema and
-    without policies of their own are left out. Raises UsageError for a namespace that the
+    without policies of their own are left out. Raises NotThereError for a namespace that the
     registry does not have.
     """
     wanted = namespaces or registry.list_namespaces()
     exist = registry.observe(Scope(namespaces=frozenset(wanted))).namespaces
     for name in wanted:
         if not exist[name].exists:
-            raise UsageError(f"there is no namespace '{name}'", where=registry.address)
+            raise NotThereError(f"there is no namespace '{name}'", where=registry.address)
     topics: dict[tuple[NamespaceName, str], TopicName] = {}
     for done, name in enumerate(wanted):
         progress("list topics", done, len(wanted))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from gitops.model.config import RegistryConfig
-from gitops.model.errors import GitopsError
+from gitops.model.errors import GitopsError, OutsideError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
@@ -52,13 +52,14 @@ def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
     if blocks(findings):
         raise UnplannableError("the files have errors", hint="see `pulsar-gitops validate`")
     desired = desired_of(repository, planning.config)
+    observed = _observe(planning, desired, progress)
     made = make_plan(
         Question(
             registry=registry.name,
             address=registry.address,
             files=repository.digest,
             desired=desired,
-            observed=_observe(planning, desired, progress),
+            observed=observed,
             defaults=registry.defaults,
             safety=repository.config.safety,
             locate=planning.locate,
@@ -67,37 +68,56 @@ def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
                 for topic, source in repository.topics.items()
                 if source.findings
             },
+            rules=rules,
             prune=planning.prune,
         ),
         progress,
     )
-    return replace(made, findings=graded((*findings, *made.findings), rules))
+    unmanaged, unlisted = _left_alone(planning, observed, frozenset(desired.topics))
+    return replace(
+        made,
+        findings=graded((*findings, *made.findings), rules),
+        unmanaged=unmanaged,
+        unlisted=unlisted,
+    )
 
 
 def _observe(planning: Planning, desired: RegistryState, progress: Progress) -> RegistryState:
     topics = frozenset(desired.topics)
     if planning.prune:
-        topics |= _unmanaged(planning.registry, desired.namespaces, topics)
-        topics |= _same_namespace(planning.recorded, desired.namespaces, topics)
+        exist = planning.registry.observe(Scope(namespaces=frozenset(desired.namespaces)))
+        for name in _existing(exist):
+            topics |= _unmanaged(planning.registry.list_topics(name), [name], topics)
+        topics |= _unmanaged(planning.recorded, desired.namespaces, topics)
     scope = Scope(namespaces=frozenset(desired.namespaces), topics=topics)
     return planning.registry.observe(scope, progress)
 
 
+def _left_alone(
+    planning: Planning, observed: RegistryState, managed: frozenset[TopicName]
+) -> tuple[tuple[TopicName, ...], tuple[NamespaceName, ...]]:
+    """The topics that have no manifest, and the namespaces whose topics cannot be listed.
+
+    They are only told, so a registry that does not list them stands in nobody's way. A plan that
+    prunes deals with them itself.
+    """
+    if planning.prune:
+        return (), ()
+    topics: set[TopicName] = set()
+    unlisted: list[NamespaceName] = []
+    for name in _existing(observed):
+        try:
+            topics |= _unmanaged(planning.registry.list_topics(name), [name], managed)
+        except OutsideError:
+            unlisted.append(name)
+    return tuple(sorted(topics)), tuple(unlisted)
+
+
+def _existing(observed: RegistryState) -> list[NamespaceName]:
+    return sorted(name for name, state in observed.namespaces.items() if state.exists)
+
+
 def _unmanaged(
-    registry: Registry, namespaces: Iterable[NamespaceName], managed: frozenset[TopicName]
-) -> frozenset[TopicName]:
-    wanted = frozenset(namespaces)
-    exist = registry.observe(Scope(namespaces=wanted)).namespaces
-    listed = (
-        topic
-        for name in sorted(wanted)
-        if exist[name].exists
-        for topic in registry.list_topics(name)
-    )
-    return _same_namespace(listed, wanted, managed)
-
-
-def _same_namespace(
     topics: Iterable[TopicName],
     namespaces: Iterable[NamespaceName],
     managed: frozenset[TopicName],

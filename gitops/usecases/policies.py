@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 
-from gitops.model.errors import UsageError
+from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
     Policies,
@@ -18,9 +19,10 @@ from gitops.model.policy import (
     effective_strategy,
     snake_case,
 )
-from gitops.model.state import Scope
+from gitops.model.state import Scope, TopicState
 from gitops.ports import Registry
 from gitops.repository.suggestions import did_you_mean_or_list
+from gitops.usecases.history import similar_topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,20 +39,42 @@ def parse_subject(text: str) -> NamespaceName | TopicName:
     return TopicName.parse(text) if rest.count("/") > 1 else NamespaceName.parse(text)
 
 
-def observe_policies(registry: Registry, subject: NamespaceName | TopicName) -> ObservedPolicies:
-    """Read the policies; raises UsageError where there is no such namespace."""
+def observe_policies(
+    registry: Registry, subject: NamespaceName | TopicName, *, existing: bool = False
+) -> ObservedPolicies:
+    """Read the policies.
+
+    Raises NotThereError where there is no such namespace, and with `existing` no such topic.
+    """
     topic = subject if isinstance(subject, TopicName) else None
     namespace = subject.namespace if isinstance(subject, TopicName) else subject
     topics = frozenset({topic}) if topic else frozenset[TopicName]()
     state = registry.observe(Scope(namespaces=frozenset({namespace}), topics=topics))
     found = state.namespaces[namespace]
     if not found.exists:
-        raise UsageError(f"there is no namespace '{namespace}'", where=registry.address)
+        raise NotThereError(f"there is no namespace '{namespace}'", where=registry.address)
+    if topic and existing:
+        _require_topic(registry, state.topics[topic])
     of_topic = state.topics[topic].policies if topic else TopicPolicies()
     return ObservedPolicies(
         own=of_topic if topic else found.policies,
         effective=effective_strategy(of_topic, found.policies, registry.defaults),
     )
+
+
+def _require_topic(registry: Registry, state: TopicState) -> None:
+    """Raise NotThereError for a topic that has no schema and is in no list.
+
+    One that only has a schema is there as well: the strategy holds for it.
+    """
+    topic = state.topic
+    with suppress(OutsideError):  # who may not list topics is told what else is known
+        if not state.history.entries and topic not in registry.list_topics(topic.namespace):
+            raise NotThereError(
+                f"there is no topic '{topic}'",
+                where=registry.address,
+                hint=similar_topic(registry, topic) or "is the name right?",
+            )
 
 
 def parse_assignments(before: Policies, assignments: Sequence[str]) -> tuple[PolicyChange, ...]:

@@ -58,7 +58,7 @@ def _prepare(page: Path, reader: Reader) -> None:
     code, printed = reader.run(commands)
     assert code == 0, printed
     reader.serve("pulsar-gitops serve --repo ../cluster --port 8080")
-    for topic in ("order-cancelled", "order-created", "order-status"):
+    for topic in ("order-by-customer", "order-cancelled", "order-created", "order-status"):
         url = f"http://localhost:{reader.port}/admin/v2/persistent/shop/orders/{topic}"
         admin_request("PUT", url)
 

@@ -21,10 +21,18 @@ from tests.support.admin_rest import admin_request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """A registry to live with: its entry in `gitops.yaml`, and a tenant of our own."""
+    """A registry to live with: its entry in `gitops.yaml`, and a tenant of our own.
+
+    `admin` is where its admin REST stands; the embedded registry has none, and makes topics itself.
+    """
 
     registries: str
     tenant: str
+    admin: str = ""
+
+    def create_topic(self, name: str) -> None:
+        if self.admin:
+            admin_request("PUT", f"{self.admin}/persistent/{self.tenant}/{name}")
 
 
 @contextmanager
@@ -39,15 +47,13 @@ def _served(folder: Path) -> Iterator[Live]:
 
 
 def _behind_rest(url: str) -> Live:
-    """A tenant, and the one topic that has policies of its own: Pulsar wants it to exist."""
+    """A tenant, which nothing of ours creates."""
     tenant, admin = _tenant(), f"{url}/admin/v2"
     (cluster, *_) = json.loads(admin_request("GET", f"{admin}/clusters"))
     admin_request(
         "PUT", f"{admin}/tenants/{tenant}", {"adminRoles": [], "allowedClusters": [cluster]}
     )
-    admin_request("PUT", f"{admin}/namespaces/{tenant}/orders", {})
-    admin_request("PUT", f"{admin}/persistent/{tenant}/orders/order-by-customer")
-    return Live(registries=f"{{kind: pulsar, url: '{url}'}}", tenant=tenant)
+    return Live(registries=f"{{kind: pulsar, url: '{url}'}}", tenant=tenant, admin=admin)
 
 
 def _tenant() -> str:
@@ -102,6 +108,16 @@ def test_from_init_to_import(live: Live, tmp_path: Path, command: Command) -> No
     code, _ = command("apply", "--repo", str(repo), plan_file)
     assert code == 0
     _assert_nothing_to_do(_plan(command, repo))
+
+    # A topic has policies of its own once it exists.
+    live.create_topic("orders/order-by-customer")
+    _say_the_policies(orders / "order-by-customer.yaml")
+    own = _plan(command, repo)
+    assert [(a["action"], a["before"], a["after"]) for a in own["actions"]] == [
+        ("SetPolicy", None, "FULL")
+    ]
+    assert own["unmanaged"] == []
+    assert command("apply", "--repo", str(repo), "--auto-approve")[0] == 0
 
     # The plan was made for a registry that is no more.
     code, _ = command("plan", "--repo", str(repo), "--detailed-exitcode")
@@ -191,6 +207,14 @@ def _create_by_policy(command: Command, repo: Path, namespace: str) -> bool:
             registry.create_namespace(name)
     args = ["--repo", str(repo), namespace, "schemaCompatibilityStrategy=FULL"]
     return command("policies", "set", *args)[0] == 0
+
+
+def _say_the_policies(manifest: Path) -> None:
+    """What the template has as a comment."""
+    text = manifest.read_text(encoding="utf-8")
+    said = text.replace("# policies:\n#   schema", "policies:\n  schema")
+    assert said != text
+    manifest.write_text(said, encoding="utf-8")
 
 
 def _share_snapshots(source: Path, target: Path) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, FailOn
+from gitops.cli.options import HERE, FailOn, Format
 from gitops.model.errors import UsageError
 
 
@@ -27,15 +27,16 @@ def apply(
     ] = False,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
     """Carry out a reviewed plan."""
-    from gitops.cli import planned
-    from gitops.cli.console import say
+    from gitops.cli import applied, planned
+    from gitops.cli.console import require_writable, say
     from gitops.cli.opened import open_registry, open_repository
-    from gitops.cli.progress import progress_bar
-    from gitops.usecases.apply import apply as run
+    from gitops.planning.plan_document import to_document
     from gitops.usecases.apply import check_reviewed
 
     if (plan_file is None) is not auto_approve:
@@ -46,7 +47,10 @@ def apply(
     if plan_file and prune:
         raise UsageError("a plan file says itself whether it prunes", hint="leave --prune out")
     started = time.monotonic()
-    display = planned.Display(fail_on=fail_on, no_color=no_color)
+    display = planned.Display(
+        output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
+    )
+    require_writable(output)
     document = _read(plan_file) if plan_file else None
     opened = open_repository(repo)
     if code := planned.stopped(opened, display):
@@ -54,17 +58,21 @@ def apply(
     name = _registry_of(document, registry) if document else registry
     with open_registry(opened, name) as (live, config):
         prunes = bool(document["prune"]) if document else prune
-        made = planned.make(opened, live, config, prune=prunes)
-        if document and (done := check_reviewed(document, made)):
+        made = planned.make(opened, live, config, display, prune=prunes)
+        done = check_reviewed(document, made) if document else 0
+        if done:
             say(f"{done} actions of this plan were carried out before")
-        planned.show(made, opened, display, time.monotonic() - started)
+        digest = str((document or to_document(made))["digest"])
+        reviewed = applied.Reviewed(plan=made, digest=digest, done_before=done)
+        if output_format is Format.TEXT:
+            planned.show(made, opened, display, time.monotonic() - started)
         if code := planned.code(made, display):
+            applied.show_results(reviewed, (), display)
             say("nothing was applied, because of the findings above")
             return code
-        with progress_bar() as progress:
-            applied = run(made, live, progress)
-    count = f"{len(applied)} action{'' if len(applied) == 1 else 's'}"
-    say(f"applied {count} to {made.registry}" if applied else "nothing to do")
+        count = applied.carry_out(reviewed, live, display)
+    said = f"{count} action{'' if count == 1 else 's'}"
+    say(f"applied {said} to {made.registry}" if count else "nothing to do")
     return Exit.GOOD
 
 
@@ -80,8 +88,8 @@ def _read(path: Path) -> dict[str, Any]:
     return check_document(content)
 
 
-def _registry_of(document: dict[str, Any], given: str | None) -> str:
+def _registry_of(document: dict[str, Any], given: list[str] | None) -> list[str]:
     name = str(document["registry"]["name"])
-    if given not in (None, name):
-        raise UsageError(f"this plan is for {name}, not for {given}")
-    return name
+    if given and given != [name]:
+        raise UsageError(f"this plan is for {name}, not for {given[0]}")
+    return [name]

@@ -8,7 +8,7 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE
+from gitops.cli.options import HERE, Format
 
 
 def import_registry(
@@ -18,29 +18,40 @@ def import_registry(
     ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+    no_color: options.NoColor = False,
 ) -> int:
     """Write what a registry holds as files of this repository."""
-    from gitops.cli.console import say
+    from gitops.cli.console import print_lines, print_text, require_writable
     from gitops.cli.opened import open_registry, open_repository
     from gitops.cli.progress import progress_bar
     from gitops.model.names import NamespaceName
+    from gitops.reporters.json_report import imported_document, to_text
     from gitops.repository.folder import write_files
     from gitops.repository.snapshots import recorded_topics
     from gitops.repository.writer import render
     from gitops.usecases.import_registry import new_to, observe_all
 
+    require_writable(output)
     wanted = tuple(NamespaceName.parse(text) for text in namespaces or [])
     opened = open_repository(repo)
-    with open_registry(opened, registry) as (live, _), progress_bar() as progress:
+    bar = progress_bar(no_color=no_color)
+    with open_registry(opened, registry) as (live, _), bar as progress:
         known = frozenset(opened.repository.desired.topics)
         recorded = known | recorded_topics(opened.tree, live.name)
         state = observe_all(live, namespaces=wanted, recorded=recorded, progress=progress)
     new, kept = new_to(opened.repository, state)
     files = render(new, taken=opened.tree.paths())
     write_files(opened.root, files)
+    if output_format is Format.JSON:
+        print_text(to_text(imported_document(live, files, new.topics, kept)), output)
+        return Exit.GOOD
     topics = f"{len(new.topics)} topic{'' if len(new.topics) == 1 else 's'}"
-    say(f"wrote {len(files)} files for {topics} of {live.name}")
-    say("a cluster lists no topic that was never created: name such topics in a snapshot")
-    for topic in kept:
-        say(f"kept the manifest of {topic}, which is there already")
+    lines = [
+        f"wrote {len(files)} files for {topics} of {live.name}",
+        "a cluster lists no topic that was never created: name such topics in a snapshot",
+        *(f"kept the manifest of {topic}, which is there already" for topic in kept),
+    ]
+    print_lines(lines, output)
     return Exit.GOOD

@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from gitops.cli import options
-from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, FailOn, Format
+from gitops.model.errors import UsageError
 
 
 def plan(
     repo: options.Repo = HERE,
-    registry: options.RegistryName = None,
+    registry: options.RegistryNames = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the plan for `apply`.")
     ] = None,
@@ -31,7 +31,7 @@ def plan(
     no_color: options.NoColor = False,
 ) -> int:
     """Show what would be done to a registry, and what it would say."""
-    from gitops.cli import planned
+    from gitops.cli import planned, several
     from gitops.cli.console import say
     from gitops.cli.opened import open_registry, open_repository
 
@@ -39,15 +39,22 @@ def plan(
     display = planned.Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
+    names = list(dict.fromkeys(registry or []))
+    if out and len(names) > 1:
+        raise UsageError(
+            "--out writes the plan of one registry, and --registry names several",
+            hint="run `plan --registry NAME --out FILE` for each; `apply` takes one plan file",
+        )
     opened = open_repository(repo)
     if code := planned.stopped(opened, display):
         return code
-    with open_registry(opened, registry) as (live, config):
-        made = planned.make(opened, live, config, prune=prune)
+    if len(names) > 1:
+        outcomes = several.plan_each(names, opened, display, prune=prune)
+        several.show(outcomes, opened, display)
+        return several.code(outcomes, display, detailed=detailed_exitcode)
+    with open_registry(opened, names) as (live, config):
+        made = planned.make(opened, live, config, display, prune=prune)
     planned.show(made, opened, display, time.monotonic() - started)
     if out:
         say(f"plan written to {out} · {planned.write(made, out)}")
-    code = planned.code(made, display)
-    if code == Exit.GOOD and detailed_exitcode and made.actions:
-        return Exit.CHANGES
-    return code
+    return planned.code(made, display, detailed=detailed_exitcode)

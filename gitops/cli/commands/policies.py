@@ -40,7 +40,7 @@ def get(
 
     name = parse_subject(subject)
     with open_registry(open_repository(repo), registry) as (live, _):
-        observed = observe_policies(live, name)
+        observed = observe_policies(live, name, existing=True)
     if output_format is Format.JSON:
         print_text(to_text(policies_document(name, observed.own, observed.effective)), output)
     else:

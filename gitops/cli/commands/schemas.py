@@ -13,7 +13,6 @@ from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, Format
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
-from gitops.model.schema import SchemaHistory
 
 app = typer.Typer(
     help="Upload, read and delete schemas of a registry.",
@@ -66,15 +65,13 @@ def get(
 ) -> int:
     """Print a schema: its definition as text, everything as JSON."""
     from gitops.cli.console import print_text
+    from gitops.cli.opened import open_registry, open_repository
     from gitops.reporters.json_report import entry_document, to_text
+    from gitops.usecases.history import read_version
 
     name = TopicName.parse(topic)
-    entries = _history(repo, registry, name).entries
-    found = [e for e in entries if version is None or e.version == version]
-    if not found:
-        which = "no schema" if version is None else f"no version {version}"
-        raise UsageError(f"{topic} has {which}", hint="`schemas versions` lists what there is")
-    entry = found[-1]
+    with open_registry(open_repository(repo), registry) as (live, _):
+        entry = read_version(live, name, version)
     if output_format is Format.JSON:
         print_text(to_text(entry_document(name, entry)), output)
     else:
@@ -93,11 +90,14 @@ def versions(
 ) -> int:
     """List the live versions of a topic, oldest first, and what each changed."""
     from gitops.cli.console import print_report, print_text
+    from gitops.cli.opened import open_registry, open_repository
     from gitops.reporters.json_report import entry_document, to_text
     from gitops.reporters.text.history import history_report
+    from gitops.usecases.history import read_history
 
     name = TopicName.parse(topic)
-    history = _history(repo, registry, name)
+    with open_registry(open_repository(repo), registry) as (live, _):
+        history = read_history(live, name)
     if output_format is Format.JSON:
         print_text(to_text([entry_document(name, entry) for entry in history.entries]), output)
     else:
@@ -135,11 +135,3 @@ def _confirm(question: str) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("nobody is there to confirm", hint="--yes deletes without asking")
     return typer.confirm(question, err=True)
-
-
-def _history(repo: Path, registry: str | None, topic: TopicName) -> SchemaHistory:
-    from gitops.cli.opened import open_registry, open_repository
-    from gitops.model.state import Scope
-
-    with open_registry(open_repository(repo), registry) as (live, _):
-        return live.observe(Scope(topics=frozenset({topic}))).topics[topic].history

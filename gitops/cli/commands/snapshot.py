@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE
+from gitops.cli.options import HERE, Format
 
 
-def snapshot(repo: options.Repo = HERE, registry: options.RegistryName = None) -> int:
+def snapshot(
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+    no_color: options.NoColor = False,
+) -> int:
     """Record all versions of the repository's topics under snapshots/."""
-    from gitops.cli.console import say
+    from gitops.cli.console import print_lines, print_text, require_writable
     from gitops.cli.opened import open_registry, open_repository
     from gitops.cli.progress import progress_bar
+    from gitops.reporters.json_report import recorded_document, to_text
     from gitops.repository import snapshots
     from gitops.repository.folder import replace_files
     from gitops.usecases.snapshot import observe_managed
 
+    require_writable(output)
     opened = open_repository(repo)
-    with open_registry(opened, registry) as (live, _), progress_bar() as progress:
-        recorded = snapshots.recorded_topics(opened.tree, live.name)
+    bar = progress_bar(no_color=no_color)
+    with open_registry(opened, registry) as (live, _), bar as progress:
+        recorded = snapshots.replaceable_topics(opened.tree, live.name)
         state = observe_managed(opened.repository, live, recorded, progress)
     files = snapshots.render(live.name, state)
     old = snapshots.snapshot_files(opened.tree, live.name)
     changed = replace_files(opened.root, old, files)
-    say(f"{len(files)} files under {snapshots.folder_of(live.name)}, {changed} of them changed")
+    if output_format is Format.JSON:
+        print_text(to_text(recorded_document(live, files, changed)), output)
+    else:
+        folder = snapshots.folder_of(live.name)
+        print_lines([f"{len(files)} files under {folder}, {changed} of them changed"], output)
     return Exit.GOOD

@@ -41,7 +41,7 @@ class Answer:
     @property
     def where(self) -> str:
         """The request, for people."""
-        return f"{self.method} {self.url}"
+        return place(self.method, self.url)
 
     @property
     def message(self) -> str:
@@ -55,6 +55,11 @@ class Answer:
             self.status == HTTPStatus.UNAUTHORIZED
             and _NO_PERMISSION.search(self.message) is not None
         )
+
+
+def place(method: str, url: str) -> str:
+    """A request, for people: without the query, which may hold a token where we were sent on."""
+    return f"{method} {url.partition('?')[0]}"
 
 
 def refusal(answer: Answer, message: str, *, permission: str, hint: str = "") -> OutsideError:

@@ -23,7 +23,7 @@ from urllib3.exceptions import (
 from gitops import __version__
 from gitops.model.errors import OutsideError
 from gitops.registry.pulsar.address import AdminAddress, Origin, origin_of
-from gitops.registry.pulsar.failures import Answer
+from gitops.registry.pulsar.failures import Answer, place
 from gitops.registry.pulsar.messages import one_line, without_library_words
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Transport:
                 return answer
             origin, target = _next_hop(answer, origin, location)
         raise OutsideError(
-            f"more than {_MOST_REDIRECTS} redirects", where=f"{method} {self.address}{target}"
+            f"more than {_MOST_REDIRECTS} redirects", where=place(method, f"{origin}{target}")
         )
 
     def _tried(
@@ -189,10 +189,10 @@ class Transport:
         response = pool.urlopen(
             method, target, body, headers, retries=_ONE_TRY, redirect=False, preload_content=False
         )
-        data = _read_all(response)
+        url = f"{origin}{target}"
+        data = _read_all(response, place(method, url))
         content_type = response.headers.get("Content-Type", "")
         reason = response.reason or ""
-        url = f"{origin}{target}"
         return response, Answer(method, url, response.status, reason, content_type, data)
 
     def _next_try(
@@ -208,7 +208,7 @@ class Transport:
         self, method: str, origin: Origin, target: str, cause: Exception
     ) -> OutsideError:
         said = self.redact(without_library_words(one_line(str(cause))))
-        where = f"{method} {origin}{target}"
+        where = place(method, f"{origin}{target}")
         sent = not isinstance(cause, (ConnectTimeoutError, SSLError))
         if method != "GET" and sent:
             return OutsideError(f"the connection broke: {said}", where=where, hint=_UNKNOWN_OUTCOME)
@@ -257,7 +257,7 @@ class Transport:
         return {**headers, "Authorization": authorization} if authorization else headers
 
 
-def _read_all(response: BaseHTTPResponse) -> bytes:
+def _read_all(response: BaseHTTPResponse, where: str) -> bytes:
     """The body, within the limit; raises OutsideError beyond it."""
     announced = response.length_remaining
     if announced is not None and announced <= LARGEST_ANSWER and _is_plain(response):
@@ -267,7 +267,7 @@ def _read_all(response: BaseHTTPResponse) -> bytes:
         response.close()
         raise OutsideError(
             f"the registry's answer is larger than {LARGEST_ANSWER >> 20} MiB",
-            where=response.url or "",
+            where=where,
             hint="is this really Pulsar's admin endpoint?",
         )
     return data

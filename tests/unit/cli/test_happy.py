@@ -31,20 +31,22 @@ def test_a_plan_is_reviewed_applied_and_then_empty(
     assert json.loads(plan_file.read_text())["digest"] in planned.err
 
     applied = command("apply", "--repo", repo, plan_file)
-    assert (applied.code, "applied 14 actions to local" in applied.err) == (0, True)
+    assert (applied.code, "applied 13 actions to local" in applied.err) == (0, True)
 
     again = command("plan", "--repo", repo, "--detailed-exitcode")
     assert (again.code, "5 unchanged" in again.out) == (0, True)
 
 
-def test_the_plan_knows_what_is_not_in_git_only_if_it_prunes(
+def test_the_plan_tells_what_is_not_in_git_and_deletes_it_only_if_it_prunes(
     applied: Path, command: CommandLine
 ) -> None:
     for name in ("order-status.yaml", "order-cancelled.yaml", "order-cancelled.avsc"):
         (applied / "namespaces/shop/orders" / name).unlink()
     (applied / "clients/checkout.yaml").unlink()
     (applied / "clients/billing.yaml").unlink()
-    assert "3 unchanged" in command("plan", "--repo", applied).out
+    kept = command("plan", "--repo", applied, "--detailed-exitcode")
+    assert (kept.code, "3 unchanged" in kept.out) == (0, True)
+    assert "2 topics of the registry have no manifest: shop/orders/order-cancelled, sho" in kept.out
     pruning = command("plan", "--repo", applied, "--prune")
     assert (pruning.code, "2 to delete" in pruning.out) == (1, True)
     assert "PLAN-R005 error" in pruning.out
@@ -158,6 +160,18 @@ def test_compat_decides_a_stream(command: CommandLine, monkeypatch: pytest.Monke
         (0, False, None),
         (1, True, 0),
     ]
+
+
+def test_all_rules_are_listed(command: CommandLine) -> None:
+    done = command("explain")
+
+    assert done.code == 0
+    lines = [line for line in done.out.splitlines() if line and "explain" not in line]
+    rows = {line.split()[0]: line for line in lines}
+    assert set(rows) == set(RULES)
+    for rule in RULES.values():
+        assert rule.severity.name.lower() in rows[rule.id]
+        assert rows[rule.id].endswith(rule.title)
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))

@@ -69,18 +69,14 @@ def test_an_unknown_registry(args: tuple[str, ...], repo: Path, command: Command
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("schemas", "get", "shop/orders/nothing"), "shop/orders/nothing has no schema"),
-        (("schemas", "get", "shop/orders/order-status", "--version", "9"), "no version 9"),
         (("schemas", "get", "shop"), "'shop' is not a topic"),
         (("schemas", "upload", "shop/orders/x", "--type", "STRNG"), "did you mean STRING?"),
         (("schemas", "upload", "shop/orders/x"), "name a type or a file"),
         (("schemas", "upload", "shop/orders/x", "-f", "missing.avsc"), "missing.avsc"),
         (("schemas", "upload", "a/b/c", "--type", "INT8", "--property", "x"), "KEY=VALUE"),
-        (("policies", "get", "shop/nothing"), "there is no namespace 'shop/nothing'"),
         (("policies", "set", "shop/orders", "schemaValidationEnforced=yes"), "true or false"),
         (("policies", "set", "shop/orders", "schemaValidationEnforce=true"), "did you mean"),
         (("policies", "set", "shop/orders", "x"), "KEY=VALUE"),
-        (("import", "shop/nothing"), "there is no namespace 'shop/nothing'"),
         (("import", "shop"), "'shop' is not a namespace"),
         (("validate", "missing.yaml"), "'missing.yaml' does not exist"),
         (("validate", "/"), "outside the repository"),
@@ -96,12 +92,59 @@ def test_wrong_words(
 
 
 @pytest.mark.parametrize(
+    "args",
+    [
+        ("apply", "--auto-approve"),
+        ("import",),
+        ("snapshot",),
+        ("serve", "--port", "0"),
+        ("schemas", "get", "shop/orders/order-status"),
+        ("schemas", "versions", "shop/orders/order-status"),
+        ("schemas", "delete", "shop/orders/order-status", "--yes"),
+        ("schemas", "upload", "shop/orders/order-status", "--type", "STRING"),
+        ("policies", "get", "shop/orders"),
+        ("policies", "set", "shop/orders", "isAllowAutoUpdateSchema=true"),
+    ],
+)
+def test_only_plan_takes_several_registries(
+    args: tuple[str, ...], applied: Path, command: CommandLine
+) -> None:
+    done = command(*args, "--repo", applied, "--registry", "local", "--registry", "other")
+    assert_told(done, 2, "works on one registry", "only `plan` takes several")
+    kept = command("schemas", "versions", "shop/orders/order-status", "--repo", applied)
+    assert "v0  STRING" in kept.out
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ("schemas get shop/orders/nothing", ["shop/orders/nothing has no schema"]),
+        ("schemas get shop/orders/order-statu", ["did you mean shop/orders/order-status?"]),
+        ("schemas get shop/order/x", ["there is no namespace 'shop/order'"]),
+        ("schemas get shop/orders/order-status --version 9", ["no version 9", "newest are 0"]),
+        ("schemas versions shop/orders/nothing", ["has no schema", "nobody has registered one"]),
+        ("schemas versions shop/order/x", ["there is no namespace 'shop/order'"]),
+        ("policies get shop/nothing", ["there is no namespace 'shop/nothing'"]),
+        ("policies get shop/nothing/x", ["there is no namespace 'shop/nothing'"]),
+        ("policies get shop/orders/order-statu", ["no topic", "shop/orders/order-status?"]),
+        ("policies set shop/nothing isAllowAutoUpdateSchema=true", ["no namespace 'shop/nothing'"]),
+        ("import shop/nothing", ["there is no namespace 'shop/nothing'"]),
+    ],
+)
+def test_what_the_registry_does_not_have(
+    args: str, words: list[str], applied: Path, command: CommandLine
+) -> None:
+    done = command(*args.split(), "--repo", applied)
+    assert_told(done, 1, "error: ", ".gitops/registry.db", *words)
+
+
+@pytest.mark.parametrize(
     ("args", "words"),
     [
         (("frob",), "No such command 'frob'"),
         (("plan", "--frob"), "--frob"),
         (("plan", "--format", "xml"), "'xml' is not one of"),
-        (("explain",), "RULE-ID"),
+        (("explain", "nothing"), "lists all rules"),
         (("explain", "AVRO-R02"), "did you mean AVRO-R002?"),
         (("init",), "DIR"),
         (("compat",), "at least one definition"),
@@ -122,13 +165,24 @@ def test_init_does_not_write_over_anything(repo: Path, command: CommandLine) -> 
     assert_told(command("init", repo / "README.md" / "x"), 2, "cannot write")
 
 
-@pytest.mark.parametrize("option", ["--output", "--out"])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("plan", "--output"),
+        ("plan", "--out"),
+        ("apply", "--auto-approve", "--output"),
+        ("import", "--output"),
+        ("snapshot", "--output"),
+    ],
+)
 @pytest.mark.parametrize("target", ["missing/folder/file", "."])
 def test_an_output_that_cannot_be_written(
-    option: str, target: str, repo: Path, tmp_path: Path, command: CommandLine
+    args: tuple[str, ...], target: str, repo: Path, tmp_path: Path, command: CommandLine
 ) -> None:
-    done = command("plan", "--repo", repo, option, tmp_path / target)
+    done = command(*args, tmp_path / target, "--repo", repo)
     assert (done.code, "cannot write" in done.err) == (2, True)
+    assert not (repo / "snapshots").exists()
+    assert "5 to add" in command("plan", "--repo", repo).out
     assert "bug of ours" not in done.err
     assert not list(tmp_path.glob(".*.partial"))
 

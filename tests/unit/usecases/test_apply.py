@@ -21,7 +21,7 @@ from gitops.model.state import RegistryState
 from gitops.planning.make import make_plan
 from gitops.planning.plan_document import Document, digest, to_document
 from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.usecases.apply import apply, check_document, check_reviewed
+from gitops.usecases.apply import Result, apply, check_document, check_reviewed
 from tests.support.fake_registry import FakeRegistry
 from tests.support.plans import EVERYTHING
 from tests.support.states import (
@@ -145,6 +145,17 @@ def test_the_calls_are_the_actions_in_order() -> None:
         "register",
         "delete",
     ]
+
+
+def test_what_became_of_each_action_is_told() -> None:
+    told: list[Result] = []
+
+    with pytest.raises(PartialApplyError):
+        apply(EVERYTHING, FakeRegistry(versions=[0, 9]), tell=told.append)
+
+    assert tuple(one.action for one in told) == EVERYTHING.actions[:6]
+    assert [one.version for one in told] == [None, None, None, None, 0, 9]
+    assert [bool(one.error) for one in told] == [False] * 5 + [True]
 
 
 def test_a_failure_of_the_first_action_is_told_as_it_is() -> None:

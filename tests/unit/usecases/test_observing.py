@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.config import Config
-from gitops.model.errors import UsageError
+from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.repository import Repository
@@ -55,7 +55,7 @@ def test_only_the_namespaces_that_are_named_are_read() -> None:
 
 
 def test_a_namespace_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(UsageError, match="no namespace 'shop/payments'"):
+    with pytest.raises(NotThereError, match="no namespace 'shop/payments'"):
         observe_all(FakeRegistry(state()), namespaces=(_PAYMENTS,))
 
 

@@ -12,7 +12,9 @@ from gitops.model.plan import DeleteSchema
 from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState
+from gitops.planning.plan_document import to_document
 from gitops.repository.loader import load
+from gitops.usecases.apply import check_document, check_reviewed
 from gitops.usecases.desired import desired_of, registry_config
 from gitops.usecases.plan import Planning, UnplannableError, plan
 from gitops.usecases.validate import validate
@@ -83,6 +85,47 @@ def test_pruning_reads_what_is_listed_or_recorded_in_managed_namespaces() -> Non
     assert [str(a.topic) for a in elsewhere.actions if isinstance(a, DeleteSchema)] == [
         "shop/orders/unmanaged"
     ]
+
+
+def test_topics_without_a_manifest_are_told_and_not_read() -> None:
+    listed = [
+        TopicName(ORDERS, "second"),
+        TopicName(ORDERS, "first"),
+        TopicName(ORDERS, "created", "non-persistent"),
+        TopicName(NamespaceName("shop", "unmanaged"), "other"),
+    ]
+    registry = FakeRegistry(state(topic_state(CREATED, STRING)), listed=listed)
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+
+    made = plan(_planning(files, registry))
+
+    assert [str(topic) for topic in made.unmanaged] == ["shop/orders/first", "shop/orders/second"]
+    assert made.unlisted == ()
+    assert [scope.topics for scope in registry.asked] == [{CREATED}]
+    assert plan(_planning(files, registry, prune=True)).unmanaged == ()
+
+
+def test_a_registry_that_does_not_list_topics_is_planned_all_the_same() -> None:
+    known = state(topic_state(CREATED, STRING))
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+
+    made = plan(_planning(files, FakeRegistry(known, unlisted=[ORDERS])))
+
+    assert (made.unmanaged, made.unlisted) == ((), (ORDERS,))
+    assert (made.unchanged, made.findings) == (1, ())
+
+
+def test_a_topic_that_comes_meanwhile_makes_no_plan_stale() -> None:
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+    nothing = state(namespaces={ORDERS: _NOTHING})
+    other = TopicName(ORDERS, "other")
+
+    before = plan(_planning(files, FakeRegistry(nothing)))
+    after = plan(_planning(files, FakeRegistry(nothing, listed=[other])))
+
+    assert after.unmanaged == (other,)
+    assert to_document(after)["digest"] == to_document(before)["digest"]
+    assert check_reviewed(check_document(to_document(before)), after) == 0
 
 
 def test_files_with_errors_are_not_planned() -> None:

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitops.model.errors import InvalidNameError, UsageError
+from gitops.model.errors import InvalidNameError, NotThereError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import NamespacePolicies, PolicyValue, TopicPolicies
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.usecases.policies import observe_policies, parse_assignments, parse_subject
 from tests.support.fake_registry import FakeRegistry
-from tests.support.states import CREATED, ORDERS, state, topic_state
+from tests.support.states import CREATED, ORDERS, STRING, state, topic_state
 
 
 @pytest.mark.parametrize(
@@ -120,5 +120,29 @@ def test_a_topics_policies_and_what_holds_for_it() -> None:
 
 @pytest.mark.parametrize("subject", [NamespaceName("no", "where"), TopicName.parse("no/where/x")])
 def test_without_a_namespace_there_are_none(subject: NamespaceName | TopicName) -> None:
-    with pytest.raises(UsageError, match="no namespace 'no/where'"):
+    with pytest.raises(NotThereError, match="no namespace 'no/where'"):
         observe_policies(FakeRegistry(_KNOWN), subject)
+
+
+_ABSENT = TopicName(ORDERS, "creatd")
+
+
+@pytest.mark.parametrize(
+    "registry",
+    [
+        FakeRegistry(_KNOWN, listed=[_ABSENT]),
+        FakeRegistry(state(topic_state(_ABSENT, STRING))),
+        FakeRegistry(_KNOWN, unlisted=[ORDERS]),
+    ],
+    ids=["listed", "with a schema", "perhaps"],
+)
+def test_the_policies_of_a_topic_that_exists(registry: FakeRegistry) -> None:
+    assert observe_policies(registry, _ABSENT, existing=True).own == TopicPolicies()
+
+
+def test_the_policies_of_a_topic_that_does_not_exist() -> None:
+    with pytest.raises(NotThereError, match="no topic 'shop/orders/creatd'") as raised:
+        observe_policies(FakeRegistry(_KNOWN, listed=[CREATED]), _ABSENT, existing=True)
+
+    assert raised.value.hint == f"did you mean {CREATED}?"
+    assert observe_policies(FakeRegistry(_KNOWN), _ABSENT).own == TopicPolicies()

@@ -198,9 +198,43 @@ def test_redirects_in_a_circle_end(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/admin/v2/x").respond_with_data(
         status=307, headers={"Location": "/admin/v2/x"}
     )
-    with pytest.raises(OutsideError, match="more than 5 redirects"):
+    with pytest.raises(OutsideError, match="more than 5 redirects") as error:
         open_test_transport(httpserver.url_for("")).get("x")
     assert len(httpserver.log) == 6
+    assert error.value.where == f"GET {httpserver.url_for('/admin/v2/x')}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[", "the connection broke"),
+        (b"HTTP/1.1 302 Elsewhere\r\nContent-Length: 0\r\nLocation: /x?t=2\r\n\r\n", "redirects"),
+        (b"HTTP/1.1 307 Elsewhere\r\nContent-Length: 0\r\nLocation: ftp://x\r\n\r\n", "no http"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 2000, "larger than"),
+    ],
+)
+def test_of_a_redirects_target_only_host_and_path_are_told(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, answer: bytes, said: str
+) -> None:
+    monkeypatch.setattr(transport_module, "LARGEST_ANSWER", 1000)
+    with scripted_server([answer]) as owner:
+        there = owner.url.replace("http://", f"http://{SECRET}:{SECRET}@")
+        httpserver.expect_request("/admin/v2/x").respond_with_data(
+            status=307, headers={"Location": f"{there}/admin/v2/x?token={SECRET}#{SECRET}"}
+        )
+        with pytest.raises(OutsideError, match=said) as error:
+            open_test_transport(httpserver.url_for("")).send("POST", "x", b"{}")
+    assert error.value.where == f"POST {owner.url}/admin/v2/x"
+    assert SECRET not in error.value.what + error.value.hint
+
+
+def test_an_answer_names_its_request_without_the_query(httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/admin/v2/x").respond_with_data(
+        status=307, headers={"Location": f"/admin/v2/y?token={SECRET}"}
+    )
+    httpserver.expect_request("/admin/v2/y").respond_with_data(status=500)
+    answer = open_test_transport(httpserver.url_for("")).get("x")
+    assert answer.where == f"GET {httpserver.url_for('/admin/v2/y')}"
 
 
 @pytest.mark.parametrize("location", ["", "file:///etc/passwd", "http://[", "//:0"])

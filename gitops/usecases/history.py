@@ -1,0 +1,59 @@
+"""What a registry holds of one topic, and what to say where it holds nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitops.model.errors import NotThereError, OutsideError
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.model.state import Scope
+from gitops.ports import Registry
+from gitops.repository.suggestions import closest
+
+_SHOWN: Final = 3
+
+
+def read_history(registry: Registry, topic: TopicName) -> SchemaHistory:
+    """The live versions of a topic, one at least; raises NotThereError, OutsideError."""
+    history = registry.observe(Scope(topics=frozenset({topic}))).topics[topic].history
+    if history.entries:
+        return history
+    _require_namespace(registry, topic.namespace)
+    hint = similar_topic(registry, topic) or "nobody has registered one, or it was deleted"
+    raise NotThereError(f"{topic} has no schema", where=registry.address, hint=hint)
+
+
+def read_version(registry: Registry, topic: TopicName, version: int | None) -> SchemaEntry:
+    """One version of a topic, the latest without a number; raises as `read_history`."""
+    entries = read_history(registry, topic).entries
+    found = [entry for entry in entries if version is None or entry.version == version]
+    if not found:
+        known = ", ".join(str(entry.version) for entry in entries[-_SHOWN:])
+        raise NotThereError(
+            f"{topic} has no version {version}",
+            where=registry.address,
+            hint=f"the newest are {known}; `pulsar-gitops schemas versions {topic}` lists all",
+        )
+    return found[-1]
+
+
+def similar_topic(registry: Registry, topic: TopicName) -> str:
+    """A topic of the namespace with nearly this name, as a question; empty where none is known."""
+    try:
+        known = registry.list_topics(topic.namespace)
+    except OutsideError:
+        return ""
+    names = {each.local_name: each for each in known}
+    near = closest(topic.local_name, names)
+    return f"did you mean {names[near]}?" if near else ""
+
+
+def _require_namespace(registry: Registry, name: NamespaceName) -> None:
+    """Raise NotThereError where there is none, as far as these credentials may know."""
+    try:
+        found = registry.observe(Scope(namespaces=frozenset({name}))).namespaces[name]
+    except OutsideError:
+        return
+    if not found.exists:
+        raise NotThereError(f"there is no namespace '{name}'", where=registry.address)
