@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 from collections.abc import Iterator
-from random import Random
 from typing import Any, Final
 
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.schema import AUTO_TYPES, AVRO_DEFINED, DEFINED_TYPES, SchemaType
+from gitops.model.schema import AVRO_DEFINED, DEFINED_TYPES, SchemaType
+from tests.oracle.avro_changes import AvroChanges
 from tests.oracle.avro_schemas import AvroSchemas, Json
+from tests.oracle.chance import Chance
+from tests.oracle.jackson_schemas import JacksonSchemas
+from tests.oracle.json_texts import JsonTexts
+from tests.oracle.json_trees import spoilt
+from tests.oracle.key_values import KeyValues
 from tests.oracle.protobuf_native_cases import Envelopes
+from tests.oracle.recorded import recorded_cases
 
-_STRATEGIES: Final = tuple(strategy.value for strategy in SchemaCompatibilityStrategy)
-_MODES: Final = ("producer",) * 4 + ("compat", "consumer", "subscribe", "version", "lookup")
-_PLAIN: Final = tuple(t.value for t in SchemaType if t not in DEFINED_TYPES | AUTO_TYPES)
-_STRUCT: Final = tuple(sorted(t.value for t in AVRO_DEFINED))
+STRATEGIES: Final = tuple(strategy.value for strategy in SchemaCompatibilityStrategy)
+MODES: Final = ("producer",) * 4 + ("compat", "consumer", "subscribe", "version", "lookup")
+_PLAIN: Final = tuple(t.value for t in SchemaType if t not in DEFINED_TYPES)
+_STRUCT: Final = frozenset(t.value for t in AVRO_DEFINED)
 _NATIVE: Final = "PROTOBUF_NATIVE"
 _TYPES: Final = (
-    *("AVRO",) * 6,
-    *("JSON",) * 4,
-    *(_NATIVE,) * 3,
-    *("PROTOBUF", "KEY_VALUE", "KEY_VALUE", "plain"),
+    *("AVRO",) * 12,
+    *("JSON",) * 6,
+    *(_NATIVE,) * 5,
+    *("KEY_VALUE",) * 5,
+    *("PROTOBUF", "PROTOBUF", "plain"),
 )
-_HALVES: Final = (*_STRUCT, "AVRO", "AVRO", _NATIVE, _NATIVE, "STRING", "INT32", "BYTES", "NOPE")
-_JACKSON: Final = (
-    '{"type":"object","id":"x","properties":{"a":{"type":"string"}}}',
-    '{"type":"object","id":"y"}',
-    '{"type":"object","properties":{"a":{"type":"integer","required":true}}}',
-    '{"id":"x","type":"any"}',
-    '{"type":"array","items":{"type":"zzz"}}',
-    '{"type":"any","required":["a"]}',
-    '{"type":"Object"}',
-    '["object",{"id":"x"}]',
-    '["object"]',
-    "null",
-    "",
+_ODDITIES: Final = (0.0, 0.0, 0.0, 0.0, 0.0, 0.1, 0.3, 1.0)
+_PLAIN_TEXTS: Final = ("", "", "", "", "", "null", "null", "x", '""', " ", "NULL", "{}", "null ")
+_RAW: Final = (
+    *(b"\xff", b"\xed\xa0\x80", b"\xed\xa0", b"\xf0\x9f", b"\xc0\x80", b"\x00", b"\xe2\x82"),
+    *(b"\xef\xbb\xbf", b"\xc3"),
 )
-_SLIPS: Final = ("", "{}", '{"key":1}', "[]", '{key:"",value:""}', "{'key':'','value':''} ", "x")
+_RECORDED_SHARE: Final = 0.25
+_MANY_BRACKETS: Final = 300
 
 
 class Cases:
@@ -46,9 +47,15 @@ class Cases:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.random = Random(seed)  # noqa: S311 - it is to be repeated, not to be secret
-        self.schemas = AvroSchemas(self.random)
-        self.envelopes = Envelopes(self.random)
+        self.chance = Chance(seed)
+        self.schemas = AvroSchemas(self.chance)
+        self.changes = AvroChanges(self.schemas)
+        self.envelopes = Envelopes(self.chance)
+        self.jackson = JacksonSchemas(self.chance)
+        self.texts = JsonTexts(self.chance)
+        self.pairs = KeyValues(self.chance, self._value)
+        self.odd = 0.0
+        self.bases: dict[str, Json] = {}
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         number = 0
@@ -57,80 +64,137 @@ class Cases:
             number += 1
 
     def _case(self, name: str) -> dict[str, Any]:
-        random = self.random
-        kind = self._type()
+        chance = self.chance
+        self.odd = chance.choice(_ODDITIES)
+        self.schemas.renew(self.odd)
         self.envelopes.renew()
-        base = self.schemas.record() if random.random() < 0.8 else self.schemas.schema()
+        self.pairs.renew()
+        self.bases = {}
+        kind, schemas = self._schemas()
         case: dict[str, Any] = {
             "id": name,
-            "strategy": random.choice(_STRATEGIES),
-            "mode": random.choice(_MODES),
-            "existing": [self._entry(kind, base) for _ in range(self._length())],
-            "candidate": self._definition(self._other_type(kind), base),
+            "tag": f"random:{kind.lower()}",
+            "mode": chance.choice(MODES),
+            "strategy": chance.choice(STRATEGIES),
+            "existing": schemas[:-1],
+            "candidate": schemas[-1],
         }
-        if random.random() < 0.1 and case["existing"]:
-            again = random.choice(case["existing"])
-            kept = "deleted" in again or "encoding" in again
-            case["candidate"] = case["candidate"] if kept else dict(again)
         if case["mode"] == "subscribe":
-            case["idle"] = random.random() < 0.5
+            case["idle"] = chance.maybe(0.5)
         return case
 
+    def _schemas(self) -> tuple[str, list[dict[str, Any]]]:
+        """The history with the candidate behind it, and the type of most of it."""
+        chance = self.chance
+        if chance.maybe(_RECORDED_SHARE):
+            entries = self._recorded()
+            kind = entries[-1]["type"]
+        else:
+            kind = self._type()
+            entries = [self._entry(kind) for _ in range(self._length() + 1)]
+        if len(entries) > 1 and chance.maybe(0.1):
+            entries[-1] = copy.deepcopy(chance.choice(entries[:-1]))
+            if chance.maybe(0.5):
+                entries[-1] = self._touched(entries[-1])
+        *existing, candidate = entries
+        return kind, [*map(self._kept, existing), candidate]
+
     def _length(self) -> int:
-        return self.random.choice((0, 1, 1, 1, 1, 2, 3, 4))
+        return self.chance.choice((0, 1, 1, 1, 1, 1, 2, 2, 3, 4, 5, 6))
 
     def _type(self) -> str:
-        kind = self.random.choice(_TYPES)
-        return self.random.choice(_PLAIN) if kind == "plain" else kind
+        kind = self.chance.choice(_TYPES)
+        return self.chance.choice(_PLAIN) if kind == "plain" else kind
 
-    def _other_type(self, kind: str) -> str:
-        return self._type() if self.random.random() < 0.05 else kind
-
-    def _entry(self, kind: str, base: Json) -> dict[str, Any]:
-        if self.random.random() < 0.06:
+    def _kept(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """An entry of the history: at times a tombstone, or bytes that no text stands for."""
+        chance = self.chance
+        if chance.maybe(0.05):
             return {"deleted": True}
-        kind = self._other_type(kind)
-        if kind == _NATIVE and self.random.random() < 0.1:
-            data = base64.b64encode(self.envelopes.data()).decode()
-            return {"type": kind, "schema": data, "encoding": "b64", "properties": {}}
-        return self._definition(kind, base)
+        if not chance.maybe(self.odd * 0.15):
+            return entry
+        if entry["type"] == "KEY_VALUE":
+            return self.pairs.raw(entry)
+        native = entry["type"] == _NATIVE and chance.maybe(0.7)
+        data = self.envelopes.data() if native else self._bytes(entry["schema"])
+        return {**entry, "schema": base64.b64encode(data).decode(), "encoding": "b64"}
 
-    def _definition(self, kind: str, base: Json) -> dict[str, Any]:
+    def _bytes(self, text: str) -> bytes:
+        data = text.encode("utf-8", "replace")
+        at = self.chance.randrange(len(data) + 1)
+        return data[:at] + self.chance.choice(_RAW) + data[at + self.chance.randrange(2) :]
+
+    def _entry(self, usual: str) -> dict[str, Any]:
+        chance = self.chance
+        kind = self._type() if chance.maybe(0.03) else usual
         if kind == "KEY_VALUE":
-            return self._pair(base)
-        schema = self._text(kind, base)
-        return {"type": kind, "schema": schema, "properties": self._properties()}
+            return self.pairs.entry(self.odd)
+        properties = {"owner": chance.choice("ab")} if chance.maybe(0.15) else {}
+        return {"type": kind, "schema": self._text(kind), "properties": properties}
 
-    def _text(self, kind: str, base: Json) -> str:
-        random = self.random
+    def _text(self, kind: str) -> str:
+        chance = self.chance
         if kind == _NATIVE:
             return self.envelopes.text()
-        if kind == "JSON" and random.random() < 0.12:
-            return random.choice(_JACKSON)
-        if kind in _STRUCT:
-            return self.schemas.text(self.schemas.changed(base))
-        return random.choice(("", "", "", "", "null", "x"))
+        if kind not in _STRUCT:
+            return chance.choice(_PLAIN_TEXTS)
+        value = self._value(kind)
+        if chance.maybe(self.odd * 0.03):
+            return self.texts.deep(value)
+        return self.texts.written(value, self.odd)
 
-    def _properties(self) -> dict[str, str]:
-        return {"owner": self.random.choice("ab")} if self.random.random() < 0.2 else {}
-
-    def _pair(self, base: Json) -> dict[str, Any]:
-        random = self.random
-        properties = self._properties()
-        halves = {}
-        for half in ("key", "value"):
-            kind = random.choice(_HALVES)
-            if random.random() < 0.95:
-                properties[f"{half}.schema.type"] = kind
-            if random.random() < 0.1:
-                properties[f"{half}.schema.properties"] = random.choice(("{}", '{"a":"b"}', "x"))
-            halves[half] = self._half(kind, base)
-        if random.random() < 0.5:
-            properties["kv.encoding.type"] = random.choice(("INLINE", "SEPARATED", "nope"))
-        text = json.dumps(halves) if random.random() < 0.95 else random.choice(_SLIPS)
-        return {"type": "KEY_VALUE", "schema": text, "properties": properties}
-
-    def _half(self, kind: str, base: Json) -> Json:
+    def _value(self, kind: str) -> Json:
+        """A definition that needs one: the next step from what was there before."""
+        chance = self.chance
         if kind == _NATIVE:
             return self.envelopes.value()
-        return self.schemas.changed(base) if kind in _STRUCT else ""
+        if kind == "JSON" and chance.maybe(0.15):
+            return self.jackson.schema(self.odd)
+        if "avro" not in self.bases:
+            self.bases["avro"] = self._first()
+        value = self.changes.changed(self.bases["avro"])
+        if chance.maybe(0.7):
+            self.bases["avro"] = value
+        return value
+
+    def _first(self) -> Json:
+        return self.schemas.record() if self.chance.maybe(0.85) else self.schemas.schema()
+
+    # ------------------------------------------------------------ recorded ones, changed
+
+    def _recorded(self) -> list[dict[str, Any]]:
+        """A recorded case, with a change or two."""
+        chance = self.chance
+        case = chance.choice(recorded_cases())
+        entries = [*case["existing"], case["candidate"]]
+        kept = [dict(one) for one in entries if "deleted" not in one and "encoding" not in one]
+        for _ in range(chance.choice((0, 1, 1, 1, 2))):
+            at = chance.randrange(len(kept))
+            kept[at] = self._touched(kept[at])
+        if chance.maybe(0.2):
+            chance.shuffle(kept)
+        return kept
+
+    def _touched(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """The entry with a change that people make, or one that nobody would."""
+        chance = self.chance
+        if chance.maybe(0.04):
+            return {**entry, "type": self._type()}
+        value = None if chance.maybe(0.05) else _read(entry["schema"])
+        if value is None:
+            return {**entry, "schema": self.texts.slipped(entry["schema"])}
+        if entry["type"] in _STRUCT and chance.maybe(0.85):
+            value = self.changes.changed(value)
+        elif chance.maybe(0.6):
+            value = spoilt(chance, value)
+        return {**entry, "schema": self.texts.written(value, self.odd)}
+
+
+def _read(text: str) -> Json:
+    """The value, None where there is none that could be changed."""
+    if text.count("[") + text.count("{") > _MANY_BRACKETS:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, Final
 
+from tests.oracle.protobuf_texts import DEFAULTS, NUMBERS, TEXTS
+
 Node = int | bytes | list["Pair"]
 Pair = tuple[int, Node]
 """A field of a message: its number, and a varint, text as bytes, or a message."""
@@ -17,57 +19,6 @@ _NAMES: Final = ("A", "B", "C", "E", "a", "b", "p", "q", "x")
 _NAMES_AS_BYTES: Final = (b"A", b"B", b"a", b"b")
 _PACKAGES: Final = (b"", b"", b"p", b"p", b"p.q", b"p.q.x", b"A")
 _FILES: Final = (b"a.proto", b"b.proto", b"c.proto", b"d.proto")
-_TEXTS: Final = (
-    *(b"A", b"B", b"E", b"p", b"q", b"A.B", b".A", b".p.A", b"p.A", b"q.A", b"p.q.A", b".p.q.A.B"),
-    *(
-        b"",
-        b".",
-        b"..",
-        b"1a",
-        b"a-b",
-        b"\xc3\xa9",
-        b"\xff",
-        b"\xed\xa0\x80",
-        b"p..q",
-        b"p.",
-        b".p",
-    ),
-    *(
-        b"a.proto",
-        b"b.proto",
-        b"nope",
-        b"true",
-        b"1",
-        b"-1",
-        b"08",
-        b"0x1F",
-        b"1.5",
-        b"inf",
-        b"nan",
-    ),
-    *(
-        b"4294967295",
-        b"4294967296",
-        b"9223372036854775808",
-        b"18446744073709551616",
-        b"-2147483649",
-    ),
-    *(b"1e5f", b" 1 ", b".", b"0x1p3", b"--1", b"+1", b"0x-1", b"0o7", b"Infinity", b"1_0", b"a\\"),
-    *(b"\\x", b"\\777", b"\\u12g4", b"\\ud800", b"\\U0010FFFF", b"\\U00110000", b"\\q", b"\\'"),
-)
-_DEFAULTS: Final = {
-    **dict.fromkeys((1, 2), (b"1.5", b"inf", b"-inf", b"nan", b"1e5f", b" 1 ", b"0x1p3", b".5")),
-    **dict.fromkeys((3, 5, 15, 16, 17, 18), (b"1", b"-1", b"0x1F", b"017", b"-2147483648")),
-    **dict.fromkeys((4, 6, 7, 13), (b"1", b"0x1F", b"4294967295", b"017")),
-    12: (b"a", b"\\777", b"\\x1f", b"\\U0010FFFF", b"\\'", b"\xc3\xa9"),
-}
-"""Default values that a type takes, by its number; other types take any text."""
-
-_NUMBERS: Final = (
-    *range(21),
-    *(-1, 100, 998, 999, 1000, 1001, 19000, 2**29 - 1, 2**29, 2**31 - 1, 2**31, 2**32 - 1),
-    *(2**32, 2**32 + 1, 2**63, 2**64 - 1),
-)
 _SLIPS: Final = (
     "null",
     "[]",
@@ -125,12 +76,13 @@ class Envelopes:
         self.files: list[Pair] = []
         self.known: dict[int, list[str]] = {}
         self.odd = 0.0
+        self.usual_root = ""
         self.renew()
 
     def renew(self) -> None:
         """Begin with another set."""
         names = list(_FILES[: self.random.choice((1, 1, 2, 2, 3, 4))])
-        self.files = []
+        self.files, self.usual_root = [], ""
         self.odd = self.random.choice((0, 0, 0.2))
         for index in reversed(range(len(names))):
             self.known = {11: [], 14: []}
@@ -156,7 +108,7 @@ class Envelopes:
         """An envelope as a JSON value."""
         random = self.random
         files = copy.deepcopy(self.files)
-        for _ in range(random.choice((0, 0, 0, 0, 0, 0, 1, 1, 2))):
+        for _ in range(random.choice((0,) * 9 + (1, 1, 2))):
             self._mutate(files)
         data = encode(files)
         if random.random() < 0.03:
@@ -185,8 +137,7 @@ class Envelopes:
         pairs += [(4, self._message(name, package, 0)) for name in messages]
         pairs += [(6, self._service(name)) for name in self._fresh(used, (0, 0, 0, 1))]
         pairs += [(7, self._extension(name)) for name in self._fresh(used, (0,) * 9 + (1,))]
-        if random.random() < 0.7:
-            pairs.append((12, random.choice((b"proto3", b"proto2", b"editions", b"x"))))
+        pairs += self._syntax()
         if random.random() < 0.1:
             pairs.append((9, [(1, [(1, b"\x01\x02"), (3, b"text")])]))
         return pairs
@@ -211,6 +162,8 @@ class Envelopes:
         fields = self._fresh(used, (0, 1, 2, 3))
         pairs += [(2, self._field(one, n, oneofs)) for one, n in zip(fields, numbers, strict=False)]
         pairs += [(8, [(1, b"o")]) for _ in range(oneofs)]
+        if random.random() < 0.1:
+            pairs += self._map(full_name)
         if random.random() < 0.8:
             pairs.append((5, [(1, 100), (2, random.choice((200, 102, 536870912)))]))
         if random.random() < self.odd:
@@ -240,10 +193,34 @@ class Envelopes:
             pairs.append((8, [(2, 1)]))
         return pairs
 
+    def _syntax(self) -> list[Pair]:
+        """proto2, proto3, an edition with features, or nothing."""
+        random = self.random
+        syntax = random.choice((b"proto3", b"proto2", b"editions", b"x", b""))
+        pairs: list[Pair] = [(12, syntax)] if syntax else []
+        if syntax == b"editions" or random.random() < 0.02:
+            pairs.append((14, random.choice((998, 999, 1000, 1001, 2, 2147483647, 0, -1))))
+            features: list[Pair] = [(random.randrange(1, 8), random.randrange(4))]
+            pairs += [(8, [(50, features)])] if random.random() < 0.5 else []
+        return pairs
+
+    def _map(self, scope: str) -> list[Pair]:
+        """A map field, and the message that its entries are."""
+        random = self.random
+        key, value = random.choice((5, 9, 9, 8, 12, 1)), random.choice((5, 9, 12, 14, 11))
+        entry: list[Pair] = [(1, b"MEntry")]
+        for name, number, kind in ((b"key", 1, key), (b"value", 2, value)):
+            field: list[Pair] = [(1, name), (3, number), (4, 1), (5, kind)]
+            entry.append((2, [*field, (6, self._type(kind))] if kind in {11, 14} else field))
+        entry.append((7, [(7, 1)]))
+        number = random.choice((30, 31))
+        field = [(1, b"m"), (3, number), (4, 3), (5, 11), (6, f".{scope}.MEntry".encode())]
+        return [(3, entry), (2, field)]
+
     def _default(self, kind: int) -> bytes:
         if self.random.random() < self.odd:
             return self._text()
-        return self.random.choice(_DEFAULTS.get(kind, _NAMES_AS_BYTES))
+        return self.random.choice(DEFAULTS.get(kind, _NAMES_AS_BYTES))
 
     def _type(self, kind: int) -> bytes:
         """A name of a message or an enum, often short enough to need its scope."""
@@ -272,7 +249,7 @@ class Envelopes:
     # ------------------------------------------------------------ what spoils them
 
     def _text(self) -> bytes:
-        return self.random.choice(_TEXTS)
+        return self.random.choice(TEXTS)
 
     def _mutate(self, files: list[Pair]) -> None:
         pairs = self.random.choice([pairs for pairs in _messages(files) if pairs] or [files])
@@ -289,7 +266,7 @@ class Envelopes:
         if isinstance(value, list):
             pairs.append((self.random.choice((1, 2, 3, 5, 7, 8, 9, 10, 11, 50, 999)), self._any()))
         else:
-            other = self._text() if isinstance(value, bytes) else self.random.choice(_NUMBERS)
+            other = self._text() if isinstance(value, bytes) else self.random.choice(NUMBERS)
             pairs[at] = (number, other)
 
     def _drop(self, pairs: list[Pair], at: int, _number: int, _value: Node) -> None:
@@ -304,7 +281,7 @@ class Envelopes:
     def _any(self) -> Node:
         part: list[Pair] = [(1, b"x"), (2, 1)]
         options: list[Pair] = [(999, [(2, part[: self.random.randrange(3)])])]
-        number = self.random.choice(_NUMBERS)
+        number = self.random.choice(NUMBERS)
         return self.random.choice((number, self._text(), b"\x80", b"\x01", [], options, part))
 
     def _damaged(self, data: bytes) -> bytes:
@@ -320,6 +297,8 @@ class Envelopes:
         random = self.random
         if random.random() < 0.07:
             return random.choice(_SPECIAL_NAMES)
+        if self.usual_root and random.random() < 0.75:
+            return self.usual_root
         file = _fields(random.choice(files)[1] if random.random() < 0.05 else files[0][1])
         names = [_first(file, 2)]
         message = [value for number, value in file if number == 4]
@@ -328,6 +307,7 @@ class Envelopes:
             names.append(_first(found, 1))
             message = [value for number, value in found if number == 3]
         name = ".".join(part for part in names if part)
+        self.usual_root = self.usual_root or name
         return f".{name}" if random.random() < 0.04 else name
 
     def _file_name(self, files: list[Pair]) -> str:

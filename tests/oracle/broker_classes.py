@@ -1,0 +1,71 @@
+"""The oracle as a process that is asked again and again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from tests.support.pulsar_class_path import CACHE, class_path, find_java
+
+Verdict = Mapping[str, Any]
+_SCRIPT: Final = Path(__file__).parent / "run-oracle.sh"
+
+
+class BrokerClasses:
+    """The broker's own classes, which answer each line that is written to them."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def ask(self, cases: Sequence[Mapping[str, Any]]) -> list[Verdict]:
+        """A verdict for each case, in order."""
+        lines = [json.dumps(case) for case in cases]
+        # The pipes hold little: whoever wrote all before reading would wait for ever.
+        writer = threading.Thread(target=_write, args=(_open(self._process.stdin), lines))
+        writer.start()
+        answers = _open(self._process.stdout)
+        verdicts = [json.loads(answers.readline()) for _ in lines]
+        writer.join()
+        return verdicts
+
+
+def _write(stream: IO[str], lines: Sequence[str]) -> None:
+    stream.writelines(f"{line}\n" for line in lines)
+    stream.flush()
+
+
+def _open(stream: IO[str] | None) -> IO[str]:
+    if stream is None:
+        raise ValueError("the process has no pipe")
+    return stream
+
+
+@contextmanager
+def broker_classes(folder: Path) -> Iterator[BrokerClasses]:
+    """The oracle while the block runs; raises BrokerUnavailableError.
+
+    `folder` is where the list of the broker's jars is written.
+    """
+    find_java()
+    jars = folder / "class-path.txt"
+    jars.write_text(class_path(), encoding="utf-8")
+    environment = {**os.environ, "ORACLE_BUILD": str(CACHE / "oracle"), "ORACLE_FLUSH": "true"}
+    process = subprocess.Popen(
+        [str(_SCRIPT), str(jars)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        errors="surrogatepass",
+        env=environment,
+    )
+    try:
+        yield BrokerClasses(process)
+    finally:
+        process.kill()
+        process.communicate()
