@@ -105,21 +105,22 @@ def _misfits(path: str, document: TopicSnapshot) -> Iterator[Finding]:
 def _failures(
     path: str, data: bytes, model: type[TopicSnapshot | NamespaceSnapshot]
 ) -> list[Finding]:
-    hint = "" if looks_like_one(data) else MOVE_AWAY
+    if not looks_like_one(data):
+        return [_finding(Location(file=path), "this does not look like a snapshot", MOVE_AWAY)]
     try:
         text = data.decode()
         value = json.loads(text)
     except UnicodeDecodeError:
-        return [_finding(Location(file=path), "the file is not UTF-8", hint)]
+        return [_finding(Location(file=path), "the file is not UTF-8")]
     except json.JSONDecodeError as error:
         mistake = json_mistake(text, error.msg, error.pos)
         place = JsonPositions(path, text).at_offset(mistake.offset)
-        return [_finding(place, f"not JSON: {mistake.message}", hint)]
+        return [_finding(place, f"not JSON: {mistake.message}")]
     except (RecursionError, ValueError):
-        return [_finding(Location(file=path), "nested too deep or too large to be read", hint)]
+        return [_finding(Location(file=path), "nested too deep or too large to be read")]
     places = JsonPositions(path, text)
     return [
-        _finding(places.at_pointer(pointer(each.path), at_key=each.at_key), each.message, hint)
+        _finding(places.at_pointer(pointer(each.path), at_key=each.at_key), each.message)
         for each in _problems(data, value, model)
     ]
 

@@ -12,7 +12,7 @@ from gitops.cli.exits import Exit
 
 def explain(
     rule: Annotated[
-        str | None, typer.Argument(metavar="[RULE-ID]", help="Such as AVRO-R002; none: list all.")
+        str | None, typer.Argument(metavar="RULE-ID", help="Such as AVRO-R002; none: list all.")
     ] = None,
     no_color: options.NoColor = False,
 ) -> int:

@@ -19,6 +19,10 @@ from gitops.repository.suggestions import did_you_mean_or_list
 
 _NOTHING = Config(registries={}, default_registry="", safety=SafetyConfig())
 _REGISTRY_DEPTH = 2
+_OTHER_ENDING = "gitops.yml"
+_NONE_HERE = (
+    "run it in a schemas repository, name one with --repo, or make one with pulsar-gitops init"
+)
 
 
 def load_settings(sources: Sources) -> tuple[Config, list[Finding]]:
@@ -29,8 +33,7 @@ def load_settings(sources: Sources) -> tuple[Config, list[Finding]]:
         raise UsageError(
             f"this is no schemas repository: {error.what}",
             where=CONFIG,
-            hint="run it in a schemas repository, name one with --repo,"
-            " or make one with pulsar-gitops init",
+            hint=f"rename {_OTHER_ENDING} to {CONFIG}" if _OTHER_ENDING in sources else _NONE_HERE,
         ) from error
     manifest = Manifest(CONFIG, data, ConfigDocument, secrets=True)
     document = manifest.document or _what_is_left(manifest)

@@ -101,6 +101,32 @@ def test_a_snapshot_is_written_once(applied: Path, command: CommandLine) -> None
     assert command("validate", "--repo", applied).code == 0
 
 
+def test_a_broken_snapshot_is_recorded_again(applied: Path, command: CommandLine) -> None:
+    command("snapshot", "--repo", applied)
+    place = applied / "snapshots/local/shop/orders/order-created.json"
+    good = place.read_bytes()
+    place.write_bytes(good[: len(good) // 2])
+
+    told = command("validate", "--repo", applied)
+    again = command("snapshot", "--repo", applied)
+
+    assert "REPO-R024" in told.out
+    assert again.code == 0
+    assert place.read_bytes() == good
+
+
+def test_a_file_of_somebody_else_stays_where_it_is(applied: Path, command: CommandLine) -> None:
+    place = applied / "snapshots/local/shop/orders/mine.json"
+    place.parent.mkdir(parents=True)
+    place.write_text("[1, 2]\n")
+
+    done = command("snapshot", "--repo", applied)
+
+    assert done.code == 2
+    assert "mine.json" in done.err
+    assert place.read_text() == "[1, 2]\n"
+
+
 def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     def schemas(*args: object) -> str:
         done = command("schemas", *args, "--repo", applied)

@@ -65,6 +65,13 @@ def test_without_gitops_yaml_there_is_nothing_to_do() -> None:
     assert "pulsar-gitops init" in caught.value.hint
 
 
+def test_a_wrong_ending_of_gitops_yaml_is_told() -> None:
+    with pytest.raises(UsageError) as caught:
+        load(MemoryTree({"gitops.yml": ""}))
+
+    assert caught.value.hint == "rename gitops.yml to gitops.yaml"
+
+
 def test_a_definition_is_taken_exactly_as_it_is() -> None:
     text = f"// mine\r\n{_RECORD}\n\n"
 
@@ -347,38 +354,6 @@ def test_a_link_that_leads_outside_is_a_finding(tmp_path: Path) -> None:
 
     assert [(f.rule, str(f.location)) for f in loaded.findings] == [
         ("REPO-R007", "namespaces/shop")
-    ]
-
-
-@pytest.mark.parametrize(
-    ("path", "content", "hint"),
-    [
-        ("order.yaml", _TOPIC, "move it to namespaces/<tenant>/<namespace>/<topic>.yaml"),
-        ("services/a.yaml", f"{_HEADER}kind: Client\n", "move it to clients/<service>.yaml"),
-        ("a.yml", "kind: Deployment\n", "manifests lie below namespaces/, clients/ and waivers/"),
-        (
-            "types/money.avsc",
-            _RECORD,
-            "name shop.A as a type in another definition, or remove it",
-        ),
-        ("types/bad.avsc", "{", "name it in a manifest, or remove it"),
-        (
-            f"{_ORDERS}/b.avsc",
-            _RECORD,
-            f"write a manifest {_ORDERS}/b.yaml with definition: b.avsc, or remove it",
-        ),
-        (
-            f"{_ORDERS}/a.avsc",
-            _RECORD,
-            f"write definition: a.avsc in {_ORDERS}/a.yaml, or remove it",
-        ),
-    ],
-)
-def test_a_file_that_nothing_uses_says_what_would(path: str, content: str, hint: str) -> None:
-    loaded = _load_topic("schema: {type: STRING}\n", {path: content})
-
-    assert [(each.rule, str(each.location), each.hint) for each in loaded.findings] == [
-        ("REPO-R023", path, hint)
     ]
 
 

@@ -135,11 +135,11 @@ def _with(text: str) -> RegistryState:
     ("content", "what"),
     [
         (b"", "there is nothing"),
-        (b"\xff", "not UTF-8"),
         (b"{", "the text ends too early"),
-        (b"[]", "must be a mapping"),
-        (b"{}", "missing key 'apiVersion'"),
         (b'{"kind": "TopicSnapshot", "more": 1}', "missing key 'apiVersion'"),
+        (b'{"kind": "TopicSnapshot", "\xff": 1}', "not UTF-8"),
+        (b"\xff", "does not look like a snapshot"),
+        (b"[]", "does not look like a snapshot"),
     ],
 )
 def test_a_broken_file_says_which_and_what_to_do(content: bytes, what: str) -> None:
