@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from gitops.model.errors import InvalidNameError, UnreadableFileError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import plain_policies
-from gitops.model.schema import SchemaEntry
+from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.ports import FileTree
 from gitops.repository.broken_snapshots import (
@@ -46,6 +46,23 @@ def recorded_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
         for path in snapshot_files(tree, registry)
         if _is_of_topic(path)
     )
+
+
+def latest_recorded(
+    tree: FileTree, topics: frozenset[TopicName]
+) -> dict[TopicName, list[SchemaInfo]]:
+    """The latest schema of each of these topics in every snapshot; broken files are passed over."""
+    found: dict[TopicName, list[SchemaInfo]] = {}
+    for path in tree.paths():
+        if not (path.startswith(SNAPSHOTS) and is_placed(path) and _is_of_topic(path)):
+            continue
+        with suppress(UnreadableFileError, ValidationError):
+            snapshot = TopicSnapshot.model_validate_json(tree.read(path))
+            topic = TopicName.parse(snapshot.topic)
+            latest = snapshot.history().latest
+            if topic in topics and latest:
+                found.setdefault(topic, []).append(latest.info)
+    return found
 
 
 def replaceable_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:

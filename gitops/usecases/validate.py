@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import TopicName
 from gitops.model.repository import Repository
-from gitops.usecases.severities import graded
+from gitops.model.schema import SchemaInfo
+from gitops.planning.sameness import is_same
+from gitops.usecases.severities import graded, worst
+
+Recorded = Callable[[frozenset[TopicName]], Mapping[TopicName, Sequence[SchemaInfo]]]
+"""From topics to the latest schemas that snapshots record of them."""
 
 
-def validate(repository: Repository, paths: tuple[str, ...] = ()) -> tuple[Finding, ...]:
-    """All findings about the files, graded; with `paths` only those in these files or folders."""
-    content = (f for source in repository.topics.values() for f in source.findings)
-    findings = graded((*repository.findings, *content), repository.config.rules)
-    return tuple(_once(finding for finding in findings if _is_in(finding, paths)))
+def validate(
+    repository: Repository, paths: tuple[str, ...] = (), recorded: Recorded = lambda _: {}
+) -> tuple[Finding, ...]:
+    """All findings about the files, graded; with `paths` only those in these files or folders.
+
+    What a registry holds already, as its snapshot records it, is reported and is no error.
+    """
+    rules = repository.config.rules
+    content = {
+        topic: graded(source.findings, rules)
+        for topic, source in repository.topics.items()
+        if source.findings
+    }
+    bad = frozenset(topic for topic, its in content.items() if worst(its) is Severity.ERROR)
+    for topic, held in (recorded(bad) if bad else {}).items():
+        latest = repository.desired.topics[topic].history.latest
+        if latest and any(is_same(latest.info, info) for info in held):
+            content[topic] = tuple(_reported(one) for one in content[topic])
+    findings = (*graded(repository.findings, rules), *chain.from_iterable(content.values()))
+    wanted = (finding for finding in findings if _is_in(finding, paths))
+    return tuple(_once(sorted(wanted, key=lambda one: (one.sort_key, -one.severity))))
+
+
+def _reported(one: Finding) -> Finding:
+    return replace(one, severity=min(one.severity, Severity.WARNING))
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -25,8 +25,13 @@ def validate(
     """Check the files of the repository, without any registry."""
     from gitops.cli.findings import finish, relative_paths
     from gitops.cli.opened import open_repository
+    from gitops.repository.snapshots import latest_recorded
     from gitops.usecases.validate import validate as run
 
     opened = open_repository(repo)
-    found = run(opened.repository, relative_paths(opened.root, paths or []))
+    found = run(
+        opened.repository,
+        relative_paths(opened.root, paths or []),
+        lambda topics: latest_recorded(opened.tree, topics),
+    )
     return finish(found, opened, output_format, output, fail_on, no_color=no_color)
