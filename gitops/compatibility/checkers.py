@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from gitops.compatibility import avro_check, json_check, key_value
 from gitops.compatibility.decision import StoredSchema
@@ -12,6 +13,10 @@ from gitops.compatibility.protobuf_native.errors import EndlessImportsError, Inv
 from gitops.compatibility.protobuf_native.root import root_message
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
+
+_HALVES: Final = ("key", "value")
+_PARSED: Final = frozenset({SchemaType.AVRO, SchemaType.JSON})
+_NULL: Final = Outcome(end=End.CRASHED, reason="an existing version has null in its place")
 
 
 def check_latest(latest: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
@@ -92,22 +97,31 @@ def _check_key_value(
         old = [key_value.split(one.schema) for one in existing]
     except key_value.UndecodableError as error:
         return Outcome(end=End.CRASHED, reason=str(error))
-    # The list is turned round on its way to the checker of a half, which begins at the oldest so.
+    # The list is turned round on its way to the checker of a half, so that the oldest comes first.
     labelled = list(zip(existing, old, strict=True))[::-1]
     pairs = [([Labelled(one.label, o[i]) for one, o in labelled], new[i]) for i in range(2)]
-    return _check_halves(pairs, candidate.label, strategy)
+    nulls = [[half is None for half in key_value.unpack(one.schema.data)] for one in existing]
+    crashes = [any(null[i] for null in nulls) and new[i].type in _PARSED for i in range(2)]
+    return _check_halves(pairs, candidate.label, strategy, crashes)
 
 
 def _check_halves(
-    pairs: Sequence[tuple[list[Labelled], StoredSchema]], label: str, strategy: Strategy
+    pairs: Sequence[tuple[list[Labelled], StoredSchema]],
+    label: str,
+    strategy: Strategy,
+    crashes: Sequence[bool],
 ) -> Outcome:
-    """Key, then value; the types of both come before the definition of either."""
-    checks = (_other_type, lambda old, new: check_list(old, new, strategy))
-    for check in checks:
-        for name, (halves, schema) in zip(("key", "value"), pairs, strict=True):
-            outcome = check(halves, Labelled(label, schema))
-            if outcome is not None and outcome.end is not End.COMPATIBLE:
-                return _of_half(outcome, name)
+    """Key, then value; the types of both come before the definition of either.
+
+    A half `crashes` that is to be parsed and is null, which only a client's own bytes can say.
+    """
+    for name, (halves, schema) in zip(_HALVES, pairs, strict=True):
+        if other := _other_type(halves, Labelled(label, schema)):
+            return _of_half(other, name)
+    for name, (halves, schema), null in zip(_HALVES, pairs, crashes, strict=True):
+        outcome = _NULL if null else check_list(halves, Labelled(label, schema), strategy)
+        if outcome.end is not End.COMPATIBLE:
+            return _of_half(outcome, name)
     return COMPATIBLE
 
 

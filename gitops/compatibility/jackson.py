@@ -23,10 +23,13 @@ from gitops.compatibility.jackson_text import DECODER, Json, Members, end_of_spa
 from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
 from gitops.compatibility.protobuf_native.text import jackson_text
 
-_IDENTIFIER: Final = re.compile(r"\w|\$")
+_AFTER_WORD: Final = r"[0-9A-Za-z_\x7f-\U0010ffff]"
+_NO_END: Final = re.compile(_AFTER_WORD)
+"""What may not follow a word such as null at once."""
+
 _NEXT_TOKEN: Final = re.compile(
-    r"""[ \t\r\n]*(?: \] | ,[ \t\r\n]*(?: ["{\[] | (?:true|false|null)(?![\w$])
-        | -?(?:0(?![0-9])|[1-9][0-9]{,999}+(?![0-9]))
+    rf"""[ \t\r\n]*(?: \] | ,[ \t\r\n]*(?: ["{{\[] | (?:true|false|null)(?!{_AFTER_WORD})
+        | -?(?:0(?![0-9])|[1-9][0-9]{{,999}}+(?![0-9]))
           (?:\.[0-9]++|(?!\.)) (?:[eE][+-]?[0-9]|(?![eE])) ))""",
     re.VERBOSE,
 )
@@ -133,7 +136,7 @@ def _read_other(text: str, start: int) -> JsonSchema | None:
     if text.startswith("[", start):
         _check_first(text, start + 1)
     value, end = DECODER.raw_decode(text, start)
-    if value is None and _IDENTIFIER.match(text, end):
+    if value is None and _NO_END.match(text, end):
         raise NotJacksonError("not JSON")
     return check_schema(value)
 

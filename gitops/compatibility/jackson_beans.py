@@ -96,9 +96,9 @@ def _boolean(value: Json) -> None:
 
 
 def _double(value: Json) -> None:
-    if isinstance(value, Whole | Fraction):
+    if isinstance(value, Whole | Fraction) or value in ("INF", "-INF"):
         return
-    if not _is_text(value, lambda text: text in ("INF", "-INF") or java_double(text) is not None):
+    if not _is_text(value, lambda text: java_double(text) is not None):
         raise MisfitError("expected a number")
 
 

@@ -31,8 +31,8 @@ def pack(text: str) -> bytes:
     return b"".join(_LENGTH.pack(len(half)) + half for half in halves)
 
 
-def unpack(data: bytes) -> tuple[bytes, bytes]:
-    """The two halves of stored bytes; raises UndecodableError."""
+def unpack(data: bytes) -> tuple[bytes | None, bytes | None]:
+    """The two halves of stored bytes, None for null; raises UndecodableError."""
     key, rest = _take(data)
     value, _ = _take(rest)
     return key, value
@@ -44,7 +44,7 @@ def split(schema: StoredSchema) -> tuple[StoredSchema, StoredSchema]:
     Types stand in the properties, BYTES where they do not (Pulsar 4.0.7).
     """
     key, value = unpack(schema.data)
-    return _named(schema, "key", key), _named(schema, "value", value)
+    return _named(schema, "key", key or b""), _named(schema, "value", value or b"")
 
 
 def to_text(schema: StoredSchema) -> str:
@@ -53,13 +53,13 @@ def to_text(schema: StoredSchema) -> str:
     return f'{{"key":{_shown(key)},"value":{_shown(value)}}}'
 
 
-def _take(data: bytes) -> tuple[bytes, bytes]:
+def _take(data: bytes) -> tuple[bytes | None, bytes]:
     if len(data) < _LENGTH.size:
         raise UndecodableError("the KEY_VALUE data ends too early")
     (length,) = _LENGTH.unpack_from(data)
     rest = data[_LENGTH.size :]
     if length == _NULL:
-        return b"", rest
+        return None, rest
     if length < 0 or length > len(rest):
         raise UndecodableError("the KEY_VALUE data ends too early")
     return rest[:length], rest[length:]

@@ -82,8 +82,8 @@ def smallest(found: Difference, oracle: Oracle, decide: Decider = our_answer) ->
         other = difference(case, verdict, decide)
         return other is not None and _kind(other) == kind
 
-    (small,) = differences([shrunk(found.case, shows)], oracle, decide)
-    return small
+    small = differences([shrunk(found.case, shows)], oracle, decide)
+    return small[0] if small else found
 
 
 def _kind(found: Difference) -> tuple[object, ...]:

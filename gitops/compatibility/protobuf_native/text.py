@@ -82,7 +82,7 @@ def _lenient(data: bytes) -> str:
         at = found.start()
         length = _length(data[at])
         if not length or not _FOLLOWING.fullmatch(data, at + 1, at + length):
-            return "".join(parts)
+            return "".join(parts) + _NEVER
         parts.append(_character(data[at : at + length]))
         at += length
     parts.append(data[at:].decode())

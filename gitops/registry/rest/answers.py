@@ -31,7 +31,7 @@ class _CompactJson(JSONResponse):
     """JSON without blanks; UTF-8 as it is."""
 
     def render(self, content: object) -> bytes:
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+        return _utf8(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
 
 
 def value(content: object, status: int = HTTPStatus.OK) -> Response:
@@ -65,7 +65,7 @@ def failure(message: str) -> Response:
 
 def malformed(message: str) -> Response:
     """400 for a body that is not what stands there, as plain text."""
-    return PlainTextResponse(message, HTTPStatus.BAD_REQUEST)
+    return PlainTextResponse(_utf8(message), HTTPStatus.BAD_REQUEST)
 
 
 def page(message: str, status: int, path: str, accept: str) -> Response:
@@ -79,7 +79,12 @@ def page(message: str, status: int, path: str, accept: str) -> Response:
         content = {"message": shown, "url": html.escape(path), "status": str(int(status))}
         return _CompactJson(content, status)
     text = _PAGE.format(status=int(status), message=shown, path=html.escape(path))
-    return HTMLResponse(text, status)
+    return HTMLResponse(_utf8(text), status)
+
+
+def _utf8(text: str) -> bytes:
+    """A message can repeat half of a surrogate pair, which Java writes as `?`."""
+    return text.encode("utf-8", "replace")
 
 
 def _prefers_json(accept: str) -> bool:
