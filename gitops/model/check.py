@@ -1,0 +1,87 @@
+"""What a pull request would do: the plan of its own changes, and apart from it what is drift."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from gitops.model.findings import Finding
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Plan
+from gitops.model.policy import SchemaCompatibilityStrategy
+
+
+class HistorySource(Enum):
+    """Where the versions come from that a change is compared with; the best comes first."""
+
+    REGISTRY = "registry"
+    SNAPSHOT = "snapshot"
+    GIT = "git"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """The source, and what it cannot know, in whole sentences.
+
+    `recorded` is the day of the oldest snapshot that was used, as `2026-11-20`, else empty.
+    """
+
+    source: HistorySource
+    recorded: str = ""
+    limits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """What a change touches and what it reaches, each with the changed files that lead there.
+
+    `removed` are topics whose manifest is gone, `renamed` those that look like another topic of
+    the base (old → new): neither keeps its history.
+    """
+
+    topics: Mapping[TopicName, tuple[str, ...]] = field(default_factory=dict)
+    namespaces: Mapping[NamespaceName, tuple[str, ...]] = field(default_factory=dict)
+    clients: tuple[str, ...] = ()
+    waivers: tuple[str, ...] = ()
+    removed: tuple[TopicName, ...] = ()
+    renamed: Mapping[TopicName, TopicName] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryCheck:
+    """The answer for one registry.
+
+    `plan` holds what the change touches and reaches and nothing else. `drift` is what differs
+    without this change, None where nobody looked. `strategies_before` are the strategies that
+    hold at the base, of topics whose strategy the change alters; `refused_before` says, of
+    schemas that are accepted, why the policies of the base would refuse them.
+    """
+
+    plan: Plan
+    history: History
+    strategies_before: Mapping[TopicName, SchemaCompatibilityStrategy] = field(default_factory=dict)
+    refused_before: Mapping[TopicName, tuple[Finding, ...]] = field(default_factory=dict)
+    drift: Plan | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """Everything that there is to say about a change.
+
+    `base` and `head` are 40 hex digits of the merge base and of the change; `head` is empty for
+    the files as they lie in the folder. `reference` is the base as the user named it. `findings`
+    are about files, waivers and the change as a whole; those about a topic's schema stand in its
+    registry's plan. `failures` says of a registry why there is no answer. `command` repeats the
+    check.
+    """
+
+    base: str
+    head: str
+    reference: str
+    files: str
+    touched: Touched
+    registries: tuple[RegistryCheck, ...] = ()
+    failures: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    command: str = ""
