@@ -6,10 +6,11 @@ SchemaCompatibility, whose rules differ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum as PythonEnum
 
-from gitops.compatibility.avro.schema import Field, Schema
+from msgspec import Struct, field
+
+from gitops.compatibility.avro.schema import Field, Record, Schema
 
 
 class Mismatch(PythonEnum):
@@ -22,13 +23,11 @@ class Mismatch(PythonEnum):
     NO_BRANCH = "no branch"
 
 
-@dataclass(slots=True, eq=False)
-class Nothing:
+class Nothing(Struct, eq=False):
     """The reader takes it as it is, or promoted."""
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Error:
+class Error(Struct, eq=False):
     """The reader cannot take it.
 
     Of a record, `missing` are the reader's fields that are not written and have no default, and
@@ -42,50 +41,47 @@ class Error:
     adjust: Adjust | None = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Skip:
+class Skip(Struct, eq=False):
     """The reader has no such field; the writer's bytes are still walked over."""
 
     writer: Schema
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Items:
+class Items(Struct, eq=False):
     """An array's items or a map's values; `step` is how the path is written."""
 
     step: str
     action: Action
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Chosen:
+class Chosen(Struct, eq=False):
     """The reader's branch `index`."""
 
     index: int
     action: Action
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Branches:
+class Branches(Struct, eq=False):
     """One action for each of the writer's branches."""
 
     actions: tuple[Action, ...]
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Walk:
+class Walk(Struct, eq=False):
     """A schema that is walked over by its own plan (an equivalent union)."""
 
     schema: Schema
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Adjust:
+class Adjust(Struct, eq=False):
     """A record: the writer's fields, then the reader's fields that take their default.
 
-    `fields` grows while the pair is being resolved, and a recursive pair sees it half done.
+    `fields` leaves out those that need nothing; it grows while the pair is being resolved, and a
+    recursive pair sees it half done.
     """
 
+    writer: Record
+    reader: Record
     fields: list[tuple[Field, Field | None, Action]] = field(default_factory=list)
     defaults: list[Field] = field(default_factory=list)
 

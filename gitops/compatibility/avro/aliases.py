@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from gitops.compatibility.avro import canonical, fields
 from gitops.compatibility.avro.errors import JavaError
 from gitops.compatibility.avro.names import problem
+from gitops.compatibility.avro.places import Places
 from gitops.compatibility.avro.reading import make_union
 from gitops.compatibility.avro.schema import (
     Array,
@@ -17,7 +20,6 @@ from gitops.compatibility.avro.schema import (
     Record,
     Schema,
     Union,
-    facts_of,
 )
 
 
@@ -27,13 +29,11 @@ def apply_aliases(writer: Schema, reader: Schema) -> Schema:
     Raises AvroParseError where the renamed writer is no valid schema: its defaults are checked
     again, two fields can end with one name, a union can get one name twice.
     """
-    if not facts_of(reader).has_aliases:
-        return writer
     found = _Aliases()
     found.collect(reader, set())
     if not (found.names or found.fields) or canonical.key(writer) == canonical.key(reader):
         return writer
-    return _Rewriter(found).schema(writer)
+    return _Rewriter(found, writer).schema(writer)
 
 
 @dataclass(slots=True)
@@ -71,8 +71,9 @@ class _Aliases:
 
 
 class _Rewriter:
-    def __init__(self, aliases: _Aliases) -> None:
+    def __init__(self, aliases: _Aliases, writer: Schema) -> None:
         self.aliases = aliases
+        self.places = Places(writer)
         self.seen: dict[str, Record] = {}
 
     def schema(self, schema: Schema) -> Schema:
@@ -87,7 +88,7 @@ class _Rewriter:
                 return replace(schema, values=self.schema(schema.values))
             case Union():
                 branches = tuple(self.schema(branch) for branch in schema.branches)
-                return make_union(branches, schema.pointer)
+                return make_union(branches, "")
             case _:
                 return schema
 
@@ -95,21 +96,22 @@ class _Rewriter:
         return self.aliases.names.get(name, name)
 
     def _record(self, record: Record) -> Record:
-        renamed = Record(name=self._name(record.name), props=record.props, pointer=record.pointer)
+        renamed = Record(name=self._name(record.name), props=record.props)
         self.seen[record.name] = renamed
         new_names = self.aliases.fields.get(renamed.name, {})
-        rewritten = tuple(self._field(f, new_names.get(f.name, f.name)) for f in record.all_fields)
-        if len({f.name for f in rewritten}) < len(rewritten):
+        rewritten = tuple(
+            self._field(record, f, new_names.get(f.name, f.name)) for f in record.all_fields
+        )
+        if not renamed.set_fields(rewritten):
             message = f"the aliases give two fields of {renamed.name} the same name"
-            raise problem("duplicate-field", message, record.pointer, java=JavaError.RUNTIME)
-        renamed.set_fields(rewritten)
+            where = self.places.of(record)
+            raise problem("duplicate-field", message, where, java=JavaError.RUNTIME)
         return renamed
 
-    def _field(self, old: Field, name: str) -> Field:
+    def _field(self, record: Record, old: Field, name: str) -> Field:
         if name == old.name and old.is_plain:
             return old  # nothing in it can be renamed, and its default is valid
         kind = self.schema(old.type)
-        fields.check_default(name, kind, old.default, old.pointer)
-        return replace(
-            old, name=name, type=kind, aliases=(), likeness=None, contents=None, key=None
-        )
+        if old.has_default:
+            fields.check_default(name, kind, old.default, self.places.field(record, old))
+        return Field(name, kind, old.default, old.order, (), old.doc, old.props)

@@ -23,10 +23,13 @@ from gitops.compatibility.avro.schema import (
 
 
 class UnusableDefaultError(ValueError):
-    """The default of `field` does not fit its type; `overflow`: Java runs out of stack."""
+    """A default does not fit its `field` of `record`; `overflow`: Java runs out of stack."""
 
-    def __init__(self, field: Field, message: str, *, overflow: bool = False) -> None:
+    def __init__(
+        self, record: Record, field: Field, message: str, *, overflow: bool = False
+    ) -> None:
         super().__init__(message)
+        self.record = record
         self.field = field
         self.overflow = overflow
 
@@ -39,18 +42,18 @@ class _EndlessError(ValueError):
     pass
 
 
-def check_usable(field: Field) -> None:
+def check_usable(record: Record, field: Field) -> None:
     """Raises UnusableDefaultError."""
     if field.default is None and _takes_null(field.type):
         return
     try:
         _Encoding().value(field.type, field.default)
     except _MisfitError as error:
-        raise UnusableDefaultError(field, str(error)) from None
+        raise UnusableDefaultError(record, field, str(error)) from None
     except _EndlessError as error:
-        raise UnusableDefaultError(field, str(error), overflow=True) from None
+        raise UnusableDefaultError(record, field, str(error), overflow=True) from None
     if recurses_directly(field.type):
-        raise UnusableDefaultError(field, "the type contains itself", overflow=True)
+        raise UnusableDefaultError(record, field, "the type contains itself", overflow=True)
 
 
 def _takes_null(schema: Schema) -> bool:

@@ -25,5 +25,5 @@ def make_room(text: str) -> None:
     The limit stays raised: another thread may be deep in a definition, and so will be whatever
     walks over the parsed schema later.
     """
-    if text.count("[") + text.count("{") > _SHALLOW and sys.getrecursionlimit() < _ENOUGH:
+    if sys.getrecursionlimit() < _ENOUGH and text.count("[") + text.count("{") > _SHALLOW:
         sys.setrecursionlimit(_ENOUGH)

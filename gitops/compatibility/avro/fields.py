@@ -19,7 +19,7 @@ _ORDERS: Final = frozenset(("ASCENDING", "DESCENDING", "IGNORE"))
 def read(node: dict[str, Json], name: str, kind: Schema, at: str, *, validate: bool) -> Field:
     """A field whose name and type are known already."""
     order = _order(node, at) if "order" in node else "ASCENDING"
-    default = _default(node, kind, at) if "default" in node else MISSING
+    default = default_of(node["default"], kind, at) if "default" in node else MISSING
     check_name(name, at, "name")
     if validate:
         check_default(name, kind, default, at)
@@ -31,7 +31,6 @@ def read(node: dict[str, Json], name: str, kind: Schema, at: str, *, validate: b
         aliases(node, at) if "aliases" in node else (),
         text(node, "doc") if "doc" in node else None,
         props(node, _RESERVED),
-        at,
     )
 
 
@@ -87,8 +86,8 @@ def _order(node: dict[str, Json], at: str) -> str:
     return order.upper()
 
 
-def _default(node: dict[str, Json], kind: Schema, at: str) -> Json:
-    default = node["default"]
+def default_of(default: Json, kind: Schema, at: str) -> Json:
+    """The default of the field `at`; text in the place of a number is read as one, as Java does."""
     if isinstance(default, str) and kind.kind in ("float", "double"):
         number = java_double(default)
         if number is None:

@@ -93,6 +93,18 @@ def read_value(text: str) -> tuple[Json, int]:
     return value, end
 
 
+def read_cut(text: str) -> Json:
+    """The value that `text` is and nothing else: what was cut out of JSON, not too deep.
+
+    Raises JsonTextError.
+    """
+    try:
+        value: Json = _decoder_for(text).raw_decode(text)[0]
+    except json.JSONDecodeError as error:
+        raise JsonTextError(error.msg, error.pos) from None
+    return value
+
+
 def check_end(text: str, end: int) -> None:
     """Refuse anything but blanks and control characters from `end` on; raises JsonTextError."""
     if text[end:].strip(_BLANKS):

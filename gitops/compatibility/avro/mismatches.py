@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from msgspec import Struct
 
 from gitops.compatibility.avro.actions import Error, Mismatch
-from gitops.compatibility.avro.schema import Field, Fixed, Schema, describe
+from gitops.compatibility.avro.places import Places
+from gitops.compatibility.avro.schema import Field, Fixed, Record, Schema, describe
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class Reason(Struct, frozen=True, kw_only=True):
     """One reason, before anybody knows which version is reader and which is writer.
 
     `path` is dotted field names with `[]` for items and `{}` for values; pointers are RFC 6901.
@@ -26,42 +28,40 @@ class Reason:
 
 
 def explain(
-    error: Error, path: str, writer_pointer: str, reader_pointer: str
-) -> tuple[Reason, ...]:
+    error: Error, path: str, writer_pointer: str, reader_pointer: str, reader: Places
+) -> list[Reason]:
     """The reasons that an error of the resolution stands for: one for each missing field."""
-    if error.missing:
-        return tuple(_missing(error, field, path, writer_pointer) for field in error.missing)
-    words = _words(error)
-    return (_reason(words, path, writer_pointer, reader_pointer),)
-
-
-def _missing(error: Error, field: Field, path: str, writer_pointer: str) -> Reason:
-    words = _no_default(field, describe(error.writer))
-    return _reason(words, _join(path, field.name), writer_pointer, f"{field.pointer}/name")
-
-
-def _reason(words: _Words, path: str, writer_pointer: str, reader_pointer: str) -> Reason:
-    return Reason(
-        rule=words.rule,
-        message=words.message,
-        path=path,
-        writer_pointer=writer_pointer,
-        reader_pointer=reader_pointer,
-        hint=words.hint,
-        writer_hint=words.writer_hint,
-    )
+    if isinstance(error.reader, Record) and error.missing:
+        record, writer = error.reader, describe(error.writer)
+        return [
+            _no_default(field, writer).reason(
+                _join(path, field.name), writer_pointer, f"{reader.field(record, field)}/name"
+            )
+            for field in error.missing
+        ]
+    return [_words(error).reason(path, writer_pointer, reader_pointer)]
 
 
 def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(NamedTuple):
     rule: str
     message: str
     hint: str
     writer_hint: str
+
+    def reason(self, path: str, writer_pointer: str, reader_pointer: str) -> Reason:
+        return Reason(
+            rule=self.rule,
+            message=self.message,
+            path=path,
+            writer_pointer=writer_pointer,
+            reader_pointer=reader_pointer,
+            hint=self.hint,
+            writer_hint=self.writer_hint,
+        )
 
 
 def _words(error: Error) -> _Words:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 from typing import Final, NamedTuple
 
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem, JavaError
-from gitops.compatibility.avro.schema import PRIMITIVES, Contents, Named, Primitive, Record, Schema
+from gitops.compatibility.avro.schema import (
+    PRIMITIVES,
+    Contents,
+    Facts,
+    Named,
+    Primitive,
+    Record,
+    Schema,
+)
 
 _BMP = 0xFFFF
 
@@ -70,6 +78,12 @@ class Met(NamedTuple):
 _DEFINED: Final = Met()
 
 
+def _met(contents: Contents) -> Met:
+    if contents.has_aliases or contents.refers_back:
+        return Met(refers_back=contents.refers_back, has_aliases=contents.has_aliases)
+    return _DEFINED
+
+
 @dataclass(slots=True)
 class Names:
     """The named types read so far, and the namespace that encloses what is being read.
@@ -82,16 +96,33 @@ class Names:
     met: list[Met] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
 
-    def add(self, schema: Named) -> None:
-        """Make a type known; its name must be new, and not a primitive's."""
+    def add(self, schema: Named, at: str) -> None:
+        """Make a type known that stands `at`; its name must be new, and not a primitive's."""
         if schema.name in PRIMITIVES:
             message = f"'{schema.name}' is the name of a primitive type"
-            raise problem("bad-name", message, schema.pointer, java=JavaError.RUNTIME)
+            raise problem("bad-name", message, at, java=JavaError.RUNTIME)
         if schema.name in self.known:
-            raise problem("redefined", f"{schema.name} is defined twice", schema.pointer)
+            raise problem("redefined", f"{schema.name} is defined twice", at)
         self._numbers[schema.name] = len(self.known)
         self.known[schema.name] = schema
         self.met.append(_DEFINED)
+
+    def add_all(self, contents: Contents) -> bool:
+        """Make the types of a part known that is met again; not if one of its names is taken."""
+        if not self.known.keys().isdisjoint(contents.names):
+            return False
+        self._numbers.update(zip(contents.names, count(len(self.known))))
+        self.known.update(contents.names)
+        self.met.append(_met(contents))
+        return True
+
+    def facts(self) -> Facts:
+        """What there is to know of a definition that was read to its end."""
+        has_aliases = refers_back = False
+        for one in self.met:
+            has_aliases |= one.has_aliases
+            refers_back |= one.refers_back
+        return Facts(has_aliases, refers_back)
 
     def find(self, name: str, pointer: str) -> Schema | None:
         """What a text in the place of a schema means: enclosing namespace first, then none.
@@ -118,14 +149,13 @@ class Names:
 
         None if it means something only where it stands, because it names a type from outside.
         """
-        part = self.met[met:]
-        if any(one.number < known for one in part):
-            return None
-        return Contents(
-            tuple(islice(self.known.values(), known, None)),
-            has_aliases=any(one.has_aliases for one in part),
-            refers_back=any(one.refers_back for one in part),
-        )
+        has_aliases = refers_back = False
+        for one in self.met[met:]:
+            if one.number < known:
+                return None
+            has_aliases |= one.has_aliases
+            refers_back |= one.refers_back
+        return Contents(dict(islice(self.known.items(), known, None)), has_aliases, refers_back)
 
     def _note(self, found: Named, number: int) -> None:
         refers_back = isinstance(found, Record) and found.fields is None

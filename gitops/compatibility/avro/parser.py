@@ -12,10 +12,10 @@ from typing import Final
 from gitops.compatibility.avro.depth import make_room
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem
 from gitops.compatibility.avro.json_text import JsonTextError, check_end, read_value
-from gitops.compatibility.avro.known_fields import KNOWN_FIELDS
+from gitops.compatibility.avro.pieces import KNOWN_FIELDS, KNOWN_TYPES, cut_type
 from gitops.compatibility.avro.reading import Reader
 from gitops.compatibility.avro.recent import Recent
-from gitops.compatibility.avro.schema import Facts, Record, Schema, Union
+from gitops.compatibility.avro.schema import Record, Schema, Union
 from gitops.compatibility.java_text import java_text
 
 
@@ -26,8 +26,8 @@ class _Parsed:
 
 
 # A parsed definition takes about five times the memory of its text.
-_TEXTS: Final[Recent[str, _Parsed]] = Recent(2**24, len)
-_DATA: Final[Recent[bytes, _Parsed]] = Recent(2**23, len)
+_TEXTS: Final[Recent[str, _Parsed]] = Recent(2**24)
+_DATA: Final[Recent[bytes, _Parsed]] = Recent(2**23)
 
 
 def parse(text: str, *, validate_defaults: bool = False) -> Schema:
@@ -65,7 +65,7 @@ def parse_data(data: bytes, *, validate_defaults: bool = False) -> Schema:
 
 def forget() -> None:
     """Forget what was read, so that the next reading starts cold."""
-    for recent in (_TEXTS, _DATA, KNOWN_FIELDS):
+    for recent in (_TEXTS, _DATA, KNOWN_FIELDS, KNOWN_TYPES):
         recent.clear()
 
 
@@ -79,6 +79,21 @@ def _parsed(text: str) -> _Parsed:
 
 def _read(text: str, *, strict: bool) -> _Parsed:
     make_room(text)
+    return (None if strict else _quick(text)) or _whole(text, strict=strict)
+
+
+def _quick(text: str) -> _Parsed | None:
+    """What `_whole` answers, or None: any error is left to it, which sees what comes first."""
+    node, reader = cut_type(text), Reader(strict=False)
+    if node is None:
+        return None
+    try:
+        return _noted(reader.schema(node, ""), reader)
+    except (AvroParseError, JsonTextError):
+        return None
+
+
+def _whole(text: str, *, strict: bool) -> _Parsed:
     reader = Reader(strict=strict)
     try:
         value, end = read_value(text)
@@ -87,10 +102,10 @@ def _read(text: str, *, strict: bool) -> _Parsed:
     except JsonTextError as error:
         found = AvroProblem(kind="not-json", message=f"not JSON: {error}", offset=error.offset)
         raise AvroParseError((found,)) from None
+    return _noted(schema, reader)
+
+
+def _noted(schema: Schema, reader: Reader) -> _Parsed:
     if isinstance(schema, Record | Union):
-        met = reader.names.met
-        schema.facts = Facts(
-            has_aliases=any(one.has_aliases for one in met),
-            refers_back=any(one.refers_back for one in met),
-        )
+        schema.facts = reader.names.facts()
     return _Parsed(schema, reader.defaults_valid)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from gitops.compatibility.avro.actions import (
     Action,
@@ -19,13 +21,13 @@ from gitops.compatibility.avro.aliases import apply_aliases
 from gitops.compatibility.avro.default_values import UnusableDefaultError
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.mismatches import Reason, explain
+from gitops.compatibility.avro.places import Places
 from gitops.compatibility.avro.recursion import collect_edges, has_cycle, recurses_directly
 from gitops.compatibility.avro.resolution import Resolver
-from gitops.compatibility.avro.schema import Record, Schema
+from gitops.compatibility.avro.schema import Field, Record, Schema, facts_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Readability:
+class Readability(Struct, frozen=True, kw_only=True):
     """`reasons` against it, none if the reader can read.
 
     `crashes`: Java throws something other than "incompatible" (the broker answers 500 for a
@@ -44,44 +46,57 @@ def can_read(writer: Schema, reader: Schema) -> Readability:
     """
     # Only a record that contains itself directly makes a cycle in what is walked over; without
     # one, what both sides share need not be walked over.
-    whole = recurses_directly(writer) or recurses_directly(reader)
+    facts = facts_of(reader)
+    back = facts.refers_back or facts_of(writer).refers_back
+    whole = back and (recurses_directly(writer) or recurses_directly(reader))
     try:
-        action = Resolver(whole=whole).resolve(apply_aliases(writer, reader), reader)
+        written = apply_aliases(writer, reader) if facts.has_aliases else writer
+        action = Resolver(whole=whole).resolve(written, reader)
     except AvroParseError as error:
         return Readability(reasons=(_bad_alias(error),), crashes=True)
     except UnusableDefaultError as error:
-        return Readability(
-            reasons=(_bad_default(error),), crashes=not error.overflow, overflows=error.overflow
-        )
-    walk = _Walk()
-    reasons = tuple(walk.reasons(action, _Place("", writer.pointer, reader.pointer)))
+        reason = _bad_default(error, Places(reader))
+        return Readability(reasons=(reason,), crashes=not error.overflow, overflows=error.overflow)
+    if isinstance(action, Adjust) and not action.fields and not whole:
+        return _READABLE
+    walk = _Walk(Places(written), Places(reader))
+    reasons = tuple(walk.reasons(action, _TOP))
     if whole and has_cycle(walk.edges):
-        return Readability(reasons=(_recursion(reader), *reasons), overflows=True)
-    return Readability(reasons=reasons)
+        return Readability(reasons=(_recursion(""), *reasons), overflows=True)
+    return Readability(reasons=reasons) if reasons else _READABLE
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+_READABLE: Final = Readability()
+
+
+class _Place(NamedTuple):
+    """The nearest field of each side, with its record; None at the top."""
+
     path: str
-    writer_pointer: str
-    reader_pointer: str
+    writer: tuple[Record, Field] | None = None
+    reader: tuple[Record, Field] | None = None
+
+
+_TOP: Final = _Place("")
 
 
 class _Walk:
     """Over everything that can be reached, once."""
 
-    def __init__(self, explained: set[int] | None = None) -> None:
+    def __init__(self, writer: Places, reader: Places, explained: set[int] | None = None) -> None:
         self.edges: dict[Hashable, list[Hashable]] = {}
+        self._writer, self._reader = writer, reader
         self._explained = set() if explained is None else explained
 
     def reasons(self, action: Action, place: _Place) -> Iterator[Reason]:
         match action:
             case Error():
-                yield from explain(action, place.path, place.writer_pointer, place.reader_pointer)
+                yield from self._explain(action, place)
                 yield from self._beside(action.adjust, place)
             case Items():
-                inner = _Place(place.path + action.step, place.writer_pointer, place.reader_pointer)
-                yield from self.reasons(action.action, inner)
+                yield from self.reasons(
+                    action.action, place._replace(path=place.path + action.step)
+                )
             case Chosen():
                 yield from self.reasons(action.action, place)
             case Branches():
@@ -94,6 +109,11 @@ class _Walk:
             case _:
                 pass
 
+    def _explain(self, error: Error, place: _Place) -> list[Reason]:
+        writer = self._writer.field(*place.writer) if place.writer else ""
+        reader = self._reader.field(*place.reader) if place.reader else ""
+        return explain(error, place.path, writer, reader, self._reader)
+
     def _beside(self, adjust: Adjust | None, place: _Place) -> Iterator[Reason]:
         """What else is wrong with a record that fails already.
 
@@ -101,7 +121,8 @@ class _Walk:
         """
         if adjust is not None and id(adjust) not in self._explained:
             self._explained.add(id(adjust))
-            yield from _Walk(self._explained)._adjust(adjust, place)  # noqa: SLF001 - its own kind
+            beside = _Walk(self._writer, self._reader, self._explained)
+            yield from beside._adjust(adjust, place)
 
     def _adjust(self, adjust: Adjust, place: _Place) -> Iterator[Reason]:
         defaults = [field.type for field in adjust.defaults]
@@ -113,8 +134,8 @@ class _Walk:
             collect_edges(kind, self.edges)
         for written, read, step in adjust.fields:
             path = f"{place.path}.{written.name}" if place.path else written.name
-            pointer = read.pointer if read else place.reader_pointer
-            yield from self.reasons(step, _Place(path, written.pointer, pointer))
+            reader = (adjust.reader, read) if read else place.reader
+            yield from self.reasons(step, _Place(path, (adjust.writer, written), reader))
 
 
 def _bad_alias(error: AvroParseError) -> Reason:
@@ -129,25 +150,26 @@ def _bad_alias(error: AvroParseError) -> Reason:
     )
 
 
-def _bad_default(error: UnusableDefaultError) -> Reason:
+def _bad_default(error: UnusableDefaultError, reader: Places) -> Reason:
+    at = reader.field(error.record, error.field)
     if error.overflow:
-        return _recursion(error.field.type)
+        return _recursion(at)
     return Reason(
         rule="AVRO-R007",
         message=f"the default of reader field '{error.field.name}' cannot be used: {error}",
         path=error.field.name,
         writer_pointer="",
-        reader_pointer=f"{error.field.pointer}/default",
+        reader_pointer=f"{at}/default",
         hint="give it a default of its own type",
     )
 
 
-def _recursion(schema: Schema) -> Reason:
+def _recursion(at: str) -> Reason:
     return Reason(
         rule="AVRO-R006",
         message="a record contains itself directly, which Avro for Java cannot resolve",
         path="",
         writer_pointer="",
-        reader_pointer=schema.pointer,
+        reader_pointer=at,
         hint='put ["null", …] around the inner use of the record; this schema can never evolve',
     )

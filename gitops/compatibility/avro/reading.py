@@ -6,10 +6,11 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Final, TypeVar
 
+from msgspec import UNSET, Raw
+
 from gitops.compatibility.avro import fields
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem, JavaError
 from gitops.compatibility.avro.json_text import Json
-from gitops.compatibility.avro.known_fields import KNOWN_FIELDS, likeness
 from gitops.compatibility.avro.names import (
     SHARED,
     Met,
@@ -17,6 +18,14 @@ from gitops.compatibility.avro.names import (
     check_name,
     full_name,
     problem,
+)
+from gitops.compatibility.avro.pieces import (
+    KNOWN_FIELDS,
+    KNOWN_TYPES,
+    around,
+    cut_field,
+    cut_type,
+    read_piece,
 )
 from gitops.compatibility.avro.schema import (
     MISSING,
@@ -39,10 +48,9 @@ _RESERVED: Final = frozenset(
 )
 _RESERVED_ENUM: Final = _RESERVED | {"default"}
 _MAX_INT: Final = 2**31 - 1
-_DEEP: Final = 4
-_MANY: Final = 16
 _PLAIN_UNIONS: Final = {
-    (one.kind, other.kind): (one, other) for one, other in permutations(SHARED.values(), 2)
+    (one.kind, other.kind): Union((one, other), NO_PROPS)
+    for one, other in permutations(SHARED.values(), 2)
 }
 _T = TypeVar("_T")
 
@@ -50,15 +58,15 @@ _T = TypeVar("_T")
 class Reader:
     """One reading of one definition.
 
-    A strict one refuses invalid defaults. The other takes them and says so in `defaults_valid`;
-    and it takes over the fields that it knows.
+    A strict one refuses invalid defaults. The other takes them and says so in `defaults_valid`.
+    Fields that are still text (see `pieces`) are taken over if they are known; problems of theirs
+    have no pointers.
     """
 
     def __init__(self, *, strict: bool) -> None:
         self.names = Names()
         self.strict = strict
         self.defaults_valid = True
-        self.depth = 0
 
     def schema(self, node: Json, at: str) -> Schema:
         """The schema that `node` at pointer `at` stands for; raises AvroParseError."""
@@ -68,6 +76,8 @@ class Reader:
             return self._object(node, at)
         if isinstance(node, list):
             return self._union(node, at)
+        if isinstance(node, Raw):
+            return self._type(bytes(node))
         raise problem("no-schema", "expected a type: a name, an object or a list", at)
 
     def _reference(self, name: str, at: str) -> Schema:
@@ -81,13 +91,13 @@ class Reader:
         if not isinstance(kind, str):
             raise problem("no-type", "an object in the place of a type needs a text 'type'", at)
         if kind in SHARED:
-            return Primitive(kind, fields.props(node, _RESERVED), at)
+            return Primitive(kind, fields.props(node, _RESERVED))
         if kind in _READERS:
-            space, depth = self.names.space, self.depth
+            space = self.names.space
             try:
                 return _READERS[kind](self, node, at)
             finally:
-                self.names.space, self.depth = space, depth
+                self.names.space = space
         found = self.names.find_named(kind, at, "type")
         if found is None:
             message = f"'{kind}' is neither a type nor a defined name"
@@ -102,7 +112,7 @@ class Reader:
         given = node.get("namespace")
         space = given if isinstance(given, str) else self.names.space
         full = full_name(name, space, at, "name")
-        self.names.space = full.rpartition(".")[0] or None
+        self.names.space = space or None if "." not in name else full.rpartition(".")[0] or None
         return full
 
     def _aliases(self, node: dict[str, Json], at: str) -> tuple[str, ...]:
@@ -119,54 +129,73 @@ class Reader:
             name=self._enter(node, at),
             props=fields.props(node, _RESERVED),
             doc=fields.text(node, "doc"),
-            pointer=at,
         )
-        self.names.add(record)
+        self.names.add(record, at)
         members = node.get("fields")
         if not isinstance(members, list):
             raise problem("no-fields", f"record {record.name} has no list of fields", at)
         space = self.names.space
-        self.depth += 1
-        read = _each(self._way_to_read(members), members, f"{at}/fields")
-        record.set_fields(_distinct(read, record.name))
+        read = self._fields(members, at)
+        if not record.set_fields(read):
+            _refuse_twice(read, record.name, at)
         self.names.space = space
         record.aliases = self._aliases(node, at)
         return record
 
-    def _way_to_read(self, members: list[Json]) -> Callable[[Json, str], Field]:
-        """Small records inside are read faster than looked up, and each level is looked up anew."""
-        looked_up = self.depth == 1 or (len(members) >= _MANY and self.depth <= _DEEP)
-        return self._field if looked_up and not self.strict else self._read_field
+    def _fields(self, members: list[Json], at: str) -> tuple[Field, ...]:
+        if not (members and isinstance(members[0], Raw)):
+            return _each(self._read_field, members, f"{at}/fields")
+        ending = around(self.names.space)
+        pieces = list(map(bytes, members))
+        keys = [piece + ending for piece in pieces] if ending else pieces
+        known = KNOWN_FIELDS.get_each(keys)
+        return tuple(
+            [
+                field
+                if field is not None and (field.contents is None or self._take(field.contents))
+                else self._new_field(piece, key)
+                for field, piece, key in zip(known, pieces, keys, strict=True)
+            ]
+        )
 
-    def _field(self, node: Json, at: str) -> Field:
-        """A field that may have been met before."""
-        said = likeness(node, self.names.space)
-        known = KNOWN_FIELDS.get(said)
-        if known is not None and known.pointer == at and self._take(known.contents):
-            return known
+    def _new_field(self, piece: bytes, key: bytes) -> Field:
+        """A field that is still text, and that was not met before."""
         names = self.names
         before = len(names.known), len(names.met)
-        field = self._read_field(node, at)
+        field = self._read_piece(piece)
         if self.defaults_valid:
             if len(names.met) > before[1]:
                 field.contents = names.contents(*before)
                 if field.contents is None:
                     return field
-            field.likeness = said
-            KNOWN_FIELDS.put(said, field)
+            field.shared = True
+            KNOWN_FIELDS.put(key, field)
         return field
 
-    def _take(self, contents: Contents | None) -> bool:
+    def _take(self, contents: Contents) -> bool:
         """Do what reading the field would do beside; not if that would fail."""
-        if contents is None:
-            return True
-        names = self.names
-        if any(named.name in names.known for named in contents.names):
-            return False
-        for named in contents.names:
-            names.add(named)
-        names.met.append(Met(refers_back=contents.refers_back, has_aliases=contents.has_aliases))
-        return True
+        return self.names.add_all(contents)
+
+    def _read_piece(self, piece: bytes) -> Field:
+        said = cut_field(piece)
+        if said is None:
+            return self._read_field(read_piece(piece), "")
+        kind = self._type(bytes(said.type))
+        name, doc = check_name(said.name, ""), None if said.doc is UNSET else said.doc
+        default = MISSING if said.default is UNSET else fields.default_of(said.value, kind, "")
+        return self._checked(Field(name, kind, default, "ASCENDING", (), doc, NO_PROPS))
+
+    def _type(self, piece: bytes) -> Schema:
+        """A type that is still text, and that may have been met before."""
+        known = KNOWN_TYPES.get(piece)
+        if known is not None:
+            return known
+        met = len(self.names.met)
+        node = cut_type(piece) if piece.startswith(b"{") else None
+        kind = self.schema(read_piece(piece) if node is None else node, "")
+        if len(self.names.met) == met:
+            KNOWN_TYPES.put(piece, kind)
+        return kind
 
     def _read_field(self, node: Json, at: str) -> Field:
         member = node if isinstance(node, dict) else {}
@@ -179,6 +208,10 @@ class Reader:
         field = fields.read(member, name, kind, at, validate=self.strict)
         if field.aliases:
             self.names.met.append(Met(has_aliases=True))
+        return self._checked(field)
+
+    def _checked(self, field: Field) -> Field:
+        """The field, and note whether its default is valid."""
         # Behind an invalid default others are not looked at: they could have no end.
         if field.default is not MISSING and self.defaults_valid:
             self.defaults_valid = fields.has_valid_default(field)
@@ -201,9 +234,8 @@ class Reader:
             default=default,
             doc=fields.text(node, "doc"),
             props=fields.props(node, _RESERVED_ENUM),
-            pointer=at,
         )
-        self.names.add(enum)
+        self.names.add(enum, at)
         enum.aliases = self._aliases(node, at)
         return enum
 
@@ -221,9 +253,8 @@ class Reader:
             size=size,
             doc=fields.text(node, "doc"),
             props=fields.props(node, _RESERVED),
-            pointer=at,
         )
-        self.names.add(fixed)
+        self.names.add(fixed, at)
         fixed.aliases = self._aliases(node, at)
         return fixed
 
@@ -232,21 +263,21 @@ class Reader:
         if "items" not in node:
             raise problem("no-items", "an array needs 'items'", at)
         items = self.schema(node["items"], f"{at}/items")
-        return Array(items, fields.props(node, _RESERVED), at)
+        return Array(items, fields.props(node, _RESERVED))
 
     def map(self, node: dict[str, Json], at: str) -> Schema:
         """A map."""
         if "values" not in node:
             raise problem("no-values", "a map needs 'values'", at)
         values = self.schema(node["values"], f"{at}/values")
-        return Map(values, fields.props(node, _RESERVED), at)
+        return Map(values, fields.props(node, _RESERVED))
 
     def _union(self, node: list[Json], at: str) -> Schema:
         pair = len(node) == 2  # noqa: PLR2004 - null and a type, as most unions
         if pair and isinstance(node[0], str) and isinstance(node[1], str):
-            branches = _PLAIN_UNIONS.get((node[0], node[1]))
-            if branches is not None:
-                return Union(branches, NO_PROPS, at)
+            known = _PLAIN_UNIONS.get((node[0], node[1]))
+            if known is not None:
+                return known
         return make_union(_each(self.schema, node, at), at)
 
 
@@ -255,7 +286,7 @@ def make_union(branches: tuple[Schema, ...], at: str) -> Union:
     names = {branch_name(branch) for branch in branches}
     if len(names) < len(branches) or "union" in names:
         _refuse(branches, at)
-    return Union(branches, NO_PROPS, at)
+    return Union(branches, NO_PROPS)
 
 
 def _refuse(branches: tuple[Schema, ...], at: str) -> None:
@@ -271,19 +302,18 @@ def _refuse(branches: tuple[Schema, ...], at: str) -> None:
         seen.add(name)
 
 
-def _distinct(read: tuple[Field, ...], record: str) -> tuple[Field, ...]:
-    if len({one.name for one in read}) == len(read):
-        return read
+def _refuse_twice(read: tuple[Field, ...], record: str, at: str) -> None:
     seen: set[str] = set()
-    for one in read:
+    for index, one in enumerate(read):
         if one.name in seen:
-            message = f"record {record} has two fields '{one.name}'"
-            raise problem("duplicate-field", message, one.pointer, java=JavaError.RUNTIME)
+            message, where = f"record {record} has two fields '{one.name}'", f"{at}/fields/{index}"
+            raise problem("duplicate-field", message, where, java=JavaError.RUNTIME)
         seen.add(one.name)
-    return read
 
 
 def _symbols(given: list[Json], at: str) -> tuple[str, ...]:
+    if _are_plain_names(given):
+        return tuple(given)
     symbols: dict[str, None] = {}
     for index, symbol in enumerate(given):
         if not isinstance(symbol, str):
@@ -293,6 +323,18 @@ def _symbols(given: list[Json], at: str) -> tuple[str, ...]:
             raise problem("duplicate-symbol", message, f"{at}/{index}")
         symbols[symbol] = None
     return tuple(symbols)
+
+
+def _are_plain_names(given: list[Json]) -> bool:
+    """Whether nothing is wrong with the symbols, which is the rule and quickly told."""
+    try:
+        return (
+            "".join(given).isascii()
+            and all(map(str.isidentifier, given))
+            and (len(set(given)) == len(given))
+        )
+    except TypeError:
+        return False
 
 
 def _each(read: Callable[[Json, str], _T], nodes: list[Json], at: str) -> tuple[_T, ...]:

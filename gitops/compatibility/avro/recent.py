@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Final, Generic, TypeVar
 
-_K = TypeVar("_K")
+_K = TypeVar("_K", str, bytes)
 _V = TypeVar("_V")
 
 ENTRY: Final = 512
@@ -15,7 +15,7 @@ ENTRY: Final = 512
 class Recent(Generic[_K, _V]):
     """Values by key, the latest used up to a weight of about twice `limit`.
 
-    Each weighs what `weigh` says of its key, and ENTRY.
+    Each weighs the length of its key, and ENTRY.
 
     Two generations: once the young one weighs `limit` it becomes the old one, and what was the
     old one is forgotten; a value found in the old one is young again. So any number of keys may
@@ -24,9 +24,8 @@ class Recent(Generic[_K, _V]):
     operation of a dict, and two threads at worst work out the same value twice.
     """
 
-    def __init__(self, limit: int, weigh: Callable[[_K], int]) -> None:
+    def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._weigh = weigh
         self._weight = 0
         self._young: dict[_K, _V] = {}
         self._old: dict[_K, _V] = {}
@@ -38,10 +37,17 @@ class Recent(Generic[_K, _V]):
             self.put(key, found)
         return found
 
+    def get_each(self, keys: Sequence[_K]) -> list[_V | None]:
+        """`get` for many, which are mostly young."""
+        found = list(map(self._young.get, keys))
+        if self._old and None in found:
+            return [self.get(k) if v is None else v for k, v in zip(keys, found, strict=True)]
+        return found
+
     def put(self, key: _K, value: _V) -> None:
         """Keep `value`; what was used longest ago may be forgotten for it."""
         self._young[key] = value
-        self._weight += self._weigh(key) + ENTRY
+        self._weight += len(key) + ENTRY
         if self._weight > self._limit:
             self._old, self._young, self._weight = self._young, {}, 0
 

@@ -19,6 +19,7 @@ from gitops.compatibility.avro.actions import (
 )
 from gitops.compatibility.avro.default_values import check_usable
 from gitops.compatibility.avro.schema import (
+    MISSING,
     Array,
     Enum,
     Field,
@@ -28,6 +29,7 @@ from gitops.compatibility.avro.schema import (
     Record,
     Schema,
     Union,
+    differing,
     short_name,
 )
 from gitops.compatibility.avro.unions import are_equivalent
@@ -47,8 +49,8 @@ _NOTHING: Final = Nothing()
 class Resolver:
     """One pairing of a writer with a reader.
 
-    Where it need not be `whole`, fields of one likeness are left out: a schema reads itself
-    without an error, unless it recurses directly.
+    Where it need not be `whole`, fields that both share are left out, since a schema reads itself
+    without an error unless it recurses directly, and so are fields that are only skipped.
     """
 
     def __init__(self, *, whole: bool) -> None:
@@ -68,6 +70,8 @@ class Resolver:
         return Error(mismatch=Mismatch.TYPES, writer=writer, reader=reader)
 
     def _same_kind(self, writer: Schema, reader: Schema) -> Action:
+        if isinstance(writer, Primitive):
+            return _NOTHING
         match writer, reader:
             case Record(), Record():
                 return self._record(writer, reader)
@@ -85,33 +89,35 @@ class Resolver:
         pair = (id(writer), id(reader))
         if found := self._seen.get(pair):
             return found
-        adjust = Adjust()
+        adjust = Adjust(writer, reader)
         self._seen[pair] = adjust
-        for written in self._different(writer, reader):
-            read = reader.by_name.get(written.name)
-            step: Action = (
-                self.resolve(written.type, read.type) if read else Skip(writer=written.type)
-            )
-            adjust.fields.append((written, read, step))
-        return self._defaults(writer, reader, adjust, pair)
-
-    def _different(self, record: Record, other: Record) -> Sequence[Field]:
-        """The fields of `record`, in order, that `other` does not have just so."""
-        return record.all_fields if self._whole else record.differing(other)
-
-    def _defaults(
-        self, writer: Record, reader: Record, adjust: Adjust, pair: tuple[int, int]
-    ) -> Action:
-        for read in self._different(reader, writer):
-            if read.name in writer.by_name:
+        written, read = self._different(writer, reader)
+        for field in written:
+            self._written(field, reader.by_name.get(field.name), adjust)
+        for field in read:
+            if field.name in writer.by_name:
                 continue
-            if not read.has_default:
-                error = _without_default(writer, reader, adjust)
+            if field.default is MISSING:
+                error = _without_default(writer, reader, read, adjust)
                 self._seen[pair] = error
                 return error
-            check_usable(read)
-            adjust.defaults.append(read)
+            check_usable(reader, field)
+            adjust.defaults.append(field)
         return adjust
+
+    def _different(self, writer: Record, reader: Record) -> tuple[Sequence[Field], Sequence[Field]]:
+        """The fields of each, in order, that the other does not have just so."""
+        if self._whole:
+            return writer.all_fields, reader.all_fields
+        return differing(writer, reader)
+
+    def _written(self, field: Field, read: Field | None, adjust: Adjust) -> None:
+        if read is not None:
+            step = self.resolve(field.type, read.type)
+            if step is not _NOTHING:
+                adjust.fields.append((field, read, step))
+        elif self._whole:
+            adjust.fields.append((field, None, Skip(writer=field.type)))
 
     def _writer_union(self, writer: Union, reader: Schema) -> Action:
         if are_equivalent(writer, reader, {}):
@@ -152,12 +158,10 @@ class Resolver:
         )
 
 
-def _without_default(writer: Record, reader: Record, adjust: Adjust) -> Error:
-    missing = tuple(
-        field
-        for field in reader.all_fields
-        if field.name not in writer.by_name and not field.has_default
-    )
+def _without_default(
+    writer: Record, reader: Record, fields: Sequence[Field], adjust: Adjust
+) -> Error:
+    missing = tuple([f for f in fields if f.name not in writer.by_name and f.default is MISSING])
     return Error(
         mismatch=Mismatch.NO_DEFAULT, writer=writer, reader=reader, missing=missing, adjust=adjust
     )

@@ -1,17 +1,18 @@
 """Avro schemas as values: what the parser makes and what equality and resolution read.
 
 Nodes compare by identity, since a recursive schema contains itself; `canonical.key` compares
-them as Avro for Java does. `pointer` says where in the definition a node stands. Definitions
-share the nodes of fields that are the same at the same place: nobody may change a parsed schema.
+them as Avro for Java does. Definitions share the nodes of fields and types that say the same:
+nobody may change a parsed schema, and where a node stands is known only to `Places`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
-from itertools import compress, count
+from itertools import compress
 from operator import is_not
 from typing import Final
+
+from msgspec import Struct, field
 
 from gitops.compatibility.avro.json_text import Json
 
@@ -37,48 +38,39 @@ NO_PROPS: Final[Mapping[str, Json]] = {}
 # since Python takes about a third longer for names.
 
 
-@dataclass(slots=True, eq=False)
-class Primitive:
+class Primitive(Struct, eq=False):
     """`kind` is the type's name."""
 
     kind: str
     props: Mapping[str, Json] = field(default_factory=dict)
-    pointer: str = ""
 
 
-@dataclass(slots=True, eq=False)
-class Array:
+class Array(Struct, eq=False):
     """An array of `items`."""
 
     items: Schema
     props: Mapping[str, Json] = field(default_factory=dict)
-    pointer: str = ""
     kind: str = "array"
 
 
-@dataclass(slots=True, eq=False)
-class Map:
+class Map(Struct, eq=False):
     """A map from text to `values`."""
 
     values: Schema
     props: Mapping[str, Json] = field(default_factory=dict)
-    pointer: str = ""
     kind: str = "map"
 
 
-@dataclass(slots=True, eq=False)
-class Union:
+class Union(Struct, eq=False):
     """A union; a union has no properties. `facts` as for a record."""
 
     branches: tuple[Schema, ...]
     props: Mapping[str, Json] = field(default_factory=dict)
-    pointer: str = ""
     kind: str = "union"
     facts: Facts | None = None
 
 
-@dataclass(slots=True, eq=False)
-class Enum:
+class Enum(Struct, eq=False):
     """`name` is the full name; `default` None where there is none."""
 
     name: str
@@ -87,12 +79,10 @@ class Enum:
     aliases: tuple[str, ...] = ()
     doc: str | None = None
     props: Mapping[str, Json] = field(default_factory=dict)
-    pointer: str = ""
     kind: str = "enum"
 
 
-@dataclass(slots=True, eq=False)
-class Fixed:
+class Fixed(Struct, eq=False):
     """`size` in bytes."""
 
     name: str
@@ -100,30 +90,27 @@ class Fixed:
     aliases: tuple[str, ...] = ()
     doc: str | None = None
     props: Mapping[str, Json] = field(default_factory=dict)
-    pointer: str = ""
     kind: str = "fixed"
 
 
-@dataclass(slots=True, eq=False)
-class Contents:
+class Contents(Struct, eq=False):
     """What a field holds that is more than itself: the types that it defines, and aliases.
 
-    `refers_back`: a record in it names itself or one that it stands in.
+    `names` are full names in the order of definition. `refers_back`: a record in it names itself
+    or one that it stands in.
     """
 
-    names: tuple[Named, ...]
+    names: dict[str, Named]
     has_aliases: bool
     refers_back: bool
 
 
-@dataclass(slots=True, eq=False)
-class Field:
+class Field(Struct, eq=False):
     """A record's field; `default` is MISSING where there is none.
 
-    Fields with one `likeness` say the same, wherever they stand: what their types contain is the
-    same too, and their defaults are valid. A field whose type needs a name from outside has
-    none. `contents` are None where it defines no type and neither it nor its type has aliases.
-    `key` is for `canonical`.
+    A `shared` one means the same wherever it stands, and its default is valid: definitions that
+    say it word by word have this one node. `contents` are None where it defines no type and
+    neither it nor its type has aliases. `key` is for `canonical`.
     """
 
     name: str
@@ -133,15 +120,14 @@ class Field:
     aliases: tuple[str, ...] = ()
     doc: str | None = None
     props: Mapping[str, Json] = field(default_factory=dict)
-    pointer: str = ""
-    likeness: bytes | None = None
+    shared: bool = False
     contents: Contents | None = None
     key: Hashable = None
 
     @property
     def is_plain(self) -> bool:
         """Whether it is known to stand for itself, without any named type or alias."""
-        return self.likeness is not None and self.contents is None
+        return self.shared and self.contents is None
 
     @property
     def has_default(self) -> bool:
@@ -149,8 +135,7 @@ class Field:
         return not isinstance(self.default, Missing)
 
 
-@dataclass(slots=True, eq=False)
-class Facts:
+class Facts(Struct, eq=False):
     """What is known of a whole definition, so that no check has to walk over it.
 
     `refers_back`: a record in it names itself or one that it stands in. The rest is None until
@@ -163,8 +148,7 @@ class Facts:
     key: Hashable = None
 
 
-@dataclass(slots=True, eq=False)
-class Record:
+class Record(Struct, eq=False):
     """A record or an error; `fields` is None while it is being read, as in Java.
 
     `facts` are those of the definition whose top it is.
@@ -176,41 +160,43 @@ class Record:
     aliases: tuple[str, ...] = ()
     doc: str | None = None
     props: Mapping[str, Json] = field(default_factory=dict)
-    pointer: str = ""
     kind: str = "record"
     facts: Facts | None = None
 
-    def set_fields(self, fields: tuple[Field, ...]) -> None:
-        """Complete the record; names must be distinct."""
+    def set_fields(self, fields: tuple[Field, ...]) -> bool:
+        """Complete the record; answers whether the names are distinct, as they must be."""
         self.fields = fields
         self.by_name = {f.name: f for f in fields}
+        return len(self.by_name) == len(fields)
 
     @property
     def all_fields(self) -> tuple[Field, ...]:
         """The fields of a complete record."""
         return self.fields or ()
 
-    def differing(self, other: Record) -> list[Field]:
-        """The fields, in order, that complete `other` does not have just so.
-
-        Versions mostly begin with fields that are the same objects, which Python skips without a
-        step for each.
-        """
-        mine, theirs = self.all_fields, other.all_fields
-        shortest = min(len(mine), len(theirs))
-        first = next(compress(count(), map(is_not, mine, theirs)), shortest)
-        return [
-            field
-            for field in mine[first:]
-            if field.likeness is None
-            or (same := other.by_name.get(field.name)) is None
-            or same.likeness != field.likeness
-        ]
-
 
 Named = Record | Enum | Fixed
 Schema = Primitive | Array | Map | Union | Named
 _NAMED: Final = (Record, Enum, Fixed)
+
+
+def differing(one: Record, other: Record) -> tuple[list[Field], list[Field]]:
+    """The fields of each of two complete records, in order, that they do not share.
+
+    Versions share most fields, and mostly in the same places, which Python tells without a step
+    for each.
+    """
+    mine, theirs = one.fields or (), other.fields or ()
+    moved = list(map(is_not, mine, theirs))
+    same = len(moved)
+    my, their = [*compress(mine, moved), *mine[same:]], [*compress(theirs, moved), *theirs[same:]]
+    if my and their:
+        my_names, their_names = one.by_name, other.by_name
+        my, their = (
+            [field for field in my if their_names.get(field.name) is not field],
+            [field for field in their if my_names.get(field.name) is not field],
+        )
+    return my, their
 
 
 def facts_of(schema: Schema) -> Facts:

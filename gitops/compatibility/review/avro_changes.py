@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gitops.compatibility.avro.places import Places
 from gitops.compatibility.avro.schema import (
     Array,
     Enum,
-    Field,
     Fixed,
     Map,
     Primitive,
@@ -32,7 +32,7 @@ def avro_changes(
 
     `forward`: consumers of the old schema are to read what the new one writes.
     """
-    start = Change(wire=wire, forward=forward)
+    start = Change(wire=wire, forward=forward, old=Places(old), new=Places(new))
     return tuple(_Walk().remarks(old, new, start))
 
 
@@ -45,18 +45,18 @@ class _Walk:
     def remarks(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
         match old, new:
             case Union(), _:
-                for branch in old.branches:
-                    yield from self._branch(branch, new, at)
+                for index, branch in enumerate(old.branches):
+                    yield from self._branch(branch, new, at.into_old_branch(index))
             case _, Union():
                 yield from self._branch(old, new, at)
             case Array(), Array():
-                yield from self.remarks(old.items, new.items, at.into("[]"))
+                yield from self.remarks(old.items, new.items, at.into("[]", "items"))
             case Map(), Map():
-                yield from self.remarks(old.values, new.values, at.into("{}"))
+                yield from self.remarks(old.values, new.values, at.into("{}", "values"))
             case ((Primitive() | Fixed()), (Primitive() | Fixed())):
-                yield from avro_scalars.remarks(old, new, at)
+                yield from avro_scalars.remarks(old, new, at.at_definitions(old, new))
             case (Record(), Record()) | (Enum(), Enum()) if self._is_first(old, new):
-                yield from self._named(old, new, at)
+                yield from self._named(old, new, at.at_definitions(old, new))
             case _:
                 pass
 
@@ -72,29 +72,27 @@ class _Walk:
             yield from avro_enums.remarks(old, new, at)
 
     def _branch(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
-        found = _reading(old, new)
-        if found is not None:
-            yield from self.remarks(old, found, at)
+        if not isinstance(new, Union):
+            yield from self.remarks(old, new, at)
+            return
+        index = _reading(old, new)
+        if index is not None:
+            yield from self.remarks(old, new.branches[index], at.into_new_branch(index))
 
     def _records(self, old: Record, new: Record, at: Change) -> Iterator[Remark]:
         written = avro_fields.same_fields(old, new, at)
         for field in new.all_fields:
             before = written.get(field.name)
             if before is not None:
-                yield from self._field(before, field, at)
+                inner = at.into_field((old, before), (new, field))
+                yield from self.remarks(before.type, field.type, inner)
         yield from avro_fields.remarks(old, new, written, at)
 
-    def _field(self, old: Field, new: Field, at: Change) -> Iterator[Remark]:
-        yield from self.remarks(old.type, new.type, at.into_field(old, new))
 
-
-def _reading(old: Schema, new: Schema) -> Schema | None:
+def _reading(old: Schema, new: Union) -> int | None:
     """The branch of `new` that reads what `old` writes, None where that is not certain."""
-    if not isinstance(new, Union):
-        return new
-    for branch in new.branches:
-        if branch_name(branch) == branch_name(old):
-            return branch
-    promoted = [b for b in new.branches if avro_scalars.is_promotion(old, b)]
-    same_kind = [b for b in new.branches if b.kind == old.kind]
-    return next(iter([*same_kind, *promoted]), None)
+    branches = list(enumerate(new.branches))
+    same_name = [i for i, branch in branches if branch_name(branch) == branch_name(old)]
+    same_kind = [i for i, branch in branches if branch.kind == old.kind]
+    promoted = [i for i, branch in branches if avro_scalars.is_promotion(old, branch)]
+    return next(iter([*same_name, *same_kind, *promoted]), None)

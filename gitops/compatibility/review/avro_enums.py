@@ -20,8 +20,8 @@ def remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
             f"compare: a consumer with the new schema {_reads(new, at)} a message that has "
             f"{_it(gone)}",
             path=at.path,
-            pointer=f"{new.pointer}/symbols",
-            old_pointer=f"{old.pointer}/symbols/{old.symbols.index(gone[0])}",
+            pointer=f"{at.pointer}/symbols",
+            old_pointer=f"{at.old_pointer}/symbols/{old.symbols.index(gone[0])}",
             hint=f"keep {_it(gone)} until no message has {_it(gone)} any more",
         )
     if added and at.forward:
@@ -31,8 +31,8 @@ def remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
             f"compare: a consumer with the old schema {_reads(old, at)} a message that has "
             f"{_it(added)}",
             path=at.path,
-            pointer=f"{new.pointer}/symbols/{new.symbols.index(added[0])}",
-            old_pointer=f"{old.pointer}/symbols",
+            pointer=f"{at.pointer}/symbols/{new.symbols.index(added[0])}",
+            old_pointer=f"{at.old_pointer}/symbols",
             hint=f"upgrade every consumer before a producer writes {_it(added)}",
         )
 

@@ -47,7 +47,7 @@ def _renamed(
         before = _meant(field, old, new, gone, added)
         if before is not None:
             gone.remove(before)
-            yield _rename(before, field, at)
+            yield _rename((old, before), (new, field), at)
 
 
 def _meant(
@@ -69,16 +69,17 @@ def _likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
-def _rename(old: Field, new: Field, at: Change) -> Remark:
+def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Change) -> Remark:
+    (_, old), (_, new) = before, after
     by_alias = f'if it is a rename, add "aliases": ["{old.name}"] to \'{new.name}\''
     by_name = f"if it is a rename, keep the name '{old.name}': JSON has no aliases"
     return Remark(
         rule="AVRO-W006",
         message=f"'{old.name}' is gone and '{new.name}' of the same type is new: consumers with "
         f"the new schema do not find what messages carry as '{old.name}'",
-        path=at.into(new.name).path,
-        pointer=f"{new.pointer}/name",
-        old_pointer=f"{old.pointer}/name",
+        path=at.field_path(new.name),
+        pointer=f"{at.new.field(*after)}/name",
+        old_pointer=f"{at.old.field(*before)}/name",
         hint=by_alias if at.wire is Wire.AVRO else by_name,
     )
 
@@ -101,7 +102,7 @@ def _moved(old: Record, new: Record, at: Change) -> Iterator[Remark]:
         message=f"{names} changed places with fields of the same type: whoever reads by position, "
         "without the writer's schema, takes one for the other and does not notice",
         path=at.path,
-        pointer=now.pointer,
-        old_pointer=was.pointer,
+        pointer=at.new.field(new, now),
+        old_pointer=at.old.field(old, was),
         hint="keep the order of fields, and add new ones at the end",
     )

@@ -35,8 +35,8 @@ def _other_kind(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
             rule="AVRO-W003",
             message=f"{old.kind} becomes {new.kind}: {_bytes_and_string(old, at)}",
             path=at.path,
-            pointer=new.pointer or at.pointer,
-            old_pointer=old.pointer or at.old_pointer,
+            pointer=at.pointer,
+            old_pointer=at.old_pointer,
             hint=f"keep {old.kind}, or add a new field of type {new.kind}",
         )
     for writer, reader, who in _directions(old, new, at):
@@ -47,8 +47,8 @@ def _other_kind(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
                 message=f"consumers with the {who} schema read {writer.kind} as {reader.kind}, "
                 f"which rounds whole numbers above 2^{bits}",
                 path=at.path,
-                pointer=new.pointer or at.pointer,
-                old_pointer=old.pointer or at.old_pointer,
+                pointer=at.pointer,
+                old_pointer=at.old_pointer,
                 hint=f"keep {old.kind}, or make sure that no value is that large",
             )
 
@@ -71,7 +71,7 @@ def _directions(old: Schema, new: Schema, at: Change) -> Iterator[tuple[Schema, 
 def _other_meaning(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
     before, after = _decimal(old), _decimal(new)
     if before and after:
-        yield from _decimals(before, after, old, new, at)
+        yield from _decimals(before, after, at)
         return
     was, now = _logical(old), _logical(new)
     if was != now:
@@ -80,8 +80,8 @@ def _other_meaning(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
             message=f"{_said(was, old)} becomes {_said(now, new)}, which Pulsar does not compare: "
             f"what was written as one is read as the other",
             path=at.path,
-            pointer=new.pointer or at.pointer,
-            old_pointer=old.pointer or at.old_pointer,
+            pointer=at.pointer,
+            old_pointer=at.old_pointer,
             hint="keep the logical type, or add a new field",
         )
 
@@ -95,9 +95,7 @@ class _Decimal:
         return f"decimal({self.precision}, {self.scale})"
 
 
-def _decimals(
-    before: _Decimal, after: _Decimal, old: Schema, new: Schema, at: Change
-) -> Iterator[Remark]:
+def _decimals(before: _Decimal, after: _Decimal, at: Change) -> Iterator[Remark]:
     if after.scale != before.scale:
         factor = f"10^{abs(before.scale - after.scale)}"
         way = "large" if after.scale < before.scale else "small"
@@ -112,8 +110,8 @@ def _decimals(
         rule="AVRO-W004",
         message=f"{before} becomes {after}, which Pulsar does not compare: {why}",
         path=at.path,
-        pointer=new.pointer or at.pointer,
-        old_pointer=old.pointer or at.old_pointer,
+        pointer=at.pointer,
+        old_pointer=at.old_pointer,
         hint=f"keep {before}, or add a new field for {after}",
     )
 

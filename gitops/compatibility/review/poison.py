@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from gitops.compatibility import jackson
 from gitops.compatibility.avro.errors import AvroParseError, JavaError
 from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.avro.places import Places
 from gitops.compatibility.avro.schema import Array, Field, Map, Record, Schema, Union
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.review.remark import Remark
@@ -32,9 +33,10 @@ def remarks_on_half(schema: StoredSchema) -> tuple[Remark, ...]:
     if schema.type not in AVRO_DEFINED:
         return ()
     try:
-        recursive = _direct_recursion(parse(_text(schema)))
+        top = parse(_text(schema))
     except AvroParseError as error:
         return _old_form(schema, error)
+    recursive = _direct_recursion(top)
     if recursive is None or schema.type is SchemaType.PROTOBUF:
         return ()
     record, field = recursive
@@ -44,7 +46,7 @@ def remarks_on_half(schema: StoredSchema) -> tuple[Remark, ...]:
             message=f"field '{field.name}' makes {record.name} contain itself with no union, array "
             "or map between: Pulsar takes it as a first schema, and no other one after it",
             path=field.name,
-            pointer=field.pointer,
+            pointer=Places(top).field(record, field),
             hint='put ["null", …] around the inner use of the record',
         ),
     )

@@ -8,7 +8,7 @@ from gitops.compatibility.avro.recent import ENTRY, Recent
 
 
 def test_what_was_put_is_found_until_all_is_forgotten() -> None:
-    recent: Recent[str, int] = Recent(10 * ENTRY, len)
+    recent: Recent[str, int] = Recent(10 * ENTRY)
 
     recent.put("a", 1)
 
@@ -28,7 +28,7 @@ def test_any_number_of_keys_pass_by_at_constant_memory() -> None:
         def __del__(self) -> None:
             alive.discard(id(self))
 
-    recent: Recent[str, Value] = Recent(10 * ENTRY, len)
+    recent: Recent[str, Value] = Recent(10 * ENTRY)
 
     for number in range(1000):
         recent.put(str(number), Value())
@@ -37,7 +37,7 @@ def test_any_number_of_keys_pass_by_at_constant_memory() -> None:
 
 
 def test_a_heavy_key_makes_room_for_itself() -> None:
-    recent: Recent[str, int] = Recent(10 * ENTRY, len)
+    recent: Recent[str, int] = Recent(10 * ENTRY)
     for number in range(5):
         recent.put(str(number), number)
 
@@ -49,7 +49,7 @@ def test_a_heavy_key_makes_room_for_itself() -> None:
 
 
 def test_what_is_used_stays() -> None:
-    recent: Recent[str, int] = Recent(10 * ENTRY, len)
+    recent: Recent[str, int] = Recent(10 * ENTRY)
     recent.put("used", -1)
 
     for number in range(1000):
@@ -59,16 +59,25 @@ def test_what_is_used_stays() -> None:
     assert recent.get("0") is None
 
 
+def test_many_are_found_at_once_old_and_young() -> None:
+    recent: Recent[str, int] = Recent(10 * ENTRY)
+    for number in range(15):
+        recent.put(str(number), number)
+
+    assert recent.get("3") == 3  # of the old generation
+    assert recent.get_each(["3", "14", "x", "4"]) == [3, 14, None, 4]
+
+
 def test_threads_may_share_it() -> None:
-    recent: Recent[int, int] = Recent(50 * ENTRY, lambda _key: 0)
-    wrong: list[tuple[int, int]] = []
+    recent: Recent[str, int] = Recent(50 * ENTRY)
+    wrong: list[tuple[str, int]] = []
 
     def use(start: int) -> None:
         for number in range(start, start + 3000):
-            key = number % 200
+            key = str(number % 200)
             if (found := recent.get(key)) is None:
-                recent.put(key, key)
-            elif found != key:
+                recent.put(key, number % 200)
+            elif found != number % 200:
                 wrong.append((key, found))
 
     threads = [threading.Thread(target=use, args=(start,)) for start in range(0, 400, 100)]

@@ -1,0 +1,62 @@
+"""Where the nodes of one definition stand, as RFC 6901 pointers.
+
+Definitions share nodes, so that no node can tell: a field is found by its record, and a named
+type by a walk over the definition, which only they pay for who ask.
+"""
+
+from __future__ import annotations
+
+from gitops.compatibility.avro.schema import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Named,
+    Record,
+    Schema,
+    Union,
+)
+
+
+class Places:
+    """Of the definition whose top is `schema`."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._top = schema
+        self._named: dict[str, str] = {}
+
+    def of(self, named: Named) -> str:
+        """Where a named type of the definition is defined."""
+        if named is self._top:
+            return ""
+        if not self._named:
+            self._collect(self._top, "")
+        return self._named[named.name]
+
+    def field(self, record: Record, field: Field) -> str:
+        """Where a field of a record of the definition stands."""
+        return f"{self.of(record)}/fields/{record.all_fields.index(field)}"
+
+    def _collect(self, schema: Schema, at: str) -> None:
+        """A name is defined where it is met first."""
+        match schema:
+            case Record() | Enum() | Fixed():
+                self._define(schema, at)
+            case Array():
+                self._collect(schema.items, f"{at}/items")
+            case Map():
+                self._collect(schema.values, f"{at}/values")
+            case Union():
+                for index, branch in enumerate(schema.branches):
+                    self._collect(branch, f"{at}/{index}")
+            case _:
+                pass
+
+    def _define(self, named: Named, at: str) -> None:
+        if named.name in self._named:
+            return
+        self._named[named.name] = at
+        if isinstance(named, Record):
+            for index, field in enumerate(named.all_fields):
+                self._collect(field.type, f"{at}/fields/{index}/type")
