@@ -24,7 +24,7 @@ class Places:
 
     def __init__(self, schema: Schema) -> None:
         self._top = schema
-        self._named: dict[str, str] = {}
+        self._named: dict[int, str] = {}
 
     def of(self, named: Named) -> str:
         """Where a named type of the definition is defined."""
@@ -32,7 +32,7 @@ class Places:
             return ""
         if not self._named:
             self._collect(self._top, "")
-        return self._named[named.name]
+        return self._named[id(named)]
 
     def field(self, record: Record, field: Field) -> str:
         """Where a field of a record of the definition stands."""
@@ -54,9 +54,10 @@ class Places:
                 pass
 
     def _define(self, named: Named, at: str) -> None:
-        if named.name in self._named:
+        """By identity: aliases can give two records of a writer one name."""
+        if id(named) in self._named:
             return
-        self._named[named.name] = at
+        self._named[id(named)] = at
         if isinstance(named, Record):
             for index, field in enumerate(named.all_fields):
                 self._collect(field.type, f"{at}/fields/{index}/type")

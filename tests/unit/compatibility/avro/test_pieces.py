@@ -1,0 +1,98 @@
+"""A definition that is cut into pieces is read as one that is read whole, down to every mistake."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gitops.compatibility.avro import canonical, parser
+from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.avro.json_text import MAX_DEPTH
+from gitops.compatibility.avro.parser import forget, parse
+from gitops.compatibility.avro.pieces import cut_type
+from gitops.compatibility.avro.schema import facts_of
+
+_CONFORMANCE: Final = Path(__file__).parents[3] / "conformance"
+_NASTY: Final = (
+    *'"\\{}[]:,/*\x00\x01\x1f\x7f\n\r\t 0-.eE+',
+    "\\u0000", "\\ud800", "\\x", "\\", "\ud800", "\ufeff", "\u00a0", "/**/", "//\n", "NaN", "1e999",
+    "true", '"a":1,', '"type":"int",', '"doc":1,', '"doc":null,', '"aliases":["x"],', "9" * 1001,
+)  # fmt: skip
+
+
+def _definitions() -> list[str]:
+    found = set()
+    for name in ("generated.jsonl", "parsing.jsonl"):
+        with (_CONFORMANCE / name).open(encoding="utf-8") as lines:
+            for line in lines:
+                case = json.loads(line)
+                found |= {
+                    one["schema"]
+                    for one in (*case["existing"], case["candidate"])
+                    if one.get("type") in ("AVRO", "JSON", "PROTOBUF")
+                }
+    return sorted(found)
+
+
+def _mutants(texts: list[str], number: int) -> Iterator[str]:
+    """Definitions with one to three places changed."""
+    dice = random.Random(11)  # noqa: S311 - the same mutants every time
+    for _ in range(number):
+        text = dice.choice(texts)
+        for _ in range(dice.randrange(1, 4)):
+            at = dice.randrange(len(text) + 1)
+            text = text[:at] + dice.choice(_NASTY) + text[at + dice.randrange(3) :]
+        yield text
+
+
+def _outcome(text: str) -> Hashable:
+    try:
+        schema = parse(text)
+    except AvroParseError as error:
+        return error.problems
+    facts = facts_of(schema)
+    return (canonical.key(schema), facts.has_aliases, facts.refers_back)
+
+
+@pytest.fixture(autouse=True)
+def nothing_read_before() -> None:
+    forget()
+
+
+def test_mistakes_are_the_same_whether_or_not_a_text_is_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was met before is known while the mutants are read, as it is in real life."""
+    texts = _definitions()
+    mutants = [*texts, *_mutants(texts, 4000)]
+    cut = [_outcome(text) for text in mutants]
+    assert sum(isinstance(one, tuple) and len(one) == 3 for one in cut) > 1000
+
+    monkeypatch.setattr(parser, "cut_type", lambda _text: None)
+    for text, outcome in zip(mutants, cut, strict=True):
+        forget()
+        assert _outcome(text) == outcome, text
+
+
+def test_most_definitions_are_cut() -> None:
+    texts = [text for text in _definitions() if text.startswith('{"type": "record"')]
+
+    assert sum(cut_type(text) is not None for text in texts) > len(texts) / 2
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_a_field_nests_as_deep_as_its_definition_may(missing: int) -> None:
+    depth = MAX_DEPTH - 3 - missing + 1  # the record, its fields and the field stand around it
+    kind = '{"type":"array","items":' * depth + '"int"' + "}" * depth
+    text = f'{{"type":"record","name":"R","fields":[{{"name":"f","type":{kind}}}]}}'
+
+    if missing:
+        assert parse(text).kind == "record"
+    else:
+        with pytest.raises(AvroParseError, match=f"deeper than {MAX_DEPTH}"):
+            parse(text)
