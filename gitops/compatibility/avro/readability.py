@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -60,10 +60,10 @@ def can_read(writer: Schema, reader: Schema) -> Readability:
     if isinstance(action, Adjust) and not action.fields and not whole:
         return _READABLE
     walk = _Walk(Places(written), Places(reader))
-    reasons = tuple(walk.reasons(action, _TOP))
+    walk.over(action, _TOP)
     if whole and has_cycle(walk.edges):
-        return Readability(reasons=(_recursion(""), *reasons), overflows=True)
-    return Readability(reasons=reasons) if reasons else _READABLE
+        return Readability(reasons=(_recursion(""), *walk.reasons), overflows=True)
+    return Readability(reasons=tuple(walk.reasons)) if walk.reasons else _READABLE
 
 
 _READABLE: Final = Readability()
@@ -84,58 +84,58 @@ class _Walk:
     """Over everything that can be reached, once."""
 
     def __init__(self, writer: Places, reader: Places, explained: set[int] | None = None) -> None:
+        self.reasons: list[Reason] = []
         self.edges: dict[Hashable, list[Hashable]] = {}
         self._writer, self._reader = writer, reader
         self._explained = set() if explained is None else explained
 
-    def reasons(self, action: Action, place: _Place) -> Iterator[Reason]:
+    def over(self, action: Action, place: _Place) -> None:
         match action:
             case Error():
-                yield from self._explain(action, place)
-                yield from self._beside(action.adjust, place)
+                self._explain(action, place)
+                self._beside(action.adjust, place)
+            case Adjust() if id(action) not in self.edges:
+                self._adjust(action, place)
             case Items():
-                yield from self.reasons(
-                    action.action, place._replace(path=place.path + action.step)
-                )
+                self.over(action.action, place._replace(path=place.path + action.step))
             case Chosen():
-                yield from self.reasons(action.action, place)
+                self.over(action.action, place)
             case Branches():
                 for branch in action.actions:
-                    yield from self.reasons(branch, place)
+                    self.over(branch, place)
             case Skip(writer=schema) | Walk(schema=schema):
                 collect_edges(schema, self.edges)
-            case Adjust() if id(action) not in self.edges:
-                yield from self._adjust(action, place)
             case _:
                 pass
 
-    def _explain(self, error: Error, place: _Place) -> list[Reason]:
+    def _explain(self, error: Error, place: _Place) -> None:
         writer = self._writer.field(*place.writer) if place.writer else ""
         reader = self._reader.field(*place.reader) if place.reader else ""
-        return explain(error, place.path, writer, reader, self._reader)
+        self.reasons += explain(error, place.path, writer, reader, self._reader)
 
-    def _beside(self, adjust: Adjust | None, place: _Place) -> Iterator[Reason]:
+    def _beside(self, adjust: Adjust | None, place: _Place) -> None:
         """What else is wrong with a record that fails already.
 
         Java never gets there, so whether that recurses must not count.
         """
-        if adjust is not None and id(adjust) not in self._explained:
+        if adjust is not None and adjust.fields and id(adjust) not in self._explained:
             self._explained.add(id(adjust))
             beside = _Walk(self._writer, self._reader, self._explained)
-            yield from beside._adjust(adjust, place)
+            beside.over(adjust, place)
+            self.reasons += beside.reasons
 
-    def _adjust(self, adjust: Adjust, place: _Place) -> Iterator[Reason]:
+    def _adjust(self, adjust: Adjust, place: _Place) -> None:
         defaults = [field.type for field in adjust.defaults]
         self.edges[id(adjust)] = [
-            *(id(step) for _, _, step in adjust.fields if isinstance(step, Adjust)),
-            *(id(kind) for kind in defaults if isinstance(kind, Record)),
+            *[id(step) for _, _, step in adjust.fields if isinstance(step, Adjust)],
+            *[id(kind) for kind in defaults if isinstance(kind, Record)],
         ]
         for kind in defaults:
             collect_edges(kind, self.edges)
         for written, read, step in adjust.fields:
             path = f"{place.path}.{written.name}" if place.path else written.name
             reader = (adjust.reader, read) if read else place.reader
-            yield from self.reasons(step, _Place(path, (adjust.writer, written), reader))
+            self.over(step, _Place(path, (adjust.writer, written), reader))
 
 
 def _bad_alias(error: AvroParseError) -> Reason:
