@@ -19,7 +19,14 @@ from gitops.compatibility.jackson_beans import (
     read_bean,
     scalar_text,
 )
-from gitops.compatibility.jackson_text import DECODER, Json, Members, end_of_space
+from gitops.compatibility.jackson_text import (
+    DECODER,
+    Fraction,
+    Json,
+    Members,
+    Whole,
+    end_of_space,
+)
 from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
 from gitops.compatibility.protobuf_native.text import jackson_text
 
@@ -34,6 +41,10 @@ _NEXT_TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 """What Jackson has looked at when it is told the first item of a list."""
+
+
+_NO_NUMBER: Final = re.compile(r"-?0[0-9]|-?[0-9]+\.$|-?[0-9]+(?:\.[0-9]+)?[eE]$")
+"""What Jackson refuses as soon as it reads it, where Python ends a number earlier."""
 
 
 class UnknownTypeIdError(ValueError):
@@ -121,6 +132,8 @@ def _members(text: str, at: int) -> Iterator[tuple[str, Json]]:
 def _value(text: str, at: int) -> tuple[Json, int]:
     value: Json
     value, end = DECODER.raw_decode(text, end_of_space(text, at))
+    if isinstance(value, Whole | Fraction) and _NO_NUMBER.match(value + text[end : end + 1]):
+        raise NotJacksonError("not JSON: a number goes on as none does")
     return value, end
 
 
