@@ -42,12 +42,17 @@ def open_repository(root: Path) -> OpenedRepository:
     from gitops.repository.files import FolderTree
     from gitops.repository.loader import load
 
-    if not root.is_dir():
-        raise UsageError(f"there is no folder '{root}'", hint="--repo names a schemas repository")
-    root = _around(root) if root == HERE else root
+    root = repository_root(root)
     tree = FolderTree(root)
     with progress_bar() as progress:
         return OpenedRepository(root=root, tree=tree, repository=load(tree, progress))
+
+
+def repository_root(root: Path) -> Path:
+    """The folder that `--repo` means; raises UsageError where there is none."""
+    if not root.is_dir():
+        raise UsageError(f"there is no folder '{root}'", hint="--repo names a schemas repository")
+    return _around(root) if root == HERE else root
 
 
 def _around(folder: Path) -> Path:

@@ -43,10 +43,11 @@ class Produces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A service."""
+    """A service; `definitions` are the files that its schemas are made of."""
 
     name: str
     owner: str
     consumes: tuple[Consumes, ...]
     produces: tuple[Produces, ...]
     location: Location
+    definitions: tuple[str, ...] = ()

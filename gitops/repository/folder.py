@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -59,6 +60,8 @@ def _write(place: Path, content: bytes) -> bool:
     partial = place.with_name(f".{place.name}.partial")
     try:
         partial.write_bytes(content)
+        if place.exists():
+            shutil.copymode(place, partial)
         partial.replace(place)
     finally:
         partial.unlink(missing_ok=True)

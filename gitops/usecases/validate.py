@@ -36,7 +36,7 @@ def validate(
         if latest and any(is_same(latest.info, info) for info in held):
             content[topic] = tuple(_reported(one) for one in content[topic])
     findings = (*graded(repository.findings, rules), *chain.from_iterable(content.values()))
-    wanted = (finding for finding in findings if _is_in(finding, paths))
+    wanted = (one for one in findings if one.location is None or is_in(one.location.file, paths))
     return tuple(_once(sorted(wanted, key=lambda one: (one.sort_key, -one.severity))))
 
 
@@ -55,8 +55,6 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _is_in(finding: Finding, paths: tuple[str, ...]) -> bool:
-    if not paths or finding.location is None:
-        return True
-    file = finding.location.file
-    return any(path in (".", file) or file.startswith(f"{path}/") for path in paths)
+def is_in(file: str, paths: tuple[str, ...]) -> bool:
+    """Whether a file is one of these files or in one of these folders; every file without any."""
+    return not paths or any(path in (".", file) or file.startswith(f"{path}/") for path in paths)

@@ -170,10 +170,10 @@ class ConfigDocument(Document):
 
     api_version: ApiVersion
     kind: Literal["Config"]
-    registries: Annotated[dict[RegistryKey, RegistryDocument], Field(min_length=1)]
     default_registry: NonEmpty | None = Field(
         default=None, description="May be left out if there is one registry only."
     )
+    registries: Annotated[dict[RegistryKey, RegistryDocument], Field(min_length=1)]
     safety: SafetyDocument = Field(default_factory=SafetyDocument)
     rules: dict[RuleKey, Literal["off", "info", "warning", "error"]] = Field(
         default_factory=dict, description="Other severities of rules, by their ids."

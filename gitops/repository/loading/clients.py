@@ -72,6 +72,7 @@ class _Reader:
     builder: SchemaBuilder
     topics: Mapping[TopicName, TopicState]
     loaded: LoadedClients
+    files: set[str] = field(default_factory=set)
 
     def client(self, document: ClientDocument) -> Client:
         return Client(
@@ -80,6 +81,8 @@ class _Reader:
             consumes=tuple(self._consumes(c, i) for i, c in enumerate(document.consumes)),
             produces=tuple(self._produces(p, i) for i, p in enumerate(document.produces)),
             location=self.manifest.location(("name",)),
+            # The arguments above have read them all.
+            definitions=tuple(sorted(self.files)),
         )
 
     def _consumes(self, document: ConsumesDocument, index: int) -> Consumes:
@@ -123,6 +126,7 @@ class _Reader:
         subject = self.manifest.file if unknown else str(topic)
         place = Place(manifest=self.manifest, path=path, subject=subject)
         built = self.builder.build(given, self._type(given, topic), place)
+        self.files.update(place.files)
         self.loaded.files.update(place.files)
         self.manifest.findings.extend(place.content)
         return built
