@@ -12,6 +12,7 @@ from gitops.cli.commands import (
     apply,
     compat,
     explain,
+    fmt,
     import_registry,
     init,
     plan,
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 app.command("init")(init.init)
 app.command("validate")(validate.validate)
+app.command("fmt")(fmt.fmt)
 app.command("plan")(plan.plan)
 app.command("apply")(apply.apply)
 app.command("import")(import_registry.import_registry)

@@ -23,6 +23,7 @@ from gitops.planning.plan_document import (
 )
 from gitops.ports import Registry
 from gitops.usecases.apply import Result
+from gitops.usecases.format import Formatting
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
@@ -117,6 +118,21 @@ def recorded_document(registry: Registry, files: Iterable[str], changed: int) ->
         "registry": {"name": registry.name, "address": registry.address},
         "files": sorted(files),
         "changed": changed,
+    }
+
+
+def formatted_document(formatting: Formatting, *, check: bool, diff: bool) -> dict[str, Any]:
+    """What `fmt` changed, or with `check` would change."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Formatted",
+        "written": not check,
+        "files": [
+            {"path": each.path, **({"diff": each.diff} if diff and not each.sensitive else {})}
+            for each in formatting.changes
+        ],
+        "inOrder": formatting.canonical,
+        "findings": [finding_document(finding) for finding in formatting.findings],
     }
 
 

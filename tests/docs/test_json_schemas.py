@@ -138,6 +138,16 @@ def test_what_commands_did(repo: str, command: Command) -> None:
     validate("imported", json.loads(command("import", "--repo", repo, "--format", "json")))
 
 
+def test_what_was_laid_out(repo: str, command: Command) -> None:
+    Path(repo, "types", "money.avsc").write_text('{"name": "M", "type": "fixed", "size": 1}')
+    Path(repo, "clients", "broken.yaml").write_text("kind: [")
+    for options in (("--check", "--diff"), ()):
+        printed = command("fmt", "--repo", repo, *options, "--format", "json", code=1)
+        document = json.loads(printed)
+        assert (len(document["files"]), len(document["findings"])) == (1, 1)
+        validate("formatted", document)
+
+
 def test_an_apply_with_every_outcome() -> None:
     plan = whole_plan()
     failed = OutsideError("it broke", where="there", hint="mend it")

@@ -1,0 +1,51 @@
+"""`fmt`: one layout for all manifests and Avro definitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.exits import Exit
+from gitops.cli.options import HERE, Format
+
+
+def fmt(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PATH]...", help="Only these files or folders."),
+    ] = None,
+    repo: options.Repo = HERE,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit code 1 if something would change.")
+    ] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Show the changes as unified diffs.")
+    ] = False,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+) -> int:
+    """Lay out manifests and Avro definitions (.avsc) the same way everywhere."""
+    from gitops.cli.console import print_text, require_writable
+    from gitops.cli.findings import relative_paths
+    from gitops.cli.opened import repository_root
+    from gitops.reporters.json_report import formatted_document, to_text
+    from gitops.reporters.text.formatting import formatting_text
+    from gitops.repository.files import FolderTree
+    from gitops.repository.folder import write_files
+    from gitops.usecases.format import format_repository
+
+    require_writable(output)
+    root = repository_root(repo)
+    tree = FolderTree(root)
+    links = frozenset(path for path in tree.paths() if (root / path).is_symlink())
+    done = format_repository(tree, relative_paths(root, paths or []), links)
+    if not check:
+        write_files(root, {change.path: change.after for change in done.changes})
+    if output_format is Format.JSON:
+        print_text(to_text(formatted_document(done, check=check, diff=diff)), output)
+    else:
+        print_text(formatting_text(done, check=check, diff=diff), output)
+    return Exit.FINDINGS if done.findings or (check and done.changes) else Exit.GOOD
