@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from gitops.compatibility import avro_check, json_check, key_value
@@ -118,11 +119,16 @@ def _check_halves(
     for name, (halves, schema) in zip(_HALVES, pairs, strict=True):
         if other := _other_type(halves, Labelled(label, schema)):
             return _of_half(other, name)
-    for name, (halves, schema), null in zip(_HALVES, pairs, crashes, strict=True):
-        outcome = _NULL if null else check_list(halves, Labelled(label, schema), strategy)
-        if outcome.end is not End.COMPATIBLE:
-            return _of_half(outcome, name)
-    return COMPATIBLE
+    outcomes = [
+        _of_half(_NULL if null else check_list(halves, Labelled(label, schema), strategy), name)
+        for name, (halves, schema), null in zip(_HALVES, pairs, crashes, strict=True)
+    ]
+    failed = [one for one in outcomes if one.end is not End.COMPATIBLE]
+    if not failed:
+        return COMPATIBLE
+    # The broker stops at the first, which alone tells how the check ends.
+    every = tuple(chain.from_iterable(one.incompatibilities for one in failed))
+    return replace(failed[0], incompatibilities=every)
 
 
 def _of_half(outcome: Outcome, half: str) -> Outcome:

@@ -84,5 +84,5 @@ def _is_payload(text: str) -> bool:
     return (
         isinstance(content, dict)
         and {"type", "schema"} <= set(content) <= POST_MEMBERS
-        and content["type"] in {kind.value for kind in SchemaType}
+        and content["type"] in [kind.value for kind in SchemaType]
     )

@@ -141,9 +141,10 @@ _NAMED: Final = {json.dumps(kind) for kind in ("record", "error", "enum", "fixed
 
 def _fields_below(pointer: str, definition: Definition) -> str | None:
     """The fields of the record that a pointer to it, or to the field that has it, means."""
-    inner = [f"{pointer}/type/{index}/fields" for index in range(_BRANCHES)]
-    likely = [f"{pointer}{step}/fields" for step in ("", "/type", "/type/items", "/type/values")]
-    return next((place for place in [*likely, *inner] if definition.at(place) is not None), None)
+    steps = ("", "/type", "/type/items", "/type/values")
+    places = [f"{pointer}{step}/fields" for step in steps]
+    places += [f"{pointer}{step}/{n}/fields" for step in steps[1:] for n in range(_BRANCHES)]
+    return next((place for place in places if definition.at(place) is not None), None)
 
 
 _BRANCHES: Final = 8

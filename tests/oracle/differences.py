@@ -42,14 +42,26 @@ class Difference:
         return json.dumps({**ordered, **self.case, "broker": broker}, ensure_ascii=True)
 
 
+_LEVELS = 800
+
+
 def is_case(verdict: Verdict) -> bool:
     """Whether there is a history: one of a text that is no pair cannot even be stored."""
     return bool(verdict["error_class"] != "SeedError")
 
 
+def _is_up_to_the_stack(case: Case, verdict: Verdict) -> bool:
+    """Whether a JVM's stack and compiler decide: Jackson binds some 900 levels, or overflows.
+
+    A definition that recurses overflows always, and is a case; it is short.
+    """
+    text = case["candidate"].get("schema") or ""
+    return verdict["error_class"] == "StackOverflowError" and text.count("{") > _LEVELS
+
+
 def difference(case: Case, verdict: Verdict, decide: Decider = our_answer) -> Difference | None:
     """Where the two disagree; None where they agree, or where it is no case."""
-    if not is_case(verdict):
+    if not is_case(verdict) or _is_up_to_the_stack(case, verdict):
         return None
     try:
         ours: Answer | str = decide(case)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from tests.oracle.chance import Chance
 from tests.oracle.odd_values import NUMBER_WORDS, ODD_TEXTS, Json
@@ -80,14 +81,42 @@ class JsonTexts:
                 return text[:at] + chance.choice(_SLIPS) + text[at + chance.randrange(2) :]
 
     def deep(self, value: Json) -> str:
-        """The value with a member or a list around it that nests to an edge."""
-        depth = self.chance.choice(_DEEP)
-        inner = self.chance.choice(("", "1", '"x"'))
-        nest = "[" * depth + inner + "]" * depth
-        text = json.dumps(value)
-        if isinstance(value, dict):
-            return f'{{"deep":{nest}{"," if value else ""}{text[1:]}'
-        return nest
+        """The value with something in or around it that nests, or is as long, as an edge allows."""
+        chance, text = self.chance, json.dumps(value)
+        edge = self._at_an_edge()
+        match chance.randrange(4):
+            case 0:
+                levels = chance.choice(_DEEP)
+                kind = chance.choice(('{"type":"array","items":', '{"type": "map", "values": '))
+                return kind * levels + text + "}" * levels
+            case 1:
+                places = [found.end() for found in re.finditer(r'"(type|default|items)": ', text)]
+                if places:
+                    at = chance.choice(places)
+                    end = re.compile(r"[^,}\]]*").match(text, at)
+                    return text[:at] + edge + text[end.end() if end else at :]
+                return edge
+            case 2 if isinstance(value, dict) and value:
+                # Said twice: what comes first is overwritten, and has been read all the same.
+                return f'{{"{chance.choice(list(value))}":{edge},{text[1:]}'
+            case _ if isinstance(value, dict):
+                return f'{{"deep":{edge}{"," if value else ""}{text[1:]}'
+            case _:
+                return edge
+
+    def _at_an_edge(self) -> str:
+        chance = self.chance
+        levels = chance.choice(_DEEP)
+        inner = chance.choice(("", "1", '"x"'))
+        return chance.choice(
+            (
+                "[" * levels + inner + "]" * levels,
+                '{"type":"array","items":' * levels + '"int"' + "}" * levels,
+                "9" * chance.choice((999, 1000, 1001)),
+                "1." + "0" * chance.choice((998, 999, 1000, 1001)),
+                '{"%s":1}' % ("k" * chance.choice((49_999, 50_000, 50_001))),
+            )
+        )
 
     def _value(self, value: Json, odd: float) -> str:
         match value:

@@ -20,6 +20,7 @@ from gitops.compatibility.avro.schema import (
     Record,
     Schema,
     Union,
+    named_types,
 )
 
 
@@ -33,7 +34,25 @@ def apply_aliases(writer: Schema, reader: Schema) -> Schema:
     found.collect(reader, set())
     if not (found.names or found.fields) or canonical.key(writer) == canonical.key(reader):
         return writer
-    return _Rewriter(found, writer).schema(writer)
+    return _Rewriter(found, writer).schema(writer, "")
+
+
+def clashing_alias(writer: Schema, reader: Schema) -> str:
+    """Where the reader has an alias for something that the writer has beside the new name.
+
+    A pointer to its `aliases`; empty where the clash is another.
+    """
+    written = {one.name: one for one in named_types(writer)}
+    places = Places(reader)
+    for read in named_types(reader):
+        if read.name in written and any(alias in written for alias in read.aliases):
+            return f"{places.of(read)}/aliases"
+        old = next((written[name] for name in (read.name, *read.aliases) if name in written), None)
+        if isinstance(read, Record) and isinstance(old, Record):
+            for one in read.all_fields:
+                if one.name in old.by_name and any(alias in old.by_name for alias in one.aliases):
+                    return f"{places.field(read, one)}/aliases"
+    return ""
 
 
 @dataclass(slots=True)
@@ -76,19 +95,20 @@ class _Rewriter:
         self.places = Places(writer)
         self.seen: dict[str, Record] = {}
 
-    def schema(self, schema: Schema) -> Schema:
+    def schema(self, schema: Schema, at: str) -> Schema:
+        """The schema that stands at pointer `at`, renamed."""
         match schema:
             case Record():
                 return self.seen.get(schema.name) or self._record(schema)
             case Enum() | Fixed():
                 return replace(schema, name=self._name(schema.name), aliases=())
             case Array():
-                return replace(schema, items=self.schema(schema.items))
+                return replace(schema, items=self.schema(schema.items, f"{at}/items"))
             case Map():
-                return replace(schema, values=self.schema(schema.values))
+                return replace(schema, values=self.schema(schema.values, f"{at}/values"))
             case Union():
-                branches = tuple(self.schema(branch) for branch in schema.branches)
-                return make_union(branches, "")
+                branches = [self.schema(b, f"{at}/{i}") for i, b in enumerate(schema.branches)]
+                return make_union(tuple(branches), at)
             case _:
                 return schema
 
@@ -111,7 +131,8 @@ class _Rewriter:
     def _field(self, record: Record, old: Field, name: str) -> Field:
         if name == old.name and old.is_plain:
             return old  # nothing in it can be renamed, and its default is valid
-        kind = self.schema(old.type)
+        at = self.places.field(record, old)
+        kind = self.schema(old.type, f"{at}/type")
         if old.has_default:
-            fields.check_default(name, kind, old.default, self.places.field(record, old))
+            fields.check_default(name, kind, old.default, at)
         return Field(name, kind, old.default, old.order, (), old.doc, old.props)

@@ -64,11 +64,13 @@ def _takes_null(schema: Schema) -> bool:
 class _Encoding:
     """One default on its way into bytes; `own` are the fields whose own default is being written.
 
-    A default that calls for itself again has no end.
+    A default that calls for itself again has no end; one that was `written` need not be again,
+    since records that default to records could take time without end.
     """
 
     def __init__(self) -> None:
         self.own: set[int] = set()
+        self.written: set[int] = set()
 
     def value(self, schema: Schema, value: Json | Missing) -> None:
         match schema:
@@ -102,11 +104,14 @@ class _Encoding:
     def _own_default(self, field: Field) -> None:
         if isinstance(field.default, Missing):
             raise _MisfitError(f"there is no default for '{field.name}'")
+        if id(field) in self.written:
+            return
         if id(field) in self.own:
             raise _EndlessError(f"the default of '{field.name}' contains itself")
         self.own.add(id(field))
         self.value(field.type, field.default)
         self.own.discard(id(field))
+        self.written.add(id(field))
 
     def _map(self, schema: Map, value: Json | Missing) -> None:
         if isinstance(value, list) and value:

@@ -130,7 +130,7 @@ def _decoder_for(text: str) -> json.JSONDecoder:
 
 def check_depth(text: str) -> None:
     """Refuse what Jackson refuses for its depth; raises JsonTextError."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH or _is_plainly_shallow(text):
+    if text.count("[") + text.count("{") <= MAX_DEPTH or is_shallow(text, MAX_DEPTH):
         return
     depth = 0
     for found in _BRACKETS.finditer(text):
@@ -142,8 +142,8 @@ def check_depth(text: str) -> None:
             raise JsonTextError(f"nested deeper than {MAX_DEPTH} levels", found.start())
 
 
-def _is_plainly_shallow(text: str) -> bool:
-    """Whether that shows without a look at each string.
+def is_shallow(text: str, most: int) -> bool:
+    """Whether it shows without a look at each string that `text` has `most` levels at most.
 
     Only where a quote always begins or ends one: none is escaped or in a comment.
     """
@@ -151,4 +151,4 @@ def _is_plainly_shallow(text: str) -> bool:
         return False
     outside_strings = "".join(text.split('"')[::2])
     brackets = _NO_BRACKETS.sub("", outside_strings)
-    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) <= MAX_DEPTH
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) <= most

@@ -84,12 +84,13 @@ def _read(text: str, *, strict: bool) -> _Parsed:
 
 def _quick(text: str) -> _Parsed | None:
     """What `_whole` answers, or None: any error is left to it, which sees what comes first."""
-    node, reader = cut_type(text), Reader(strict=False)
-    if node is None:
-        return None
+    reader = Reader(strict=False)
     try:
+        node = cut_type(text.encode())
+        if node is None or "fields" not in node:  # only a record's fields are looked at for depth
+            return None
         return _noted(reader.schema(node, ""), reader)
-    except (AvroParseError, JsonTextError):
+    except (AvroParseError, JsonTextError, UnicodeError, RecursionError):
         return None
 
 

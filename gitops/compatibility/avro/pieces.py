@@ -14,7 +14,14 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from gitops.compatibility.avro.json_text import MAX_DEPTH, Json, JsonTextError, read_cut
+from gitops.compatibility.avro.json_text import (
+    MAX_DEPTH,
+    Json,
+    JsonTextError,
+    check_member,
+    is_shallow,
+    read_cut,
+)
 from gitops.compatibility.avro.recent import Recent
 from gitops.compatibility.avro.schema import Field, Schema
 
@@ -27,17 +34,24 @@ KNOWN_TYPES: Final[Recent[bytes, Schema]] = Recent(2**20)
 _LEVELS_ABOVE: Final = 2
 """A field stands in a list in an object."""
 
+_UNSEEN: Final = MAX_DEPTH
+"""What is said twice is cut once, and the rest is never read. It is too short to hold a number, a
+name or a depth that Jackson refuses if so many characters at most are not accounted for."""
+
+_LONGEST_SPACE: Final = 500
+"""A longer namespace would be copied for each field."""
+
 
 class _Record(Struct, forbid_unknown_fields=True, tag_field="type", tag="record"):
     name: str
-    fields: list[Raw]
+    fields: Raw
     namespace: str | UnsetType = UNSET
     doc: str | UnsetType = UNSET
 
 
 class _Enum(Struct, forbid_unknown_fields=True, tag_field="type", tag="enum"):
     name: str
-    symbols: list[str]
+    symbols: Raw
     namespace: str | UnsetType = UNSET
     doc: str | UnsetType = UNSET
     default: str | UnsetType = UNSET
@@ -67,36 +81,80 @@ class FieldText(Struct, forbid_unknown_fields=True):
 
 
 _TYPE: Final = msgspec.json.Decoder(_Record | _Enum | _Array | _Map)
+_MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
 _FIELD: Final = msgspec.json.Decoder(FieldText)
+_PIECES: Final = msgspec.json.Decoder(list[Raw])
+_SYMBOLS: Final = msgspec.json.Decoder(list[str])
+_NO_JSON: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
-def cut_type(text: str | bytes) -> dict[str, Json] | None:
+def cut_type(text: bytes) -> dict[str, Json] | None:
     """The members of a type, of which fields, items and values are Raw.
 
-    None where the text is anything else, or has members that most types have not.
+    None where the text is anything else.
     """
     try:
         found = _TYPE.decode(text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
+    except _NO_JSON:
+        return _cut_record(text)
     node: dict[str, Json] = {"type": found.__struct_config__.tag}
+    unseen = len(text)
     for name in found.__struct_fields__:
         value = getattr(found, name)
         if value is not UNSET:
+            unseen -= len(value)
             node[name] = value
+    return None if unseen > _UNSEEN else _with_parts(node)
+
+
+def _with_parts(node: dict[str, Json]) -> dict[str, Json] | None:
+    try:
+        if "fields" in node:
+            node["fields"] = _PIECES.decode(node["fields"])
+        elif "symbols" in node:
+            node["symbols"] = _SYMBOLS.decode(node["symbols"])
+    except _NO_JSON:
+        return None
     return node
 
 
+def _cut_record(text: bytes) -> dict[str, Json] | None:
+    """The same for a record that has members which most have not."""
+    try:
+        found = _MEMBERS.decode(text)
+        fields = found.pop("fields")
+        unseen = len(text) - len(fields) - sum(len(k) + len(v) for k, v in found.items())
+        if unseen > _UNSEEN or sum(map(_brackets, found.values())) > MAX_DEPTH - 1:
+            return None
+        members = {check_member(name): read_piece(bytes(v)) for name, v in found.items()}
+        if members.get("type") not in ("record", "error"):
+            return None
+        return {**members, "fields": _PIECES.decode(fields)}
+    except (*_NO_JSON, JsonTextError, KeyError):
+        return None
+
+
+def _brackets(piece: Raw | bytes) -> int:
+    text = bytes(piece)
+    return text.count(b"[") + text.count(b"{")
+
+
 def cut_field(piece: bytes) -> FieldText | None:
-    """The members of a field; None where it has others, or is none. Raises JsonTextError."""
-    if len(piece) >= MAX_DEPTH and piece.count(b"[") + piece.count(b"{") > (
-        MAX_DEPTH - _LEVELS_ABOVE
-    ):
+    """The members of a field; None where it has others, or is none.
+
+    Raises JsonTextError where it may be nested deeper than Jackson allows.
+    """
+    most = MAX_DEPTH - _LEVELS_ABOVE
+    if len(piece) > most and _brackets(piece) > most and not is_shallow(piece.decode(), most):
         raise JsonTextError("it may be nested too deep", 0)
     try:
-        return _FIELD.decode(piece)
-    except (msgspec.DecodeError, RecursionError):
+        found = _FIELD.decode(piece)
+    except _NO_JSON:
         return None
+    seen = len(found.name) + len(found.type) + (0 if found.default is UNSET else len(found.default))
+    if found.doc is not UNSET:
+        seen += len(found.doc)
+    return None if len(piece) - seen > _UNSEEN else found
 
 
 def read_piece(piece: bytes) -> Json:
@@ -106,5 +164,10 @@ def read_piece(piece: bytes) -> Json:
 
 @lru_cache(maxsize=64)
 def around(space: str | None) -> bytes:
-    """What tells one namespace's fields from another's: no value goes on behind a line's end."""
+    """What tells one namespace's fields from another's: no value goes on behind a line's end.
+
+    Raises JsonTextError for a namespace that is too long for that.
+    """
+    if space is not None and len(space) > _LONGEST_SPACE:
+        raise JsonTextError("a very long namespace", 0)
     return b"" if space is None else b"\n" + space.encode("utf-8", "surrogatepass")

@@ -38,6 +38,21 @@ class Places:
         """Where a field of a record of the definition stands."""
         return f"{self.of(record)}/fields/{record.all_fields.index(field)}"
 
+    def path(self, record: Record, field: Field) -> str:
+        """How a person names a field: dotted names, `[]` for items, `{}` for values."""
+        found, node = "", self._top
+        for step in _steps(self.field(record, field)):
+            if isinstance(node, Record):
+                inner = node.all_fields[int(step)]
+                found, node = f"{found}.{inner.name}" if found else inner.name, inner.type
+            elif isinstance(node, Array):
+                found, node = f"{found}[]", node.items
+            elif isinstance(node, Map):
+                found, node = f"{found}{{}}", node.values
+            elif isinstance(node, Union):
+                node = node.branches[int(step)]
+        return found
+
     def _collect(self, schema: Schema, at: str) -> None:
         """A name is defined where it is met first."""
         match schema:
@@ -61,3 +76,8 @@ class Places:
         if isinstance(named, Record):
             for index, field in enumerate(named.all_fields):
                 self._collect(field.type, f"{at}/fields/{index}/type")
+
+
+def _steps(pointer: str) -> list[str]:
+    """One for each node on the way; `fields` and `type` say nothing of their own."""
+    return [step for step in pointer.split("/")[1:] if step not in ("fields", "type")]

@@ -17,12 +17,17 @@ from gitops.compatibility.avro.actions import (
     Skip,
     Walk,
 )
-from gitops.compatibility.avro.aliases import apply_aliases
+from gitops.compatibility.avro.aliases import apply_aliases, clashing_alias
 from gitops.compatibility.avro.default_values import UnusableDefaultError
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.mismatches import Reason, explain
 from gitops.compatibility.avro.places import Places
-from gitops.compatibility.avro.recursion import collect_edges, has_cycle, recurses_directly
+from gitops.compatibility.avro.recursion import (
+    collect_edges,
+    first_loop,
+    has_cycle,
+    recurses_directly,
+)
 from gitops.compatibility.avro.resolution import Resolver
 from gitops.compatibility.avro.schema import Field, Record, Schema, facts_of
 
@@ -53,16 +58,16 @@ def can_read(writer: Schema, reader: Schema) -> Readability:
         written = apply_aliases(writer, reader) if facts.has_aliases else writer
         action = Resolver(whole=whole).resolve(written, reader)
     except AvroParseError as error:
-        return Readability(reasons=(_bad_alias(error),), crashes=True)
+        return Readability(reasons=(_bad_alias(error, writer, reader),), crashes=True)
     except UnusableDefaultError as error:
-        reason = _bad_default(error, Places(reader))
+        reason = _bad_default(error, writer, reader)
         return Readability(reasons=(reason,), crashes=not error.overflow, overflows=error.overflow)
     if isinstance(action, Adjust) and not action.fields and not whole:
         return _READABLE
     walk = _Walk(Places(written), Places(reader))
     walk.over(action, _TOP)
     if whole and has_cycle(walk.edges):
-        return Readability(reasons=(_recursion(""), *walk.reasons), overflows=True)
+        return Readability(reasons=(_recursion(writer, reader), *walk.reasons), overflows=True)
     return Readability(reasons=tuple(walk.reasons)) if walk.reasons else _READABLE
 
 
@@ -138,38 +143,43 @@ class _Walk:
             self.over(step, _Place(path, (adjust.writer, written), reader))
 
 
-def _bad_alias(error: AvroParseError) -> Reason:
+def _bad_alias(error: AvroParseError, writer: Schema, reader: Schema) -> Reason:
     problem = error.problems[0]
     return Reason(
         rule="AVRO-R008",
         message=f"with the reader's aliases the writer is no valid schema: {problem.message}",
         path="",
         writer_pointer=problem.pointer,
-        reader_pointer="",
+        reader_pointer=clashing_alias(writer, reader),
         hint="change the aliases so that no two fields or types end with one name",
     )
 
 
-def _bad_default(error: UnusableDefaultError, reader: Places) -> Reason:
-    at = reader.field(error.record, error.field)
-    if error.overflow:
-        return _recursion(at)
+def _bad_default(error: UnusableDefaultError, writer: Schema, reader: Schema) -> Reason:
+    if error.overflow and (first_loop(reader) or first_loop(writer)):
+        return _recursion(writer, reader)
+    places = Places(reader)
     return Reason(
         rule="AVRO-R007",
         message=f"the default of reader field '{error.field.name}' cannot be used: {error}",
-        path=error.field.name,
+        path=places.path(error.record, error.field),
         writer_pointer="",
-        reader_pointer=f"{at}/default",
+        reader_pointer=f"{places.field(error.record, error.field)}/default",
         hint="give it a default of its own type",
     )
 
 
-def _recursion(at: str) -> Reason:
+def _recursion(writer: Schema, reader: Schema) -> Reason:
     return Reason(
         rule="AVRO-R006",
         message="a record contains itself directly, which Avro for Java cannot resolve",
         path="",
-        writer_pointer="",
-        reader_pointer=at,
+        writer_pointer=_loop_of(writer),
+        reader_pointer=_loop_of(reader),
         hint='put ["null", …] around the inner use of the record; this schema can never evolve',
     )
+
+
+def _loop_of(schema: Schema) -> str:
+    loop = first_loop(schema)
+    return Places(schema).field(*loop) if loop else ""

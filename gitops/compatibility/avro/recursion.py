@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
-from gitops.compatibility.avro.schema import Array, Map, Record, Schema, Union, facts_of
+from gitops.compatibility.avro.schema import (
+    Array,
+    Field,
+    Map,
+    Record,
+    Schema,
+    Union,
+    facts_of,
+    named_types,
+)
 
 
 def recurses_directly(schema: Schema) -> bool:
@@ -66,4 +75,24 @@ def has_cycle(edges: Mapping[Hashable, Iterable[Hashable]]) -> bool:
             if following not in done:
                 path.append((following, list(edges.get(following, ()))))
                 on_path.add(following)
+    return False
+
+
+def first_loop(schema: Schema) -> tuple[Record, Field] | None:
+    """The first record that holds itself with nothing between, and its field that leads back."""
+    records = [one for one in named_types(schema) if isinstance(one, Record)]
+    steps = ((record, field) for record in records for field in record.all_fields)
+    return next(((record, field) for record, field in steps if _leads_back(field, record)), None)
+
+
+def _leads_back(field: Field, owner: Record) -> bool:
+    """Whether the field is of `owner`, or leads to it through fields of record types alone."""
+    waiting, seen = ([field.type] if isinstance(field.type, Record) else []), set[int]()
+    while waiting:
+        record = waiting.pop()
+        if record is owner:
+            return True
+        if id(record) not in seen:
+            seen.add(id(record))
+            waiting.extend(f.type for f in record.all_fields if isinstance(f.type, Record))
     return False

@@ -205,6 +205,28 @@ def facts_of(schema: Schema) -> Facts:
     return noted or Facts(has_aliases=True, refers_back=True)
 
 
+def named_types(schema: Schema) -> list[Named]:
+    """The named types of a definition, the outer before the inner, each once."""
+    found: dict[int, Named] = {}
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case Record() | Enum() | Fixed() if id(node) not in found:
+                found[id(node)] = node
+                inner = node.all_fields if isinstance(node, Record) else ()
+                waiting += [field.type for field in reversed(inner)]
+            case Array():
+                waiting.append(node.items)
+            case Map():
+                waiting.append(node.values)
+            case Union():
+                waiting += reversed(node.branches)
+            case _:
+                pass
+    return list(found.values())
+
+
 def short_name(full_name: str) -> str:
     """`a.b.C` → `C`."""
     return full_name.rpartition(".")[2]

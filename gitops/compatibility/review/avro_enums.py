@@ -23,6 +23,7 @@ def remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
             pointer=f"{at.pointer}/symbols",
             old_pointer=f"{at.old_pointer}/symbols/{old.symbols.index(gone[0])}",
             hint=f"keep {_it(gone)} until no message has {_it(gone)} any more",
+            stops_readers=not _has_default(new, at),
         )
     if added and at.forward:
         yield Remark(
@@ -39,9 +40,11 @@ def remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
 
 def _reads(reader: Enum, at: Change) -> str:
     """Java reads the reader's default for a symbol that it does not know (Avro 1.11.4)."""
-    if at.wire is Wire.AVRO and reader.default is not None:
-        return f"gets '{reader.default}' from"
-    return "fails on"
+    return f"gets '{reader.default}' from" if _has_default(reader, at) else "fails on"
+
+
+def _has_default(reader: Enum, at: Change) -> bool:
+    return at.wire is Wire.AVRO and reader.default is not None
 
 
 def _named(symbols: Sequence[str]) -> str:

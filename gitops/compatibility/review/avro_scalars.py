@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gitops.compatibility.avro.logical_types import LOGICAL_TYPES, most_digits
 from gitops.compatibility.avro.resolution import PROMOTIONS
 from gitops.compatibility.avro.schema import Fixed, Primitive, Schema
 from gitops.compatibility.review.avro_place import Change, Wire
@@ -123,14 +124,16 @@ def _decimal(schema: Schema) -> _Decimal | None:
     precision, scale = schema.props.get("precision"), schema.props.get("scale", 0)
     if not isinstance(precision, int) or not isinstance(scale, int):
         return None
-    return _Decimal(precision, scale) if 0 <= scale <= precision and precision > 0 else None
+    fits = not isinstance(schema, Fixed) or precision <= most_digits(schema.size)
+    return _Decimal(precision, scale) if 0 <= scale <= precision > 0 and fits else None
 
 
 def _logical(schema: Schema) -> str:
+    """The logical type that the values have for Avro, empty where it ignores it (Avro 1.11.4)."""
     name = schema.props.get("logicalType")
-    if name == "decimal" and _decimal(schema) is None:
-        return ""
-    return name if isinstance(name, str) else ""
+    if name == "decimal":
+        return "" if _decimal(schema) is None else "decimal"
+    return name if isinstance(name, str) and schema.kind in LOGICAL_TYPES.get(name, ()) else ""
 
 
 def _said(logical: str, schema: Schema) -> str:

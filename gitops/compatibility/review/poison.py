@@ -7,13 +7,11 @@ deleted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from gitops.compatibility import jackson
 from gitops.compatibility.avro.errors import AvroParseError, JavaError
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.avro.places import Places
-from gitops.compatibility.avro.schema import Array, Field, Map, Record, Schema, Union
+from gitops.compatibility.avro.recursion import first_loop
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.review.remark import Remark
 from gitops.model.schema import AVRO_DEFINED, SchemaType
@@ -36,7 +34,7 @@ def remarks_on_half(schema: StoredSchema) -> tuple[Remark, ...]:
         top = parse(_text(schema))
     except AvroParseError as error:
         return _old_form(schema, error)
-    recursive = _direct_recursion(top)
+    recursive = first_loop(top)
     if recursive is None or schema.type is SchemaType.PROTOBUF:
         return ()
     record, field = recursive
@@ -93,47 +91,6 @@ def _old_form(schema: StoredSchema, error: AvroParseError) -> tuple[Remark, ...]
             hint="write it as an Avro record",
         ),
     )
-
-
-def _direct_recursion(schema: Schema) -> tuple[Record, Field] | None:
-    """The first record that holds itself with nothing between, and its field that leads back."""
-    for record in _records(schema):
-        for field in record.all_fields:
-            if isinstance(field.type, Record) and _holds(field.type, record):
-                return record, field
-    return None
-
-
-def _records(schema: Schema) -> Iterator[Record]:
-    waiting, seen = [schema], set[int]()
-    while waiting:
-        found = waiting.pop(0)
-        match found:
-            case Record() if id(found) not in seen:
-                seen.add(id(found))
-                yield found
-                waiting.extend(field.type for field in found.all_fields)
-            case Array():
-                waiting.append(found.items)
-            case Map():
-                waiting.append(found.values)
-            case Union():
-                waiting.extend(found.branches)
-            case _:
-                pass
-
-
-def _holds(outer: Record, inner: Record) -> bool:
-    """Whether `inner` is `outer`, or is reached from it through fields of record types alone."""
-    waiting, seen = [outer], set[int]()
-    while waiting:
-        record = waiting.pop()
-        if record is inner:
-            return True
-        if id(record) not in seen:
-            seen.add(id(record))
-            waiting.extend(f.type for f in record.all_fields if isinstance(f.type, Record))
-    return False
 
 
 def _text(schema: StoredSchema) -> str:

@@ -11,7 +11,8 @@ class Remark:
 
     `path` is how a person names the place: dotted field names, `[]` for items, `{}` for values.
     The pointers are RFC 6901 JSON pointers into the new definition and into the old one, which is
-    None where only the new one is to blame.
+    None where only the new one is to blame. `stops_readers`: one with the new schema fails on
+    some messages of the old, which Pulsar does not see.
     """
 
     rule: str
@@ -20,3 +21,4 @@ class Remark:
     pointer: str = ""
     old_pointer: str | None = None
     hint: str = ""
+    stops_readers: bool = False

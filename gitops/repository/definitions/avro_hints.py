@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from gitops.compatibility.avro.errors import AvroProblem
-from gitops.repository.definitions.logical_types import LOGICAL_TYPES
+from gitops.compatibility.avro.logical_types import LOGICAL_TYPES
 from gitops.repository.definitions.named_types import named_types
 from gitops.repository.positions import child, parts
 from gitops.repository.suggestions import closest

@@ -55,7 +55,9 @@ class Definition:
     def insert_item(self, array: str, index: int, value: str) -> str | None:
         """An item into an array, laid out like the item in front of it."""
         items = self.items(array)
-        if not items or index > len(items):
+        if not items:
+            return self.replace(array, f"[{value}]") if self.at(array) == "[]" else None
+        if index > len(items):
             return None
         if index == 0:
             gap = self._gap(array, 0, 1) if len(items) > 1 else " "

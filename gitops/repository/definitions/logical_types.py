@@ -5,35 +5,18 @@ Names of nobody's are taken for somebody's own; only those that are nearly one o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeGuard
 
+from gitops.compatibility.avro.logical_types import LOGICAL_TYPES, most_digits
 from gitops.repository.definitions.named_types import NAMED, PRIMITIVES, children
 from gitops.repository.suggestions import closest
-
-LOGICAL_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
-    "decimal": ("bytes", "fixed"),
-    "big-decimal": ("bytes",),
-    "uuid": ("string", "fixed"),
-    "date": ("int",),
-    "time-millis": ("int",),
-    "time-micros": ("long",),
-    "timestamp-millis": ("long",),
-    "timestamp-micros": ("long",),
-    "timestamp-nanos": ("long",),
-    "local-timestamp-millis": ("long",),
-    "local-timestamp-micros": ("long",),
-    "local-timestamp-nanos": ("long",),
-    "duration": ("fixed",),
-}
-"""The types of Avro's specification 1.12, each with the types that it may stand on."""
 
 _PLAIN: Final = PRIMITIVES | NAMED | {"array", "map"}
 _NEAR: Final = 0.85
 """Nearer than for other words: a word that is meant must not be told."""
 
 _SIZES: Final = {"duration": 12, "uuid": 16}
-_BITS: Final = 8
 
 
 class IgnoredLogicalType(NamedTuple):
@@ -91,16 +74,13 @@ def _of_decimal(node: dict[str, Any], at: str) -> Iterator[IgnoredLogicalType]:
         message = f"the scale of a decimal must be 0 to its precision {precision}: it is ignored"
         hint = "precision counts all digits, scale those behind the point"
         yield IgnoredLogicalType(message, f"{at}/scale", hint)
-    elif node["type"] == "fixed" and precision > (most := _most_digits(node.get("size"))):
+    elif node["type"] == "fixed" and precision > (most := _most(node.get("size"))):
         message = f"a fixed of size {node.get('size')} holds {most} digits: the decimal is ignored"
         yield IgnoredLogicalType(message, f"{at}/precision", "lower it, or make the fixed larger")
 
 
-def _most_digits(size: object) -> int:
-    """How many decimal digits fit into a fixed for certain, as Java's `maxPrecision` counts."""
-    if not _is_count(size) or size == 0:
-        return 0
-    return len(str(2 ** (_BITS * min(size, 1000) - 1) - 1)) - 1
+def _most(size: object) -> int:
+    return most_digits(size) if _is_count(size) else 0
 
 
 def _is_count(value: object) -> TypeGuard[int]:

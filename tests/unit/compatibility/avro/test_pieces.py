@@ -21,6 +21,8 @@ _CONFORMANCE: Final = Path(__file__).parents[3] / "conformance"
 _NASTY: Final = (
     *'"\\{}[]:,/*\x00\x01\x1f\x7f\n\r\t 0-.eE+',
     "\\u0000", "\\ud800", "\\x", "\\", "\ud800", "\ufeff", "\u00a0", "/**/", "//\n", "NaN", "1e999",
+    "9" * 1001 + ",", "[" * 999 + "]" * 999 + ",", '{"%s":1},' % ("k" * 50_001),
+    '"items":', '"fields":[1e9],', '"type":[[]],', '"default":1,', '"symbols":["x"],',
     "true", '"a":1,', '"type":"int",', '"doc":1,', '"doc":null,', '"aliases":["x"],', "9" * 1001,
 )  # fmt: skip
 
@@ -82,7 +84,50 @@ def test_mistakes_are_the_same_whether_or_not_a_text_is_cut(
 def test_most_definitions_are_cut() -> None:
     texts = [text for text in _definitions() if text.startswith('{"type": "record"')]
 
-    assert sum(cut_type(text) is not None for text in texts) > len(texts) / 2
+    assert sum(cut_type(text.encode()) is not None for text in texts) > len(texts) / 2
+
+
+_TOO_LONG: Final = (
+    "9" * 1001,
+    "1" * 1000 + ".5",
+    '{"%s":1}' % ("k" * 50_001),
+    "[" * 1000 + "]" * 1000,
+)
+
+
+@pytest.mark.parametrize("hidden", _TOO_LONG, ids=lambda text: text[:6])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"array","items":%s,"items":"int"}',
+        '{"type":"record","name":"A","fields":[%s],"fields":[]}',
+        '{"type":"record","name":"A","x":1,"fields":[%s],"fields":[]}',
+        '{"type":"record","name":"A","fields":[{"name":"a","type":%s,"type":"int"}]}',
+        '{"type":"record","name":"A","fields":[{"name":"a","type":"int","default":%s,"default":1}]}',
+    ],
+)
+def test_what_is_said_twice_is_read_both_times(text: str, hidden: str) -> None:
+    with pytest.raises(AvroParseError, match="not JSON"):
+        parse(text % hidden)
+
+
+@pytest.mark.parametrize("levels", [1001, 6000])
+@pytest.mark.parametrize("kind", ["array", "map"])
+def test_types_without_a_record_are_looked_at_for_depth(kind: str, levels: int) -> None:
+    member = "items" if kind == "array" else "values"
+    text = f'{{"type":"{kind}","{member}":' * levels + '"int"' + "}" * levels
+
+    with pytest.raises(AvroParseError, match=f"deeper than {MAX_DEPTH}"):
+        parse(text)
+
+
+def test_a_record_with_members_of_its_own_is_cut_too() -> None:
+    text = b'{"type": "record", "name": "R", "x.y": {"z": [1]}, "aliases": ["A"], "fields": [{}]}'
+    node = cut_type(text)
+
+    assert node is not None
+    assert node["x.y"] == {"z": [1]}
+    assert [bytes(piece) for piece in node["fields"]] == [b"{}"]
 
 
 @pytest.mark.parametrize("missing", [0, 1])

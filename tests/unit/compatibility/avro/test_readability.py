@@ -79,3 +79,42 @@ def test_an_alias_that_makes_two_fields_one_crashes() -> None:
 
     assert result.crashes
     assert [reason.rule for reason in result.reasons] == ["AVRO-R008"]
+
+
+def test_a_default_that_no_value_ends_is_told_by_its_whole_path() -> None:
+    enum = '{"type":"enum","name":"E","symbols":["A"]}'
+    field = f'{{"name":"e","type":{enum},"default":"B"}}'
+    inner = f'{{"type":"record","name":"I","fields":[{field}]}}'
+    text = '{"type":"record","name":"R","fields":[{"name":"x","type":%s}]}'
+    (reason,) = can_read(
+        parse(text % '{"type":"record","name":"I","fields":[]}'), parse(text % inner)
+    ).reasons
+
+    assert (reason.rule, reason.path) == ("AVRO-R007", "x.e")
+    assert reason.reader_pointer == "/fields/0/type/fields/0/default"
+
+
+def test_defaults_that_double_at_each_level_are_written_once() -> None:
+    kind = '{"type":"record","name":"R0","fields":[]}'
+    for level in range(1, 60):
+        both = ",".join(
+            f'{{"name":"{n}","type":{k},"default":{{}}}}'
+            for n, k in (("a", kind), ("b", f'"R{level - 1}"'))
+        )
+        kind = f'{{"type":"record","name":"R{level}","fields":[{both}]}}'
+    reader = (
+        f'{{"type":"record","name":"T","fields":[{{"name":"f","type":{kind},"default":{{}}}}]}}'
+    )
+
+    assert not can_read(parse('{"type":"record","name":"T","fields":[]}'), parse(reader)).reasons
+
+
+def test_a_clash_of_aliases_is_told_where_the_alias_stands() -> None:
+    fields = ['{"name":"f","type":["null","X",{"type":"record","name":"Y","fields":[]}]}']
+    top = '{"type":"record","name":"X","aliases":["Y"],"fields":[%s]}'
+    new = '{"name":"i","type":"int","default":1}'
+    (reason,) = can_read(parse(top % fields[0]), parse(top % ",".join([*fields, new]))).reasons
+
+    assert reason.rule == "AVRO-R008"
+    assert reason.writer_pointer.startswith("/fields/0/type/")
+    assert reason.reader_pointer == "/aliases"

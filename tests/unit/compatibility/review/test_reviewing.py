@@ -11,7 +11,7 @@ from gitops.compatibility.payload import to_stored
 from gitops.compatibility.review.reviewing import changes_of, poison_of
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from tests.support.states import field, record
+from tests.support.states import avro, field, record
 
 _ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
 _LESS = {**_ENUM, "symbols": ["A"]}
@@ -140,3 +140,20 @@ def test_what_looks_like_a_rename(old: list[str], new: list[str], meant: list[st
     remarks = changes_of(before, after, Strategy.BACKWARD)
 
     assert sorted(one.path for one in remarks if one.rule == "AVRO-W006") == sorted(meant)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"type": "string", "logicalType": "timestamp-millis"}, "string"),
+        ({"type": "long", "logicalType": "ours"}, {"type": "long", "logicalType": "theirs"}),
+        (
+            {"type": "fixed", "name": "F", "size": 2, "logicalType": "decimal", "precision": 40},
+            {"type": "fixed", "name": "F", "size": 2, "logicalType": "decimal", "precision": 50},
+        ),
+    ],
+)
+def test_logical_types_that_avro_ignores_do_not_change(old: object, new: object) -> None:
+    before, after = (to_stored(avro(field("f", kind))) for kind in (old, new))
+
+    assert changes_of(before, after, Strategy.FULL) == ()
