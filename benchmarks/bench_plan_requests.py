@@ -12,6 +12,7 @@ PULSAR_ADMIN_URL, else starts one.
 from __future__ import annotations
 
 import argparse
+import datetime
 import http.client
 import json
 import statistics
@@ -108,7 +109,11 @@ def _planning(registry: Registry, config: PulsarConfig, topics: Sequence[TopicNa
         digest="sha256:0",
     )
     return Planning(
-        repository=repository, registry=registry, config=config, locate=lambda _topic, _at: None
+        repository=repository,
+        registry=registry,
+        config=config,
+        locate=lambda _topic, _at: None,
+        today=datetime.date.today(),  # noqa: DTZ011 - there are no waivers
     )
 
 

@@ -62,6 +62,14 @@ def write_text(path: Path, text: str) -> None:
         partial.replace(path)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it where they are not there; raises UsageError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {path}: {error.strerror}") from error
+
+
 def require_writable(path: Path | None) -> None:
     """Raise UsageError now if `write_text` would: before something is done that it tells of."""
     if path is not None:

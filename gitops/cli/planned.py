@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import RenderableType
 
-from gitops.cli.console import print_report, print_text, write_text
+from gitops.cli.clock import today
+from gitops.cli.console import make_folder, print_report, print_text, say, write_text
 from gitops.cli.exits import Exit
 from gitops.cli.findings import exit_code, finish
 from gitops.cli.opened import OpenedRepository
@@ -15,7 +17,7 @@ from gitops.cli.options import FailOn, Format
 from gitops.cli.progress import progress_bar
 from gitops.git.worktree import describe
 from gitops.model.config import RegistryConfig
-from gitops.model.plan import Plan
+from gitops.model.plan import Plan, RefusedSchema
 from gitops.planning.plan_document import to_document
 from gitops.ports import Registry
 from gitops.reporters.json_report import to_text
@@ -68,6 +70,7 @@ def make(
         registry=registry,
         config=config,
         locate=Locator(opened.tree, repository.topics).locate,
+        today=today(),
         recorded=recorded_topics(opened.tree, registry.name) if prune else frozenset(),
         prune=prune,
     )
@@ -101,6 +104,20 @@ def write(plan: Plan, path: Path) -> str:
     document = to_document(plan)
     write_text(path, to_text(document))
     return str(document["digest"])
+
+
+def write_waivers(plans: Iterable[Plan], folder: Path) -> None:
+    """Write a waiver for each refusal that one can lift; what is there already is kept."""
+    refusals = (one for plan in plans for one in plan.notices if isinstance(one, RefusedSchema))
+    proposals = {one.waiver.file: one.waiver.text for one in refusals if one.waiver}
+    for file, text in sorted(proposals.items()):
+        path = folder / file.rsplit("/", 1)[-1]
+        if path.exists():
+            say(f"{path} is there already, and kept")
+            continue
+        make_folder(folder)
+        write_text(path, text)
+        say(f"waiver written to {path}: say why in reason, and who approves it in approvedBy")
 
 
 def code(plan: Plan, display: Display, *, detailed: bool = False) -> int:

@@ -10,6 +10,7 @@ from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
+from gitops.model.waivers import WaiverProposal
 
 
 class ChangeKind(Enum):
@@ -45,17 +46,35 @@ class CreateNamespace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetPolicy:
-    """One key of a namespace's or a topic's policies."""
+    """One key of a namespace's or a topic's policies.
+
+    With the name of a `waiver` it loosens a topic for the one schema that the waiver lets in, or
+    sets it back after that.
+    """
 
     subject: NamespaceName | TopicName
     change: PolicyChange
+    waiver: str = ""
+
+    @property
+    def loosens(self) -> bool:
+        """Whether it opens the topic for the schema that a waiver lets in."""
+        strategy = SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
+        return bool(self.waiver) and self.change.after is strategy
+
+    @property
+    def sets_back(self) -> bool:
+        """Whether it closes the topic again after that."""
+        return bool(self.waiver) and not self.loosens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterSchema:
     """A new version: it gets `version`, after `latest_version` (None: the first).
 
-    `findings` are what our own rules say about a change that Pulsar takes.
+    `findings` are what our own rules say about a change that Pulsar takes, or what the named
+    `waiver` lets pass. `accepted` is false where Pulsar would refuse it under `strategy`, so that
+    the topic is loosened for it.
     """
 
     topic: TopicName
@@ -65,6 +84,8 @@ class RegisterSchema:
     strategy: SchemaCompatibilityStrategy
     changes: tuple[SchemaChange, ...] = ()
     findings: tuple[Finding, ...] = ()
+    waiver: str = ""
+    accepted: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +100,8 @@ class DeleteSchema:
 class RefusedSchema:
     """A schema that is not let in; `findings` say why.
 
-    `accepted`: Pulsar would take it, and a rule of ours holds it back.
+    `accepted`: Pulsar would take it, and a rule of ours holds it back. `fingerprint` is the one
+    that a waiver for it names, `waiver` such a file; None where no waiver can let it pass.
     """
 
     topic: TopicName
@@ -89,6 +111,8 @@ class RefusedSchema:
     findings: tuple[Finding, ...]
     changes: tuple[SchemaChange, ...] = ()
     accepted: bool = False
+    fingerprint: str = ""
+    waiver: WaiverProposal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

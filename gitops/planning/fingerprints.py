@@ -46,7 +46,7 @@ def of_subject(subject: Subject) -> str:
         case NamespaceState():
             content: object = ["namespace", subject.exists, _policies(subject.policies)]
         case TopicState():
-            content = ["topic", _history(subject.history), _policies(subject.policies)]
+            content = ["topic", of_history(subject.history), _policies(subject.policies)]
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -79,18 +79,23 @@ def _registered(history: SchemaHistory, action: RegisterSchema) -> SchemaHistory
     return SchemaHistory(entries=(*history.entries, entry), next_version=action.version + 1)
 
 
-def _history(history: SchemaHistory) -> object:
-    entries = [[e.version, *_stored(e.info), dict(e.info.properties)] for e in history.entries]
+def of_history(history: SchemaHistory) -> object:
+    """What counts of a history, as JSON: each version's number and content, and the next number."""
+    entries = [[entry.version, *of_schema(entry.info)] for entry in history.entries]
     return [entries, history.next_version]
 
 
-def _stored(info: SchemaInfo) -> tuple[str, str]:
-    """Type and content as they are kept, so that a schema is the same before and after a post."""
+def of_schema(info: SchemaInfo) -> list[object]:
+    """What counts of a schema, as JSON: type, content and properties.
+
+    As they are kept, so that a schema is the same before and after a post.
+    """
     try:
         kept = as_shown(info)
     except PayloadError:
-        return info.type.value, info.schema
-    return kept.type.value, hashlib.sha256(kept.data).hexdigest()
+        return [info.type.value, info.schema, dict(info.properties)]
+    content = hashlib.sha256(kept.data).hexdigest()
+    return [kept.type.value, content, dict(info.properties)]
 
 
 def _policies(policies: Policies) -> object:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
@@ -17,10 +19,19 @@ from gitops.model.plan import (
     RegisterSchema,
     SetPolicy,
 )
-from gitops.model.policy import BrokerDefaults, NamespacePolicies, TopicPolicies, effective_strategy
+from gitops.model.policy import (
+    BrokerDefaults,
+    NamespacePolicies,
+    SchemaCompatibilityStrategy,
+    TopicPolicies,
+    effective_strategy,
+)
+from gitops.model.rules import with_severities
 from gitops.model.state import NamespaceState, RegistryState, TopicState
-from gitops.planning import fingerprints
+from gitops.model.waivers import Waiver
+from gitops.planning import fingerprints, waiver_findings
 from gitops.planning.guards import guard
+from gitops.planning.loosening import actions_of, settle
 from gitops.planning.notice_findings import (
     of_actions,
     of_content,
@@ -29,7 +40,8 @@ from gitops.planning.notice_findings import (
     of_tenants,
 )
 from gitops.planning.policies import changes, overlay
-from gitops.planning.topics import TopicCase, plan_topic
+from gitops.planning.topic_case import TopicCase
+from gitops.planning.topics import plan_topic
 from gitops.ports import Progress, no_progress
 
 LocateIn = Callable[[TopicName, str], Location | None]
@@ -41,7 +53,8 @@ class Question:
     """What a plan is made from.
 
     `content` are findings about definitions by topic: they count where the topic changes. `rules`
-    are the severities that differ from the table's.
+    are the severities that differ from the table's. `waivers` are all that the files have, those
+    of topics that `desired` does not name too; `today` is the day, in UTC, on which they must hold.
     """
 
     registry: str
@@ -52,9 +65,20 @@ class Question:
     defaults: BrokerDefaults
     safety: SafetyConfig
     locate: LocateIn
+    today: datetime.date
     content: Mapping[TopicName, tuple[Finding, ...]] = field(default_factory=dict)
     rules: Mapping[str, Severity] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = ()
     prune: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """What becomes of one topic; `findings` are about its waivers."""
+
+    actions: tuple[Action, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def make_plan(question: Question, progress: Progress = no_progress) -> Plan:
@@ -62,18 +86,17 @@ def make_plan(question: Question, progress: Progress = no_progress) -> Plan:
 
     Topics in `observed` that `desired` does not name are deleted if the question says `prune`.
     """
-    actions: list[Action] = [*_namespaces(question)]
-    notices: list[Notice] = []
-    unchanged = 0
     wanted = sorted(question.desired.topics.items())
     policies = {name: _policies(question, name) for name in {t.namespace for t, _ in wanted}}
+    waivers = _waivers_by_topic(question)
+    topics: list[_Planned] = []
     for count, (topic, desired) in enumerate(wanted):
         progress("comparing schemas", count, len(wanted))
-        done, said = _topic(question, topic, desired, policies[topic.namespace])
-        actions += done
-        notices += said
-        unchanged += not done and not said
-    actions += _pruned(question)
+        topics.append(_topic(question, desired, policies[topic.namespace], waivers.get(topic, ())))
+    of_topics = chain.from_iterable(planned.actions for planned in topics)
+    actions = [*_namespaces(question), *of_topics, *_pruned(question)]
+    notices = [notice for planned in topics for notice in planned.notices]
+    of_waivers = [finding for planned in topics for finding in planned.findings]
     return Plan(
         registry=question.registry,
         address=question.address,
@@ -81,12 +104,12 @@ def make_plan(question: Question, progress: Progress = no_progress) -> Plan:
         prune=question.prune,
         actions=tuple(actions),
         notices=tuple(notices),
-        findings=_findings(question, actions, notices),
+        findings=_findings(question, actions, notices, of_waivers),
         observed=fingerprints.of_state(question.observed),
         expected=_expected(question.observed, actions),
         namespaces=len(question.desired.namespaces),
         topics=len(question.desired.topics),
-        unchanged=unchanged,
+        unchanged=sum(not planned.actions and not planned.notices for planned in topics),
     )
 
 
@@ -99,53 +122,67 @@ def _namespaces(question: Question) -> Iterator[Action]:
             yield SetPolicy(subject=name, change=change)
 
 
+def _waivers_by_topic(question: Question) -> dict[TopicName, tuple[Waiver, ...]]:
+    found: dict[TopicName, tuple[Waiver, ...]] = {}
+    for waiver in question.waivers:
+        found[waiver.topic] = (*found.get(waiver.topic, ()), waiver)
+    return found
+
+
 def _topic(
-    question: Question, topic: TopicName, desired: TopicState, above: NamespacePolicies
-) -> tuple[list[Action], list[Notice]]:
-    observed = question.observed.topics[topic]
+    question: Question,
+    desired: TopicState,
+    above: NamespacePolicies,
+    waivers: tuple[Waiver, ...],
+) -> _Planned:
+    observed = question.observed.topics[desired.topic]
+
+    def holds(own: SchemaCompatibilityStrategy | None) -> SchemaCompatibilityStrategy:
+        policies = TopicPolicies(schema_compatibility_strategy=own)
+        return effective_strategy(policies, above, question.defaults)
+
+    settled = settle(desired, observed, waivers, holds)
     by_broker = question.defaults.is_schema_validation_enforced
     differing = changes(
         desired.policies,
-        observed.policies,
+        settled.state.policies,
         enforced_above=by_broker or bool(above.schema_validation_enforced),
     )
-    actions: list[Action] = [SetPolicy(subject=topic, change=change) for change in differing]
-    outcome = None
-    if desired.history.latest:
-        outcome = plan_topic(_case(question, desired, observed, above))
-    if isinstance(outcome, RegisterSchema):
-        return [*actions, outcome], []
-    return actions, [outcome] if outcome else []
-
-
-def _case(
-    question: Question, desired: TopicState, observed: TopicState, above: NamespacePolicies
-) -> TopicCase:
-    topic, latest = desired.topic, desired.history.latest
-    if latest is None:
-        raise ValueError(f"{topic} has no desired schema")
-    return TopicCase(
-        topic=topic,
-        desired=latest.info,
+    if desired.history.latest is None:
+        return _Planned(
+            actions=tuple(actions_of(observed, settled, differing, None)),
+            findings=tuple(waiver_findings.unneeded(waivers, question.today)),
+        )
+    own = _topic_policies(desired, settled.state).schema_compatibility_strategy
+    case = TopicCase(
+        topic=desired.topic,
+        desired=desired.history.latest.info,
         history=observed.history,
-        strategy=effective_strategy(
-            _topic_policies(topic, desired, observed),
-            above,
-            question.defaults,
-        ),
-        locate=lambda pointer: question.locate(topic, pointer),
-        content=question.content.get(topic, ()),
+        strategy=holds(own),
+        locate=lambda pointer: question.locate(desired.topic, pointer),
+        today=question.today,
+        own=own,
+        exists=observed.exists,
+        content=question.content.get(desired.topic, ()),
         rules=question.rules,
+        waivers=waivers,
+    )
+    outcome = plan_topic(case)
+    schema = outcome if isinstance(outcome, RegisterSchema) else None
+    return _Planned(
+        actions=tuple(actions_of(observed, settled, differing, schema)),
+        notices=() if outcome is None or isinstance(outcome, RegisterSchema) else (outcome,),
+        findings=tuple(waiver_findings.of_topic(case, outcome)),
     )
 
 
-def _topic_policies(topic: TopicName, desired: TopicState, observed: TopicState) -> TopicPolicies:
+def _topic_policies(desired: TopicState, observed: TopicState) -> TopicPolicies:
     """The topic's policies once the plan is carried out.
 
     Those of a non-persistent topic do not count: POST …/schema asks for the persistent topic's
     (Pulsar 4.0.7).
     """
-    if topic.domain == "non-persistent":
+    if desired.topic.domain == "non-persistent":
         return TopicPolicies()
     return overlay(desired.policies, observed.policies)
 
@@ -169,15 +206,23 @@ def _pruned(question: Question) -> list[Action]:
 
 
 def _findings(
-    question: Question, actions: list[Action], notices: list[Notice]
+    question: Question,
+    actions: list[Action],
+    notices: list[Notice],
+    of_waivers: list[Finding],
 ) -> tuple[Finding, ...]:
-    return (
+    """All findings, as `rules` rates them; what is lowered or waived here stays so."""
+    unrated = (
         *of_notices(notices),
-        *of_actions(actions),
-        *of_content(question.content, actions, notices),
         *of_tenants(question.observed),
         *of_missing_topics(actions, question.observed),
         *guard(actions, question.observed, question.safety),
+        *of_waivers,
+    )
+    return (
+        *with_severities(unrated, question.rules),
+        *of_actions(actions),
+        *of_content(question.content, actions, notices),
     )
 
 
@@ -191,7 +236,16 @@ def _expected(observed: RegistryState, actions: list[Action]) -> dict[str, tuple
         before = now.get(key) or _state(observed, name)
         now[key] = fingerprints.after(before, action)
         passed.setdefault(key, []).append(fingerprints.of_subject(now[key]))
+        if isinstance(action, SetPolicy) and action.sets_back:
+            passed[key].append(_set_back_without_schema(observed, now[key]))
     return {key: tuple(prints) for key, prints in sorted(passed.items())}
+
+
+def _set_back_without_schema(observed: RegistryState, after: fingerprints.Subject) -> str:
+    """The topic as an apply leaves it whose registration failed."""
+    if not isinstance(after, TopicState):
+        raise TypeError(f"{after} cannot be loosened")
+    return fingerprints.of_subject(replace(after, history=observed.topics[after.topic].history))
 
 
 def subject_of(action: Action) -> NamespaceName | TopicName:

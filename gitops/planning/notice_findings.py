@@ -45,12 +45,14 @@ def of_content(
     actions: Sequence[Action],
     notices: Sequence[Notice],
 ) -> Iterator[Finding]:
-    """What is to be said about definitions, where a refusal has not said it yet.
+    """What is to be said about definitions, where a refusal or a waiver has not said it yet.
 
     What a registry holds already is reported, and never stands in the way.
     """
+    registered = [action for action in actions if isinstance(action, RegisterSchema)]
+    changing = {action.topic for action in registered}
     said = {notice.topic for notice in notices if isinstance(notice, RefusedSchema)}
-    changing = {action.topic for action in actions if isinstance(action, RegisterSchema)}
+    said |= {action.topic for action in registered if action.waiver}
     for topic, findings in sorted(content.items()):
         for one in findings if topic not in said else ():
             severity = one.severity if topic in changing else min(one.severity, Severity.WARNING)

@@ -27,6 +27,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import value_text
 from gitops.model.schema import SchemaInfo
+from gitops.model.waivers import WaiverProposal
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.policies import direction
 
@@ -36,6 +37,8 @@ Document = dict[str, Any]
 """A JSON object."""
 
 _UNDIGESTED: Final = ("digest", "unmanaged", "unlisted")
+_OF_THE_DAY: Final = ("WAIVER-R001", "WAIVER-R002")
+"""Findings that come with the calendar; where they decide anything, actions differ too."""
 
 
 def to_document(plan: Plan) -> Document:
@@ -60,8 +63,28 @@ def to_document(plan: Plan) -> Document:
 
 def digest(document: Mapping[str, Any]) -> str:
     """`sha256:` and 64 hex digits over everything in the document that decides something."""
+    return f"sha256:{hashlib.sha256(canonical(_deciding(document))).hexdigest()}"
+
+
+def _deciding(document: Mapping[str, Any]) -> Document:
+    """What is the same on another day; a document from a file may be anything."""
     content = {key: value for key, value in document.items() if key not in _UNDIGESTED}
-    return f"sha256:{hashlib.sha256(canonical(content)).hexdigest()}"
+    findings, notices = content.get("findings"), content.get("notices")
+    if isinstance(findings, list):
+        content["findings"] = [one for one in findings if not _is_of_the_day(one)]
+    if isinstance(notices, list):
+        content["notices"] = [_without_proposal(one) for one in notices]
+    return content
+
+
+def _is_of_the_day(finding: object) -> bool:
+    return isinstance(finding, dict) and finding.get("rule") in _OF_THE_DAY
+
+
+def _without_proposal(notice: object) -> object:
+    if not isinstance(notice, dict):
+        return notice
+    return {key: value for key, value in notice.items() if key != "waiver"}
 
 
 def canonical(value: object) -> bytes:
@@ -106,6 +129,7 @@ def action_document(action: Action) -> Document:
                 "before": value_text(action.change.before),
                 "after": value_text(action.change.after),
                 "direction": direction(action.change),
+                "waiver": action.waiver or None,
             }
         case RegisterSchema():
             return {
@@ -114,6 +138,8 @@ def action_document(action: Action) -> Document:
                 "version": action.version,
                 "latestVersion": action.latest_version,
                 "strategy": action.strategy.value,
+                "pulsarAccepts": action.accepted,
+                "waiver": action.waiver or None,
                 "schema": _schema(action.info),
                 "changes": [change_document(change) for change in action.changes],
             }
@@ -138,6 +164,8 @@ def notice_document(notice: Notice) -> Document:
                 "latestVersion": notice.latest_version,
                 "strategy": notice.strategy.value,
                 "findings": [finding.fingerprint for finding in notice.findings],
+                "fingerprint": notice.fingerprint,
+                "waiver": _proposed(notice.waiver),
             }
         case SchemaWithoutEffect():
             return {
@@ -165,6 +193,10 @@ def finding_document(finding: Finding) -> Document:
         "compared": _place(finding.compared),
         "patch": finding.patch,
     }
+
+
+def _proposed(waiver: WaiverProposal | None) -> Document | None:
+    return {"file": waiver.file, "text": waiver.text} if waiver else None
 
 
 def _place(where: Location | None) -> Document | None:

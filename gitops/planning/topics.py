@@ -2,52 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from gitops.compatibility.payload import PayloadError, as_kept, stored_history, to_stored
 from gitops.compatibility.registration import register
 from gitops.compatibility.review.reviewing import changes_of
 from gitops.model.findings import Finding, Severity
-from gitops.model.names import TopicName
 from gitops.model.plan import (
     RefusedSchema,
     RegisterSchema,
     SchemaSwallowed,
     SchemaWithoutEffect,
 )
-from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import with_severities
-from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.planning.diff.schemas import schema_changes
-from gitops.planning.refusals import (
-    Locate,
-    Places,
-    broken_history,
-    findings_of,
-    findings_of_remarks,
-)
+from gitops.planning.loosening import obstacle
+from gitops.planning.refusals import Places, broken_history, findings_of, findings_of_remarks
 from gitops.planning.sameness import equal_version, is_same
+from gitops.planning.topic_case import TopicCase
+from gitops.planning.waivers import holding, of_case, proposal, waived
 
 TopicOutcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect | SchemaSwallowed | None
 """None: the topic is as the files want it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicCase:
-    """Everything that the decision about a topic needs.
-
-    `content` are the findings about the desired definition; `locate` says where a JSON pointer of
-    it stands in the files; `rules` are the severities that differ from the table's.
-    """
-
-    topic: TopicName
-    desired: SchemaInfo
-    history: SchemaHistory
-    strategy: SchemaCompatibilityStrategy
-    locate: Locate
-    content: tuple[Finding, ...] = ()
-    rules: Mapping[str, Severity] = field(default_factory=dict)
 
 
 def plan_topic(case: TopicCase) -> TopicOutcome:
@@ -83,30 +59,45 @@ def _swallowed(case: TopicCase) -> SchemaSwallowed | None:
 
 
 def _decided(case: TopicCase) -> RegisterSchema | RefusedSchema:
-    latest = case.history.latest
-    changes = schema_changes(latest.info if latest else None, case.desired)
     said, accepted = _broker_says(case)
     remarks = _remarks(case)
     known = {one.location for one in said}
     content = tuple(one for one in case.content if one.location not in known)
-    if any(one.severity is Severity.ERROR for one in (*said, *remarks, *content)):
-        return RefusedSchema(
-            topic=case.topic,
-            info=case.desired,
-            latest_version=latest.version if latest else None,
-            strategy=case.strategy,
-            findings=(*said, *remarks, *content),
-            changes=changes,
-            accepted=accepted,
-        )
+    findings = (*said, *remarks, *content)
+    if not any(one.severity is Severity.ERROR for one in findings):
+        return _registered(case, remarks)
+    wanted = of_case(case)
+    refused = replace(_refused(case, findings), accepted=accepted, fingerprint=wanted)
+    if not accepted and obstacle(case):
+        return refused
+    if waiver := holding(case, wanted):
+        passed = _registered(case, waived(findings, waiver))
+        return replace(passed, waiver=waiver.name, accepted=accepted)
+    return replace(refused, waiver=proposal(case, wanted))
+
+
+def _registered(case: TopicCase, findings: tuple[Finding, ...]) -> RegisterSchema:
+    latest = case.history.latest
     return RegisterSchema(
         topic=case.topic,
         info=case.desired,
         version=case.history.next_version,
         latest_version=latest.version if latest else None,
         strategy=case.strategy,
-        changes=changes,
-        findings=remarks,
+        changes=schema_changes(latest.info if latest else None, case.desired),
+        findings=findings,
+    )
+
+
+def _refused(case: TopicCase, findings: tuple[Finding, ...]) -> RefusedSchema:
+    latest = case.history.latest
+    return RefusedSchema(
+        topic=case.topic,
+        info=case.desired,
+        latest_version=latest.version if latest else None,
+        strategy=case.strategy,
+        findings=findings,
+        changes=schema_changes(latest.info if latest else None, case.desired),
     )
 
 

@@ -60,10 +60,13 @@ def applied_document(
 ) -> dict[str, Any]:
     """What became of each action of `plan`; those without a result were not attempted.
 
+    Where it stopped, what set a loosened topic back stands behind the action that failed.
+
     `digest` is that of the plan that was reviewed, `done_before` how many of its actions an
     earlier run had carried out.
     """
-    left = plan.actions[len(results) :]
+    tried = {id(one.action) for one in results}
+    left = [action for action in plan.actions if id(action) not in tried]
     return {
         "apiVersion": API_VERSION,
         "kind": "Applied",

@@ -37,10 +37,10 @@ def load(tree: FileTree, progress: Progress = no_progress) -> Repository:
     with closing(SchemaBuilder(sources)) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics.states)
-    waivers, waiver_findings = load_waivers(found.waivers, sources)
-    understood = not any(
-        each.severity is Severity.ERROR for each in (*topics.findings, *clients.findings)
-    )
+    whole = not _has_errors(topics.findings)
+    known = topics.states if whole else None
+    waivers, waiver_findings = load_waivers(found.waivers, sources, known)
+    understood = whole and not _has_errors(clients.findings)
     used = topics.files | clients.files if understood else None
     strays = find_strays(found, used, sources)
     everything = (
@@ -62,6 +62,10 @@ def load(tree: FileTree, progress: Progress = no_progress) -> Repository:
         waivers=waivers,
         findings=_sorted(everything, config.rules),
     )
+
+
+def _has_errors(findings: Iterable[Finding]) -> bool:
+    return any(each.severity is Severity.ERROR for each in findings)
 
 
 def _sorted(findings: Iterable[Finding], rules: Mapping[str, Severity]) -> tuple[Finding, ...]:

@@ -73,9 +73,10 @@ def _effect(action: Document) -> bytes:
     """What an action does.
 
     A policy's value before it is the subject's fingerprint's concern: a namespace that the plan
-    has created spells out what was not there before.
+    has created spells out what was not there before. Why it is done is no effect: what closes a
+    topic that a waiver has opened may be what the files ask for.
     """
-    return canonical({k: v for k, v in action.items() if k not in ("before", "direction")})
+    return canonical({k: v for k, v in action.items() if k not in _NO_EFFECT})
 
 
 def check_document(document: object) -> Document:
@@ -122,27 +123,79 @@ def apply(
     """Carry out every action in order, and `tell` what became of each that was tried.
 
     Raises PartialApplyError where one fails after another, and StalePlanError where the first one
-    fails because somebody else has changed its subject.
+    fails because somebody else has changed its subject. However it ends, a topic that was loosened
+    for a waiver is set back, and what became of that is told too.
     """
     done: list[Action] = []
+    try:
+        error = _carry_on(plan, registry, progress, tell, done)
+    except BaseException:  # interrupted, too
+        _set_back(plan, len(done), registry, tell)
+        raise
+    if error is None:
+        return tuple(done)
+    left_open = _set_back(plan, len(done), registry, tell)
+    if done or left_open:
+        raise _in_part(error, len(done), plan, left_open) from error
+    raise error
+
+
+def _carry_on(
+    plan: Plan,
+    registry: Registry,
+    progress: Progress,
+    tell: Callable[[Result], None],
+    done: list[Action],
+) -> GitopsError | None:
+    """Add to `done` what is; answers the error that stops it."""
     for action in plan.actions:
         progress("applying", len(done), len(plan.actions))
         result = _attempt(action, done, plan, registry)
         tell(result)
-        if result.error and not done:
-            raise result.error
         if result.error:
-            raise _in_part(result.error, len(done), plan) from result.error
+            return result.error
         done.append(action)
     progress("applying", len(done), len(plan.actions))
-    return tuple(done)
+    return None
 
 
-def _in_part(error: GitopsError, done: int, plan: Plan) -> PartialApplyError:
+def _set_back(
+    plan: Plan, done: int, registry: Registry, tell: Callable[[Result], None]
+) -> list[Result]:
+    """Close every topic that may be open where an apply stops; answers those that stay so.
+
+    That is each whose closing is left to do and whose opening is not: it was carried out, or
+    tried, now or by an earlier apply.
+    """
+    left = plan.actions[done:]
+    policies = [action for action in left if isinstance(action, SetPolicy)]
+    closed = {action.subject for action in policies if action.loosens and action is not left[0]}
+    failed = []
+    for action in policies:
+        if not action.sets_back or action.subject in closed:
+            continue
+        result = Result(action=action)
+        try:
+            _carry_out(action, registry)
+        except GitopsError as error:
+            result = Result(action=action, error=error)
+            failed.append(result)
+        tell(result)
+    return failed
+
+
+def _in_part(
+    error: GitopsError, done: int, plan: Plan, left_open: Sequence[Result]
+) -> PartialApplyError:
+    said = f"{done} of {len(plan.actions)} actions are done, then: {error.what}"
+    if not left_open:
+        return PartialApplyError(said, where=error.where, hint=_after(error))
+    topics = ", ".join(str(subject_of(one.action)) for one in left_open)
     return PartialApplyError(
-        f"{done} of {len(plan.actions)} actions are done, then: {error.what}",
+        f"{said}; and {topics} could not be set back and may still be ALWAYS_COMPATIBLE: "
+        f"{left_open[0].error.what if left_open[0].error else ''}",
         where=error.where,
-        hint=_after(error),
+        hint=f"set it back by hand (pulsar-gitops policies set), or {_AGAIN}",
     )
 
 
@@ -232,6 +285,7 @@ _MEMBERS: Final = {
     "observed": dict,
     "expected": dict,
 }
+_NO_EFFECT: Final = ("before", "direction", "waiver")
 _SHOWN: Final = 3
 _CONFLICTS: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 """How a registry answers where something came, went, or became another since it was looked at."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ from gitops.model.plan import Plan
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.make import LocateIn, Question, make_plan
+from gitops.planning.waiver_findings import expiries
 from gitops.ports import Progress, Registry, no_progress
 from gitops.usecases.desired import desired_of
 from gitops.usecases.severities import graded, worst
@@ -29,12 +31,14 @@ class Planning:
     """What a plan is made from: the files, the registry, and how places are found.
 
     `recorded` are topics that a snapshot names; a cluster may hold them without listing them.
+    `today` is the day in UTC, for waivers.
     """
 
     repository: Repository
     registry: Registry
     config: RegistryConfig
     locate: LocateIn
+    today: datetime.date
     recorded: frozenset[TopicName] = frozenset()
     prune: bool = False
 
@@ -48,7 +52,8 @@ def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
     """Read the registry and compare; raises UnplannableError, OutsideError."""
     repository, registry = planning.repository, planning.registry
     rules = repository.config.rules
-    findings = graded(repository.findings, rules)
+    of_waivers = expiries(repository.waivers, planning.today)
+    findings = graded((*repository.findings, *of_waivers), rules)
     if blocks(findings):
         raise UnplannableError("the files have errors", hint="see `pulsar-gitops validate`")
     desired = desired_of(repository, planning.config)
@@ -63,12 +68,14 @@ def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
             defaults=registry.defaults,
             safety=repository.config.safety,
             locate=planning.locate,
+            today=planning.today,
             content={
                 topic: graded(source.findings, rules)
                 for topic, source in repository.topics.items()
                 if source.findings
             },
             rules=rules,
+            waivers=repository.waivers,
             prune=planning.prune,
         ),
         progress,
@@ -76,7 +83,7 @@ def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
     unmanaged, unlisted = _left_alone(planning, observed, frozenset(desired.topics))
     return replace(
         made,
-        findings=graded((*findings, *made.findings), rules),
+        findings=tuple(sorted((*findings, *made.findings), key=lambda one: one.sort_key)),
         unmanaged=unmanaged,
         unlisted=unlisted,
     )

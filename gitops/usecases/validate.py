@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -11,6 +12,7 @@ from gitops.model.names import TopicName
 from gitops.model.repository import Repository
 from gitops.model.schema import SchemaInfo
 from gitops.planning.sameness import is_same
+from gitops.planning.waiver_findings import expiries
 from gitops.usecases.severities import graded, worst
 
 Recorded = Callable[[frozenset[TopicName]], Mapping[TopicName, Sequence[SchemaInfo]]]
@@ -18,9 +20,15 @@ Recorded = Callable[[frozenset[TopicName]], Mapping[TopicName, Sequence[SchemaIn
 
 
 def validate(
-    repository: Repository, paths: tuple[str, ...] = (), recorded: Recorded = lambda _: {}
+    repository: Repository,
+    paths: tuple[str, ...] = (),
+    recorded: Recorded = lambda _: {},
+    *,
+    today: datetime.date,
 ) -> tuple[Finding, ...]:
     """All findings about the files, graded; with `paths` only those in these files or folders.
+
+    `today` is the day in UTC, for waivers.
 
     What a registry holds already, as its snapshot records it, is reported and is no error.
     """
@@ -35,7 +43,8 @@ def validate(
         latest = repository.desired.topics[topic].history.latest
         if latest and any(is_same(latest.info, info) for info in held):
             content[topic] = tuple(_reported(one) for one in content[topic])
-    findings = (*graded(repository.findings, rules), *chain.from_iterable(content.values()))
+    of_files = (*repository.findings, *expiries(repository.waivers, today))
+    findings = (*graded(of_files, rules), *chain.from_iterable(content.values()))
     wanted = (one for one in findings if one.location is None or is_in(one.location.file, paths))
     return tuple(_once(sorted(wanted, key=lambda one: (one.sort_key, -one.severity))))
 

@@ -36,6 +36,7 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
 )
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import to_document
 from gitops.reporters.json_report import applied_document
 from gitops.usecases.apply import Result
@@ -245,7 +246,7 @@ def whole_plan() -> Plan:
         actions=(
             CreateNamespace(namespace=TOPIC.namespace),
             *(SetPolicy(subject=TOPIC.namespace, change=one) for one in policies),
-            SetPolicy(subject=TOPIC, change=policies[0]),
+            SetPolicy(subject=TOPIC, change=policies[0], waiver="agreed"),
             *(
                 RegisterSchema(
                     topic=TOPIC,
@@ -254,19 +255,26 @@ def whole_plan() -> Plan:
                     latest_version=latest,
                     strategy=strategy,
                     changes=(change,),
+                    waiver="agreed" if latest else "",
+                    accepted=latest is None,
                 )
                 for latest in (None, 3)
             ),
             DeleteSchema(topic=TOPIC, versions=(0, 2)),
         ),
         notices=(
-            RefusedSchema(
-                topic=TOPIC,
-                info=info,
-                latest_version=None,
-                strategy=strategy,
-                findings=findings,
-                changes=(change,),
+            *(
+                RefusedSchema(
+                    topic=TOPIC,
+                    info=info,
+                    latest_version=None,
+                    strategy=strategy,
+                    findings=findings,
+                    changes=(change,),
+                    fingerprint="a" * 32,
+                    waiver=waiver,
+                )
+                for waiver in (None, WaiverProposal(file="waivers/a.yaml", text="kind: Waiver"))
             ),
             SchemaWithoutEffect(topic=TOPIC, equal_version=0, latest_version=3),
             SchemaSwallowed(topic=TOPIC, version=3, changes=(change,)),

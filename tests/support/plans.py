@@ -19,6 +19,7 @@ from gitops.model.plan import (
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import finding
+from gitops.model.waivers import WaiverProposal
 from tests.support.states import ORDERS, STRING, avro, field
 
 _PAYMENTS = NamespaceName("shop", "payments")
@@ -129,6 +130,11 @@ EVERYTHING = Plan(
             strategy=Strategy.FULL,
             findings=(REFUSAL,),
             changes=(SchemaChange(kind=ChangeKind.ADDED, path="currency", after="string"),),
+            fingerprint="9c0b41d2" * 4,
+            waiver=WaiverProposal(
+                file="waivers/shop-payments-captured-9c0b41d2.yaml",
+                text='kind: Waiver\nreason: ""\n',
+            ),
         ),
     ),
     findings=(REFUSAL, OTHER),

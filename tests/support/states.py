@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gitops.model.config import SafetyConfig
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerDefaults, NamespacePolicies, TopicPolicies
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.model.waivers import Waiver
 from gitops.planning.make import Question
 from gitops.ports import Registry
 
@@ -19,6 +21,9 @@ ORDERS = NamespaceName("shop", "orders")
 CREATED = TopicName(ORDERS, "created")
 UNLIMITED = SafetyConfig(max_changed_share=1.0, allow_deletions=True)
 """Lets every plan through."""
+
+TODAY = datetime.date(2026, 5, 12)
+"""The day on which plans of tests are made."""
 
 STRING = SchemaInfo(type=SchemaType.STRING)
 INT64 = SchemaInfo(type=SchemaType.INT64)
@@ -96,6 +101,8 @@ def question(  # noqa: PLR0913 - each is one member of a question
     defaults: BrokerDefaults | None = None,
     safety: SafetyConfig = UNLIMITED,
     content: Mapping[TopicName, tuple[Finding, ...]] | None = None,
+    rules: Mapping[str, Severity] | None = None,
+    waivers: Iterable[Waiver] = (),
     prune: bool = False,
 ) -> Question:
     """What a plan is made from; `observed` need not name everything that `desired` names."""
@@ -108,7 +115,10 @@ def question(  # noqa: PLR0913 - each is one member of a question
         defaults=defaults or BrokerDefaults(),
         safety=safety,
         locate=lambda _topic, _pointer: None,
+        today=TODAY,
         content=content or {},
+        rules=rules or {},
+        waivers=tuple(waivers),
         prune=prune,
     )
 

@@ -19,6 +19,12 @@ def plan(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the plan for `apply`.")
     ] = None,
+    waivers: Annotated[
+        Path | None,
+        typer.Option(
+            "--waivers", metavar="DIR", help="Write a waiver to fill in for each refusal, there."
+        ),
+    ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the schemas of topics that have no manifest.")
     ] = False,
@@ -51,10 +57,14 @@ def plan(
     if len(names) > 1:
         outcomes = several.plan_each(names, opened, display, prune=prune)
         several.show(outcomes, opened, display)
+        if waivers:
+            planned.write_waivers((one.plan for one in outcomes if one.plan), waivers)
         return several.code(outcomes, display, detailed=detailed_exitcode)
     with open_registry(opened, names) as (live, config):
         made = planned.make(opened, live, config, display, prune=prune)
     planned.show(made, opened, display, time.monotonic() - started)
+    if waivers:
+        planned.write_waivers([made], waivers)
     if out:
         say(f"plan written to {out} · {planned.write(made, out)}")
     return planned.code(made, display, detailed=detailed_exitcode)

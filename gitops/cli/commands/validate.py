@@ -23,6 +23,7 @@ def validate(
     no_color: options.NoColor = False,
 ) -> int:
     """Check the files of the repository, without any registry."""
+    from gitops.cli.clock import today
     from gitops.cli.findings import finish, relative_paths
     from gitops.cli.opened import open_repository
     from gitops.repository.snapshots import latest_recorded
@@ -33,5 +34,6 @@ def validate(
         opened.repository,
         relative_paths(opened.root, paths or []),
         lambda topics: latest_recorded(opened.tree, topics),
+        today=today(),
     )
     return finish(found, opened, output_format, output, fail_on, no_color=no_color)

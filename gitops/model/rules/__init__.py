@@ -18,6 +18,7 @@ from gitops.model.rules.plan import PLAN_RULES
 from gitops.model.rules.protobuf import PROTOBUF_RULES
 from gitops.model.rules.repository import REPOSITORY_RULES
 from gitops.model.rules.rule import Rule
+from gitops.model.rules.waiver import WAIVER_RULES
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -30,6 +31,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             *KEY_VALUE_RULES,
             *PROTOBUF_RULES,
             *PLAN_RULES,
+            *WAIVER_RULES,
         )
     }
 )

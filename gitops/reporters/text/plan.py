@@ -23,6 +23,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     SetPolicy,
 )
+from gitops.model.waivers import WaiverProposal
 from gitops.planning.make import subject_of
 from gitops.planning.plan_document import summary
 from gitops.planning.policies import direction, policy_text
@@ -104,11 +105,14 @@ def _subject_block(
 ) -> _Block:
     schema = next((a for a in actions if isinstance(a, RegisterSchema | DeleteSchema)), None)
     policies = [a for a in actions if isinstance(a, SetPolicy)]
-    body: tuple[RenderableType, ...] = (_policy_table(policies),) if policies else ()
+    loosened = isinstance(schema, RegisterSchema) and not schema.accepted
+    shown = _steps(actions) if loosened else _policy_table(policies)
+    body: tuple[RenderableType, ...] = (shown,) if policies else ()
     match schema:
         case RegisterSchema():
             sign = "+" if schema.latest_version is None else "~"
-            columns = (*_versions(schema), schema.strategy.value, "compatible")
+            verdict = "waived" if schema.waiver else "compatible"
+            columns = (*_versions(schema), schema.strategy.value, verdict)
             said = _changes_and_findings(schema, excerpt)
             return _Block(sign, subject, columns, (*body, *said))
         case DeleteSchema():
@@ -154,7 +158,14 @@ def _refused(notice: RefusedSchema, excerpt: Excerpt) -> _Block:
     columns = [notice.info.type.value, f"{before} → {ends}", notice.strategy.value]
     if notice.accepted:
         columns.append("Pulsar would take it")
-    return _Block("✗", notice.topic, tuple(columns), _changes_and_findings(notice, excerpt))
+    body = _changes_and_findings(notice, excerpt)
+    if notice.waiver:
+        body = (*body, Text(_or_a_waiver(notice.waiver)))
+    return _Block("✗", notice.topic, tuple(columns), body)
+
+
+def _or_a_waiver(waiver: WaiverProposal) -> str:
+    return f"or a waiver: {safe(waiver.file)} (`plan --waivers waivers` writes it)"
 
 
 def _changes_and_findings(
@@ -191,6 +202,22 @@ def _policy_table(actions: Sequence[SetPolicy]) -> RenderableType:
             for action in actions
         ]
     )
+
+
+def _steps(actions: Sequence[Action]) -> RenderableType:
+    """What is done for a schema that Pulsar would refuse, in order."""
+    rows = [(f"{number}.", *_step(action)) for number, action in enumerate(actions, 1)]
+    return aligned([tuple(map(Text, row)) for row in rows])
+
+
+def _step(action: Action) -> tuple[str, str, str]:
+    if isinstance(action, SetPolicy):
+        change = action.change
+        values = f"{policy_text(change.before)} → {policy_text(change.after)}"
+        why = "set back" if action.sets_back else direction(change)
+        return change.key, values, "for this schema only" if action.loosens else why
+    version = f"v{action.version}" if isinstance(action, RegisterSchema) else ""
+    return "register", version, ""
 
 
 def _other_findings(plan: Plan) -> list[Finding]:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 from gitops.repository.documents.base import ApiVersion, Document, NonEmpty, TopicText
 from gitops.repository.documents.problems import problem
 
-_HEX: Final = re.compile(r"[0-9a-f]{8,64}")
+_HEX: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def _fingerprint(text: str) -> str:
@@ -19,7 +19,7 @@ def _fingerprint(text: str) -> str:
         raise problem(
             "REPO-R012",
             f"'{text[:80]}' is not a fingerprint",
-            "copy the one that the refusal shows: 8 to 64 hex digits",
+            "copy the one that the refusal shows: 32 hex digits",
         )
     return text
 
@@ -37,7 +37,7 @@ def _day(text: str) -> str:
 Fingerprint = Annotated[
     str,
     AfterValidator(_fingerprint),
-    WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{8,64}$"}),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{32}$"}),
 ]
 Day = Annotated[str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
 
@@ -53,4 +53,4 @@ class WaiverDocument(Document):
     )
     reason: NonEmpty
     approved_by: NonEmpty
-    expires: Day = Field(description="The last day on which the waiver holds.")
+    expires: Day = Field(description="The last day, in UTC, on which the waiver holds.")

@@ -4,39 +4,58 @@ from __future__ import annotations
 
 import datetime
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.waivers import Waiver
+from gitops.repository.documents.reading import Manifest
 from gitops.repository.documents.waiver import WaiverDocument
 from gitops.repository.loading.reading import read_manifest
 from gitops.repository.sources import Sources
+from gitops.repository.suggestions import did_you_mean
 
 
 def load_waivers(
-    files: Iterable[str], sources: Sources
+    files: Iterable[str], sources: Sources, topics: Collection[TopicName] | None
 ) -> tuple[tuple[Waiver, ...], list[Finding]]:
-    """Every waiver; whether it still holds is not decided here."""
+    """Every waiver; whether it still holds is not decided here.
+
+    `topics` are all that there are, None where a topic's manifest could not be understood.
+    """
     findings: list[Finding] = []
     waivers: list[Waiver] = []
+    by_fingerprint: dict[str, str] = {}
     for file in files:
         manifest = read_manifest(file, WaiverDocument, sources, findings)
         if manifest is None:
             continue
+        if manifest.document is not None:
+            waiver = _waiver(manifest, manifest.document)
+            waivers.append(waiver)
+            if topics is not None and waiver.topic not in topics:
+                hint = did_you_mean(str(waiver.topic), map(str, topics)) or "remove the file"
+                message = f"no manifest is about {waiver.topic}"
+                manifest.add("WAIVER-R005", message, ("topic",), hint=hint)
+            _check_twice(by_fingerprint.setdefault(waiver.fingerprint, file), manifest)
         findings.extend(manifest.findings)
-        if manifest.document is None:
-            continue
-        document = manifest.document
-        waivers.append(
-            Waiver(
-                name=posixpath.basename(file).removesuffix(".yaml"),
-                topic=TopicName.parse(document.topic),
-                fingerprint=document.fingerprint,
-                reason=document.reason,
-                approved_by=document.approved_by,
-                expires=datetime.date.fromisoformat(document.expires),
-                location=manifest.location(("fingerprint",)),
-            )
-        )
     return tuple(waivers), findings
+
+
+def _waiver(manifest: Manifest[WaiverDocument], document: WaiverDocument) -> Waiver:
+    return Waiver(
+        name=posixpath.basename(manifest.file).removesuffix(".yaml"),
+        topic=TopicName.parse(document.topic),
+        fingerprint=document.fingerprint,
+        reason=document.reason,
+        approved_by=document.approved_by,
+        expires=datetime.date.fromisoformat(document.expires),
+        location=manifest.location(("fingerprint",)),
+        places={key: manifest.location((key,)) for key in ("topic", "expires")},
+    )
+
+
+def _check_twice(first: str, manifest: Manifest[WaiverDocument]) -> None:
+    if first != manifest.file:
+        message = f"{first} is for the same change"
+        manifest.add("WAIVER-R006", message, ("fingerprint",), hint="keep one of them")

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema
+from gitops.model.rules import finding
+from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import (
     Document,
     action_document,
@@ -125,6 +127,21 @@ def test_what_is_only_told_stays_out_of_the_digest() -> None:
     assert to_document(told)["digest"] == to_document(EVERYTHING)["digest"]
 
 
+def test_what_another_day_says_does_not_count() -> None:
+    (refused,) = (one for one in EVERYTHING.notices if isinstance(one, RefusedSchema))
+    told = finding("WAIVER-R002", "2026-05-12 is the last day on which it holds")
+    tomorrow = WaiverProposal(file="waivers/a.yaml", text="expires: 2026-06-12\n")
+    later = replace(
+        EVERYTHING,
+        findings=(*EVERYTHING.findings, told),
+        notices=(*EVERYTHING.notices[:-1], replace(refused, waiver=tomorrow)),
+    )
+    other = replace(EVERYTHING, notices=(*later.notices[:-1], replace(refused, fingerprint="a")))
+
+    assert to_document(later)["digest"] == to_document(EVERYTHING)["digest"]
+    assert to_document(other)["digest"] != to_document(EVERYTHING)["digest"]
+
+
 def test_actions_say_all_that_they_write() -> None:
     documents = [action_document(action) for action in EVERYTHING.actions]
 
@@ -136,6 +153,7 @@ def test_actions_say_all_that_they_write() -> None:
         "before": "FULL",
         "after": "BACKWARD",
         "direction": "loosened",
+        "waiver": None,
     }
     assert documents[2]["after"] is True
     assert documents[4] == {
@@ -144,6 +162,8 @@ def test_actions_say_all_that_they_write() -> None:
         "version": 0,
         "latestVersion": None,
         "strategy": "BACKWARD",
+        "pulsarAccepts": True,
+        "waiver": None,
         "schema": {"type": "STRING", "schema": "", "properties": {}},
         "changes": [],
     }
@@ -176,6 +196,8 @@ def test_notices_say_why_nothing_is_done() -> None:
     assert [change["ignored"] for change in swallowed["changes"]] == [True]
     assert (refused["notice"], refused["type"], refused["latestVersion"]) == ("Refused", "AVRO", 7)
     assert refused["findings"] == [REFUSAL.fingerprint]
+    assert refused["fingerprint"] == "9c0b41d2" * 4
+    assert refused["waiver"]["file"] == "waivers/shop-payments-captured-9c0b41d2.yaml"
 
 
 def _found(finding: Finding) -> Document:

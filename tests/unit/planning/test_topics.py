@@ -16,11 +16,13 @@ from gitops.model.plan import (
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
-from gitops.planning.topics import TopicCase, TopicOutcome, plan_topic
+from gitops.planning.topic_case import TopicCase
+from gitops.planning.topics import TopicOutcome, plan_topic
 from tests.support.states import (
     CREATED,
     INT64,
     STRING,
+    TODAY,
     avro,
     field,
     history,
@@ -47,6 +49,7 @@ def _planned(
 ) -> TopicOutcome:
     return plan_topic(
         TopicCase(
+            today=TODAY,
             topic=CREATED,
             desired=desired,
             history=known,
@@ -259,6 +262,7 @@ _FEWER = avro(field("a"), field("e", {**_ENUM, "symbols": ["A"]}))
 def _graded(rules: dict[str, Severity]) -> TopicOutcome:
     return plan_topic(
         TopicCase(
+            today=TODAY,
             topic=CREATED,
             desired=_FEWER,
             history=history(_MORE),

@@ -369,3 +369,16 @@ def test_a_topic_whose_manifest_is_wrong_is_a_topic_all_the_same() -> None:
 
     assert [each.rule for each in loaded.findings] == ["REPO-R002"]
     assert _info(loaded, "a").type is SchemaType.STRING
+
+
+def test_where_a_topic_is_not_understood_a_waiver_may_be_for_it() -> None:
+    waiver = (
+        f"{_HEADER}kind: Waiver\ntopic: shop/orders/b\nfingerprint: {'a' * 32}\n"
+        "reason: agreed\napprovedBy: me\nexpires: 2030-06-30\n"
+    )
+    found = _load_topic("topic: 1\nschema: {type: STRING}\n", {"waivers/w.yaml": waiver})
+
+    assert [each.rule for each in found.findings] == ["REPO-R004"]
+    assert [each.file for each in found.waivers] == ["waivers/w.yaml"]
+    assert found.waivers[0].place("topic").line == 3
+    assert found.waivers[0].place("reason") == found.waivers[0].location

@@ -19,7 +19,7 @@ from gitops.usecases.desired import desired_of, registry_config
 from gitops.usecases.plan import Planning, UnplannableError, plan
 from gitops.usecases.validate import validate
 from tests.support.fake_registry import FakeRegistry
-from tests.support.states import CREATED, ORDERS, STRING, state, topic_state
+from tests.support.states import CREATED, ORDERS, STRING, TODAY, state, topic_state
 from tests.support.trees import MemoryTree, repository
 
 _MANIFEST = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: STRING}\n"
@@ -47,6 +47,7 @@ def _planning(
         registry=registry,
         config=_CONFIG,
         locate=lambda _topic, _pointer: None,
+        today=TODAY,
         recorded=frozenset({TopicName.parse(recorded)} if recorded else ()),
         prune=prune,
     )
@@ -230,7 +231,7 @@ def test_findings_of_some_paths(paths: tuple[str, ...], files: list[str]) -> Non
         }
     )
 
-    found = [one.location.file for one in validate(loaded, paths) if one.location]
+    found = [one.location.file for one in validate(loaded, paths, today=TODAY) if one.location]
 
     assert found == [f"{_FOLDER}/{file}" for file in files]
 
@@ -238,7 +239,7 @@ def test_findings_of_some_paths(paths: tuple[str, ...], files: list[str]) -> Non
 def test_rules_that_are_off_are_not_reported() -> None:
     loaded = _loaded({f"{_FOLDER}/a.avsc": "{}"}, "{REPO-R023: 'off'}")
 
-    assert validate(loaded) == ()
+    assert validate(loaded, today=TODAY) == ()
 
 
 def test_an_empty_repository_plans_nothing() -> None:

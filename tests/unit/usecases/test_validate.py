@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitops.repository.loader import load
 from gitops.usecases.validate import validate
+from tests.support.states import TODAY
 from tests.support.trees import repository
 
 _USES = '{"type": "record", "name": "%s", "fields": [{"name": "m", "type": "shop.Money"}]}'
@@ -22,7 +23,7 @@ def test_a_shared_type_is_wrong_once() -> None:
         )
         files[f"namespaces/shop/orders/{name}.avsc"] = _USES % name.upper()
 
-    found = validate(load(repository(files)))
+    found = validate(load(repository(files)), today=TODAY)
 
     assert [(each.rule, str(each.location), each.subject) for each in found] == [
         ("AVRO-P001", "types/money.avsc:1:91", "shop/orders/a")

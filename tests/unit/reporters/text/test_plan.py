@@ -20,10 +20,13 @@ from gitops.model.plan import (
     RegisterSchema,
     SchemaChange,
     SchemaSwallowed,
+    SetPolicy,
 )
-from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.policy import PolicyChange
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.waivers import WaiverProposal
 from gitops.planning.make import subject_of
 from gitops.planning.plan_document import to_document
 from gitops.reporters.text.plan import plan_report
@@ -141,7 +144,7 @@ def test_a_first_schema_that_is_refused_is_called_new() -> None:
         topic=TopicName(ORDERS, "x"),
         info=STRING,
         latest_version=None,
-        strategy=SchemaCompatibilityStrategy.FULL,
+        strategy=Strategy.FULL,
         findings=(OTHER,),
     )
 
@@ -209,7 +212,7 @@ def test_no_word_of_a_file_or_a_registry_reaches_the_terminal_raw(
         patch=f"--- a/{word}\n+++ b/{word}\n-{word}\n+{other}\n",
     )
     info = SchemaInfo(type=SchemaType.AVRO, schema=word, properties={word: other})
-    strategy = SchemaCompatibilityStrategy.FULL
+    strategy = Strategy.FULL
     plan = Plan(
         registry=word,
         address=other,
@@ -235,6 +238,7 @@ def test_no_word_of_a_file_or_a_registry_reaches_the_terminal_raw(
                 strategy=strategy,
                 findings=(found,),
                 changes=(change,),
+                waiver=WaiverProposal(file=f"waivers/{other}.yaml", text=word),
             ),
         ),
         findings=(found,),
@@ -258,3 +262,26 @@ def test_what_a_rule_of_ours_holds_back_is_not_called_refused_by_pulsar() -> Non
     assert "Pulsar would take it" in text
     assert "1 held back" in text
     assert "refused" not in text
+
+
+def test_the_steps_for_a_schema_that_pulsar_would_refuse_stand_in_order() -> None:
+    key, opened, topic = "schemaCompatibilityStrategy", Strategy.ALWAYS_COMPATIBLE, CHANGED.topic
+    enforce = PolicyChange(key="schemaValidationEnforced", before=None, after=True)
+    loosen = PolicyChange(key=key, before=Strategy.FULL, after=opened)
+    back = PolicyChange(key=key, before=opened, after=Strategy.FULL)
+    actions = (
+        SetPolicy(subject=topic, change=enforce),
+        SetPolicy(subject=topic, change=loosen, waiver="agreed"),
+        replace(CHANGED, waiver="agreed", accepted=False, changes=()),
+        SetPolicy(subject=topic, change=back, waiver="agreed"),
+    )
+
+    text = _text(replace(EVERYTHING, actions=actions, notices=(), findings=()), 100)
+
+    assert [" ".join(line.split()) for line in text.splitlines()][2:7] == [
+        "~ shop/orders/order-created AVRO v3 → v4 BACKWARD_TRANSITIVE waived",
+        "1. schemaValidationEnforced – → true set",
+        "2. schemaCompatibilityStrategy FULL → ALWAYS_COMPATIBLE for this schema only",
+        "3. register v4",
+        "4. schemaCompatibilityStrategy ALWAYS_COMPATIBLE → FULL set back",
+    ]

@@ -1,0 +1,93 @@
+"""Findings about waivers that do nothing, or soon will not."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from gitops.model.findings import Finding
+from gitops.model.plan import RefusedSchema, RegisterSchema
+from gitops.model.rules import finding
+from gitops.model.waivers import Waiver
+from gitops.planning.loosening import obstacle
+from gitops.planning.topic_case import TopicCase
+from gitops.planning.topics import TopicOutcome
+from gitops.planning.waivers import has_expired, let_in
+
+SOON_DAYS: Final = 14
+
+
+def expiries(waivers: Iterable[Waiver], today: datetime.date) -> Iterator[Finding]:
+    """Those that hold no more, and those that soon will not; needs nothing but the files."""
+    for waiver in waivers:
+        where = waiver.place("expires")
+        if has_expired(waiver, today):
+            yield finding(
+                "WAIVER-R001",
+                f"{waiver.expires} was the last day on which it held",
+                location=where,
+                subject=str(waiver.topic),
+                hint="remove the file, or have the change approved again until a later day",
+            )
+        elif waiver.expires - today <= datetime.timedelta(days=SOON_DAYS):
+            yield finding(
+                "WAIVER-R002",
+                f"{waiver.expires} is the last day on which it holds",
+                location=where,
+                subject=str(waiver.topic),
+                hint="apply the change by then, or have it approved until a later day",
+            )
+
+
+def unneeded(waivers: Iterable[Waiver], today: datetime.date) -> Iterator[Finding]:
+    """Those of a topic of which no schema is managed; what has expired is said already."""
+    for waiver in waivers:
+        if not has_expired(waiver, today):
+            yield _unneeded(waiver, "the topic's manifest names no schema")
+
+
+def of_topic(case: TopicCase, outcome: TopicOutcome) -> Iterator[Finding]:
+    """Those of the topic's waivers that let nothing pass; what has expired is said already."""
+    for waiver in case.waivers:
+        if has_expired(waiver, case.today):
+            continue
+        if isinstance(outcome, RefusedSchema):
+            yield from _of_refusal(case, outcome, waiver)
+        elif isinstance(outcome, RegisterSchema) and outcome.waiver:
+            # A second one for the same change is the loader's to tell.
+            first = next(each for each in case.waivers if each.name == outcome.waiver)
+            if waiver.fingerprint != first.fingerprint:
+                yield _unneeded(waiver, f"{first.file} lets the schema pass")
+        elif waiver.fingerprint == let_in(case):
+            latest = case.history.entries[-1].version
+            yield _unneeded(waiver, f"it has let v{latest} in, and is done")
+        else:
+            yield _unneeded(waiver, "the topic's schema is not refused")
+
+
+def _of_refusal(case: TopicCase, refused: RefusedSchema, waiver: Waiver) -> Iterator[Finding]:
+    if waiver.fingerprint != refused.fingerprint:
+        yield finding(
+            "WAIVER-R004",
+            f"it is for {waiver.fingerprint}, and what is refused is {refused.fingerprint}: the "
+            "schema, the versions in the registry or the strategy became others",
+            location=waiver.location,
+            subject=str(waiver.topic),
+            hint="look at the refusal anew, and have it approved under its own fingerprint",
+        )
+    elif why := None if refused.accepted else obstacle(case):
+        what, hint = why
+        yield finding(
+            "WAIVER-R007", what, location=waiver.location, subject=str(waiver.topic), hint=hint
+        )
+
+
+def _unneeded(waiver: Waiver, why: str) -> Finding:
+    return finding(
+        "WAIVER-R003",
+        why,
+        location=waiver.location,
+        subject=str(waiver.topic),
+        hint="remove the file",
+    )

@@ -1,0 +1,132 @@
+"""What a waiver is bound to, which one holds, and what it makes of a refusal."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from gitops.model.findings import Finding, Severity
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaHistory, SchemaInfo
+from gitops.model.waivers import Waiver, WaiverProposal
+from gitops.planning.fingerprints import of_history, of_schema
+from gitops.planning.topic_case import TopicCase
+
+DIGITS: Final = 32
+"""Of a fingerprint. Half as many could be met on purpose: a harmless change, approved, and a
+harmful one of the same fingerprint, are found by some 2**32 tries."""
+
+PROPOSED_DAYS: Final = 30
+"""How long a proposed waiver holds."""
+
+_NAMED: Final = 8
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9._:/-]*[A-Za-z0-9]")
+_MAX_SLUG: Final = 60
+
+
+def fingerprint(
+    topic: TopicName,
+    history: SchemaHistory,
+    info: SchemaInfo,
+    *,
+    own: Strategy | None,
+    strategy: Strategy,
+) -> str:
+    """32 hex digits of one candidate schema against one history of one topic.
+
+    What counts: the topic's name; the candidate's type, content and properties; number, type,
+    content and properties of each live version, and the next number; the topic's own strategy
+    (UNDEFINED is none) and the one that holds. Content is what is stored, so that white space
+    counts for an Avro definition, and the order of properties for nothing. What does not count:
+    the registry's name, files and their places, when a version was stored, and which rules speak
+    against the candidate.
+    """
+    content = [
+        str(topic),
+        of_schema(info),
+        of_history(history),
+        None if own in (None, Strategy.UNDEFINED) else own.value,
+        strategy.value,
+    ]
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+def of_case(case: TopicCase) -> str:
+    """The fingerprint of what is wanted of a topic."""
+    return fingerprint(case.topic, case.history, case.desired, own=case.own, strategy=case.strategy)
+
+
+def let_in(case: TopicCase) -> str | None:
+    """The fingerprint that the latest version had before it was one, None where there is none."""
+    latest = case.history.latest
+    if latest is None:
+        return None
+    before = without_latest(case.history)
+    return fingerprint(case.topic, before, latest.info, own=case.own, strategy=case.strategy)
+
+
+def without_latest(history: SchemaHistory) -> SchemaHistory:
+    """The history as it was before its latest version, which it must have."""
+    return SchemaHistory(entries=history.entries[:-1], next_version=history.entries[-1].version)
+
+
+def holding(case: TopicCase, wanted: str) -> Waiver | None:
+    """The waiver of this fingerprint that holds today, the first by name if there are several."""
+    found = (w for w in case.waivers if w.fingerprint == wanted and not has_expired(w, case.today))
+    return min(found, key=lambda waiver: waiver.name, default=None)
+
+
+def has_expired(waiver: Waiver, today: datetime.date) -> bool:
+    """Whether the last day on which it holds is over; `today` is the day in UTC."""
+    return waiver.expires < today
+
+
+def waived(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding, ...]:
+    """The findings as they read once the waiver lets the schema pass: no error is left."""
+    reason = " ".join(waiver.reason.split())
+    said = (
+        f"waived by {waiver.file}, approved by {waiver.approved_by}, until {waiver.expires}: "
+        f"{reason}"
+    )
+    return tuple(
+        replace(one, severity=Severity.INFO, message=f"{one.message} ({said})", hint="")
+        if one.severity is Severity.ERROR
+        else one
+        for one in findings
+    )
+
+
+def proposal(case: TopicCase, wanted: str) -> WaiverProposal:
+    """The file of a waiver; reason and approval are empty, and no such file is accepted.
+
+    Where one of this fingerprint has expired, it takes that one's place.
+    """
+    name = str(case.topic)
+    quoted = name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    expires = case.today + datetime.timedelta(days=PROPOSED_DAYS)
+    expired = (waiver.file for waiver in case.waivers if waiver.fingerprint == wanted)
+    lines = (
+        "# yaml-language-server: $schema=../.schemas/waiver.schema.json",
+        "apiVersion: pulsar-gitops/v1",
+        "kind: Waiver",
+        f"topic: {quoted}",
+        f'fingerprint: "{wanted}"',
+        'reason: ""  # why this change may pass',
+        'approvedBy: ""  # who says so',
+        f"expires: {expires}",
+    )
+    file = min(expired, default=_file(case.topic, wanted))
+    return WaiverProposal(file=file, text="".join(f"{line}\n" for line in lines))
+
+
+def _file(topic: TopicName, wanted: str) -> str:
+    slug = _UNSAFE.sub("-", f"{topic.namespace}/{topic.local_name}").strip("-.")[:_MAX_SLUG]
+    return f"waivers/{slug}-{wanted[:_NAMED]}.yaml"

@@ -1,0 +1,187 @@
+"""A refused change, from its waiver that is written to fill in to the version that it lets in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command_line import CommandLine
+
+_OLD = '{"name": "amount"'
+_NEW = '{"name": "currency", "type": "string"},\n    {"name": "amount"'
+
+
+@pytest.fixture
+def breaking(applied: Path) -> Path:
+    """The template, applied, with a change that Pulsar refuses."""
+    _edit(applied / "namespaces/shop/payments/captured.avsc", _OLD, _NEW)
+    return applied
+
+
+@pytest.fixture
+def waived(breaking: Path, command: CommandLine) -> Path:
+    """That, with a waiver for it."""
+    command("plan", "--repo", breaking, "--waivers", breaking / "waivers")
+    _edit(_waiver(breaking), 'reason: ""', "reason: all consumers are upgraded")
+    _edit(_waiver(breaking), 'approvedBy: ""', 'approvedBy: "@acme/platform"')
+    return breaking
+
+
+def _edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), "utf-8")
+
+
+def _waiver(repo: Path) -> Path:
+    (found,) = (repo / "waivers").glob("*.yaml")
+    return found
+
+
+def _actions(repo: Path, command: CommandLine) -> list[dict[str, Any]]:
+    printed = command("plan", "--repo", repo, "--format", "json").out
+    actions: list[dict[str, Any]] = json.loads(printed)["actions"]
+    return actions
+
+
+def test_a_refusal_shows_its_waiver(breaking: Path, command: CommandLine) -> None:
+    text = command("plan", "--repo", breaking)
+    document = json.loads(command("plan", "--repo", breaking, "--format", "json").out)
+
+    (notice,) = document["notices"]
+    assert text.code == 1
+    assert f"or a waiver: {notice['waiver']['file']} (`plan --waivers waivers`" in text.out
+    assert f'fingerprint: "{notice["fingerprint"]}"\n' in notice["waiver"]["text"]
+
+
+def test_a_waiver_that_nobody_has_filled_in_is_refused(
+    breaking: Path, command: CommandLine
+) -> None:
+    folder = breaking / "waivers"
+    wrote = command("plan", "--repo", breaking, "--waivers", folder)
+    assert (wrote.code, "say why in reason" in wrote.err) == (1, True)
+
+    for name in ("validate", "plan"):
+        done = command(name, "--repo", breaking)
+        assert done.code == 1
+        assert "reason is empty" in done.out
+        assert "approvedBy is empty" in done.out
+
+
+def test_what_is_there_is_kept_and_the_folder_is_made(
+    breaking: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    folder = tmp_path / "some" / "where"
+    command("plan", "--repo", breaking, "--waivers", folder)
+    (file,) = folder.iterdir()
+    file.write_text("mine", "utf-8")
+
+    again = command("plan", "--repo", breaking, "--waivers", folder)
+
+    assert (file.read_text("utf-8"), "is there already" in again.err) == ("mine", True)
+
+
+def test_a_folder_that_cannot_be_made(breaking: Path, tmp_path: Path, command: CommandLine) -> None:
+    (tmp_path / "file").write_text("", "utf-8")
+
+    done = command("plan", "--repo", breaking, "--waivers", tmp_path / "file" / "folder")
+
+    assert (done.code, "cannot make the folder" in done.err) == (2, True)
+
+
+def test_several_registries_share_a_folder(
+    breaking: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    other = "registries:\n  other: {kind: embedded, path: .gitops/registry.db}\n"
+    _edit(breaking / "gitops.yaml", "registries:\n", other)
+    names = ("--registry", "local", "--registry", "other")
+
+    done = command("plan", "--repo", breaking, *names, "--waivers", tmp_path / "waivers")
+
+    assert done.code == 1
+    assert len(list((tmp_path / "waivers").iterdir())) == 1
+
+
+def test_the_waived_change_is_applied_and_the_topic_closed(
+    waived: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    planned = command("plan", "--repo", waived, "--out", tmp_path / "p.json")
+    strict = command("plan", "--repo", waived, "--fail-on", "warning")
+    assert (planned.code, strict.code) == (0, 0)
+    assert "waived by waivers/shop-payments-captured-" in planned.out
+    lines = [line.split() for line in planned.out.splitlines()]
+    assert ["2.", "register", "v1"] in lines
+    assert ["3.", "schemaCompatibilityStrategy", "ALWAYS_COMPATIBLE", "→", "–", "set", "back"] in (
+        lines
+    )
+    assert {action["waiver"] for action in _actions(waived, command)} == {_waiver(waived).stem}
+
+    done = command("apply", "--repo", waived, tmp_path / "p.json")
+
+    assert (done.code, "applied 3 actions" in done.err) == (0, True)
+    policies = command("policies", "get", "shop/payments/captured", "--repo", waived).out
+    assert "ALWAYS_COMPATIBLE" not in policies
+    after = command("plan", "--repo", waived)
+    assert (after.code, "it has let v1 in, and is done" in after.out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("namespaces/shop/payments/captured.avsc", '"currency"', '"currencyCode"'),
+        ("namespaces/shop/payments/captured.yaml", "owner: payments", "owner: billing"),
+        ("namespaces/shop/payments/namespace.yaml", ": FULL", ": BACKWARD"),
+    ],
+)
+def test_a_waiver_is_for_one_change_only(
+    file: str, old: str, new: str, waived: Path, command: CommandLine
+) -> None:
+    _edit(waived / file, old, new)
+
+    done = command("plan", "--repo", waived)
+
+    assert done.code == 1
+    assert "WAIVER-R004 warning" in done.out
+
+
+def test_a_plan_is_bound_to_its_waivers(waived: Path, tmp_path: Path, command: CommandLine) -> None:
+    command("plan", "--repo", waived, "--out", tmp_path / "p.json")
+    _edit(_waiver(waived), "all consumers are upgraded", "because")
+
+    done = command("apply", "--repo", waived, tmp_path / "p.json")
+
+    assert (done.code, "the files are no longer what the plan saw" in done.err) == (5, True)
+
+
+def test_an_expired_waiver_is_told_and_does_nothing(waived: Path, command: CommandLine) -> None:
+    file = _waiver(waived)
+    text = file.read_text("utf-8").rsplit("expires: ", 1)[0]
+    file.write_text(f"{text}expires: 2020-02-29\n", "utf-8")
+
+    planned, checked = command("plan", "--repo", waived), command("validate", "--repo", waived)
+
+    assert (planned.code, checked.code) == (1, 0)
+    assert f"or a waiver: waivers/{file.name}" in planned.out
+    for done in (planned, checked):
+        assert "2020-02-29 was the last day on which it held" in done.out
+
+
+def test_a_waiver_of_a_schema_that_a_rule_holds_back(repo: Path, command: CommandLine) -> None:
+    definition = repo / "namespaces/shop/orders/order-cancelled.avsc"
+    _edit(
+        definition, '"fields": [', '"fields": [\n    {"name": "n", "type": "int", "default": ""},'
+    )
+    assert "held back" in command("plan", "--repo", repo).out
+    command("plan", "--repo", repo, "--waivers", repo / "waivers")
+    _edit(_waiver(repo), 'reason: ""', "reason: we know")
+    _edit(_waiver(repo), 'approvedBy: ""', "approvedBy: me")
+
+    done = command("plan", "--repo", repo)
+
+    assert (done.code, "waived by waivers/" in done.out) == (0, True)
+    topic = "shop/orders/order-cancelled"
+    (action,) = (one for one in _actions(repo, command) if one.get("topic") == topic)
+    assert (action["pulsarAccepts"], action["waiver"]) == (True, _waiver(repo).stem)

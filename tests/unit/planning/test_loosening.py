@@ -1,0 +1,271 @@
+"""How a plan lets in what Pulsar refuses, and closes what was left open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.findings import Severity
+from gitops.model.names import TopicName
+from gitops.model.plan import (
+    Action,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaSwallowed,
+    SetPolicy,
+)
+from gitops.model.policy import NamespacePolicies, PolicyValue, TopicPolicies
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rules import finding
+from gitops.model.schema import SchemaInfo
+from gitops.model.state import RegistryState, TopicState
+from gitops.model.waivers import Waiver
+from gitops.planning.make import make_plan
+from tests.support.states import (
+    CREATED,
+    INT64,
+    ORDERS,
+    STRING,
+    avro,
+    field,
+    question,
+    state,
+    topic_state,
+)
+from tests.support.waivers import refusal, waiver
+
+_OLD, _BREAKING = avro(field("a")), avro(field("a"), field("b"))
+_OPEN = Strategy.ALWAYS_COMPATIBLE
+
+
+def _state(
+    *infos: SchemaInfo,
+    own: Strategy | None = None,
+    enforced: bool | None = None,
+    topic: TopicName = CREATED,
+) -> RegistryState:
+    policies = TopicPolicies(schema_compatibility_strategy=own, schema_validation_enforced=enforced)
+    return state(
+        topic_state(topic, *infos, policies=policies),
+        namespaces={ORDERS: NamespacePolicies()},
+    )
+
+
+def _plan(desired: RegistryState, observed: RegistryState, *waivers: Waiver) -> Plan:
+    return make_plan(question(desired, observed, waivers=waivers))
+
+
+def _agreed(desired: RegistryState, observed: RegistryState) -> Waiver:
+    """A waiver for what is refused now."""
+    (topic,) = desired.topics
+    return waiver(refusal(_plan(desired, observed)).fingerprint, topic)
+
+
+def _steps(plan: Plan) -> list[tuple[PolicyValue, PolicyValue] | str]:
+    return [_step(action) for action in plan.actions]
+
+
+def _step(action: Action) -> tuple[PolicyValue, PolicyValue] | str:
+    if isinstance(action, SetPolicy):
+        return action.change.before, action.change.after
+    assert isinstance(action, RegisterSchema)
+    return f"v{action.version}"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held", "steps"),
+    [
+        (None, None, [(None, _OPEN), "v1", (_OPEN, None)]),
+        (None, Strategy.FULL, [(Strategy.FULL, _OPEN), "v1", (_OPEN, Strategy.FULL)]),
+        (
+            Strategy.FORWARD_TRANSITIVE,
+            None,
+            [(None, _OPEN), "v1", (_OPEN, Strategy.FORWARD_TRANSITIVE)],
+        ),
+        (Strategy.FULL, Strategy.FULL, [(Strategy.FULL, _OPEN), "v1", (_OPEN, Strategy.FULL)]),
+        (
+            Strategy.BACKWARD,
+            Strategy.FULL,
+            [(Strategy.FULL, _OPEN), "v1", (_OPEN, Strategy.BACKWARD)],
+        ),
+        (Strategy.FULL, _OPEN, ["v1", (_OPEN, Strategy.FULL)]),
+    ],
+)
+@pytest.mark.parametrize("schema", [avro(field("a", "int")), INT64], ids=["content", "type"])
+def test_a_topic_is_loosened_and_set_back_to_what_it_was_or_shall_be(
+    wanted: Strategy | None,
+    held: Strategy | None,
+    steps: list[object],
+    schema: SchemaInfo,
+) -> None:
+    desired, observed = _state(schema, own=wanted), _state(_OLD, own=held)
+
+    plan = _plan(desired, observed, _agreed(desired, observed))
+
+    assert _steps(plan) == steps
+    assert plan.notices == ()
+    (registered,) = (one for one in plan.actions if isinstance(one, RegisterSchema))
+    assert (registered.waiver, registered.accepted) == ("agreed", False)
+    assert all(one.severity is Severity.INFO for one in plan.findings)
+    assert "waived by waivers/agreed.yaml" in plan.findings[0].message
+
+
+def test_other_policies_come_first() -> None:
+    desired, observed = _state(_BREAKING, own=Strategy.FULL, enforced=True), _state(_OLD)
+
+    plan = _plan(desired, observed, _agreed(desired, observed))
+
+    assert _steps(plan) == [(None, True), (None, _OPEN), "v1", (_OPEN, Strategy.FULL)]
+    assert [getattr(one, "waiver", "") for one in plan.actions] == ["", *["agreed"] * 3]
+
+
+def test_what_only_a_rule_of_ours_holds_back_is_registered_without_more() -> None:
+    desired, observed = _state(_OLD, own=Strategy.FULL), _state()
+    held = question(desired, observed, content={CREATED: (finding("AVRO-P002", "bad default"),)})
+    refused = refusal(make_plan(held))
+    assert refused.accepted
+    assert refused.waiver is not None
+
+    plan = make_plan(replace(held, waivers=(waiver(refused.fingerprint),)))
+
+    assert _steps(plan) == [(None, Strategy.FULL), "v0"]
+    assert [(one.rule, one.severity) for one in plan.findings] == [("AVRO-P002", Severity.INFO)]
+
+
+def test_a_severity_of_the_settings_does_not_undo_a_waiver() -> None:
+    drops = (
+        {"type": "enum", "name": "E", "symbols": ["A", "B"]},
+        {
+            "type": "enum",
+            "name": "E",
+            "symbols": ["A"],
+        },
+    )
+    old, new = (avro(field("e", one)) for one in drops)
+    held = question(_state(new), _state(old), rules={"AVRO-W001": Severity.ERROR})
+    refused = refusal(make_plan(held))
+
+    plan = make_plan(replace(held, waivers=(waiver(refused.fingerprint),)))
+
+    assert _steps(plan) == ["v1"]
+    assert {one.severity for one in plan.findings} == {Severity.INFO}
+
+
+# ------------------------------------------------------------------ where it is not possible
+
+
+def _not_there(topic: TopicState) -> RegistryState:
+    return state(replace(topic, exists=False))
+
+
+@pytest.mark.parametrize(
+    ("desired", "observed", "why", "hint"),
+    [
+        (
+            _state(SchemaInfo(type=STRING.type, schema="text")),
+            _state(_OLD),
+            "under every strategy",
+            "mend",
+        ),
+        (
+            _state(avro(field("a", "int", default=1))),
+            _state(avro(field("a", "int", default="x"))),
+            "the broker fails on every further one",
+            "mend",
+        ),
+        (
+            _state(_BREAKING),
+            _not_there(topic_state(CREATED, _OLD)),
+            "takes no policies for the topic",
+            "pulsar-admin topics create shop/orders/created",
+        ),
+        (
+            _state(_BREAKING, topic=TopicName(ORDERS, "created", "non-persistent")),
+            _state(_OLD, topic=TopicName(ORDERS, "created", "non-persistent")),
+            "does nothing for a non-persistent topic",
+            "namespace",
+        ),
+    ],
+    ids=["invalid data", "poisoned history", "no such topic", "non-persistent"],
+)
+def test_where_no_waiver_helps_none_is_proposed_and_one_that_is_there_is_told_so(
+    desired: RegistryState, observed: RegistryState, why: str, hint: str
+) -> None:
+    refused = refusal(_plan(desired, observed))
+    plan = _plan(desired, observed, _agreed(desired, observed))
+
+    assert refused.waiver is None
+    assert plan.actions == ()
+    assert isinstance(plan.notices[0], RefusedSchema)
+    (told,) = (one for one in plan.findings if one.rule == "WAIVER-R007")
+    assert why in told.message
+    assert hint in told.hint
+
+
+# ------------------------------------------------------------------ left open
+
+
+@pytest.mark.parametrize("own", [None, *(s for s in Strategy if s is not _OPEN)])
+def test_a_topic_that_was_left_open_is_registered_and_set_back(own: Strategy | None) -> None:
+    desired, before = _state(INT64), _state(_OLD, own=own)
+    agreed = _agreed(desired, before)
+    back = None if own is Strategy.UNDEFINED else own
+
+    opened = _plan(desired, _state(_OLD, own=_OPEN), agreed)
+    registered = _plan(desired, _state(_OLD, INT64, own=_OPEN), agreed)
+    done = _plan(desired, _state(_OLD, INT64, own=own), agreed)
+
+    assert _steps(opened) == ["v1", (_OPEN, back)]
+    assert _steps(registered) == [(_OPEN, back)]
+    assert done.actions == ()
+    assert "has let v1 in" in done.findings[0].message
+
+
+def test_a_topic_left_open_is_set_back_also_where_the_wish_has_changed() -> None:
+    agreed = _agreed(_state(_BREAKING), _state(_OLD))
+    later = avro(field("a"), field("b"), field("c", default=""))
+
+    plan = _plan(_state(later), _state(_OLD, _BREAKING, own=_OPEN), agreed)
+
+    assert _steps(plan) == [(_OPEN, None), "v2"]
+    assert isinstance(plan.actions[0], SetPolicy)
+    assert plan.actions[0].sets_back
+
+
+def test_a_topic_left_open_is_set_back_though_the_waiver_has_expired() -> None:
+    agreed = _agreed(_state(_BREAKING), _state(_OLD))
+    expired = replace(agreed, expires=agreed.expires.replace(year=2020))
+
+    plan = _plan(_state(_BREAKING), _state(_OLD, own=_OPEN), expired)
+
+    assert _steps(plan) == [(_OPEN, None)]
+    assert refusal(plan).fingerprint == agreed.fingerprint
+
+
+def test_a_topic_that_somebody_opened_without_a_waiver_is_left_alone() -> None:
+    other = waiver("a" * 32)
+
+    for waivers in ((), (other,)):
+        plan = _plan(_state(_BREAKING), _state(_OLD, own=_OPEN), *waivers)
+
+        assert _steps(plan) == ["v1"]
+
+
+def test_a_topic_without_a_managed_schema_is_set_back_too() -> None:
+    agreed = _agreed(_state(_BREAKING), _state(_OLD))
+
+    plan = _plan(_state(), _state(_OLD, _BREAKING, own=_OPEN), agreed)
+
+    assert _steps(plan) == [(_OPEN, None)]
+
+
+def test_what_pulsar_ignores_in_a_topic_left_open_is_said_beside() -> None:
+    agreed = _agreed(_state(_BREAKING), _state(_OLD))
+    noted = avro(field("a"), field("b"), doc="a note")
+
+    plan = _plan(_state(noted), _state(_OLD, _BREAKING, own=_OPEN), agreed)
+
+    assert _steps(plan) == [(_OPEN, None)]
+    assert isinstance(plan.notices[0], SchemaSwallowed)

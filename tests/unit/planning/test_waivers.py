@@ -1,0 +1,213 @@
+"""What a waiver is bound to, and what it makes of a refusal."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitops.model.findings import Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rules import finding
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.planning.topic_case import TopicCase
+from gitops.planning.waivers import (
+    fingerprint,
+    holding,
+    let_in,
+    of_case,
+    proposal,
+    waived,
+    without_latest,
+)
+from tests.support.states import (
+    CREATED,
+    ORDERS,
+    STRING,
+    TODAY,
+    avro,
+    field,
+    history,
+    info,
+    pair,
+    record,
+)
+from tests.support.waivers import waiver
+
+_OLD, _NEW = avro(field("a")), avro(field("a"), field("b"))
+_DAY = datetime.timedelta(days=1)
+_CASE = TopicCase(
+    topic=CREATED,
+    desired=_NEW,
+    history=history(_OLD),
+    strategy=Strategy.FULL,
+    locate=lambda _pointer: None,
+    today=TODAY,
+)
+
+
+def test_a_fingerprint_is_the_same_on_every_machine() -> None:
+    assert of_case(_CASE) == "21660065ac18aac953bb1e5ba8f8019b"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(_CASE, topic=TopicName(ORDERS, "other")),
+        replace(_CASE, topic=TopicName(ORDERS, "created", "non-persistent")),
+        replace(_CASE, desired=avro(field("a"), field("b"), doc="mine")),
+        replace(_CASE, desired=info(_NEW.schema + " ")),
+        replace(_CASE, desired=info(_NEW.schema, SchemaType.JSON)),
+        replace(_CASE, desired=info(_NEW.schema, properties={"owner": "me"})),
+        replace(_CASE, history=history(_OLD, _OLD)),
+        replace(_CASE, history=history(_OLD, after=1)),
+        replace(_CASE, history=history(STRING)),
+        replace(_CASE, history=history()),
+        replace(_CASE, history=SchemaHistory(next_version=1)),
+        replace(_CASE, history=history(info(_OLD.schema, properties={"owner": "me"}))),
+        replace(_CASE, strategy=Strategy.BACKWARD),
+        replace(_CASE, own=Strategy.FULL),
+    ],
+)
+def test_any_change_makes_another_fingerprint(other: TopicCase) -> None:
+    assert of_case(other) != of_case(_CASE)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        replace(_CASE, own=Strategy.UNDEFINED),
+        replace(_CASE, content=(finding("AVRO-P001", "no"),)),
+        replace(_CASE, rules={"AVRO-W001": Severity.ERROR}, today=TODAY + _DAY),
+        replace(
+            _CASE,
+            history=SchemaHistory(
+                entries=(SchemaEntry(version=0, info=_OLD, timestamp=1),), next_version=1
+            ),
+        ),
+    ],
+)
+def test_what_does_not_count(same: TopicCase) -> None:
+    assert of_case(same) == of_case(_CASE)
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_the_order_of_properties_does_not_count(properties: dict[str, str]) -> None:
+    turned = dict(reversed(properties.items()))
+    prints = {
+        of_case(replace(_CASE, desired=info(_NEW.schema, properties=one)))
+        for one in (properties, turned)
+    }
+
+    assert len(prints) == 1
+    assert re.fullmatch("[0-9a-f]{32}", prints.pop())
+
+
+@pytest.mark.parametrize(
+    "desired",
+    [_NEW, SchemaInfo(type=SchemaType.BYTES), pair(record(name="K"), record()), info("{"), STRING],
+)
+def test_a_schema_has_the_same_fingerprint_before_and_after_it_is_registered(
+    desired: SchemaInfo,
+) -> None:
+    before = replace(_CASE, desired=desired, history=history(_OLD, after=3))
+    after = replace(before, history=history(_OLD, _stored(desired), after=3))
+
+    assert let_in(after) == of_case(before)
+    assert without_latest(after.history) == before.history
+
+
+def _stored(posted: SchemaInfo) -> SchemaInfo:
+    kept = SchemaType.NONE if posted.type is SchemaType.BYTES else posted.type
+    return replace(posted, type=kept)
+
+
+def test_without_a_version_nothing_was_let_in() -> None:
+    assert let_in(replace(_CASE, history=history())) is None
+
+
+def test_a_schema_that_cannot_be_converted_has_a_fingerprint() -> None:
+    broken = info("not a pair \ud800", SchemaType.KEY_VALUE)
+
+    first = fingerprint(CREATED, history(broken), broken, own=None, strategy=Strategy.FULL)
+
+    assert first != fingerprint(CREATED, history(), broken, own=None, strategy=Strategy.FULL)
+
+
+def test_a_waiver_holds_up_to_its_last_day_and_for_its_fingerprint() -> None:
+    mine, other = waiver("a" * 32), waiver("b" * 32, name="other")
+    last = replace(_CASE, waivers=(other, mine))
+
+    assert holding(last, "a" * 32) == mine
+    assert holding(last, "b" * 32) == other
+    assert holding(last, "a" * 31) is None
+    assert holding(replace(last, today=TODAY + _DAY), "a" * 32) is None
+    assert holding(replace(last, today=TODAY - _DAY), "a" * 32) == mine
+
+
+def test_of_two_waivers_the_first_by_name_that_holds_is_used() -> None:
+    expired = waiver("a" * 32, name="a", expires=TODAY - _DAY)
+    second, third = (waiver("a" * 32, name=name) for name in ("b", "c"))
+
+    assert holding(replace(_CASE, waivers=(third, expired, second)), "a" * 32) == second
+
+
+def test_findings_stay_and_are_no_errors_any_more() -> None:
+    error, warning = finding("AVRO-R002", "no default", hint="mend it"), finding("AVRO-W001", "?")
+
+    lowered, same = waived([error, warning], waiver("a" * 32))
+
+    assert same == warning
+    assert (lowered.rule, lowered.severity, lowered.hint) == ("AVRO-R002", Severity.INFO, "")
+    assert lowered.message == (
+        "no default (waived by waivers/agreed.yaml, approved by @acme/platform, until 2026-05-12: "
+        "every consumer is upgraded)"
+    )
+
+
+def test_a_proposal_lacks_reason_and_approval_only() -> None:
+    proposed = proposal(_CASE, "9c0b41d2" * 4)
+
+    assert proposed.file == "waivers/shop-orders-created-9c0b41d2.yaml"
+    assert proposed.text == (
+        "# yaml-language-server: $schema=../.schemas/waiver.schema.json\n"
+        "apiVersion: pulsar-gitops/v1\n"
+        "kind: Waiver\n"
+        "topic: shop/orders/created\n"
+        'fingerprint: "9c0b41d29c0b41d29c0b41d29c0b41d2"\n'
+        'reason: ""  # why this change may pass\n'
+        'approvedBy: ""  # who says so\n'
+        "expires: 2026-06-11\n"
+    )
+
+
+def test_a_proposal_takes_the_place_of_what_has_expired() -> None:
+    expired = waiver("a" * 32, name="mine", expires=TODAY - _DAY)
+
+    assert proposal(replace(_CASE, waivers=(expired,)), "a" * 32).file == "waivers/mine.yaml"
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "line"),
+    [
+        (
+            TopicName(ORDERS, "a", "non-persistent"),
+            "shop-orders-a",
+            "non-persistent://shop/orders/a",
+        ),
+        (TopicName(ORDERS, "a b: #c"), "shop-orders-a-b-c", '"shop/orders/a b: #c"'),
+        (TopicName(ORDERS, 'ü"'), "shop-orders", '"shop/orders/ü\\""'),
+        (TopicName(NamespaceName("1", "2"), "3"), "1-2-3", '"1/2/3"'),
+        (TopicName(ORDERS, "x" * 300), f"shop-orders-{'x' * 48}", f"shop/orders/{'x' * 300}"),
+    ],
+)
+def test_odd_names_make_a_file_and_a_yaml_text(name: TopicName, file: str, line: str) -> None:
+    proposed = proposal(replace(_CASE, topic=name), "a" * 32)
+
+    assert proposed.file == f"waivers/{file}-aaaaaaaa.yaml"
+    assert f"topic: {line}\n" in proposed.text
