@@ -9,7 +9,6 @@ from gitops.cli.console import print_text
 from gitops.cli.options import Format
 from gitops.cli.planned import Display
 from gitops.cli.progress import progress_bar
-from gitops.model.errors import GitopsError
 from gitops.model.plan import Plan
 from gitops.ports import Registry
 from gitops.reporters.json_report import applied_document, to_text
@@ -31,10 +30,8 @@ def carry_out(reviewed: Reviewed, registry: Registry, display: Display) -> int:
     try:
         with progress_bar(no_color=display.no_color) as progress:
             done = apply(reviewed.plan, registry, progress, results.append)
-    except GitopsError:
+    finally:
         show_results(reviewed, results, display)
-        raise
-    show_results(reviewed, results, display)
     return len(done)
 
 

@@ -30,6 +30,10 @@ from gitops.planning.waivers import fingerprint, without_latest
 
 KEY: Final = "schemaCompatibilityStrategy"
 OPEN: Final = Strategy.ALWAYS_COMPATIBLE
+Holds = Callable[[Strategy | None], Strategy]
+"""From a topic's own strategy to the one that holds for it then."""
+
+_MEND: Final = "no waiver helps here: see the reasons for the refusal, and mend them"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +79,11 @@ def settle(
     desired: TopicState,
     observed: TopicState,
     waivers: Sequence[Waiver],
-    holds: Callable[[Strategy | None], Strategy],
+    holds: Holds,
 ) -> Settled:
     """`observed`, with the strategy that it had before an apply that did not come to its end.
 
-    `holds` says which strategy holds for the topic where its own is the given one. Where the
-    files manage the topic's strategy there is nothing to remember.
+    Where the files manage the topic's strategy there is nothing to remember.
     """
     is_open = observed.policies.schema_compatibility_strategy is OPEN
     managed = desired.policies.schema_compatibility_strategy is not None
@@ -135,6 +138,3 @@ def actions_of(
 def _set(topic: TopicName, waiver: str, before: PolicyValue, after: PolicyValue) -> SetPolicy:
     change = PolicyChange(key=KEY, before=before, after=after)
     return SetPolicy(subject=topic, change=change, waiver=waiver)
-
-
-_MEND: Final = "no waiver helps here: see the reasons for the refusal, and mend them"

@@ -31,7 +31,7 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.model.waivers import Waiver
 from gitops.planning import fingerprints, waiver_findings
 from gitops.planning.guards import guard
-from gitops.planning.loosening import actions_of, settle
+from gitops.planning.loosening import Holds, actions_of, settle
 from gitops.planning.notice_findings import (
     of_actions,
     of_content,
@@ -151,28 +151,43 @@ def _topic(
     if desired.history.latest is None:
         return _Planned(
             actions=tuple(actions_of(observed, settled, differing, None)),
-            findings=tuple(waiver_findings.unneeded(waivers, question.today)),
+            findings=tuple(
+                waiver_findings.unneeded(waivers, question.today, at_work=settled.waiver)
+            ),
         )
-    own = _topic_policies(desired, settled.state).schema_compatibility_strategy
-    case = TopicCase(
-        topic=desired.topic,
-        desired=desired.history.latest.info,
-        history=observed.history,
-        strategy=holds(own),
-        locate=lambda pointer: question.locate(desired.topic, pointer),
-        today=question.today,
-        own=own,
-        exists=observed.exists,
-        content=question.content.get(desired.topic, ()),
-        rules=question.rules,
-        waivers=waivers,
-    )
+    case = _case(question, desired, settled.state, holds, waivers)
     outcome = plan_topic(case)
     schema = outcome if isinstance(outcome, RegisterSchema) else None
     return _Planned(
         actions=tuple(actions_of(observed, settled, differing, schema)),
         notices=() if outcome is None or isinstance(outcome, RegisterSchema) else (outcome,),
-        findings=tuple(waiver_findings.of_topic(case, outcome)),
+        findings=tuple(waiver_findings.of_topic(case, outcome, at_work=settled.waiver)),
+    )
+
+
+def _case(
+    question: Question,
+    desired: TopicState,
+    observed: TopicState,
+    holds: Holds,
+    waivers: tuple[Waiver, ...],
+) -> TopicCase:
+    topic, latest = desired.topic, desired.history.latest
+    if latest is None:
+        raise ValueError(f"{topic} has no desired schema")
+    own = _topic_policies(desired, observed).schema_compatibility_strategy
+    return TopicCase(
+        topic=topic,
+        desired=latest.info,
+        history=observed.history,
+        strategy=holds(own),
+        locate=lambda pointer: question.locate(topic, pointer),
+        today=question.today,
+        own=own,
+        exists=observed.exists,
+        content=question.content.get(topic, ()),
+        rules=question.rules,
+        waivers=waivers,
     )
 
 

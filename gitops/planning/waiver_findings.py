@@ -40,17 +40,22 @@ def expiries(waivers: Iterable[Waiver], today: datetime.date) -> Iterator[Findin
             )
 
 
-def unneeded(waivers: Iterable[Waiver], today: datetime.date) -> Iterator[Finding]:
-    """Those of a topic of which no schema is managed; what has expired is said already."""
+def unneeded(
+    waivers: Iterable[Waiver], today: datetime.date, *, at_work: str = ""
+) -> Iterator[Finding]:
+    """Those of a topic of which no schema is managed; `at_work` as in `of_topic`."""
     for waiver in waivers:
-        if not has_expired(waiver, today):
+        if not has_expired(waiver, today) and waiver.name != at_work:
             yield _unneeded(waiver, "the topic's manifest names no schema")
 
 
-def of_topic(case: TopicCase, outcome: TopicOutcome) -> Iterator[Finding]:
-    """Those of the topic's waivers that let nothing pass; what has expired is said already."""
+def of_topic(case: TopicCase, outcome: TopicOutcome, *, at_work: str = "") -> Iterator[Finding]:
+    """Those of the topic's waivers that let nothing pass; what has expired is said already.
+
+    The one called `at_work` is still needed: a topic is left open that only it remembers.
+    """
     for waiver in case.waivers:
-        if has_expired(waiver, case.today):
+        if has_expired(waiver, case.today) or waiver.name == at_work:
             continue
         if isinstance(outcome, RefusedSchema):
             yield from _of_refusal(case, outcome, waiver)

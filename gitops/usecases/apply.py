@@ -134,9 +134,9 @@ def apply(
         raise
     if error is None:
         return tuple(done)
-    left_open = _set_back(plan, len(done), registry, tell)
-    if done or left_open:
-        raise _in_part(error, len(done), plan, left_open) from error
+    closed = _set_back(plan, len(done), registry, tell)
+    if done or any(one.error for one in closed):
+        raise _in_part(error, len(done), plan, closed) from error
     raise error
 
 
@@ -162,41 +162,47 @@ def _carry_on(
 def _set_back(
     plan: Plan, done: int, registry: Registry, tell: Callable[[Result], None]
 ) -> list[Result]:
-    """Close every topic that may be open where an apply stops; answers those that stay so.
+    """Close every topic that may be open where an apply stops; answers what became of each.
 
     That is each whose closing is left to do and whose opening is not: it was carried out, or
     tried, now or by an earlier apply.
     """
     left = plan.actions[done:]
     policies = [action for action in left if isinstance(action, SetPolicy)]
-    closed = {action.subject for action in policies if action.loosens and action is not left[0]}
-    failed = []
+    shut = {action.subject for action in policies if action.loosens and action is not left[0]}
+    results = []
     for action in policies:
-        if not action.sets_back or action.subject in closed:
+        if not action.sets_back or action.subject in shut:
             continue
         result = Result(action=action)
         try:
             _carry_out(action, registry)
         except GitopsError as error:
             result = Result(action=action, error=error)
-            failed.append(result)
         tell(result)
-    return failed
+        results.append(result)
+    return results
 
 
 def _in_part(
-    error: GitopsError, done: int, plan: Plan, left_open: Sequence[Result]
+    error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]
 ) -> PartialApplyError:
     said = f"{done} of {len(plan.actions)} actions are done, then: {error.what}"
-    if not left_open:
-        return PartialApplyError(said, where=error.where, hint=_after(error))
-    topics = ", ".join(str(subject_of(one.action)) for one in left_open)
-    return PartialApplyError(
-        f"{said}; and {topics} could not be set back and may still be ALWAYS_COMPATIBLE: "
-        f"{left_open[0].error.what if left_open[0].error else ''}",
-        where=error.where,
-        hint=f"set it back by hand (pulsar-gitops policies set), or {_AGAIN}",
-    )
+    still_open = [one for one in closed if one.error]
+    if still_open and (why := still_open[0].error):
+        return PartialApplyError(
+            f"{said}; and {_subjects(still_open)} could not be set back and may still be "
+            f"ALWAYS_COMPATIBLE: {why.what}",
+            where=error.where,
+            hint=f"set it back by hand (pulsar-gitops policies set), or {_AGAIN}",
+        )
+    if closed:
+        said = f"{said}; the strategy of {_subjects(closed)} is set back"
+    return PartialApplyError(said, where=error.where, hint=_after(error))
+
+
+def _subjects(results: Sequence[Result]) -> str:
+    return ", ".join(str(subject_of(one.action)) for one in results)
 
 
 def _after(error: GitopsError) -> str:
