@@ -119,8 +119,8 @@ def proposal(case: TopicCase, wanted: str) -> WaiverProposal:
         "kind: Waiver",
         f"topic: {quoted}",
         f'fingerprint: "{wanted}"',
-        'reason: ""  # why this change may pass',
-        'approvedBy: ""  # who says so',
+        'reason: "" # why this change may pass',
+        'approvedBy: "" # who says so',
         f"expires: {expires}",
     )
     file = min(expired, default=_file(case.topic, wanted))

@@ -180,8 +180,8 @@ def test_a_proposal_lacks_reason_and_approval_only() -> None:
         "kind: Waiver\n"
         "topic: shop/orders/created\n"
         'fingerprint: "9c0b41d29c0b41d29c0b41d29c0b41d2"\n'
-        'reason: ""  # why this change may pass\n'
-        'approvedBy: ""  # who says so\n'
+        'reason: "" # why this change may pass\n'
+        'approvedBy: "" # who says so\n'
         "expires: 2026-06-11\n"
     )
 
