@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from gitops.cli.console import print_report, print_text
 from gitops.cli.exits import Exit
 from gitops.cli.opened import OpenedRepository
 from gitops.cli.options import FailOn, Format
+from gitops.cli.reported import print_reported
+from gitops.model.check import CheckReport, Touched
 from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Severity
 from gitops.reporters.json_report import findings_document, to_text
 from gitops.reporters.text.findings import findings_report
+
+_VALIDATE: Final = "pulsar-gitops validate"
 
 
 def finish(
@@ -28,10 +33,23 @@ def finish(
     """Print them and answer the exit code."""
     if output_format is Format.JSON:
         print_text(to_text(findings_document(findings)), output)
-    else:
+    elif not print_reported(files_report(findings), output_format, opened.root, output):
         report = findings_report(findings, opened.excerpt)
         print_report(report, output=output, no_color=no_color)
     return exit_code(findings, fail_on)
+
+
+def files_report(findings: Sequence[Finding], command: str = _VALIDATE) -> CheckReport:
+    """Findings about files as a report of no change and no registry."""
+    return CheckReport(
+        base="",
+        head="",
+        reference="",
+        files="",
+        touched=Touched(),
+        findings=tuple(findings),
+        command=command,
+    )
 
 
 def exit_code(findings: Sequence[Finding], fail_on: FailOn) -> int:

@@ -16,6 +16,16 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
+class TextOrJson(StrEnum):
+    """How a command prints an answer that nobody reads in a pull request."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 class FailOn(StrEnum):
@@ -55,7 +65,13 @@ RegistryNames = Annotated[
         help="A registry of gitops.yaml instead of the default; may be repeated.",
     ),
 ]
-OutputFormat = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
+OutputFormat = Annotated[
+    Format,
+    typer.Option(
+        "--format", metavar="FORMAT", help="How to print it: text, json, markdown, github or sarif."
+    ),
+]
+TextOrJsonFormat = Annotated[TextOrJson, typer.Option("--format", help="How to print the answer.")]
 OutputFile = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="Write the answer there, not to the terminal."),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from gitops.cli.findings import exit_code, finish
 from gitops.cli.opened import OpenedRepository
 from gitops.cli.options import FailOn, Format
 from gitops.cli.progress import progress_bar
+from gitops.cli.reported import print_reported
 from gitops.git.worktree import describe
+from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
 from gitops.model.config import RegistryConfig
 from gitops.model.plan import Plan, RefusedSchema
 from gitops.planning.plan_document import to_document
@@ -82,9 +85,31 @@ def show(plan: Plan, opened: OpenedRepository, display: Display, seconds: float)
     """Print the plan as it was asked for."""
     if display.output_format is Format.JSON:
         print_text(to_text(to_document(plan)), display.output)
-    else:
+    elif not print_reported(
+        plans_report([plan]), display.output_format, opened.root, display.output
+    ):
         shown = report(plan, opened, seconds)
         print_report(shown, output=display.output, no_color=display.no_color)
+
+
+def plans_report(plans: Sequence[Plan], failures: Mapping[str, str] | None = None) -> CheckReport:
+    """Plans as a report of no change: everything that they say is to be done."""
+    names = [plan.registry for plan in plans] + list(failures or {})
+    prune = ["--prune"] if any(plan.prune for plan in plans) else []
+    named = [word for name in names for word in ("--registry", name)]
+    return CheckReport(
+        base="",
+        head="",
+        reference="",
+        files=plans[0].files if plans else "",
+        touched=Touched(),
+        registries=tuple(
+            RegistryCheck(plan=plan, history=History(source=HistorySource.REGISTRY))
+            for plan in plans
+        ),
+        failures=failures or {},
+        command=shlex.join(["pulsar-gitops", "plan", *named, *prune]),
+    )
 
 
 def report(plan: Plan, opened: OpenedRepository, seconds: float) -> RenderableType:

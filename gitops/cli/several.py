@@ -15,6 +15,7 @@ from gitops.cli.console import print_report, print_text
 from gitops.cli.exits import Exit, tell
 from gitops.cli.opened import OpenedRepository, open_registry
 from gitops.cli.options import Format
+from gitops.cli.reported import print_reported
 from gitops.model.errors import GitopsError
 from gitops.model.plan import Plan
 from gitops.reporters.json_report import plans_document, to_text
@@ -63,13 +64,20 @@ def show(outcomes: list[Outcome], opened: OpenedRepository, display: planned.Dis
         plans = [one.plan for one in outcomes if one.plan]
         failures = [(one.registry, one.error) for one in outcomes if one.error]
         print_text(to_text(plans_document(plans, failures)), display.output)
-    else:
+    elif not _reported(outcomes, opened, display):
         parts = [_report(one, opened) for one in outcomes]
         spaced = [part for each in parts for part in (each, Text(""))][:-1]
         print_report(Group(*spaced), output=display.output, no_color=display.no_color)
     for one in outcomes:
         if one.error:
             tell(one.error, f"no plan for {one.registry}: ")
+
+
+def _reported(outcomes: list[Outcome], opened: OpenedRepository, display: planned.Display) -> bool:
+    plans = [one.plan for one in outcomes if one.plan]
+    failures = {one.registry: one.error.what for one in outcomes if one.error}
+    whole = planned.plans_report(plans, failures)
+    return print_reported(whole, display.output_format, opened.root, display.output)
 
 
 def _report(outcome: Outcome, opened: OpenedRepository) -> RenderableType:

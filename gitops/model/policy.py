@@ -20,6 +20,32 @@ class SchemaCompatibilityStrategy(Enum):
     FULL_TRANSITIVE = "FULL_TRANSITIVE"
 
 
+class UpgradeFirst(Enum):
+    """Which clients may take a new schema into use first; the value is what people read."""
+
+    CONSUMERS = "consumers"
+    PRODUCERS = "producers"
+    ANY_ORDER = "any order"
+    NOBODY = "nobody"
+
+
+def upgrade_first(strategy: SchemaCompatibilityStrategy) -> UpgradeFirst:
+    """What Pulsar's documentation says of a strategy; UNDEFINED counts as FULL.
+
+    It follows from the strategy alone. Which of the declared clients can really read which is
+    another question.
+    """
+    match strategy:
+        case SchemaCompatibilityStrategy.BACKWARD | SchemaCompatibilityStrategy.BACKWARD_TRANSITIVE:
+            return UpgradeFirst.CONSUMERS
+        case SchemaCompatibilityStrategy.FORWARD | SchemaCompatibilityStrategy.FORWARD_TRANSITIVE:
+            return UpgradeFirst.PRODUCERS
+        case SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
+            return UpgradeFirst.NOBODY
+        case _:
+            return UpgradeFirst.ANY_ORDER
+
+
 class SchemaAutoUpdateCompatibilityStrategy(Enum):
     """The legacy namespace setting, which counts where the newer one is UNDEFINED."""
 

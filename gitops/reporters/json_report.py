@@ -29,8 +29,11 @@ _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
 def to_text(document: object) -> str:
-    """Indented JSON with a final line end; half a surrogate pair, which no file takes, escaped."""
-    text = json.dumps(document, indent=2, ensure_ascii=False)
+    """Indented JSON with a final line end; half a surrogate pair, which no file takes, escaped.
+
+    So is `##[`, which starts a command wherever it stands in the log of a GitHub workflow.
+    """
+    text = json.dumps(document, indent=2, ensure_ascii=False).replace("##[", "##\\u005b")
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 

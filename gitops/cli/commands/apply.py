@@ -11,7 +11,7 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, FailOn, Format
+from gitops.cli.options import HERE, FailOn, Format, TextOrJson
 from gitops.model.errors import UsageError
 
 
@@ -27,7 +27,7 @@ def apply(
     ] = False,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
@@ -48,7 +48,7 @@ def apply(
         raise UsageError("a plan file says itself whether it prunes", hint="leave --prune out")
     started = time.monotonic()
     display = planned.Display(
-        output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
+        output_format=Format(output_format), output=output, fail_on=fail_on, no_color=no_color
     )
     require_writable(output)
     document = _read(plan_file) if plan_file else None
@@ -64,7 +64,7 @@ def apply(
             say(f"{done} actions of this plan were carried out before")
         digest = str((document or to_document(made))["digest"])
         reviewed = applied.Reviewed(plan=made, digest=digest, done_before=done)
-        if output_format is Format.TEXT:
+        if output_format is TextOrJson.TEXT:
             planned.show(made, opened, display, time.monotonic() - started)
         if code := planned.code(made, display):
             applied.show_results(reviewed, (), display)

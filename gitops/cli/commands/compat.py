@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import FailOn, Format
+from gitops.cli.options import HERE, FailOn, Format
 from gitops.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from gitops.usecases.compare_files import Compared
 
 
 def compat(
@@ -56,7 +59,7 @@ def compat(
     if output_format is Format.JSON:
         document = decision_document(compared.decision, compared.findings, compared.changes)
         print_text(to_text(document), output)
-    else:
+    elif not _reported(compared, output_format, output):
         report = decision_report(
             compared.strategy,
             compared.decision,
@@ -68,6 +71,19 @@ def compat(
     if not compared.decision.accepted:
         return Exit.FINDINGS
     return exit_code(compared.findings, fail_on)
+
+
+def _reported(compared: Compared, output_format: Format, output: Path | None) -> bool:
+    from gitops.cli.findings import files_report
+    from gitops.cli.reported import print_reported
+    from gitops.reporters.markdown.decision import decision_markdown
+
+    def summary(limit: int) -> str:
+        one = compared
+        return decision_markdown(one.strategy, one.decision, one.findings, one.changes, limit)
+
+    report = files_report(compared.findings, "pulsar-gitops compat")
+    return print_reported(report, output_format, HERE, output, summary)
 
 
 def _stream(files: list[Path] | None) -> int:

@@ -9,7 +9,7 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, Format
+from gitops.cli.options import HERE, TextOrJson
 
 
 def fmt(
@@ -24,7 +24,7 @@ def fmt(
     diff: Annotated[
         bool, typer.Option("--diff", help="Show the changes as unified diffs.")
     ] = False,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
 ) -> int:
     """Lay out manifests and Avro definitions (.avsc) the same way everywhere."""
@@ -44,7 +44,7 @@ def fmt(
     done = format_repository(tree, relative_paths(root, paths or []), links)
     if not check:
         write_files(root, {change.path: change.after for change in done.changes})
-    if output_format is Format.JSON:
+    if output_format is TextOrJson.JSON:
         print_text(to_text(formatted_document(done, check=check, diff=diff)), output)
     else:
         print_text(formatting_text(done, check=check, diff=diff), output)

@@ -8,7 +8,7 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, Format
+from gitops.cli.options import HERE, TextOrJson
 
 
 def import_registry(
@@ -18,7 +18,7 @@ def import_registry(
     ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
@@ -44,7 +44,7 @@ def import_registry(
     new, kept = new_to(opened.repository, state)
     files = render(new, taken=opened.tree.paths())
     write_files(opened.root, files)
-    if output_format is Format.JSON:
+    if output_format is TextOrJson.JSON:
         print_text(to_text(imported_document(live, files, new.topics, kept)), output)
         return Exit.GOOD
     topics = f"{len(new.topics)} topic{'' if len(new.topics) == 1 else 's'}"

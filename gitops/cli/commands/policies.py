@@ -8,7 +8,7 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, Format
+from gitops.cli.options import HERE, TextOrJson
 
 app = typer.Typer(
     help="Read and set the schema policies of a namespace or a topic.",
@@ -27,7 +27,7 @@ def get(
     subject: Subject,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
@@ -41,7 +41,7 @@ def get(
     name = parse_subject(subject)
     with open_registry(open_repository(repo), registry) as (live, _):
         observed = observe_policies(live, name, existing=True)
-    if output_format is Format.JSON:
+    if output_format is TextOrJson.JSON:
         print_text(to_text(policies_document(name, observed.own, observed.effective)), output)
     else:
         report = policies_report(name, observed.own, observed.effective)

@@ -10,7 +10,7 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, Format
+from gitops.cli.options import HERE, TextOrJson
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
 
@@ -60,7 +60,7 @@ def get(
     ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
 ) -> int:
     """Print a schema: its definition as text, everything as JSON."""
@@ -72,7 +72,7 @@ def get(
     name = TopicName.parse(topic)
     with open_registry(open_repository(repo), registry) as (live, _):
         entry = read_version(live, name, version)
-    if output_format is Format.JSON:
+    if output_format is TextOrJson.JSON:
         print_text(to_text(entry_document(name, entry)), output)
     else:
         print_text(entry.info.schema + "\n", output)
@@ -84,7 +84,7 @@ def versions(
     topic: Topic,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
@@ -98,7 +98,7 @@ def versions(
     name = TopicName.parse(topic)
     with open_registry(open_repository(repo), registry) as (live, _):
         history = read_history(live, name)
-    if output_format is Format.JSON:
+    if output_format is TextOrJson.JSON:
         print_text(to_text([entry_document(name, entry) for entry in history.entries]), output)
     else:
         print_report(history_report(name, history), output=output, no_color=no_color)

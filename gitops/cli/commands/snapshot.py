@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, Format
+from gitops.cli.options import HERE, TextOrJson
 
 
 def snapshot(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
@@ -32,7 +32,7 @@ def snapshot(
     files = snapshots.render(live.name, state)
     old = snapshots.snapshot_files(opened.tree, live.name)
     changed = replace_files(opened.root, old, files)
-    if output_format is Format.JSON:
+    if output_format is TextOrJson.JSON:
         print_text(to_text(recorded_document(live, files, changed)), output)
     else:
         folder = snapshots.folder_of(live.name)

@@ -7,11 +7,16 @@ import unicodedata
 from typing import Final
 
 _MAX_LENGTH: Final = 300
-_UNSAFE: Final = re.compile(r"[^\x20-\x7e]")
+_UNSAFE: Final = re.compile(r"[^\x20-\x7e]|(?<=##)\[|(?<=:):(?=[A-Za-z])")
 
 
 def safe(text: str) -> str:
-    """Control, format and line characters written as escapes, so that no output can be forged."""
+    """Control, format and line characters written as escapes, so that no output can be forged.
+
+    So is what makes a GitHub workflow command of a text: its runner takes `##[set-output …]`
+    anywhere in a line of a log, and `::set-output …::` where a line starts, which a long text
+    does wherever it wraps (actions/runner, ActionCommand).
+    """
     return _UNSAFE.sub(_escaped, text)
 
 
@@ -27,4 +32,4 @@ def _escaped(found: re.Match[str]) -> str:
     char = found[0]
     if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
         return char.encode("unicode_escape").decode("ascii")
-    return char
+    return f"\\x{ord(char):02x}" if char in "[:" else char

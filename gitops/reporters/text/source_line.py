@@ -29,6 +29,7 @@ class SourceLine:
         last = min(first + max(1, self.where.length), len(line))
         # Tabs and other odd characters are shown as one mark each, so that the carets stand right.
         text = "".join(char if char.isprintable() else "·" for char in line)
+        text = text.replace("##[", "##·")  # a command, wherever it stands in a workflow's log
         start, end = _window(text, first, last, max(1, options.max_width - len(number) - 3))
         head = f"{_CUT} " if start else ""
         tail = f" {_CUT}" if end < len(text) else ""

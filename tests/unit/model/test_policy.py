@@ -11,11 +11,13 @@ from gitops.model.policy import (
     NamespacePolicies,
     PolicyValue,
     TopicPolicies,
+    UpgradeFirst,
     camel_case,
     effective_strategy,
     is_unset,
     managed_items,
     snake_case,
+    upgrade_first,
 )
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -106,3 +108,17 @@ def test_only_keys_that_are_set_are_managed() -> None:
         ("schemaValidationEnforced", False),
     )
     assert managed_items(TopicPolicies()) == ()
+
+
+@pytest.mark.parametrize("strategy", Strategy)
+def test_who_upgrades_first_follows_from_the_strategy(strategy: Strategy) -> None:
+    documented = {
+        "BACKWARD": UpgradeFirst.CONSUMERS,
+        "FORWARD": UpgradeFirst.PRODUCERS,
+        "FULL": UpgradeFirst.ANY_ORDER,
+        "ALWAYS_COMPATIBLE": UpgradeFirst.ANY_ORDER,
+        "ALWAYS_INCOMPATIBLE": UpgradeFirst.NOBODY,
+        "UNDEFINED": UpgradeFirst.ANY_ORDER,  # FULL holds then
+    }
+
+    assert upgrade_first(strategy) is documented[strategy.value.removesuffix("_TRANSITIVE")]

@@ -85,3 +85,10 @@ def test_a_decision() -> None:
     assert document["kind"] == "Decision"
     assert (document["accepted"], document["version"], document["status"]) == (False, None, 409)
     assert [one["fingerprint"] for one in document["findings"]] == [REFUSAL.fingerprint]
+
+
+def test_no_text_is_a_command_in_the_log_of_a_workflow() -> None:
+    text = to_text({"a": "##[set-output name=verdict;]good"})
+
+    assert "##[" not in text
+    assert json.loads(text) == {"a": "##[set-output name=verdict;]good"}

@@ -158,3 +158,9 @@ def test_no_line_of_a_file_breaks_the_excerpt(
     assert text.encode()
     assert all(char.isprintable() or char.isspace() for char in text)
     assert not {"\x1b", "\u202e", "\u2066", "\t", "\x0b"} & set(text)
+
+
+def test_an_excerpt_is_no_command_in_the_log_of_a_workflow() -> None:
+    text = shown(finding_block(_at(3), lambda _where: "##[set-output name=verdict;]good"))
+
+    assert "##·set-output" in text

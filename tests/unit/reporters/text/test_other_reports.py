@@ -139,3 +139,16 @@ def test_a_short_text_is_whole_and_a_long_one_says_how_much_is_missing() -> None
     assert short("x" * 300) == "x" * 300
     assert short("x" * 301) == f"{'x' * 150} … 1 more … {'x' * 150}"
     assert short("é\x1b") == "é\\x1b"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("##[set-output name=a;]b", "##\\x5bset-output name=a;]b"),
+        ("::stop-commands::x", ":\\x3astop-commands:\\x3ax"),
+        ("a::b", "a:\\x3ab"),
+        ("[::1]:8080, 14:7: no", "[::1]:8080, 14:7: no"),
+    ],
+)
+def test_no_text_is_a_command_in_the_log_of_a_workflow(text: str, shown: str) -> None:
+    assert safe(text) == shown

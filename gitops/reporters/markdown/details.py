@@ -1,0 +1,68 @@
+"""What is folded below the table: for each topic what differs, why that is not let in, a fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from gitops.reporters.markdown.escaping import prose
+from gitops.reporters.markdown.parts import changes_block, finding_item
+from gitops.reporters.markdown.rows import Row, Standing
+from gitops.reporters.tally import count
+
+_MAX_FINDINGS: Final = 20
+_MAX_TITLE: Final = 120
+
+
+def details(rows: Iterable[Row]) -> tuple[str, ...]:
+    """One fold for each topic; registries of which there is the same to say share it."""
+    folds: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        if body := "" if _is_said_elsewhere(row) else _body(row):
+            folds.setdefault((str(row.topic), _title(row), body), []).append(row.registry)
+    return tuple(
+        _fold(topic, title, body, registries) for (topic, title, body), registries in folds.items()
+    )
+
+
+def _is_said_elsewhere(row: Row) -> bool:
+    """What Pulsar ignores has a section of its own."""
+    return row.standing is Standing.IGNORED and not row.findings
+
+
+def _fold(topic: str, title: str, body: str, registries: list[str]) -> str:
+    on = f" on {prose(', '.join(registries))}" if any(registries) else ""
+    summary = f"{title[0]} <b>{prose(topic)}</b>{on}{title[1:]}"
+    return f"<details><summary>{summary}</summary>\n\n{body}\n</details>\n\n"
+
+
+def _title(row: Row) -> str:
+    """The sign of the verdict, and the first thing to know."""
+    if row.before:
+        said = row.verdict.removeprefix("⚠ ")
+    elif row.findings:
+        first = row.findings[0].message
+        said = first if len(first) <= _MAX_TITLE else f"{first[:_MAX_TITLE]}…"
+    else:
+        said = count(len(row.changes), "change")
+    return f"{row.verdict[0]}: {prose(said)}"
+
+
+def _body(row: Row) -> str:
+    """The parts, a blank line between two; the fixes stand beside what they mend."""
+    parts = (changes_block(row.changes), _reasons(row), _before(row))
+    return "\n".join(part for part in parts if part)
+
+
+def _reasons(row: Row) -> str:
+    items = [finding_item(finding) for finding in row.findings[:_MAX_FINDINGS]]
+    left = len(row.findings) - _MAX_FINDINGS
+    return "".join(items) + (f"- … {count(left, 'more finding')}\n" if left > 0 else "")
+
+
+def _before(row: Row) -> str:
+    """What this change would meet if it did not loosen the policies."""
+    if not row.before:
+        return ""
+    items = "".join(finding_item(finding) for finding in row.before[:_MAX_FINDINGS])
+    return f"Without the loosened policies it would be refused:\n\n{items}"

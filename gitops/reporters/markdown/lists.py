@@ -1,0 +1,127 @@
+"""The sections beside the topics' own: policies, what Pulsar would ignore, drift, history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
+from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
+from gitops.planning.plan_document import to_document
+from gitops.planning.policies import direction, policy_text
+from gitops.reporters.markdown.escaping import code, prose
+from gitops.reporters.markdown.rows import Row, rows_of
+
+POLICY_HEAD: Final = "| Namespace or topic | Registry | Policies |\n|---|---|---|\n"
+_DIGITS: Final = 12
+_MAX_CHANGES: Final = 20
+
+
+def policy_rows(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:
+    """A row of a table for each subject whose policies would be set, and each new namespace."""
+    return tuple(row for check in checks for row in _policy_rows(check.plan))
+
+
+def _policy_rows(plan: Plan) -> Iterator[str]:
+    said: dict[str, list[str]] = {}
+    for action in plan.actions:
+        match action:
+            case SetPolicy():
+                said.setdefault(str(action.subject), []).append(_policy(action))
+            case CreateNamespace():
+                said.setdefault(str(action.namespace), []).append("new namespace")
+            case _:
+                pass
+    for subject, changes in said.items():
+        yield f"| {code(subject)} | {prose(plan.registry)} | {'<br>'.join(changes)} |\n"
+
+
+def _policy(action: SetPolicy) -> str:
+    change, way = action.change, direction(action.change)
+    values = f"{policy_text(change.before)} → {policy_text(change.after)}"
+    return f"{prose(change.key)}: {values}{' ⚠ **loosened**' if way == 'loosened' else ''}"
+
+
+def ignored_items(rows: Sequence[Row]) -> tuple[str, ...]:
+    """An item for each topic of which Pulsar takes differences for none."""
+    found: dict[tuple[str, tuple[SchemaChange, ...]], list[str]] = {}
+    for row in rows:
+        if ignored := tuple(change for change in row.changes if change.ignored):
+            found.setdefault((str(row.topic), ignored), []).append(row.registry)
+    return tuple(_ignored(topic, ignored) for topic, ignored in sorted(found, key=lambda k: k[0]))
+
+
+def _ignored(topic: str, changes: Sequence[SchemaChange]) -> str:
+    said = ", ".join(_change(change) for change in changes[:_MAX_CHANGES])
+    more = len(changes) - _MAX_CHANGES
+    return f"- {code(topic)}: {said}{f' and {more} more' if more > 0 else ''}\n"
+
+
+def _change(change: SchemaChange) -> str:
+    values = " → ".join(code(each) for each in (change.before, change.after) if each)
+    return f"{code(change.path or '(schema)')}{f' ({values})' if values else ''}"
+
+
+def drift_items(report: CheckReport) -> tuple[str, ...]:
+    """An item for each difference that this change does not make."""
+    return tuple(
+        item for check in report.registries if check.drift for item in _drift(check, check.drift)
+    )
+
+
+def _drift(check: RegistryCheck, drift: Plan) -> Iterator[str]:
+    on = prose(check.plan.registry)
+    for action in drift.actions:
+        if isinstance(action, SetPolicy):
+            yield f"- {code(str(action.subject))} on {on}: {_policy(action)}\n"
+        elif isinstance(action, CreateNamespace):
+            yield f"- {code(str(action.namespace))} on {on}: new namespace\n"
+    for row in rows_of((RegistryCheck(plan=drift, history=check.history),)):
+        verdict = "" if row.good else f", {row.verdict}"
+        yield f"- {code(str(row.topic))} on {on}: {row.versions}{verdict}\n"
+
+
+def unmanaged_items(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:
+    """An item for each topic of a registry without a manifest, and for what is not known."""
+    return tuple(item for check in checks for item in _unmanaged(check.plan))
+
+
+def _unmanaged(plan: Plan) -> Iterator[str]:
+    on = prose(plan.registry)
+    for topic in plan.unmanaged:
+        yield f"- {code(str(topic))} on {on}\n"
+    for namespace in plan.unlisted:
+        yield f"- {code(str(namespace))} on {on}: its topics cannot be listed\n"
+
+
+def history_lines(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:
+    """A line for each registry: its plan, where the versions are from, what is not known."""
+    return tuple(f"<sub>{_registry(check)}</sub><br>\n" for check in checks)
+
+
+def _registry(check: RegistryCheck) -> str:
+    plan, history = check.plan, check.history
+    parts = [
+        f"{prose(plan.registry)} ({code(plan.address)})",
+        f"plan {code(short_digest(str(to_document(plan)['digest'])))}",
+        f"versions from {_source(history)}",
+        *map(prose, history.limits),
+    ]
+    return " · ".join(parts)
+
+
+def _source(history: History) -> str:
+    match history.source:
+        case HistorySource.REGISTRY:
+            return "the registry itself"
+        case HistorySource.SNAPSHOT:
+            return (
+                f"the snapshot of {prose(history.recorded)}" if history.recorded else "a snapshot"
+            )
+        case HistorySource.GIT:
+            return "git"
+
+
+def short_digest(digest: str) -> str:
+    """As much of a digest as people compare."""
+    return digest.removeprefix("sha256:")[:_DIGITS]

@@ -1,0 +1,189 @@
+"""What a check says of each topic, as the rows of one table, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from gitops.model.check import RegistryCheck
+from gitops.model.findings import Finding, Severity
+from gitops.model.names import TopicName
+from gitops.model.plan import (
+    DeleteSchema,
+    Notice,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaChange,
+    SchemaSwallowed,
+    SchemaWithoutEffect,
+)
+from gitops.model.policy import SchemaCompatibilityStrategy, upgrade_first
+from gitops.reporters.markdown.escaping import code, prose
+from gitops.reporters.tally import count
+
+TABLE_HEAD: Final = (
+    "| Topic | Registry | Type | Versions | Strategy | Verdict | Upgrade first | Replay |\n"
+    "|---|---|---|---|---|---|---|---|\n"
+)
+NONE: Final = "–"
+
+
+class Standing(IntEnum):
+    """How a topic's change stands; the worst comes first."""
+
+    REFUSED = 0
+    HELD_BACK = 1
+    DELETED = 2
+    LOOSENED = 3
+    WITHOUT_EFFECT = 4
+    WARNED = 5
+    ACCEPTED = 6
+    IGNORED = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One topic on one registry.
+
+    `findings` speak against the change, `before` against it under the base's strategy.
+    """
+
+    standing: Standing
+    topic: TopicName
+    registry: str
+    versions: str
+    verdict: str
+    type: str = NONE
+    strategy: str = NONE
+    upgrade_first: str = NONE
+    changes: tuple[SchemaChange, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    before: tuple[Finding, ...] = ()
+
+    @property
+    def good(self) -> bool:
+        """Whether nobody needs to look."""
+        return self.standing >= Standing.ACCEPTED
+
+    def __str__(self) -> str:
+        cells = (
+            code(str(self.topic)),
+            prose(self.registry),
+            self.type,
+            self.versions.replace(" → ", "&nbsp;→&nbsp;"),
+            self.strategy,
+            self.verdict.replace(" ", "&nbsp;", 1),
+            self.upgrade_first,
+            NONE,  # what a replay of messages says
+        )
+        return f"| {' | '.join(cells)} |\n"
+
+
+def rows_of(checks: Sequence[RegistryCheck]) -> list[Row]:
+    """All rows, the worst first, then by topic."""
+    found = [row for check in checks for row in _rows(check)]
+    return sorted(found, key=lambda row: (row.standing, row.topic, row.registry))
+
+
+def _rows(check: RegistryCheck) -> Iterator[Row]:
+    for action in check.plan.actions:
+        match action:
+            case RegisterSchema():
+                yield _registered(check, action)
+            case DeleteSchema():
+                yield _deleted(check, action)
+            case _:
+                pass
+    for notice in check.plan.notices:
+        yield _noticed(check, notice)
+
+
+def _registered(check: RegistryCheck, action: RegisterSchema) -> Row:
+    before = check.refused_before.get(action.topic, ())
+    standing, verdict = Standing.ACCEPTED, "✓"
+    if warnings := sum(one.severity >= Severity.WARNING for one in action.findings):
+        standing, verdict = Standing.WARNED, f"⚠ {count(warnings, 'warning')}"
+    if before:
+        old = check.strategies_before.get(action.topic)
+        by = old.value if old else "the old policies"
+        standing, verdict = Standing.LOOSENED, f"⚠ {by} would refuse it"
+    is_new = action.latest_version is None
+    return Row(
+        standing=standing,
+        topic=action.topic,
+        registry=check.plan.registry,
+        type=action.info.type.value,
+        versions=f"{_version(action.latest_version)} → v{action.version}",
+        strategy=_strategy(check, action.topic, action.strategy),
+        verdict=verdict,
+        upgrade_first=NONE if is_new else upgrade_first(action.strategy).value,
+        changes=action.changes,
+        findings=action.findings,
+        before=before,
+    )
+
+
+def _deleted(check: RegistryCheck, action: DeleteSchema) -> Row:
+    return Row(
+        standing=Standing.DELETED,
+        topic=action.topic,
+        registry=check.plan.registry,
+        versions=f"v{action.versions[-1]} → {NONE}" if action.versions else NONE,
+        verdict="⚠ deleted",
+    )
+
+
+def _noticed(check: RegistryCheck, notice: Notice) -> Row:
+    match notice:
+        case RefusedSchema():
+            return _refused(check, notice)
+        case SchemaWithoutEffect():
+            return Row(
+                standing=Standing.WITHOUT_EFFECT,
+                topic=notice.topic,
+                registry=check.plan.registry,
+                versions=f"v{notice.latest_version} stays, not v{notice.equal_version}",
+                verdict="⚠ no effect",
+                changes=notice.changes,
+                findings=_about(check, notice.topic, "PLAN-R003"),
+            )
+        case SchemaSwallowed():
+            return Row(
+                standing=Standing.IGNORED,
+                topic=notice.topic,
+                registry=check.plan.registry,
+                versions=f"v{notice.version}",
+                verdict="= ignored",
+                changes=notice.changes,
+                findings=notice.findings,
+            )
+
+
+def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
+    return Row(
+        standing=Standing.HELD_BACK if notice.accepted else Standing.REFUSED,
+        topic=notice.topic,
+        registry=check.plan.registry,
+        type=notice.info.type.value,
+        versions=f"{_version(notice.latest_version)} → {NONE}",
+        strategy=_strategy(check, notice.topic, notice.strategy),
+        verdict="✗ held back" if notice.accepted else "✗ refused",
+        changes=notice.changes,
+        findings=notice.findings,
+    )
+
+
+def _about(check: RegistryCheck, topic: TopicName, rule: str) -> tuple[Finding, ...]:
+    subject = str(topic)
+    return tuple(f for f in check.plan.findings if f.rule == rule and f.subject == subject)
+
+
+def _version(number: int | None) -> str:
+    return "new" if number is None else f"v{number}"
+
+
+def _strategy(check: RegistryCheck, topic: TopicName, now: SchemaCompatibilityStrategy) -> str:
+    before = check.strategies_before.get(topic)
+    return now.value if before in (None, now) else f"{now.value} (was {before.value})"

@@ -1,0 +1,81 @@
+"""What a report comes to: each finding once, the worst first, and one word for all of it."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from gitops.model.check import CheckReport
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.plan import RefusedSchema
+
+
+class Verdict(Enum):
+    """The best comes first; the value is the word for machines."""
+
+    GOOD = "good"
+    WARNINGS = "warnings"
+    ERRORS = "errors"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A finding, and the registries that it holds for; none for one about the files."""
+
+    finding: Finding
+    registries: tuple[str, ...] = ()
+
+
+def all_findings(report: CheckReport) -> tuple[Told, ...]:
+    """Those of the change and of its plans, not those of drift; the worst first, then by place."""
+    said = [(one, "") for one in report.findings]
+    said += [(one, its.plan.registry) for its in report.registries for one in its.plan.findings]
+    found: dict[tuple[str, Location | None], tuple[Finding, list[str]]] = {}
+    for one, registry in sorted(said, key=lambda pair: worst_first(pair[0])):
+        _, registries = found.setdefault((one.fingerprint, one.location), (one, []))
+        if registry and registry not in registries:
+            registries.append(registry)
+    return tuple(Told(finding=one, registries=tuple(on)) for one, on in found.values())
+
+
+def worst_first(finding: Finding) -> tuple[int, tuple[str, int, int, str, str]]:
+    """The key to sort findings by."""
+    return (-finding.severity, finding.sort_key)
+
+
+def verdict(report: CheckReport) -> Verdict:
+    """A refusal is worse than a registry that did not answer, and that than any other error."""
+    worst = max((one.finding.severity for one in all_findings(report)), default=Severity.OFF)
+    notices = (notice for its in report.registries for notice in its.plan.notices)
+    if any(isinstance(notice, RefusedSchema) for notice in notices):
+        return Verdict.REFUSED
+    if report.failures:
+        return Verdict.UNKNOWN
+    if worst is Severity.ERROR:
+        return Verdict.ERRORS
+    return Verdict.WARNINGS if worst is Severity.WARNING else Verdict.GOOD
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """`2 errors, 1 warning`; empty without any."""
+    counts = Counter(finding.severity for finding in findings)
+    return ", ".join(count(counts[each], each.name.lower()) for each in _SEVERITIES if counts[each])
+
+
+_SEVERITIES: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """`1 topic`, `2 topics`; `many` where an `s` does not make it."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def from_git_root(prefix: str, file: str) -> str:
+    """A finding's file as GitHub names it; `prefix` is the schemas repository's own folder."""
+    return posixpath.normpath(posixpath.join(prefix, file))

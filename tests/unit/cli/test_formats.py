@@ -1,0 +1,227 @@
+"""Formats for a pull request, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gitops.cli.reported import folder_in_git
+from tests.support.command_line import CommandLine
+from tests.support.runner import commands
+
+_REGISTRIES = """
+registries:
+  local: {kind: embedded, path: .gitops/registry.db}
+  dead: {kind: pulsar, url: "http://127.0.0.1:1"}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _outside_of_a_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """The files of a step: its outputs and its summary."""
+    found = (tmp_path / "output", tmp_path / "summary.md")
+    for name, path in zip(("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"), found, strict=True):
+        path.touch()
+        monkeypatch.setenv(name, str(path))
+    return found
+
+
+@pytest.fixture
+def wrong(applied: Path) -> Path:
+    """The template with a mistake in a manifest and a change that Pulsar refuses."""
+    manifest = applied / "namespaces/shop/orders/namespace.yaml"
+    manifest.write_text(manifest.read_text().replace("BACKWARD", "BACKWARDS"))
+    return applied
+
+
+@pytest.fixture
+def refused(applied: Path) -> Path:
+    """The template with a field that nobody can read without a default."""
+    definition = applied / "namespaces/shop/payments/captured.avsc"
+    schema = json.loads(definition.read_text())
+    schema["fields"].append({"name": "risk", "type": "string"})
+    definition.write_text(json.dumps(schema, indent=2))
+    return applied
+
+
+@pytest.mark.parametrize("form", ["markdown", "github", "sarif"])
+@pytest.mark.parametrize("name", ["validate", "plan"])
+def test_findings_in_files_are_told_in_every_format(
+    form: str, name: str, wrong: Path, command: CommandLine
+) -> None:
+    done = command(name, "--repo", wrong, "--format", form)
+
+    assert (done.code, done.err) == (1, "")
+    assert "REPO-R01" in done.out
+    assert "BACKWARDS" in done.out
+
+
+@pytest.mark.parametrize("form", ["markdown", "github", "sarif"])
+def test_a_plan_is_told_in_every_format(form: str, refused: Path, command: CommandLine) -> None:
+    done = command("plan", "--repo", refused, "--format", form)
+
+    assert (done.code, done.err) == (1, "")
+    assert "AVRO-R002" in done.out
+    assert "shop/payments/captured" in done.out
+
+
+def test_several_plans_are_one_document(refused: Path, command: CommandLine) -> None:
+    settings = "apiVersion: pulsar-gitops/v1\nkind: Config\ndefaultRegistry: local"
+    (refused / "gitops.yaml").write_text(settings + _REGISTRIES)
+    args = ["--registry", "local", "--registry", "dead"]
+
+    shown = command("plan", "--repo", refused, *args, "--format", "markdown")
+
+    assert shown.code == 4
+    assert shown.out.startswith("### ✗ The schema change would be refused by Pulsar\n")
+    assert "#### No answer\n\n- dead: no answer from the registry" in shown.out
+    assert "reproduce: `pulsar-gitops plan --registry local --registry dead`" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("markdown", "### ✗ Pulsar would refuse it under FULL\n"),
+        ("github", "::error file="),
+        ("sarif", '"ruleId": "AVRO-R002"'),
+    ],
+)
+def test_one_decision_is_told_in_every_format(
+    form: str, said: str, command: CommandLine, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old.avsc", tmp_path / "new.avsc"
+    fields = [{"name": "id", "type": "string"}, {"name": "risk", "type": "string"}]
+    for path, its in ((old, fields[:1]), (new, fields)):
+        path.write_text(json.dumps({"type": "record", "name": "R", "fields": its}))
+
+    done = command("compat", old, new, "--format", form)
+
+    assert (done.code, done.err) == (1, "")
+    assert said in done.out
+
+
+def test_a_decision_that_is_good_says_so(command: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "a.avsc"
+    path.write_text('"string"')
+    one = command("compat", path, "--format", "markdown")
+    two = command("compat", path, path, "--format", "markdown")
+
+    assert (one.code, one.out) == (0, "### ✓ Pulsar would take it under FULL as v0\n\n")
+    assert (two.code, two.out) == (0, "### ✓ Pulsar takes it for v0, which it equals\n\n")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["apply", "--auto-approve"],
+        ["snapshot"],
+        ["fmt"],
+        ["import"],
+        ["schemas", "versions", "shop/orders/a"],
+        ["policies", "get", "shop/orders"],
+    ],
+    ids=lambda args: args[0],
+)
+def test_a_command_says_which_formats_it_has(
+    args: list[str], repo: Path, command: CommandLine
+) -> None:
+    done = command(*args, "--repo", repo, "--format", "sarif")
+
+    assert done.code == 2
+    assert "'sarif' is not one of 'text', 'json'" in done.err
+
+
+def test_a_step_gets_outputs_and_a_summary(
+    step: tuple[Path, Path], refused: Path, command: CommandLine
+) -> None:
+    output, summary = step
+    summary.write_text("before\n")
+    done = command("plan", "--repo", refused, "--format", "github")
+    lines = output.read_text().split("\n")
+    delimiter = lines[0].removeprefix("verdict<<")
+
+    assert lines[:3] == [f"verdict<<{delimiter}", "refused", delimiter]
+    assert len(delimiter) > 32
+    assert f"errors<<{delimiter}\n1\n" in output.read_text()
+    assert summary.read_text().startswith("before\n### ✗ The schema change would")
+    assert [each.name for each in commands(done.out)] == ["error"]
+
+
+def test_other_formats_leave_the_step_alone(
+    step: tuple[Path, Path], refused: Path, command: CommandLine
+) -> None:
+    for form in ("text", "json", "markdown", "sarif"):
+        command("plan", "--repo", refused, "--format", form)
+
+    assert [path.read_text() for path in step] == ["", ""]
+
+
+def test_a_full_summary_gets_no_more(
+    step: tuple[Path, Path], refused: Path, command: CommandLine
+) -> None:
+    _output, summary = step
+    full = "x" * (1024 * 1024 - 2048)
+    summary.write_text(full)
+    done = command("plan", "--repo", refused, "--format", "github")
+
+    assert summary.read_text() == full
+    assert done.err == "the summary of this step is full: nothing was added\n"
+
+
+def test_a_file_of_the_step_that_cannot_be_written_is_named(
+    repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_OUTPUT", str(repo / "no" / "such"))
+    done = command("validate", "--repo", repo, "--format", "github")
+
+    assert done.code == 2
+    assert "cannot write $GITHUB_OUTPUT" in done.err
+
+
+def test_paths_count_from_the_git_root(wrong: Path, command: CommandLine) -> None:
+    (wrong.parent / ".git").mkdir()
+    done = command("validate", "--repo", wrong, "--format", "github")
+    log = json.loads(command("validate", "--repo", wrong, "--format", "sarif").out)
+    (run,) = log["runs"]
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+
+    file = "repo/namespaces/shop/orders/namespace.yaml"
+    assert commands(done.out)[0].properties["file"] == file
+    assert place["artifactLocation"]["uri"] == file
+
+
+def test_the_top_of_a_git_repository_has_no_prefix(tmp_path: Path) -> None:
+    assert not folder_in_git(tmp_path / "nowhere")
+    (tmp_path / ".git").write_text("gitdir: elsewhere\n")
+    assert not folder_in_git(tmp_path)
+    assert folder_in_git(tmp_path / "a" / "b") == "a/b/"
+
+
+def test_a_file_can_be_written_in_every_format(repo: Path, command: CommandLine) -> None:
+    done = command("plan", "--repo", repo, "--format", "markdown", "--output", repo / "plan.md")
+
+    assert (done.code, done.out) == (0, "")
+    assert (repo / "plan.md").read_text().startswith("### ✓ Pulsar would take all 5 schema")
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "github", "sarif"])
+def test_no_format_lets_a_file_command_the_runner(
+    form: str, repo: Path, command: CommandLine
+) -> None:
+    manifest = repo / "namespaces/shop/orders/namespace.yaml"
+    evil = "##[set-output name=verdict;]good " + "x" * 90 + " ::set-output name=verdict::good"
+    manifest.write_text(f'{manifest.read_text()}"{evil}": "{evil}"\n')
+    done = command("validate", "--repo", repo, "--format", form)
+    told = [each.name for each in commands(done.out)]
+
+    assert done.code == 1
+    assert set(told) <= {"error"}
+    assert told or form != "github"

@@ -1,0 +1,281 @@
+"""Reports as Markdown: what they say, what they leave out, and that nothing in them acts."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitops.model.check import CheckReport
+from gitops.model.findings import Location, Severity
+from gitops.model.names import TopicName
+from gitops.model.plan import DeleteSchema, Plan, RefusedSchema, RegisterSchema
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.reporters.markdown.report import markdown
+from gitops.reporters.markdown.sections import COMMENT_LIMIT, SUMMARY_LIMIT
+from tests.support.checks import (
+    CAPTURED,
+    CHECK,
+    EMPTY,
+    PRODUCTION,
+    REFUSAL,
+    REVERT,
+    STAGING,
+    UNKNOWN_KEY,
+)
+from tests.support.hostile import PIECES, TEXTS, assert_inert, poisoned, tokens
+from tests.support.plans import EVERYTHING
+from tests.support.states import ORDERS, STRING
+
+_GOLDEN = Path(__file__).parents[1] / "golden" / "check.md"
+_PLAIN = replace(CHECK, failures={}, findings=())
+
+
+def _with(plan: Plan, report: CheckReport = _PLAIN) -> CheckReport:
+    check = replace(report.registries[1], plan=plan)
+    return replace(report, registries=(check,))
+
+
+def _headline(report: CheckReport) -> str:
+    return markdown(report).split("\n", 1)[0]
+
+
+def _register(name: str, **given: object) -> RegisterSchema:
+    action = RegisterSchema(
+        topic=TopicName(ORDERS, name),
+        info=STRING,
+        version=1,
+        latest_version=0,
+        strategy=Strategy.FULL,
+    )
+    return replace(action, **given)  # type: ignore[arg-type]
+
+
+def test_a_check_looks_as_it_should() -> None:
+    if os.environ.get("UPDATE_DOCS"):
+        _GOLDEN.write_text(markdown(CHECK), encoding="utf-8")
+    assert markdown(CHECK) == _GOLDEN.read_text(encoding="utf-8")
+
+
+_CHANGES = tuple(_register(name) for name in "ab")
+_HELD = RefusedSchema(
+    topic=CAPTURED,
+    info=STRING,
+    latest_version=7,
+    strategy=Strategy.FULL,
+    findings=(REFUSAL,),
+    accepted=True,
+)
+_WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        (_with(replace(STAGING, actions=())), "✗ The schema change would be refused by Pulsar"),
+        (CHECK, "✗ 1 of 4 schema changes would be refused by Pulsar"),
+        (
+            _with(replace(STAGING, notices=(_HELD,))),
+            "✗ 1 of 3 schema changes is held back, although Pulsar would take it all",
+        ),
+        (
+            _with(replace(STAGING, actions=_CHANGES, notices=(), findings=(UNKNOWN_KEY,))),
+            "✗ 1 error, although Pulsar would take all 2 schema changes",
+        ),
+        (replace(EMPTY, findings=(UNKNOWN_KEY, _WARNING)), "✗ 1 error, 1 warning"),
+        (replace(_PLAIN, registries=(), failures={"dr": "x"}), "✗ No answer from 1 of 1 registry"),
+        (
+            replace(_with(replace(STAGING, notices=(), findings=())), failures={"dr": "x"}),
+            "✗ No answer from 1 of 2 registries",
+        ),
+        (
+            _with(replace(STAGING, actions=_CHANGES[:1], notices=(), findings=(_WARNING,))),
+            "⚠ Pulsar would take the schema change, 1 warning",
+        ),
+        (
+            _with(replace(STAGING, actions=_CHANGES, notices=(), findings=())),
+            "✓ Pulsar would take all 2 schema changes",
+        ),
+        (_with(replace(STAGING, actions=(), notices=(), findings=())), "✓ No schema changes"),
+        (EMPTY, "✓ No errors"),
+    ],
+)
+def test_the_verdict_comes_first(report: CheckReport, said: str) -> None:
+    assert _headline(report) == f"### {said}"
+
+
+def test_a_loosened_strategy_is_not_called_good() -> None:
+    check = replace(CHECK.registries[0], plan=replace(PRODUCTION, notices=(), findings=()))
+    report = replace(_PLAIN, registries=(check,))
+
+    assert _headline(report) == (
+        "### ⚠ Pulsar would take all 2 schema changes, 1 of them only under loosened policies"
+    )
+    assert "| BACKWARD (was FULL) | ⚠&nbsp;FULL would refuse it | consumers |" in markdown(report)
+
+
+def test_the_worst_row_comes_first_and_a_deletion_is_one() -> None:
+    deleted = DeleteSchema(topic=TopicName(ORDERS, "old"), versions=(0, 3))
+    shaky = _register("z", findings=(_WARNING,))
+    plan = replace(STAGING, actions=(*_CHANGES, shaky, deleted), findings=())
+
+    rows = [line for line in markdown(_with(plan)).split("\n") if line.startswith("| `")]
+
+    assert [row.split("|")[1].strip() for row in rows] == [
+        "`shop/payments/captured`",
+        "`shop/orders/old`",
+        "`shop/orders/z`",
+        "`shop/orders/a`",
+        "`shop/orders/b`",
+    ]
+    assert "| v3&nbsp;→&nbsp;– | – | ⚠&nbsp;deleted | – | – |" in rows[1]
+    assert "| ⚠&nbsp;1 warning |" in rows[2]
+
+
+def test_registries_with_the_same_to_say_share_a_fold() -> None:
+    text = markdown(CHECK)
+
+    assert text.count("<b>shop/payments/captured</b> on production, staging") == 1
+    assert text.count("AVRO-R002") == 2  # the refusal, and what the old policies would refuse
+
+
+def test_a_plan_says_what_the_files_do_not_name() -> None:
+    plan = replace(EVERYTHING, unmanaged=(TopicName(ORDERS, "stray"),), unlisted=(ORDERS,))
+    text = markdown(replace(_with(plan, CHECK), base="", reference=""))
+
+    assert (
+        "#### In the registry and not in the files\n\n- `shop/orders/stray` on production" in text
+    )
+    assert "- `shop/orders` on production: its topics cannot be listed\n" in text
+    assert "compared with" not in text
+    assert "FULL → BACKWARD ⚠ **loosened**<br>schemaValidationEnforced: – → true" in text
+
+
+def test_findings_alone_need_no_heading() -> None:
+    assert markdown(replace(EMPTY, findings=(UNKNOWN_KEY,), command="pulsar-gitops validate")) == (
+        "### ✗ 1 error\n\n"
+        "- ✗ `namespaces/shop/orders/namespace.yaml:4:30` · `REPO-R011`<br>\n"
+        "  unknown value `BACKWARDS` for schemaCompatibilityStrategy<br>\n"
+        "  → did you mean BACKWARD?\n\n"
+        "<sub>reproduce: `pulsar-gitops validate`</sub>\n"
+    )
+
+
+def test_both_files_of_a_comparison_are_named() -> None:
+    compared = replace(REFUSAL, compared=Location(file="old.avsc", line=3, column=5))
+
+    text = markdown(replace(EMPTY, findings=(compared,)))
+
+    assert "captured.avsc:14:6`, compared with `old.avsc:3:5` · `AVRO-R002`" in text
+
+
+def _many(topics: int) -> CheckReport:
+    refused = tuple(
+        RefusedSchema(
+            topic=TopicName(ORDERS, f"refused-{number:05}"),
+            info=STRING,
+            latest_version=3,
+            strategy=Strategy.FULL,
+            findings=(replace(REFUSAL, message=f"{REFUSAL.message} {number}"),),
+        )
+        for number in range(topics)
+    )
+    taken = tuple(
+        _register(f"taken-{number:05}", changes=CHECK.registries[1].plan.notices[0].changes)
+        for number in range(topics)
+    )
+    plan = replace(
+        PRODUCTION,
+        actions=(*PRODUCTION.actions, *taken),
+        notices=(*PRODUCTION.notices, *refused),
+        findings=tuple(finding for notice in refused for finding in notice.findings),
+    )
+    production = replace(CHECK.registries[0], plan=plan, drift=replace(plan, registry="live"))
+    return replace(CHECK, registries=(production,))
+
+
+@pytest.mark.parametrize(
+    ("topics", "there", "cut"),
+    [
+        (10, ["Pulsar would ignore", "details"], []),
+        (60, ["Pulsar would ignore"], ["differences"]),
+        (110, ["taken-00000`"], ["differences", "accepted topics' details"]),
+        (2000, ["refused-00000`"], ["differences", "topics' details", "topics, left out"]),
+    ],
+)
+def test_what_matters_least_is_cut_first_and_counted(
+    topics: int, there: list[str], cut: list[str]
+) -> None:
+    report = _many(topics)
+    text = markdown(report)
+
+    assert len(text.encode()) <= COMMENT_LIMIT
+    assert text.startswith(f"### ✗ {topics + 1:,} of {2 * topics + 4:,} schema changes would")
+    assert text.endswith("reproduce: `pulsar-gitops check --base origin/main`</sub>\n")
+    assert all(part in text for part in there)
+    notes = [line for line in text.split("\n") if line.startswith("_… and ")]
+    assert all(any(noun in note for note in notes) for noun in cut)
+    assert all("`pulsar-gitops check --base origin/main` shows all" in note for note in notes)
+    assert bool(notes) == bool(cut)
+    assert_inert_besides_notes(text)
+
+
+def assert_inert_besides_notes(text: str) -> None:
+    assert_inert("\n".join(line for line in text.split("\n") if not line.startswith("_… and ")))
+
+
+def test_a_summary_has_room_for_more_than_a_comment() -> None:
+    report = _many(300)
+
+    assert len(markdown(report, SUMMARY_LIMIT)) > COMMENT_LIMIT
+    assert "left out" not in markdown(report, SUMMARY_LIMIT)
+
+
+def test_ten_thousand_findings_are_bounded() -> None:
+    findings = tuple(
+        replace(UNKNOWN_KEY, message=f"unknown value '{'x' * 700}' {number}", hint="y" * 700)
+        for number in range(10_000)
+    )
+    text = markdown(replace(EMPTY, findings=findings, command="pulsar-gitops validate"))
+
+    assert COMMENT_LIMIT * 0.9 < len(text.encode()) <= COMMENT_LIMIT
+    assert text.startswith("### ✗ 10,000 errors\n")
+    assert "more findings, left out for GitHub's limit: `pulsar-gitops validate` shows all" in text
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_hostile_piece_everywhere_does_nothing(piece: str) -> None:
+    names = (f"{piece}{number}{piece}" for number in itertools.count())
+
+    _check_poisoned(poisoned(CHECK, names))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=7))
+def test_no_text_anywhere_does_anything(texts: list[str]) -> None:
+    numbered = (f"{text}{number}" for number, text in enumerate(itertools.cycle(texts)))
+
+    _check_poisoned(poisoned(CHECK, numbered))
+
+
+def _check_poisoned(report: CheckReport) -> None:
+    text = markdown(report)
+    found = [token.type for token in tokens(text)]
+    columns = {"td_open": 8 * 8 + 3, "th_open": 8 + 3}
+
+    assert_inert(text)
+    assert len(text.encode()) <= COMMENT_LIMIT
+    # As many rows, headings and blocks as with harmless texts, at most: equal ones merge.
+    assert {kind: found.count(kind) for kind in columns} == columns
+    assert found.count("heading_open") <= [t.type for t in tokens(markdown(CHECK))].count(
+        "heading_open"
+    )
+
+
+def test_a_revert_explains_itself() -> None:
+    assert REVERT.message in markdown(CHECK)
