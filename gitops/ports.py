@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerDefaults, PolicyChange
+from gitops.model.posts import Post
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Scope
 
@@ -92,4 +93,51 @@ class FileTree(Protocol):
         Raises UnreadableFileError for one that is missing, too large, not a regular file, or that
         lies outside the tree (also through a symbolic link).
         """
+        ...
+
+
+class CodeHost(Protocol):
+    """A repository on GitHub: its pull requests with their comments, and its issues.
+
+    Every method may raise OutsideError: no answer, a refusal, or an answer that makes no sense.
+    """
+
+    def login(self) -> str:
+        """Whom the credentials belong to, as an author is called: `github-actions[bot]`."""
+        ...
+
+    def head_of(self, pull_request: int) -> str:
+        """The commit that a pull request proposes, 40 hex digits."""
+        ...
+
+    def changed_paths(self, pull_request: int) -> Iterator[str]:
+        """The files that a pull request changes, also those that it renames; 3,000 at most."""
+        ...
+
+    def comments(self, pull_request: int) -> Iterator[Post]:
+        """The comments below a pull request, oldest first; pages are read as they are needed."""
+        ...
+
+    def add_comment(self, pull_request: int, body: str) -> Post:
+        """Write a new comment."""
+        ...
+
+    def edit_comment(self, pull_request: int, comment: Post, body: str) -> None:
+        """Give a comment another text."""
+        ...
+
+    def open_issues(self) -> Iterator[Post]:
+        """The open issues, oldest first, without pull requests."""
+        ...
+
+    def add_issue(self, title: str, body: str) -> Post:
+        """Open an issue."""
+        ...
+
+    def edit_issue(self, issue: Post, title: str, body: str) -> None:
+        """Give an issue another title and text."""
+        ...
+
+    def close_issue(self, issue: Post) -> None:
+        """Close an issue as completed."""
         ...

@@ -13,6 +13,7 @@ from gitops.cli.commands import (
     compat,
     explain,
     fmt,
+    github,
     import_registry,
     init,
     plan,
@@ -51,6 +52,7 @@ app.command("serve")(serve.serve)
 app.command("explain")(explain.explain)
 app.add_typer(schemas.app, name="schemas")
 app.add_typer(policies.app, name="policies")
+app.add_typer(github.app, name="github")
 
 
 def _version(asked: bool) -> None:

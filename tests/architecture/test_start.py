@@ -6,7 +6,16 @@ import subprocess
 import sys
 from typing import Final
 
-HEAVY: Final = ("git", "google.protobuf", "pyarrow", "pyspark", "starlette", "urllib3", "uvicorn")
+HEAVY: Final = (
+    "git",
+    "github",
+    "google.protobuf",
+    "pyarrow",
+    "pyspark",
+    "starlette",
+    "urllib3",
+    "uvicorn",
+)
 
 HELP_AND_MODULES: Final = """
 import sys

@@ -1,0 +1,128 @@
+"""`github`: writes reports to GitHub, as a comment or an issue that is kept up to date."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gitops.cli.exits import Exit
+from gitops.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from gitops.model.posts import Kept
+    from gitops.ports import CodeHost
+
+app = typer.Typer(
+    help="Write reports to GitHub: GITHUB_TOKEN or GH_TOKEN is the token, "
+    "GITHUB_REPOSITORY the repository.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Where = Annotated[
+    str,
+    typer.Option(
+        "--path",
+        metavar="DIR",
+        help="The schemas repository's folder, where the GitHub repository holds several.",
+    ),
+]
+Report = Annotated[
+    Path | None, typer.Option("--file", metavar="REPORT.md", help="What it says, as Markdown.")
+]
+
+
+@app.command("comment")
+def comment(
+    report: Annotated[
+        Path, typer.Option("--file", metavar="REPORT.md", help="What it says, as Markdown.")
+    ],
+    pull_request: Annotated[
+        int | None,
+        typer.Option("--pr", metavar="NUMBER", help="The pull request.", show_default="the run's"),
+    ] = None,
+    path: Where = ".",
+) -> int:
+    """Have one comment on a pull request say what the report says; nothing if it does."""
+    from gitops.github.artifact import read_plain
+    from gitops.github.environment import pull_request_of
+    from gitops.usecases.github_posts import comment_marker, keep_comment
+
+    number = pull_request_of(os.environ) if pull_request is None else pull_request
+    if number < 1:
+        raise UsageError(f"{number} is not the number of a pull request")
+    text = read_plain(report)
+    with _host() as host:
+        return _tell(keep_comment(host, number, text, comment_marker(path)))
+
+
+@app.command("relay")
+def relay(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Has report.md and pull-request.txt.")
+    ],
+    head: Annotated[
+        str, typer.Option("--head", metavar="SHA", help="The commit that the run checked.")
+    ],
+    path: Where = ".",
+) -> int:
+    """Comment with a report that another run left: nothing in its folder is trusted."""
+    from gitops.github.artifact import read_artifact
+    from gitops.usecases.github_posts import comment_marker, relay_comment
+
+    claimed = read_artifact(folder)
+    marker = comment_marker(path)
+    with _host() as host:
+        return _tell(relay_comment(host, claimed.pull_request, claimed.report, marker, head=head))
+
+
+@app.command("issue")
+def issue(
+    title: Annotated[str, typer.Option("--title", help="Its title, by which it is found again.")],
+    report: Report = None,
+    done: Annotated[
+        bool, typer.Option("--close", help="Close it: there is no reason left.")
+    ] = False,
+    path: Where = ".",
+) -> int:
+    """Have one open issue say what the report says; nothing if it does."""
+    from gitops.github.artifact import read_plain
+    from gitops.usecases.github_posts import close_issue, issue_marker, keep_issue
+
+    if (report is None) is not done:
+        raise UsageError("issue needs either --file or --close")
+    text = read_plain(report) if report else ""
+    marker = issue_marker(path, title)
+    with _host() as host:
+        return _tell(close_issue(host, marker) if done else keep_issue(host, title, text, marker))
+
+
+@contextmanager
+def _host() -> Iterator[CodeHost]:
+    """The repository that the environment names; raises UsageError without the extra."""
+    from gitops.github.environment import access
+
+    try:
+        from gitops.github.repository import GitHubRepository
+    except ImportError as error:
+        raise UsageError(
+            "the library for GitHub is not installed",
+            hint="install pulsar-schema-gitops with its extra: 'pulsar-schema-gitops[github]'",
+        ) from error
+    repository = GitHubRepository(access(os.environ))
+    try:
+        yield repository
+    finally:
+        repository.close()
+
+
+def _tell(kept: Kept) -> int:
+    from gitops.cli.console import say
+
+    say(f"{kept.written.value} {kept.url}".rstrip())
+    return Exit.GOOD
