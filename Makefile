@@ -32,7 +32,7 @@ quick: lint ## Under a minute: style, types, layers, and the unit tests
 	@$(PYTEST) -m "not broker" tests/unit tests/architecture
 
 .PHONY: lint
-lint: $(READY) ## Style, types and layers
+lint: $(READY) ## Style, types, layers, and GitHub's workflows
 	@echo "style"
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }
@@ -40,6 +40,9 @@ lint: $(READY) ## Style, types and layers
 	@$(BIN)/mypy --no-error-summary
 	@echo "layers"
 	@$(BIN)/lint-imports --no-logo
+	@echo "workflows"
+	@scripts/setup-actionlint
+	@scripts/lint-workflows
 
 .PHONY: format
 format: $(READY) ## Bring the code into its canonical form

@@ -15,6 +15,7 @@ from tests.architecture.tree import ROOT, project_files
 
 PIN: Final = re.compile(r"([\w.-]+)==[\w.]+")
 ACTION: Final = re.compile(r"uses: (\S+)@([0-9a-f]{40}) # v[\d.]+")
+WITH_ACTIONS: Final = ("action.yml", ".github/*.yml", "schemas_repo_template/.github/*.yml")
 
 
 def pinned() -> set[str]:
@@ -39,14 +40,29 @@ def test_constraints_hold_nothing_but_pins() -> None:
 
 
 def test_every_action_of_a_workflow_is_pinned_to_a_commit() -> None:
-    workflows = project_files(".github/workflows/*.yml")
-    assert workflows
-    uses = [line for path in workflows for line in path.read_text().splitlines() if "uses:" in line]
-    assert not [line for line in uses if not ACTION.search(line)]
+    files = project_files(*WITH_ACTIONS)
+    uses = [line for path in files for line in path.read_text().splitlines() if "uses: " in line]
+    assert len(uses) > len(WITH_ACTIONS)
+    assert not [line for line in uses if not ACTION.search(line) and "uses: ./" not in line]
+
+
+def test_an_action_has_the_same_commit_everywhere() -> None:
+    files = project_files(*WITH_ACTIONS)
+    found = {match.groups() for path in files for match in ACTION.finditer(path.read_text())}
+    names = [name for name, _ in found]
+    assert sorted(set(names)) == sorted(names)
 
 
 @pytest.mark.parametrize(
-    "script", [".ci/run", "scripts/demo", "scripts/setup", "scripts/setup-java"]
+    "script",
+    [
+        ".ci/run",
+        "scripts/demo",
+        "scripts/lint-workflows",
+        "scripts/setup",
+        "scripts/setup-actionlint",
+        "scripts/setup-java",
+    ],
 )
 def test_a_script_can_be_started(script: str) -> None:
     assert os.access(ROOT / script, os.X_OK)

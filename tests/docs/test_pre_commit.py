@@ -51,9 +51,8 @@ def run(tmp_path: Path) -> Run:
     hooks = [{**hook, "language": "system"} for hook in HOOKS]
     config = yaml.safe_dump({"repos": [{"repo": "local", "hooks": hooks}]})
     (tmp_path / "repo" / ".pre-commit-config.yaml").write_text(config)
-    workflows = tmp_path / "repo" / ".github" / "workflows"
-    workflows.mkdir(parents=True)
-    (workflows / "ci.yaml").write_text("on:   push\n")
+    workflow = tmp_path / "repo" / ".github" / "workflows" / "ci.yaml"
+    workflow.write_text("on:   push\n")
     assert call("git", "init", "--quiet").returncode == 0
     assert call("git", "add", "--all").returncode == 0
     return call

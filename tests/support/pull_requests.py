@@ -1,0 +1,45 @@
+"""The template as a git repository, with a change that somebody proposes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from gitops.cli.app import app
+from gitops.cli.options import Format
+from tests.support.command_line import PROGRAM
+
+HAS_CHECK: Final = any(each.name == "check" for each in app.registered_commands) and (
+    "github" in {str(each) for each in Format}
+)
+"""Whether there is a command that checks such a change, and tells GitHub."""
+
+
+def pull_request(folder: Path) -> str:
+    """The template, and on top of it a commit that breaks a schema; answers the base."""
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+
+    def git(*words: str) -> str:
+        done = subprocess.run(
+            ["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    subprocess.run([PROGRAM, "init", "."], cwd=folder, check=True, capture_output=True)
+    git("init", "--quiet", "--initial-branch=main")
+    git("add", ".")
+    git("commit", "--quiet", "--message=schemas")
+    base = git("rev-parse", "HEAD")
+    break_schema(folder)
+    git("commit", "--quiet", "--all", "--message=break it")
+    return base
+
+
+def break_schema(folder: Path) -> None:
+    """Add a field without a default to a schema: what was written cannot be read with it."""
+    schema = folder / "namespaces" / "shop" / "payments" / "captured.avsc"
+    content = json.loads(schema.read_text("utf-8"))
+    content["fields"].append({"name": "currency", "type": "string"})
+    schema.write_text(json.dumps(content, indent=2) + "\n", "utf-8")

@@ -1,0 +1,374 @@
+"""The steps of the template's workflows, run for real."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from gitops.repository.template import copy_template, template_root
+from tests.support.command_line import PROGRAM
+from tests.support.github_stand_in import TOKEN, GitHubStandIn, Stored, github_stand_in
+from tests.support.pull_requests import HAS_CHECK, break_schema, pull_request
+from tests.support.workflow_steps import Ran, Runner, steps_of
+
+GITHUB: Final = template_root() / ".github"
+INSTALL: Final = steps_of(GITHUB / "actions" / "pulsar-gitops" / "action.yml")["Install"]
+WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
+PLAN: Final = steps_of(GITHUB / "workflows" / "apply.yml", "plan")["Plan"]
+APPLY: Final = steps_of(GITHUB / "workflows" / "apply.yml", "apply")["Apply"]
+RELAY: Final = steps_of(GITHUB / "workflows" / "comment.yml", "comment")["Comment"]
+DRIFT: Final = steps_of(GITHUB / "workflows" / "drift.yml", "drift")
+CHECK: Final = steps_of(GITHUB / "workflows" / "check.yml", "check")
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubStandIn]:
+    """GitHub, with pull request #7."""
+    with github_stand_in() as stand_in:
+        yield stand_in
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    """A runner with the template checked out, for the embedded registry."""
+    workspace = tmp_path / "workspace"
+    copy_template(workspace)
+    expressions = {
+        "vars.PULSAR_REGISTRY": "local",
+        "secrets.PULSAR_TOKEN": "",
+        "github.token": TOKEN,
+        "steps.python.outputs.python-path": sys.executable,
+    }
+    return Runner(root=tmp_path / "runner", workspace=workspace, expressions=expressions)
+
+
+def schema_of(runner: Runner) -> Path:
+    return runner.workspace / "namespaces" / "shop" / "payments" / "captured.avsc"
+
+
+# ---------------------------------------------------------------------------- what all have
+
+
+JOBS: Final[dict[str, dict[str, Any]]] = {
+    f"{path.stem}.{name}": job
+    for path in WORKFLOWS
+    for name, job in yaml.safe_load(path.read_text("utf-8"))["jobs"].items()
+}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_may_do_little_and_not_for_long(name: str) -> None:
+    job = JOBS[name]
+    writes = {key for key, value in job["permissions"].items() if value == "write"}
+    allowed = {"comment.comment": {"pull-requests"}, "drift.drift": {"issues"}}
+
+    assert writes == allowed.get(name, set())
+    assert job["timeout-minutes"] <= 30
+    for step in job["steps"]:
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+            assert "ref" not in step["with"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_starts_with_no_permission(path: Path) -> None:
+    assert yaml.safe_load(path.read_text("utf-8"))["permissions"] == {}
+
+
+def test_a_pull_request_meets_no_secret() -> None:
+    assert "secrets." not in (GITHUB / "workflows" / "check.yml").read_text("utf-8")
+    assert "secrets." not in (GITHUB / "workflows" / "comment.yml").read_text("utf-8")
+
+
+def test_scripts_hold_no_expression() -> None:
+    scripts = [step["run"] for job in JOBS.values() for step in job["steps"] if "run" in step]
+
+    assert scripts
+    assert not [script for script in [*scripts, INSTALL["run"]] if "${{" in script]
+
+
+# ---------------------------------------------------------------------------- install
+
+
+def test_without_a_requirement_it_says_where_to_write_one(runner: Runner) -> None:
+    ran = runner.run(INSTALL)
+
+    assert ran.code == 2
+    file = ".github/actions/pulsar-gitops/requirements.txt"
+    assert f"::error file={file}::say here where pulsar-schema-gitops comes from" in ran.printed
+
+
+def test_what_the_requirement_names_comes_onto_the_path(runner: Runner) -> None:
+    folder = runner.workspace / ".github" / "actions" / "pulsar-gitops"
+    wheel = folder / "pulsar_schema_gitops-9.9-py3-none-any.whl"
+    dist_info = "pulsar_schema_gitops-9.9.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("said.py", "def main():\n    print('installed')\n")
+        metadata = "Metadata-Version: 2.1\nName: pulsar-schema-gitops\nVersion: 9.9\n"
+        archive.writestr(f"{dist_info}/METADATA", f"{metadata}Provides-Extra: github\n")
+        archive.writestr(f"{dist_info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        entry_points = "[console_scripts]\npulsar-gitops = said:main\n"
+        archive.writestr(f"{dist_info}/entry_points.txt", entry_points)
+        archive.writestr(f"{dist_info}/RECORD", "")
+    with (folder / "requirements.txt").open("a") as file:
+        file.write(f"./{wheel.relative_to(runner.workspace)}[github]\n")
+
+    installed = runner.run(INSTALL)
+    ran = runner.run({"run": "pulsar-gitops"})
+
+    assert installed.code == 0, installed.printed
+    assert ran.printed == "installed\n"
+
+
+# ---------------------------------------------------------------------------- apply.yml
+
+
+def handed_over(runner: Runner, planned: Ran) -> None:
+    """What GitHub does between the two jobs: the artifact and the outputs of the first."""
+    runner.expressions["needs.plan.outputs.digest"] = planned.outputs["digest"]
+
+
+def test_the_reviewed_plan_is_applied(runner: Runner) -> None:
+    planned = runner.run(PLAN)
+    handed_over(runner, planned)
+    applied = runner.run(APPLY)
+    again = runner.run({**PLAN, "run": PLAN["run"].replace("mkdir ", "mkdir -p ")})
+
+    assert planned.code == 0, planned.printed
+    assert planned.outputs["changes"] == "true"
+    assert planned.outputs["digest"].startswith("sha256:")
+    assert "## Plan for local\n\n    " in planned.summary
+    assert f"Plan {planned.outputs['digest']} waits for a review." in planned.summary
+    assert applied.code == 0, applied.printed
+    assert f"Applied plan {planned.outputs['digest']}." in applied.summary
+    assert again.outputs == {"changes": "false"}
+
+
+def test_a_refused_schema_makes_no_plan(runner: Runner) -> None:
+    subprocess.run(
+        [PROGRAM, "apply", "--auto-approve"],
+        cwd=runner.workspace,
+        check=True,
+        capture_output=True,
+    )
+    break_schema(runner.workspace)
+
+    planned = runner.run(PLAN)
+
+    assert planned.code == 1
+    assert "AVRO-R002" in planned.printed
+    assert "AVRO-R002" in planned.summary
+    assert planned.outputs == {}
+
+
+def test_a_plan_that_cannot_be_made_ends_with_its_code(runner: Runner) -> None:
+    runner.expressions["vars.PULSAR_REGISTRY"] = "nowhere; touch pwned"
+
+    planned = runner.run(PLAN)
+
+    assert planned.code == 2
+    assert "nowhere; touch pwned" in planned.printed
+    assert not (runner.workspace / "pwned").exists()
+
+
+def test_another_plan_than_the_reviewed_one_is_not_applied(runner: Runner) -> None:
+    handed_over(runner, runner.run(PLAN))
+    runner.expressions["needs.plan.outputs.digest"] = "sha256:" + "0" * 64
+
+    applied = runner.run(APPLY)
+
+    assert applied.code == 5
+    assert "is not the plan that was reviewed" in applied.printed
+    assert not (runner.workspace / ".gitops").exists()
+
+
+def test_a_stale_plan_stops_and_says_what_to_do(runner: Runner) -> None:
+    handed_over(runner, runner.run(PLAN))
+    runner.expressions["needs.plan.outputs.digest"] = runner.expressions[
+        "steps.plan.outputs.digest"
+    ]
+    schema = schema_of(runner)
+    schema.write_text(schema.read_text("utf-8").replace("shop.payments", "shop.paid"), "utf-8")
+
+    applied = runner.run(APPLY)
+
+    assert applied.code == 5
+    assert "::error title=Stale plan::Nothing was applied" in applied.printed
+    assert "for a new plan and a new review" in applied.summary
+
+
+def test_an_apply_that_stopped_half_way_says_so(runner: Runner) -> None:
+    handed_over(runner, runner.run(PLAN))
+    stub = runner.root / "stub" / "pulsar-gitops"
+    stub.parent.mkdir()
+    stub.write_text("#!/bin/sh\nexit 6\n")
+    stub.chmod(0o755)
+    runner.path.insert(0, str(stub.parent))
+
+    applied = runner.run(APPLY)
+
+    assert applied.code == 6
+    assert "::error title=Applied in part::Applied IN PART" in applied.printed
+    assert "re-run this job" in applied.summary
+
+
+# ---------------------------------------------------------------------------- drift.yml
+
+
+def test_drift_is_one_issue_from_the_first_day_to_the_last(
+    runner: Runner, github: GitHubStandIn
+) -> None:
+    runner.environment |= github.environment
+
+    for _ in range(2):
+        compared = runner.run(DRIFT["Compare"], {"REGISTRY": "local"})
+        reported = runner.run(DRIFT["Report"], {"REGISTRY": "local"})
+        assert compared.outputs == {"drift": "true"}
+        assert reported.code == 0, reported.printed
+    subprocess.run(
+        [PROGRAM, "apply", "--auto-approve"],
+        cwd=runner.workspace,
+        check=True,
+        capture_output=True,
+    )
+    gone = runner.run(DRIFT["Compare"], {"REGISTRY": "local"})
+    closed = runner.run(DRIFT["Close"], {"REGISTRY": "local"})
+
+    assert gone.outputs == {"drift": "false"}
+    assert closed.code == 0, closed.printed
+    assert [method for method, _ in github.writes] == ["POST", "PATCH"]
+    (issue,) = github.issues
+    assert issue.title == "Drift of local"
+    assert "\n    + shop/payments/captured" in issue.body
+    assert issue.state == "closed"
+
+
+def test_a_cluster_that_cannot_be_read_is_no_drift(runner: Runner) -> None:
+    compared = runner.run(DRIFT["Compare"], {"REGISTRY": "nowhere"})
+
+    assert compared.code == 2
+    assert compared.outputs == {}
+
+
+# ---------------------------------------------------------------------------- comment.yml
+
+
+@pytest.fixture
+def artifact(runner: Runner, github: GitHubStandIn) -> Path:
+    """What a good run for pull request #7 left, where download-artifact puts it."""
+    runner.environment |= github.environment
+    runner.expressions["github.event.workflow_run.head_sha"] = github.heads[7]
+    folder = runner.temp / "report"
+    folder.mkdir()
+    (folder / "report.md").write_text("# Good\n", "utf-8")
+    (folder / "pull-request.txt").write_text("7\n", "utf-8")
+    return folder
+
+
+def test_a_report_becomes_one_comment(
+    runner: Runner, github: GitHubStandIn, artifact: Path
+) -> None:
+    planted = "<!-- pulsar-gitops: check of . -->\nLooks good to me"
+    github.comments[7] = [Stored(n, "mallory", planted) for n in range(3)]
+
+    said = []
+    for text in ("# Good\n", "# Refused\n", "# Refused\n"):
+        (artifact / "report.md").write_text(text, "utf-8")
+        said.append(runner.run(RELAY).printed.split()[0])
+
+    assert said == ["created", "updated", "unchanged"]
+    assert [each.body for each in github.comments[7][:3]] == [planted] * 3
+    assert github.comments[7][3].body == "<!-- pulsar-gitops: check of . -->\n# Refused\n"
+
+
+def test_a_hostile_number_is_not_run(runner: Runner, github: GitHubStandIn, artifact: Path) -> None:
+    (artifact / "pull-request.txt").write_text("1; touch pwned\n", "utf-8")
+
+    assert runner.run(RELAY).code == 2
+    assert not github.reads
+    assert not (runner.workspace / "pwned").exists()
+
+
+def test_a_report_of_50_mb_is_not_read(
+    runner: Runner, github: GitHubStandIn, artifact: Path
+) -> None:
+    os.truncate(artifact / "report.md", 50_000_000)
+
+    assert runner.run(RELAY).code == 2
+    assert not github.reads
+
+
+def test_a_link_out_of_the_artifact_is_not_followed(
+    runner: Runner, github: GitHubStandIn, artifact: Path
+) -> None:
+    (artifact / "report.md").unlink()
+    (artifact / "report.md").symlink_to("/etc/hostname")
+
+    assert runner.run(RELAY).code == 2
+    assert not github.reads
+
+
+def test_another_pull_request_is_not_written_to(
+    runner: Runner, github: GitHubStandIn, artifact: Path
+) -> None:
+    github.heads[8] = "b" * 40
+    (artifact / "pull-request.txt").write_text("8\n", "utf-8")
+
+    ran = runner.run(RELAY)
+
+    assert ran.code == 4
+    assert f"pull request #8 is at {'b' * 40}" in ran.printed
+    assert not github.writes
+
+
+def test_a_token_that_may_not_write_is_told_what_it_lacks(
+    runner: Runner, github: GitHubStandIn, artifact: Path
+) -> None:
+    assert artifact.is_dir()
+    github.refuse("POST", "/issues/7/comments", 403, "Resource not accessible by integration")
+
+    ran = runner.run(RELAY)
+
+    assert ran.code == 4
+    assert "the token lacks `pull-requests: write`" in ran.printed
+    assert TOKEN not in ran.printed
+
+
+# ---------------------------------------------------------------------------- check.yml
+
+
+@pytest.mark.skipif(not HAS_CHECK, reason="there is no `check --format github` yet")
+def test_a_pull_request_is_checked_and_its_comment_written(
+    tmp_path: Path, github: GitHubStandIn
+) -> None:
+    (tmp_path / "workspace").mkdir()
+    base = pull_request(tmp_path / "workspace")
+    runner = Runner(
+        root=tmp_path / "runner",
+        workspace=tmp_path / "workspace",
+        expressions={
+            "github.event.pull_request.number": "7",
+            "github.token": TOKEN,
+            "github.event.workflow_run.head_sha": github.heads[7],
+        },
+        environment=github.environment,
+    )
+
+    checked = runner.run(CHECK["Check"], {"BASE": base})
+    written = runner.run(CHECK["Write the report"], {"BASE": base})
+    commented = runner.run(RELAY)
+
+    assert checked.code == 1, checked.printed
+    assert "AVRO-R002" in checked.summary
+    assert written.code == 0, written.printed
+    assert commented.code == 0, commented.printed
+    (comment,) = github.comments[7]
+    assert "AVRO-R002" in comment.body
