@@ -1,0 +1,58 @@
+"""Whom the broker lets in at each state of a topic's history (Pulsar 4.0.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.consumers import check_consumer
+from gitops.compatibility.decision import StoredHistory
+from gitops.compatibility.lookup import find_registered
+from gitops.compatibility.payload import PayloadError, as_kept, to_stored
+from gitops.model.schema import SchemaInfo
+from gitops.rollout.world import Role, TopicWorld, Use
+
+
+def histories(topic: TopicWorld) -> list[StoredHistory]:
+    """The topic's history before its first new version, and after each of them."""
+    found = [topic.history]
+    for info in topic.new:
+        last = found[-1]
+        entry = (last.next_version, as_kept(to_stored(info)))
+        found.append(
+            StoredHistory(entries=(*last.entries, entry), next_version=last.next_version + 1)
+        )
+    return found
+
+
+def why_refused(use: Use, topic: TopicWorld, history: StoredHistory) -> str | None:
+    """Why a client that reconnects is refused; None if it is let in.
+
+    The topic is in use, so that no consumer seeds it. A producer's schema has to be registered:
+    that it could register it by itself is left out, since what is in git is registered by apply.
+    """
+    ask = _consumer if use.role is Role.CONSUMER else _producer
+    return next(ask(use, topic, history), None)
+
+
+def _consumer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[str]:
+    for schema in use.schemas:
+        if isinstance(schema, SchemaInfo):
+            decision = check_consumer(history, schema, topic.strategy)
+            if not decision.accepted:
+                yield f"the broker refuses its schema to a consumer: {decision.reason}"
+
+
+def _producer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[str]:
+    for schema in use.schemas:
+        if not isinstance(schema, SchemaInfo):
+            if schema == "NONE" and topic.is_schema_validation_enforced and history.entries:
+                yield "schemaValidationEnforced refuses a producer without a schema"
+            continue
+        try:
+            known = find_registered(history, schema)
+        except (PayloadError, AvroParseError) as error:
+            yield f"the broker fails on its schema: {error}"
+            continue
+        if known is None:
+            yield "its schema is not registered"

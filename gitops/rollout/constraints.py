@@ -1,0 +1,258 @@
+"""What must come before what.
+
+Every service upgrades once, every version is registered once. So whatever may go wrong is about
+two steps at most: a consumer and a producer of one topic, a service and a registration, a service
+and what is retained. Where one of the states of two steps must not be, one of them comes first; so
+the search for an order is a sort, whatever the number of services.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from gitops.compatibility.payload import to_info
+from gitops.model.names import TopicName
+from gitops.model.schema import SchemaInfo
+from gitops.rollout.admission import histories, why_refused
+from gitops.rollout.reading import why_unreadable
+from gitops.rollout.steps import (
+    Block,
+    Constraint,
+    Constraints,
+    Delete,
+    Drain,
+    Register,
+    Step,
+    Upgrade,
+)
+from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema, World
+
+
+def constraints(world: World) -> Constraints:
+    """All constraints of a world; raises PayloadError for a history that cannot be read."""
+    found = _Found()
+    for name, topic in sorted(world.topics.items()):
+        services = [one for one in world.services if _uses(one.before + one.after, name)]
+        _Topic(topic, found).constrain(services)
+    steps = {Upgrade(one.name) for one in world.services if one.changes} | found.steps
+    return Constraints(
+        steps=tuple(sorted(steps, key=lambda step: (type(step).__name__, step))),
+        before=tuple(found.before),
+        blocks=tuple(found.blocks),
+        broken=tuple(dict.fromkeys(found.broken)),
+        may_stay=frozenset(one.name for one in world.services if one.assumed) - found.must_go,
+    )
+
+
+@dataclass(slots=True)
+class _Found:
+    steps: set[Step] = field(default_factory=set)
+    before: list[Constraint] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    must_go: set[str] = field(default_factory=set)
+
+    def order(self, first: Step, then: Step, reason: str) -> None:
+        self.steps |= {first, then}
+        self.before.append(Constraint(first=first, then=then, reason=reason))
+
+    def block(self, reason: str, *steps: Step) -> None:
+        self.blocks.append(Block(reason=reason, steps=steps))
+
+
+def _uses(uses: Iterable[Use], topic: TopicName) -> list[Use]:
+    return [one for one in uses if one.topic == topic]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One service on one side of the topic, before and after its upgrade (None: not there)."""
+
+    service: Service
+    before: Use | None
+    after: Use | None
+
+    @property
+    def name(self) -> str:
+        return self.service.name
+
+    @property
+    def states(self) -> tuple[Use | None, Use | None]:
+        return self.before, self.after
+
+    @property
+    def upgrade(self) -> Upgrade:
+        return Upgrade(self.service.name)
+
+
+class _Topic:
+    """The constraints of one topic."""
+
+    def __init__(self, topic: TopicWorld, found: _Found) -> None:
+        self.topic = topic
+        self.found = found
+        self.histories = histories(topic)
+        self.registers = [
+            Register(topic.topic, before.next_version) for before, _ in pairwise(self.histories)
+        ]
+
+    def constrain(self, services: list[Service]) -> None:
+        self.found.steps.update(self.registers)
+        for first, then in pairwise(self.registers):
+            self.found.order(first, then, "versions are registered one after the other")
+        consumers = [*self._sides(services, Role.CONSUMER)]
+        producers = [*self._sides(services, Role.PRODUCER)]
+        for side in (*consumers, *producers):
+            self._admission(side)
+        for consumer in consumers:
+            for producer in producers:
+                self._pair(consumer, producer)
+            self._retained(consumer, producers)
+        if self.topic.deleted:
+            self._deletion((*consumers, *producers))
+
+    def _sides(self, services: list[Service], role: Role) -> Iterator[_Side]:
+        for one in services:
+            before = [use for use in _uses(one.before, self.topic.topic) if use.role is role]
+            after = [use for use in _uses(one.after, self.topic.topic) if use.role is role]
+            if before or after:
+                yield _Side(one, _joined(before), _joined(after))
+
+    def _refusals(self, use: Use | None) -> list[str | None]:
+        """Why the client is refused, after 0, 1, … registrations."""
+        if use is None:
+            return [None] * len(self.histories)
+        return [why_refused(use, self.topic, history) for history in self.histories]
+
+    def _admission(self, side: _Side) -> None:
+        """Old clients reconnect until they upgrade, new ones from then on."""
+        before, after = self._refusals(side.before), self._refusals(side.after)
+        if before[0]:
+            self.found.broken.append(f"{side.name} on {self.topic.topic}: {before[0]}")
+            return
+        self._leave(side, before)
+        if after[-1]:
+            self._stuck(side, after[-1])
+        elif side.service.changes:
+            self._arrive(side, after)
+
+    def _leave(self, side: _Side, refusals: list[str | None]) -> None:
+        for register, why in zip(self.registers, refusals[1:], strict=True):
+            if why is None:
+                continue
+            self.found.must_go.add(side.name)
+            if side.service.changes:
+                reason = f"with v{register.version} the old {side.name} cannot reconnect: {why}"
+                self.found.order(side.upgrade, register, reason)
+            else:
+                reason = f"with v{register.version} {side.name} cannot reconnect: {why}"
+                self.found.block(reason, register)
+            return
+
+    def _stuck(self, side: _Side, why: str) -> None:
+        when = "after its upgrade" if side.service.changes else "at the end"
+        self.found.block(
+            f"{side.name} cannot connect to {self.topic.topic} {when}: {why}", side.upgrade
+        )
+
+    def _arrive(self, side: _Side, refusals: list[str | None]) -> None:
+        late = [number for number, why in enumerate(refusals) if why]
+        if late:
+            register, why = self.registers[late[-1]], refusals[late[-1]]
+            reason = f"before v{register.version} the new {side.name} cannot connect: {why}"
+            self.found.order(register, side.upgrade, reason)
+
+    def _pair(self, consumer: _Side, producer: _Side) -> None:
+        """The four states of a consumer and a producer of the topic."""
+        if consumer.name == producer.name:
+            self._own(consumer, producer)
+            return
+        if why := _why(consumer.before, producer.before):
+            self.found.broken.append(self._said(consumer, producer, why))
+            return
+        if why := _why(consumer.after, producer.after):
+            self.found.block(
+                self._said(consumer, producer, why, "at the end "),
+                consumer.upgrade,
+                producer.upgrade,
+            )
+            return
+        if producer.service.changes and (why := _why(consumer.before, producer.after)):
+            self.found.must_go.add(consumer.name)
+            reason = self._said(consumer, producer, why, "the old ", "the new ")
+            self._first(consumer, producer, reason)
+        if consumer.service.changes and (why := _why(consumer.after, producer.before)):
+            self.found.must_go.add(producer.name)
+            reason = self._said(consumer, producer, why, "the new ", "the old ")
+            self._first(producer, consumer, reason)
+
+    def _first(self, first: _Side, then: _Side, reason: str) -> None:
+        if first.service.changes:
+            self.found.order(first.upgrade, then.upgrade, reason)
+
+    def _own(self, consumer: _Side, producer: _Side) -> None:
+        """A service that reads what it writes changes both at once."""
+        if not _why(consumer.before, producer.before) and (
+            why := _why(consumer.after, producer.after)
+        ):
+            self.found.block(self._said(consumer, producer, why), consumer.upgrade)
+
+    def _retained(self, consumer: _Side, producers: list[_Side]) -> None:
+        """What an old consumer could read and a new one cannot has to be gone first."""
+        if not consumer.service.changes or consumer.after is None:
+            return
+        for version, stored in self.topic.history.entries:
+            written = to_info(stored)
+            why = why_unreadable(consumer.after, written)
+            if why is None or (consumer.before and why_unreadable(consumer.before, written)):
+                continue
+            drain = Drain(self.topic.topic, version)
+            reason = f"the new {consumer.name} cannot read retained messages of v{version}: {why}"
+            self.found.order(drain, consumer.upgrade, reason)
+            for producer in producers:
+                self._stops_writing(producer, written, drain)
+
+    def _stops_writing(self, producer: _Side, written: SchemaInfo, drain: Drain) -> None:
+        """What is drained must not be written when it is drained."""
+        reason = f"{producer.name} still writes v{drain.version}"
+        writes = [use is not None and written in use.schemas for use in producer.states]
+        if all(writes):
+            self.found.block(reason, drain)
+        elif writes[0]:
+            self.found.order(producer.upgrade, drain, reason)
+        elif writes[1]:
+            self.found.order(drain, producer.upgrade, f"then {producer.name} writes it again")
+
+    def _deletion(self, sides: Iterable[_Side]) -> None:
+        delete = Delete(self.topic.topic)
+        self.found.steps.add(delete)
+        for side in sides:
+            if side.after is not None:
+                self.found.block(f"{side.name} still uses {self.topic.topic}", delete)
+            else:
+                self.found.order(side.upgrade, delete, f"{side.name} uses the topic until then")
+
+    def _said(
+        self, consumer: _Side, producer: _Side, why: str, reader: str = "", writer: str = ""
+    ) -> str:
+        what = f"{writer}{producer.name} writes to {self.topic.topic}"
+        return f"{reader}{consumer.name} cannot read what {what}: {why}"
+
+
+def _joined(uses: list[Use]) -> Use | None:
+    """The uses of one side as one: several subscriptions, or several kinds of event."""
+    if not uses:
+        return None
+    every: list[UsedSchema] = []
+    for schema in (schema for use in uses for schema in use.schemas):
+        if schema not in every:
+            every.append(schema)
+    return Use(topic=uses[0].topic, role=uses[0].role, schemas=tuple(every))
+
+
+def _why(consumer: Use | None, producer: Use | None) -> str | None:
+    if consumer is None or producer is None:
+        return None
+    return next((why for one in producer.schemas if (why := why_unreadable(consumer, one))), None)

@@ -1,0 +1,95 @@
+"""Constraints to an order, or to why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import Final
+
+from gitops.rollout.steps import (
+    Block,
+    Constraint,
+    Constraints,
+    Delete,
+    Drain,
+    Register,
+    Step,
+    Upgrade,
+)
+
+_RANKS: Final = {Register: 0, Upgrade: 1, Drain: 2, Delete: 3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ordered:
+    """A step, the number of its wave (from 0), and what it waits for.
+
+    Steps of one wave may be done in any order.
+    """
+
+    step: Step
+    wave: int
+    waits_for: tuple[Constraint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollout:
+    """The steps in order, or the blocks that leave none.
+
+    `broken` does not work before the first step. `may_stay` never have to upgrade.
+    """
+
+    steps: tuple[Ordered, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    broken: tuple[str, ...] = ()
+    may_stay: frozenset[str] = frozenset()
+
+
+def order(found: Constraints) -> Rollout:
+    """A sort of the steps: each wave as early as it can be, registrations first within it."""
+    blocks = found.blocks or _cycle(found)
+    if blocks:
+        return Rollout(blocks=blocks, broken=found.broken, may_stay=found.may_stay)
+    waits: dict[Step, list[Constraint]] = {step: [] for step in found.steps}
+    for one in found.before:
+        waits[one.then].append(one)
+    steps = _sorted(waits)
+    return Rollout(steps=steps, broken=found.broken, may_stay=found.may_stay)
+
+
+def _sorted(waits: Mapping[Step, list[Constraint]]) -> tuple[Ordered, ...]:
+    sorter = TopologicalSorter({step: [one.first for one in its] for step, its in waits.items()})
+    sorter.prepare()
+    found: list[Ordered] = []
+    wave = 0
+    while sorter.is_active():
+        ready = sorted(sorter.get_ready(), key=_rank)
+        found += [Ordered(step=s, wave=wave, waits_for=tuple(waits[s])) for s in ready]
+        sorter.done(*ready)
+        wave += 1
+    return tuple(found)
+
+
+def _rank(step: Step) -> tuple[int, Step]:
+    return _RANKS[type(step)], step
+
+
+def _cycle(found: Constraints) -> tuple[Block, ...]:
+    """The steps that each wait for the next, with the reasons of all of them."""
+    graph: dict[Step, set[Step]] = {step: set() for step in found.steps}
+    for one in found.before:
+        graph[one.then].add(one.first)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        steps: list[Step] = error.args[1]
+        return (Block(reason=_why(steps, found.before), steps=tuple(steps[:-1])),)
+    return ()
+
+
+def _why(steps: list[Step], constraints: Iterable[Constraint]) -> str:
+    pairs = set(pairwise(steps))
+    reasons = [one.reason for one in constraints if (one.first, one.then) in pairs]
+    return "; and ".join(dict.fromkeys(reasons))

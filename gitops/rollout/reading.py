@@ -1,0 +1,102 @@
+"""Whether a consumer decodes what a producer writes: resolution, and symbols beyond it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from gitops.compatibility import key_value
+from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.avro.parser import parse_data
+from gitops.compatibility.avro.readability import can_read
+from gitops.compatibility.avro.schema import Record, Schema
+from gitops.compatibility.decision import StoredSchema
+from gitops.compatibility.payload import PayloadError, to_stored
+from gitops.compatibility.review.avro_changes import avro_changes
+from gitops.compatibility.review.avro_place import Wire
+from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
+from gitops.rollout.world import Use, UsedSchema
+
+_WIRES: Final = {SchemaType.JSON: Wire.JSON}
+
+
+def why_unreadable(consumer: Use, written: UsedSchema) -> str | None:
+    """Why the consumer fails on messages of `written`; None if it reads them.
+
+    Of a consumer with several kinds of event, those of the record's own name are asked. What is
+    written without a schema is nobody's word, so that nothing is said about it; and AUTO_CONSUME
+    takes the schema of the message.
+    """
+    if not isinstance(written, SchemaInfo):
+        return None
+    readers = [one for one in consumer.schemas if isinstance(one, SchemaInfo)]
+    if len(readers) < len(consumer.schemas) or not readers:
+        return None
+    of_kind = [one for one in readers if kind_of(one) == kind_of(written)]
+    why = [_why(one, written) for one in of_kind or readers]
+    return None if None in why else why[0]
+
+
+def kind_of(info: SchemaInfo) -> str:
+    """The kind of event: the name of the record, else the type."""
+    if info.type in AVRO_DEFINED:
+        try:
+            top = parse_data(to_stored(info).data)
+        except (AvroParseError, PayloadError):
+            return info.type.value
+        return top.name if isinstance(top, Record) else info.type.value
+    return info.type.value
+
+
+def _why(reader: SchemaInfo, writer: SchemaInfo) -> str | None:
+    try:
+        return _why_stored(to_stored(reader), to_stored(writer))
+    except PayloadError as error:
+        return str(error)
+
+
+def _why_stored(reader: StoredSchema, writer: StoredSchema) -> str | None:
+    """Protobuf skips fields that it does not know, so that its readers fail on no message."""
+    if reader.type is not writer.type:
+        return f"it reads {reader.type.value}, and messages are {writer.type.value}"
+    if reader.data == writer.data:
+        return None
+    if reader.type in (SchemaType.AVRO, SchemaType.JSON):
+        return _why_avro(reader.type, reader.data, writer.data)
+    if reader.type is SchemaType.KEY_VALUE:
+        return _why_pair(reader, writer)
+    return None
+
+
+def _why_pair(reader: StoredSchema, writer: StoredSchema) -> str | None:
+    try:
+        halves = zip(key_value.split(reader), key_value.split(writer), strict=True)
+    except key_value.UndecodableError as error:
+        return str(error)
+    for name, (read, written) in zip(("key", "value"), halves, strict=True):
+        if why := _why_stored(read, written):
+            return f"{name}: {why}"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _why_avro(kind: SchemaType, reader: bytes, writer: bytes) -> str | None:
+    try:
+        read, written = parse_data(reader), parse_data(writer)
+    except AvroParseError as error:
+        return f"a definition is no schema: {error}"
+    return _why_resolved(kind, read, written)
+
+
+def _why_resolved(kind: SchemaType, reader: Schema, writer: Schema) -> str | None:
+    """By Avro's resolution; JSON is read by names, and what Avro resolves JSON readers take.
+
+    Symbols that the reader lacks pass the broker and stop a consumer (Avro 1.11.4).
+    """
+    reasons = can_read(writer, reader).reasons
+    if reasons:
+        path = f"at '{reasons[0].path}': " if reasons[0].path else ""
+        return f"{path}{reasons[0].message}"
+    remarks = avro_changes(writer, reader, wire=_WIRES.get(kind, Wire.AVRO))
+    stops = next((one for one in remarks if one.stops_readers), None)
+    return f"at '{stops.path}': {stops.message}" if stops else None

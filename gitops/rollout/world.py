@@ -1,0 +1,73 @@
+"""What a rollout starts from and leads to: topics, and the services that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from gitops.compatibility.decision import StoredHistory
+from gitops.model.clients import SchemalessClient
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.schema import SchemaInfo
+
+UsedSchema = SchemaInfo | SchemalessClient
+"""What a client works with; the version that it is pinned to has been looked up."""
+
+
+class Role(Enum):
+    """A side of a topic."""
+
+    CONSUMER = "consumer"
+    PRODUCER = "producer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One service on one side of one topic; several schemas where it has several kinds of event."""
+
+    topic: TopicName
+    role: Role
+    schemas: tuple[UsedSchema, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """What runs now and what runs after its upgrade, which happens once and whole.
+
+    `assumed`: nobody declared the upgrade; it is to the schema that the change gives its topics.
+    """
+
+    name: str
+    before: tuple[Use, ...]
+    after: tuple[Use, ...]
+    assumed: bool = False
+
+    @property
+    def changes(self) -> bool:
+        """Whether it upgrades at all."""
+        return self.before != self.after
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicWorld:
+    """A topic's live versions, what is registered after them in this order, and its policies.
+
+    `deleted`: the topic's schema goes away once nobody uses it.
+    """
+
+    topic: TopicName
+    history: StoredHistory
+    new: tuple[SchemaInfo, ...] = ()
+    strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.FULL
+    is_schema_validation_enforced: bool = False
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """All topics that a change touches, and all services that use one of them."""
+
+    topics: Mapping[TopicName, TopicWorld] = field(default_factory=dict)
+    services: tuple[Service, ...] = ()
