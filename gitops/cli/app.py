@@ -10,6 +10,7 @@ import typer
 import gitops
 from gitops.cli.commands import (
     apply,
+    check,
     compat,
     explain,
     fmt,
@@ -43,6 +44,7 @@ app = typer.Typer(
 app.command("init")(init.init)
 app.command("validate")(validate.validate)
 app.command("fmt")(fmt.fmt)
+app.command("check")(check.check)
 app.command("plan")(plan.plan)
 app.command("apply")(apply.apply)
 app.command("import")(import_registry.import_registry)

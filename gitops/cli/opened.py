@@ -27,11 +27,16 @@ class OpenedRepository:
     def excerpt(self, where: Location) -> str | None:
         """The line that a location is on."""
         try:
-            text = self.tree.read(where.file).decode("utf-8", "replace")
+            return line_of(self.tree.read(where.file), where.line)
         except UnreadableFileError:
             return None
-        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        return lines[where.line - 1] if 0 < where.line <= len(lines) else None
+
+
+def line_of(data: bytes, number: int) -> str | None:
+    """A line of a file, from 1; None where it has no such line."""
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.split("\n")
+    return lines[number - 1] if 0 < number <= len(lines) else None
 
 
 def open_repository(root: Path) -> OpenedRepository:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from gitops.git.environment import forget_inherited
+
 
 def describe(root: Path) -> str | None:
     """`4f1c9e2 main, clean` or `… with local changes`; None outside of git or before a commit."""
-    for name in [key for key in os.environ if key.startswith("GIT_")]:
-        # A hook's GIT_DIR would make git answer for another repository.
-        os.environ.pop(name)
+    forget_inherited()
     try:
         import git
     except ImportError:  # GitPython refuses to be imported where there is no git command

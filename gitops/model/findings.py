@@ -23,7 +23,8 @@ class Location:
     `file` is relative to the repository's root, with `/`. `line` and `column` count from 1; 0
     means the file as a whole. `length` is how many characters of that line are meant. `pointer`
     is an RFC 6901 JSON pointer into the document. A `sensitive` place may hold a secret: no output
-    shows the text that stands there.
+    shows the text that stands there. `in_base`: the line is that of the base of a change, where
+    something stood that is removed.
     """
 
     file: str
@@ -32,6 +33,7 @@ class Location:
     length: int = 1
     pointer: str = ""
     sensitive: bool = False
+    in_base: bool = False
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file

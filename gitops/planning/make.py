@@ -191,6 +191,13 @@ def _case(
     )
 
 
+def strategy_of(question: Question, topic: TopicName) -> SchemaCompatibilityStrategy:
+    """The strategy that holds for a topic once the plan is carried out."""
+    desired, observed = question.desired.topics[topic], question.observed.topics[topic]
+    above = _policies(question, topic.namespace)
+    return effective_strategy(_topic_policies(desired, observed), above, question.defaults)
+
+
 def _topic_policies(desired: TopicState, observed: TopicState) -> TopicPolicies:
     """The topic's policies once the plan is carried out.
 

@@ -11,7 +11,7 @@ from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 """Pulsar's own limit for a request is below this."""
 
-_SKIPPED: Final = frozenset({".git", ".venv", ".gitops", "node_modules"})
+SKIPPED: Final = frozenset({".git", ".venv", ".gitops", "node_modules"})
 
 
 class FolderTree:
@@ -62,7 +62,7 @@ class FolderTree:
                 error.strerror or "cannot be listed", where=prefix or str(folder)
             ) from error
         for entry in entries:
-            if entry.name in _SKIPPED:
+            if entry.name in SKIPPED:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 self._collect(Path(entry.path), f"{prefix}{entry.name}/", found)

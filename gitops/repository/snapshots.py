@@ -14,8 +14,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from gitops.model.errors import InvalidNameError, UnreadableFileError, UsageError
-from gitops.model.names import TopicName
-from gitops.model.policy import plain_policies
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import TopicPolicies, plain_policies
 from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.ports import FileTree
@@ -28,7 +28,7 @@ from gitops.repository.broken_snapshots import (
     what_is_wrong,
 )
 from gitops.repository.documents.base import API_VERSION
-from gitops.repository.documents.snapshot import TopicSnapshot
+from gitops.repository.documents.snapshot import NamespaceSnapshot, TopicSnapshot
 from gitops.repository.writing.file_names import FileNames
 
 _TOPIC: Final = re.compile(r'(?<!\\)"topic"\s*:\s*"([^"\\]+)"')
@@ -45,6 +45,27 @@ def recorded_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
         _topic(path, _read(tree, path))
         for path in snapshot_files(tree, registry)
         if _is_of_topic(path)
+    )
+
+
+def topic_recorded(tree: FileTree, path: str) -> TopicState:
+    """What one file records of a topic; raises UsageError for a broken one."""
+    data = _read(tree, path)
+    topic = _topic(path, data)
+    document = TopicSnapshot.model_validate_json(data)
+    policies = document.policies.policies() if document.policies else TopicPolicies()
+    return TopicState(topic=topic, history=document.history(), policies=policies)
+
+
+def namespace_recorded(tree: FileTree, path: str) -> NamespaceState:
+    """What one file records of a namespace; raises UsageError for a broken one."""
+    data = _read(tree, path)
+    try:
+        document = NamespaceSnapshot.model_validate_json(data)
+    except ValidationError:
+        raise _broken(path, data) from None
+    return NamespaceState(
+        namespace=NamespaceName.parse(document.namespace), policies=document.policies.policies()
     )
 
 
@@ -121,12 +142,16 @@ def _topic(path: str, data: bytes) -> TopicName:
     try:
         return TopicName.parse(TopicSnapshot.model_validate_json(data).topic)
     except ValidationError:
-        first = what_is_wrong(path, data)[0]
-        raise UsageError(
-            f"the snapshot cannot be read: {first.message}",
-            where=str(first.location),
-            hint=first.hint,
-        ) from None
+        raise _broken(path, data) from None
+
+
+def _broken(path: str, data: bytes) -> UsageError:
+    first = what_is_wrong(path, data)[0]
+    return UsageError(
+        f"the snapshot cannot be read: {first.message}",
+        where=str(first.location),
+        hint=first.hint,
+    )
 
 
 def _topics_named(path: str, data: bytes) -> Iterator[TopicName]:

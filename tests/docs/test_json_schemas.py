@@ -41,6 +41,7 @@ from gitops.planning.plan_document import to_document
 from gitops.reporters.json_report import applied_document
 from gitops.usecases.apply import Result
 from tests.docs.pages import ROOT
+from tests.support.git_repos import GitRepository
 
 FOLDER: Final = ROOT / "docs" / "reference" / "json"
 FILES: Final = sorted(FOLDER.glob("*.schema.json"))
@@ -129,6 +130,34 @@ def test_a_plan_reads_the_same_among_several() -> None:
     alone, among = schema_of("plan"), schema_of("plans")["$defs"]["plan"]
     assert among == {key: alone[key] for key in among}
     assert set(alone) - set(among) == {"$schema", "$id", "title", "$defs"}
+
+
+def test_checks_of_commands(repo: str, command: Command) -> None:
+    git = GitRepository(Path(repo))
+    git.commit()
+    namespace = Path(repo, "namespaces/shop/payments/namespace.yaml")
+    namespace.write_text(namespace.read_text("utf-8").replace("FULL", "BACKWARD"), "utf-8")
+    captured = Path(repo, "namespaces/shop/payments/captured.avsc")
+    text = captured.read_text("utf-8")
+    captured.write_text(text.replace('{"name": "orderId", "type": "string"},', ""), "utf-8")
+    Path(repo, "namespaces/shop/orders/order-status.yaml").unlink()
+    args = ("check", "--repo", repo, "--base", "main", "--format", "json")
+    document = json.loads(command(*args, code=1))
+    assert document["registries"][0]["refusedBefore"]
+    validate("check", document)
+    command("apply", "--repo", repo, "--auto-approve")
+    document = json.loads(command(*args, "--drift", code=1))
+    assert document["registries"][0]["drift"]
+    validate("check", document)
+    nobody = (*args, "--history", "snapshot")
+    document = json.loads(command(*nobody, code=4))
+    assert document["failures"]
+    validate("check", document)
+
+
+def test_a_plan_reads_the_same_in_a_check() -> None:
+    alone, inside = schema_of("plan"), schema_of("check")["$defs"]["plan"]
+    assert inside == {key: alone[key] for key in inside}
 
 
 def test_what_commands_did(repo: str, command: Command) -> None:

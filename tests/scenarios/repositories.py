@@ -36,8 +36,8 @@ def write_config(folder: Path, registries: str) -> None:
     (folder / "gitops.yaml").write_text(f"{head}  live: {registries}\n", encoding="utf-8")
 
 
-def edit_json(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def edit_json(path: Path, change: Callable[[dict[str, Any]], object], *, indent: int = 2) -> None:
     """Change an Avro definition in place."""
     content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
-    path.write_text(json.dumps(content, indent=2), encoding="utf-8")
+    path.write_text(json.dumps(content, indent=indent), encoding="utf-8")

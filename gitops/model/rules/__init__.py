@@ -13,6 +13,7 @@ from gitops.model.rules.avro import (
     AVRO_DEFINITION_RULES,
     AVRO_RESOLUTION_RULES,
 )
+from gitops.model.rules.check import CHECK_RULES
 from gitops.model.rules.key_value import KEY_VALUE_RULES
 from gitops.model.rules.plan import PLAN_RULES
 from gitops.model.rules.protobuf import PROTOBUF_RULES
@@ -32,6 +33,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             *PROTOBUF_RULES,
             *PLAN_RULES,
             *WAIVER_RULES,
+            *CHECK_RULES,
         )
     }
 )

@@ -53,7 +53,8 @@ def _compared(where: Location | None, excerpt: Excerpt) -> list[RenderableType]:
     if where is None or not where.line or not where.pointer:
         return []
     line = excerpt(where)
-    head = Text.assemble("compare ", (safe(str(where)), "bold"))
+    whose = " in the base" if where.in_base else ""
+    head = Text.assemble("compare ", (safe(str(where)), "bold"), whose)
     return [head] if line is None or where.sensitive else [head, SourceLine(where, line)]
 
 

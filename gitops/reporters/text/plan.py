@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -23,6 +24,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     SetPolicy,
 )
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.make import subject_of
 from gitops.planning.plan_document import summary
@@ -49,21 +51,34 @@ _SUMMARY: Final = (
     ("swallowed", "ignored by Pulsar", "ignored by Pulsar"),
     ("unchanged", "unchanged", "unchanged"),
 )
+_STRATEGY: Final = 2
+"""The column of the strategy, where there is one."""
+_NONE: Final[Mapping[TopicName, SchemaCompatibilityStrategy]] = MappingProxyType({})
 _LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
 
 
 def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> RenderableType:
     """The whole plan; `files` says which files they were, `seconds` how long it took."""
+    parts: list[RenderableType] = [_head(plan, files), Text(""), *plan_body(plan, excerpt)]
+    counts = [f for f in _not_in_blocks(plan) if f.severity >= Severity.WARNING]
+    said = [count_line(counts)] if counts else []
+    took = ("   ", (f"{seconds:.1f} s", "dim"))
+    return Group(*parts, *said, *_unmanaged(plan), Text.assemble(plan_summary(plan), *took))
+
+
+def plan_body(
+    plan: Plan, excerpt: Excerpt, before: Mapping[TopicName, SchemaCompatibilityStrategy] = _NONE
+) -> list[RenderableType]:
+    """What is done and said, with a blank line after each; `before` are strategies that change."""
     blocks = [*_action_blocks(plan.actions, excerpt), *_notice_blocks(plan, excerpt)]
+    blocks = [_with_strategy(block, before) for block in blocks]
     widths = _widths(blocks)
-    parts: list[RenderableType] = [_head(plan, files), Text("")]
+    parts: list[RenderableType] = []
     for block in sorted(blocks, key=_by_subject):
         parts += [_render(block, widths), Text("")]
     for finding in _other_findings(plan):
         parts += [finding_block(finding, excerpt), Text("")]
-    counts = [f for f in _not_in_blocks(plan) if f.severity >= Severity.WARNING]
-    said = [count_line(counts)] if counts else []
-    return Group(*parts, *said, *_unmanaged(plan), _summary(plan, seconds))
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +89,18 @@ class _Block:
     subject: NamespaceName | TopicName
     columns: tuple[str, ...]
     body: tuple[RenderableType, ...] = ()
+
+
+def _with_strategy(
+    block: _Block, before: Mapping[TopicName, SchemaCompatibilityStrategy]
+) -> _Block:
+    """`BACKWARD (was FULL)` where a block names the strategy."""
+    old = before.get(block.subject) if isinstance(block.subject, TopicName) else None
+    if old is None or len(block.columns) <= _STRATEGY:
+        return block
+    columns = list(block.columns)
+    columns[_STRATEGY] += f" (was {old.value})"
+    return replace(block, columns=tuple(columns))
 
 
 def _by_subject(block: _Block) -> tuple[bool, str]:
@@ -252,7 +279,8 @@ def _names(names: Sequence[NamespaceName | TopicName]) -> str:
     return f"{shown} and {left:,} more" if left > 0 else shown
 
 
-def _summary(plan: Plan, seconds: float) -> Text:
+def plan_summary(plan: Plan) -> Text:
+    """`2 to change, 1 refused, 210 unchanged`."""
     counts = summary(plan)
     said = [
         f"{counts[key]:,} {one if counts[key] == 1 else many}"
@@ -260,4 +288,4 @@ def _summary(plan: Plan, seconds: float) -> Text:
         if counts[key] or key == "unchanged"
     ]
     style = "bold red" if counts["refused"] else "bold"
-    return Text.assemble((", ".join(said), style), "   ", (f"{seconds:.1f} s", "dim"))
+    return Text(", ".join(said), style=style)

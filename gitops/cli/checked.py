@@ -1,0 +1,104 @@
+"""`check` from its options to its exit code."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitops.cli.clock import today
+from gitops.cli.console import print_report, print_text
+from gitops.cli.exits import Exit, tell
+from gitops.cli.findings import exit_code
+from gitops.cli.opened import line_of, repository_root
+from gitops.cli.options import HERE, FailOn, Format
+from gitops.cli.planned import Display
+from gitops.cli.progress import progress_bar
+from gitops.cli.reported import print_reported
+from gitops.git.checkout import open_checkout
+from gitops.model.errors import UnreadableFileError
+from gitops.model.findings import Location
+from gitops.reporters.check_json import check_document
+from gitops.reporters.json_report import to_text
+from gitops.reporters.text.check import check_report
+from gitops.usecases.change import LoadedChange, Request, find_change, load_change
+from gitops.usecases.check import Checking, CheckOutcome
+from gitops.usecases.check import check as run_check
+from gitops.usecases.history_choice import HistoryChoice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The options that say what is checked."""
+
+    repo: Path
+    base: str
+    head: str | None
+    registries: tuple[str, ...]
+    history: HistoryChoice
+    drift: bool
+
+
+def run(asked: Asked, display: Display, started: float) -> int:
+    """Check, print, and answer the exit code; `started` is by the monotonic clock."""
+    root = repository_root(asked.repo)
+    with open_checkout(root) as checkout, progress_bar(no_color=display.no_color) as progress:
+        change = find_change(checkout, Request(base=asked.base, head=asked.head))
+        loaded = load_change(change, progress)
+        checking = Checking(
+            loaded=loaded,
+            reference=asked.base,
+            today=today(),
+            registries=asked.registries,
+            choice=asked.history,
+            drift=asked.drift,
+            command=_command(asked, display),
+        )
+        outcome = run_check(checking, progress)
+        _show(outcome, loaded, display, started)
+    for name, error in outcome.errors.items():
+        tell(error, f"no answer for {name}: ")
+    return _code(outcome, asked, display)
+
+
+def _command(asked: Asked, display: Display) -> str:
+    """The line that gives this answer again, wherever the output went."""
+    words = ["pulsar-gitops", "check", "--base", asked.base]
+    words += ["--head", asked.head] if asked.head is not None else []
+    words += ["--repo", str(asked.repo)] if asked.repo != HERE else []
+    words += [word for name in asked.registries for word in ("--registry", name)]
+    words += ["--history", asked.history] if asked.history is not HistoryChoice.AUTO else []
+    words += ["--drift"] if asked.drift else []
+    words += ["--fail-on", display.fail_on] if display.fail_on is not FailOn.ERROR else []
+    return shlex.join(words)
+
+
+def _show(outcome: CheckOutcome, loaded: LoadedChange, display: Display, started: float) -> None:
+    if display.output_format is Format.JSON:
+        print_text(to_text(check_document(outcome.report)), display.output)
+        return
+    root = loaded.change.checkout.root
+    if print_reported(outcome.report, display.output_format, root, display.output):
+        return
+
+    def excerpt(where: Location) -> str | None:
+        tree = loaded.base_tree if where.in_base else loaded.head_tree
+        try:
+            return line_of(tree.read(where.file), where.line)
+        except UnreadableFileError:
+            return None
+
+    report = check_report(outcome.report, excerpt, seconds=time.monotonic() - started)
+    print_report(report, output=display.output, no_color=display.no_color)
+
+
+def _code(outcome: CheckOutcome, asked: Asked, display: Display) -> int:
+    """4 where a registry has no answer, else 1 where a finding is bad enough."""
+    report = outcome.report
+    named = asked.history is not HistoryChoice.AUTO
+    failures = {Exit.OUTSIDE if named else error.exit_code for error in outcome.errors.values()}
+    if failures:
+        return max(failures)
+    found = [*report.findings, *(each for one in report.registries for each in one.plan.findings)]
+    return exit_code(found, display.fail_on)

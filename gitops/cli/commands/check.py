@@ -1,0 +1,52 @@
+"""`check`: what a pull request does, and nothing else."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.options import HERE, FailOn, Format
+from gitops.usecases.history_choice import HistoryChoice
+
+
+def check(
+    base: Annotated[
+        str, typer.Option("--base", metavar="REF", help="What the change is to be merged into.")
+    ],
+    head: Annotated[
+        str | None,
+        typer.Option("--head", metavar="REF", help="The change.", show_default="the folder"),
+    ] = None,
+    history: Annotated[
+        HistoryChoice, typer.Option("--history", help="Where known versions come from.")
+    ] = HistoryChoice.AUTO,
+    drift: Annotated[
+        bool, typer.Option("--drift", help="Compare a live registry with the whole base, too.")
+    ] = False,
+    repo: options.Repo = HERE,
+    registry: options.RegistryNames = None,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+    fail_on: options.Threshold = FailOn.ERROR,
+    no_color: options.NoColor = False,
+) -> int:
+    """Check what a change touches and reaches, as before a merge."""
+    from gitops.cli import checked
+    from gitops.cli.planned import Display
+
+    started = time.monotonic()
+    asked = checked.Asked(
+        repo=repo,
+        base=base,
+        head=head,
+        registries=tuple(registry or ()),
+        history=history,
+        drift=drift,
+    )
+    display = Display(
+        output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
+    )
+    return checked.run(asked, display, started)

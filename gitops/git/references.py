@@ -1,0 +1,63 @@
+"""From what people call a commit to the commit, and what two of them have in common."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitops.git.checkout import Checkout
+from gitops.model.errors import OutsideError, UsageError
+from gitops.repository.suggestions import did_you_mean
+
+_WHOLE: Final = re.compile(r"[0-9a-f]{40}")
+_ACTIONS: Final = "with actions/checkout: `fetch-depth: 0`"
+_NO_MORE: Final = 1
+"""The exit status of `merge-base` and of `rev-parse --quiet` for: there is none."""
+
+
+def commit_of(checkout: Checkout, reference: str) -> str:
+    """The 40 hex digits of a commit; raises UsageError with what to do where there is none."""
+    if reference.startswith("-") or "\0" in reference or not reference.strip():
+        raise UsageError(f"'{reference}' is no name of a commit", hint="name a branch or a commit")
+    found = checkout.line(
+        *("rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"),
+        answers=(0, _NO_MORE, 128),
+    )
+    if _WHOLE.fullmatch(found):
+        return found
+    raise UsageError(f"git knows no commit '{reference}'", hint=_how_to_get(checkout, reference))
+
+
+def merge_base(checkout: Checkout, base: str, head: str, reference: str) -> str:
+    """The newest commit that both descend from; `reference` is what the user calls `base`.
+
+    Raises OutsideError where a shallow clone lacks it, UsageError where there is none.
+    """
+    found = checkout.line("merge-base", base, head, answers=(0, _NO_MORE))
+    if found:
+        return found
+    if checkout.is_shallow:
+        raise OutsideError(
+            f"the clone is too shallow: it lacks the commit that '{reference}' and the change "
+            "have in common",
+            hint="fetch more: git fetch --deepen=200 origin, or all: "
+            f"git fetch --unshallow origin; {_ACTIONS}",
+        )
+    raise UsageError(
+        f"'{reference}' and the change have no commit in common",
+        hint="name the branch that the change started from",
+    )
+
+
+def _how_to_get(checkout: Checkout, reference: str) -> str:
+    known = checkout.line("for-each-ref", "--format=%(refname:short)").splitlines()
+    on_remote = [name for name in known if name.partition("/")[2] == reference]
+    if on_remote:
+        return f"did you mean {on_remote[0]}?"
+    near = did_you_mean(reference, known)
+    branch = reference.removeprefix("origin/").removeprefix("refs/remotes/origin/")
+    if not re.fullmatch(r"[\w./-]+", branch):
+        return near or "name a branch, a tag or a commit that is in this clone"
+    into = "" if _WHOLE.fullmatch(branch) else f":refs/remotes/origin/{branch}"
+    fetch = f"if it is on the remote: git fetch origin {branch}{into} ({_ACTIONS})"
+    return f"{near} {fetch}" if near else fetch

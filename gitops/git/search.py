@@ -1,0 +1,36 @@
+"""Which files of a commit hold a word: found by git, without reading them here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from gitops.git.checkout import Checkout
+
+_NONE: Final = 1
+"""The exit status of `git grep` where nothing is found."""
+_SPECIAL: Final = re.compile(r"([*?\[\\])")
+
+
+def files_with(
+    checkout: Checkout, commit: str, words: Iterable[str], endings: Iterable[str]
+) -> frozenset[str]:
+    """The files with one of these endings in which one of the words stands anywhere.
+
+    Paths count from the folder of the schemas. A word with a line end is looked for line by line.
+    """
+    lines = [line for word in words for line in word.split("\n") if line]
+    if not lines:
+        return frozenset()
+    folder = _SPECIAL.sub(r"\\\1", checkout.prefix)
+    found = checkout.ask(
+        *("grep", "--files-with-matches", "--null", "--full-name", "--text", "--fixed-strings"),
+        *("-f", "-", commit, "--"),
+        *(f":(top){folder}*{ending}" for ending in endings),
+        stdin="\n".join(lines).encode("utf-8", "surrogatepass"),
+        answers=(0, _NONE),
+    )
+    start = f"{commit}:{checkout.prefix}"
+    paths = found.decode("utf-8", "surrogateescape").split("\0")
+    return frozenset(path.removeprefix(start) for path in paths if path.startswith(start))

@@ -1,0 +1,101 @@
+"""The files of a commit as a FileTree, without checking them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.git.checkout import Checkout, GitFailedError
+from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
+from gitops.repository.files import SKIPPED
+
+_LINK: Final = "120000"
+_SUBMODULE: Final = "160000"
+_MOST_LINKS: Final = 40
+"""Linux follows as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What stands at a path: the mode as git writes it, and the blob's name."""
+
+    mode: str
+    blob: str
+
+
+class CommitTree:
+    """The files of a commit below the folder of the schemas.
+
+    A symbolic link leads where it would lead in a checkout, and never out of that folder. A
+    submodule is listed as a file that cannot be read: its files are in another repository.
+    """
+
+    def __init__(self, checkout: Checkout, entries: Mapping[str, Entry]) -> None:
+        self._checkout = checkout
+        self._entries = entries
+
+    def paths(self) -> tuple[str, ...]:
+        """All files, sorted, without those of virtual environments and installed packages."""
+        return tuple(sorted(self._entries))
+
+    def read(self, path: str) -> bytes:
+        """The content of a file; raises UnreadableFileError, OutsideRepositoryError."""
+        found = self.resolve(path)
+        entry = self._entries.get(found)
+        if entry is None:
+            raise UnreadableFileError("no such file", where=path)
+        return self._checkout.blob(entry.blob, path)
+
+    def resolve(self, path: str) -> str:
+        """Where a path leads through symbolic links; raises UnreadableFileError."""
+        ahead, done, links = path.split("/"), list[str](), 0
+        while ahead:
+            part = ahead.pop(0)
+            if part == "..":
+                if not done:
+                    raise OutsideRepositoryError("leads outside the repository", where=path)
+                done.pop()
+            elif part not in ("", "."):
+                done.append(part)
+                target = self._link(path, "/".join(done))
+                if target is not None:
+                    links += 1
+                    if links > _MOST_LINKS:
+                        raise UnreadableFileError("no such file", where=path)
+                    done.pop()
+                    ahead = target.split("/") + ahead
+        return "/".join(done)
+
+    def _link(self, path: str, place: str) -> str | None:
+        """The target of a link that stands at `place`, None where there is no link."""
+        entry = self._entries.get(place)
+        if entry is None:
+            return None
+        if entry.mode == _SUBMODULE:
+            raise UnreadableFileError("a submodule, whose files are elsewhere", where=path)
+        if entry.mode != _LINK:
+            return None
+        target = self._checkout.blob(entry.blob, path).decode("utf-8", "surrogateescape")
+        if target.startswith("/"):
+            raise OutsideRepositoryError("leads outside the repository", where=path)
+        return target
+
+
+def tree_of(checkout: Checkout, commit: str) -> CommitTree:
+    """The files of a commit; raises GitFailedError for one that no checkout could be made of."""
+    places = [checkout.prefix] if checkout.prefix else []
+    listed = checkout.ask("ls-tree", "-r", "-z", "--full-tree", commit, "--", *places)
+    entries: dict[str, Entry] = {}
+    for line in listed.decode("utf-8", "surrogateescape").split("\0"):
+        if not line:
+            continue
+        head, _, path = line.partition("\t")
+        mode, _, blob = head.split(" ")
+        place = path.removeprefix(checkout.prefix)
+        parts = place.split("/")
+        if ".." in parts or "." in parts:
+            raise GitFailedError("the commit holds a path that leads out of it", where=commit)
+        if not SKIPPED.intersection(parts):
+            entries[place] = Entry(mode, blob)
+    return CommitTree(checkout, entries)

@@ -1,0 +1,186 @@
+"""Guards of a change: findings about what it does beyond its single schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from gitops.model.config import Config, SafetyConfig
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import RefusedSchema
+from gitops.model.policy import (
+    BrokerDefaults,
+    Policies,
+    PolicyChange,
+    PolicyValue,
+    SchemaCompatibilityStrategy,
+    camel_case,
+)
+from gitops.model.rules import RULES, finding
+from gitops.planning.policies import direction, policy_text
+
+_IN_BASE: Final = "in the base"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loosened:
+    """A policy that lets more through than before; `subject` is a topic or a namespace."""
+
+    subject: NamespaceName | TopicName
+    change: PolicyChange
+
+
+def of_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
+    """A manifest is gone; `where` it was, in the base."""
+    found = finding(
+        "CHECK-R001",
+        f"the manifest of {topic} is removed ({_IN_BASE}: {where}); its schema stays in the "
+        "registry, and nothing here manages it any more",
+        location=replace(where, in_base=True),
+        subject=str(topic),
+        hint="keep the manifest; or set safety.allowDeletions, and `plan --prune` deletes the "
+        "schema with all its versions",
+    )
+    return _unless_allowed(found, safety)
+
+
+def of_let_go(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
+    """A manifest says nothing of a schema any more."""
+    found = finding(
+        "CHECK-R001",
+        f"the schema of {topic} is taken out of its manifest; it stays in the registry, and "
+        "nothing here manages it any more",
+        location=where,
+        subject=str(topic),
+        hint="keep schema: in the manifest; with safety.allowDeletions this stops nobody",
+    )
+    return _unless_allowed(found, safety)
+
+
+def of_renamed(new: TopicName, old: TopicName, where: Location, safety: SafetyConfig) -> Finding:
+    """A topic's file has another name: to Pulsar that is another topic."""
+    found = finding(
+        "CHECK-R002",
+        f"{old} becomes {new}, which starts without its history: consumers of the old topic's "
+        "messages stay behind",
+        location=where,
+        subject=str(new),
+        hint=f"a file may be renamed and keep its topic: write topic: {old.local_name} in it",
+    )
+    return _unless_allowed(found, safety)
+
+
+def _unless_allowed(found: Finding, safety: SafetyConfig) -> Finding:
+    """With safety.allowDeletions it is told and stops nobody."""
+    return replace(found, severity=Severity.WARNING) if safety.allow_deletions else found
+
+
+def loosened(
+    subject: NamespaceName | TopicName, head: Policies, before: Mapping[str, PolicyValue]
+) -> tuple[Loosened, ...]:
+    """The policies in `head` that let more through than what holds `before`, by camelCase key."""
+    found = []
+    for field in fields(head):
+        key, value = camel_case(field.name), getattr(head, field.name)
+        change = PolicyChange(key=key, before=before.get(key), after=value)
+        if value is not None and direction(change) == "loosened":
+            found.append(Loosened(subject=subject, change=change))
+    return tuple(found)
+
+
+def in_force(
+    base: Policies, observed: Policies, above: Mapping[str, PolicyValue]
+) -> dict[str, PolicyValue]:
+    """What holds before a change, by camelCase key: the files', the registry's, what is above."""
+    held: dict[str, PolicyValue] = {}
+    for field in fields(base):
+        key = camel_case(field.name)
+        values = getattr(base, field.name), getattr(observed, field.name), above.get(key)
+        held[key] = next((value for value in values if value not in _NOTHING), None)
+    return held
+
+
+_NOTHING: Final = (None, SchemaCompatibilityStrategy.UNDEFINED)
+
+
+def of_defaults(defaults: BrokerDefaults) -> dict[str, PolicyValue]:
+    """What a broker does where nobody says anything, by the keys of policies."""
+    return {
+        "schemaCompatibilityStrategy": defaults.schema_compatibility_strategy,
+        "isAllowAutoUpdateSchema": defaults.is_allow_auto_update_schema_enabled,
+        "schemaValidationEnforced": defaults.is_schema_validation_enforced,
+    }
+
+
+def of_loosened(one: Loosened, where: Location | None) -> Finding:
+    """A policy lets more through."""
+    kind = "topic" if isinstance(one.subject, TopicName) else "namespace"
+    change = one.change
+    return finding(
+        "CHECK-R003",
+        f"{change.key} of {kind} {one.subject} is loosened: "
+        f"{policy_text(change.before)} → {policy_text(change.after)}",
+        location=where,
+        subject=str(one.subject),
+        hint="whoever owns the topics should agree; `pulsar-gitops explain CHECK-R003` says more",
+    )
+
+
+def of_let_in(
+    refused: RefusedSchema, now: SchemaCompatibilityStrategy, where: Location | None
+) -> Finding:
+    """The change alters a strategy, and only so Pulsar takes the schema; `refused` says why not."""
+    why = refused.findings[0].message if refused.findings else "Pulsar refuses it"
+    return finding(
+        "CHECK-R004",
+        f"{refused.topic} is accepted only because this change makes {refused.strategy.value} "
+        f"{now.value}; before: {why}",
+        location=where,
+        subject=str(refused.topic),
+        hint="change the policy and the schema in two pull requests, the policy first",
+    )
+
+
+def of_share(touched: int, topics: int, safety: SafetyConfig) -> tuple[Finding, ...]:
+    """A finding where `touched` of the base's `topics` are more than the allowed share."""
+    if topics < safety.min_topics or touched <= topics * safety.max_changed_share:
+        return ()
+    return (
+        finding(
+            "CHECK-R005",
+            f"{touched} of {topics} topics change, more than {safety.max_changed_share:.0%}",
+            hint="split the change, or raise safety.maxChangedShare in gitops.yaml",
+        ),
+    )
+
+
+def of_limits(base: Config, head: Config, where: Location) -> tuple[Finding, ...]:
+    """Findings where `head` is checked by weaker limits than those of `base`."""
+    return tuple(
+        finding("CHECK-R006", message, location=where, hint="a reviewer should know why")
+        for message in (*_weaker_safety(base.safety, head.safety), *_weaker_rules(base, head))
+    )
+
+
+def _weaker_safety(base: SafetyConfig, head: SafetyConfig) -> list[str]:
+    said = []
+    if head.max_changed_share > base.max_changed_share:
+        shares = f"{base.max_changed_share:.0%} → {head.max_changed_share:.0%}"
+        said.append(f"safety.maxChangedShare is raised: {shares}")
+    if head.min_topics > base.min_topics:
+        said.append(f"safety.minTopics is raised: {base.min_topics} → {head.min_topics}")
+    if head.allow_deletions and not base.allow_deletions:
+        said.append("safety.allowDeletions is set")
+    return said
+
+
+def _weaker_rules(base: Config, head: Config) -> list[str]:
+    said = []
+    for rule in sorted({*base.rules, *head.rules} & RULES.keys()):
+        default = RULES[rule].severity
+        old, new = base.rules.get(rule, default), head.rules.get(rule, default)
+        if new < old and RULES[rule].configurable:
+            said.append(f"{rule} is rated lower: {old.name.lower()} → {new.name.lower()}")
+    return said

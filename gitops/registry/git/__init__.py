@@ -1,0 +1,1 @@
+"""Definitions along the history of a commit as a Registry."""

@@ -1,0 +1,65 @@
+"""What a registry is that can only be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitops.model.errors import UsageError
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import BrokerDefaults, PolicyChange
+from gitops.model.schema import SchemaInfo
+
+
+class ReadOnly:
+    """Name, address and defaults of such a registry, and an error for everything that writes."""
+
+    def __init__(self, name: str, address: str, defaults: BrokerDefaults) -> None:
+        self._name = name
+        self._address = address
+        self._defaults = defaults
+
+    @property
+    def name(self) -> str:
+        """The name that `gitops.yaml` gives to the registry that this stands for."""
+        return self._name
+
+    @property
+    def address(self) -> str:
+        """Where it is, for people."""
+        return self._address
+
+    @property
+    def defaults(self) -> BrokerDefaults:
+        """What holds where neither topic nor namespace says anything."""
+        return self._defaults
+
+    def create_namespace(self, namespace: NamespaceName) -> None:
+        """Not here; raises UsageError."""
+        raise self._refused(namespace)
+
+    def set_policies(
+        self, subject: NamespaceName | TopicName, changes: Iterable[PolicyChange]
+    ) -> None:
+        """Not here; raises UsageError."""
+        del changes
+        raise self._refused(subject)
+
+    def register_schema(self, topic: TopicName, info: SchemaInfo) -> int:
+        """Not here; raises UsageError."""
+        del info
+        raise self._refused(topic)
+
+    def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
+        """Not here; raises UsageError."""
+        del force
+        raise self._refused(topic)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _refused(self, subject: NamespaceName | TopicName) -> UsageError:
+        return UsageError(
+            f"{subject} cannot be changed here: {self._address} is only a record",
+            where=self._address,
+            hint=f"`pulsar-gitops apply --registry {self._name}` changes the registry itself",
+        )

@@ -1,0 +1,63 @@
+"""A check as stable JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gitops.model.check import CheckReport, RegistryCheck, Touched
+from gitops.model.findings import Finding
+from gitops.planning.plan_document import API_VERSION, finding_document, to_document
+
+
+def check_document(report: CheckReport) -> dict[str, Any]:
+    """Everything in a report, sorted, without a time."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Check",
+        "base": report.base,
+        "head": report.head,
+        "reference": report.reference,
+        "files": report.files,
+        "touched": _touched(report.touched),
+        "registries": [_registry(one) for one in report.registries],
+        "failures": [
+            {"registry": name, "message": why} for name, why in sorted(report.failures.items())
+        ],
+        "findings": _findings(report.findings),
+        "command": report.command,
+    }
+
+
+def _touched(touched: Touched) -> dict[str, Any]:
+    return {
+        "topics": {str(name): list(files) for name, files in touched.topics.items()},
+        "namespaces": {str(name): list(files) for name, files in touched.namespaces.items()},
+        "clients": list(touched.clients),
+        "waivers": list(touched.waivers),
+        "removed": [str(topic) for topic in touched.removed],
+        "renamed": {str(new): str(old) for new, old in touched.renamed.items()},
+    }
+
+
+def _registry(one: RegistryCheck) -> dict[str, Any]:
+    history = one.history
+    return {
+        "plan": to_document(one.plan),
+        "history": {
+            "source": history.source.value,
+            "recorded": history.recorded or None,
+            "limits": list(history.limits),
+        },
+        "strategiesBefore": _by_name({t: s.value for t, s in one.strategies_before.items()}),
+        "refusedBefore": _by_name({t: _findings(f) for t, f in one.refused_before.items()}),
+        "drift": to_document(one.drift) if one.drift else None,
+    }
+
+
+def _by_name(values: Mapping[Any, Any]) -> dict[str, Any]:
+    return dict(sorted((str(name), value) for name, value in values.items()))
+
+
+def _findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    return [finding_document(each) for each in findings]

@@ -1,0 +1,236 @@
+"""The files that must be read to understand a change, out of a repository of any size.
+
+The changed files, what they need, and what needs them, in both versions of the repository. More
+files than that do no harm: what a change reaches is decided once they are loaded.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.model.errors import UnreadableFileError
+from gitops.ports import FileTree
+from gitops.repository.broken_snapshots import SNAPSHOTS
+from gitops.repository.changes import ChangedFile
+from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE
+from gitops.repository.mentions import Mentions, mentions
+from gitops.repository.words import Kind, Words
+
+Search = Callable[[Iterable[str], Iterable[str]], Iterable[str]]
+"""From words and endings of files to the unchanged files in which one of the words stands."""
+
+_FREE: Final = (SNAPSHOTS, "samples/")
+_ESCAPES: Final = (("\\u", (".avsc",)), ("\\", (".yaml",)))
+"""How a text hides a word from the search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """The files to read, and for those that a change leads to, the changed files that do."""
+
+    files: frozenset[str]
+    leads: dict[str, frozenset[str]]
+
+
+def reach(
+    trees: tuple[FileTree, FileTree],
+    changes: Sequence[ChangedFile],
+    search: Search,
+    folders: Iterable[str] = (),
+) -> Reached:
+    """What a change touches, needs and reaches in `trees`, the old and the new one.
+
+    `folders` are read with all their manifests: those of namespaces whose policies change other
+    than by their own file.
+    """
+    state = _Reach(trees, changes, search)
+    state.start(folders)
+    state.run()
+    return Reached(
+        files=frozenset(state.leads),
+        leads={path: frozenset(leads) for path, leads in state.leads.items() if leads},
+    )
+
+
+def is_mentioned(tree: FileTree, path: str, search: Search, without: Collection[str]) -> bool:
+    """Whether a file that is in `tree`, and not in `without`, names this one or a type of it.
+
+    What is read to understand a change need not hold all that use a file.
+    """
+    try:
+        own = mentions(path, tree.read(path))
+    except UnreadableFileError:
+        return False
+    found = {*search([posixpath.basename(path)], Kind.FILE.endings)}
+    found.update(search(own.defines, Kind.TYPE.endings))
+    for other in found.intersection(tree.paths()).difference(without, [path]):
+        with suppress(UnreadableFileError):
+            said = mentions(other, tree.read(other))
+            if path in said.files or not said.types.isdisjoint(own.defines):
+                return True
+    return False
+
+
+class _Reach:
+    """The closure while it is made: path → the changed files that lead there.
+
+    A path to which none leads is needed by another one, and not reached by the change.
+    """
+
+    def __init__(
+        self, trees: tuple[FileTree, FileTree], changes: Sequence[ChangedFile], search: Search
+    ) -> None:
+        self.leads: dict[str, set[str]] = {}
+        self._trees = trees
+        self._search = search
+        self._changed = {path for each in changes for path in (each.before, each.after) if path}
+        self._known = frozenset(path for tree in trees for path in tree.paths())
+        self._folders: dict[str, list[str]] = {}
+        for path in self._known:
+            self._folders.setdefault(path.rpartition("/")[0], []).append(path)
+        self._waiting: list[str] = []
+        self._read: dict[str, tuple[Mentions, ...]] = {}
+        self._words = Words()
+        self._hits: set[str] = set()
+
+    def start(self, folders: Iterable[str]) -> None:
+        """What is read in any case."""
+        for path in self._changed:
+            self._add(path, {path})
+        for path in (CONFIG, *self._folders.get("waivers", ())):
+            self._add(path, ())
+        for folder in folders:
+            self._add_manifests(folder)
+
+    def run(self) -> None:
+        """Follow everything to its end, searching once for all words of a round."""
+        for word, endings in _ESCAPES:
+            self._hits.update(self._search([word], endings))
+        while self._waiting:
+            while self._waiting:
+                self._follow(self._waiting.pop())
+            for kind, words in self._words.fresh().items():
+                self._hits.update(self._search(words, kind.endings))
+            for path in self._hits & self._known:
+                self._take(path)
+
+    def _add(self, path: str, leads: Iterable[str]) -> None:
+        if path not in self._known:
+            return
+        known = self.leads.get(path)
+        if known is None or not known.issuperset(leads):
+            self.leads.setdefault(path, set()).update(leads)
+            self._waiting.append(path)
+
+    def _add_manifests(self, folder: str) -> None:
+        for path in self._folders.get(folder, ()):
+            if path.endswith(".yaml"):
+                self._add(path, ())
+
+    def _follow(self, path: str) -> None:
+        if path.startswith(_FREE):
+            return
+        leads = self.leads[path]
+        is_manifest = path.endswith(".yaml")
+        if is_manifest and path.startswith("namespaces/"):
+            self._follow_manifest(path, leads)
+        elif is_manifest and path.startswith(("clients/", "waivers/")):
+            self._follow_topics(path, leads)
+        elif leads and path != CONFIG:
+            self._words.add(Kind.FILE, [posixpath.basename(path)], leads)
+            self._words.add(Kind.TYPE, self._affected_types(path), leads)
+        for each in self._mentions(path):
+            self._words.add(Kind.TYPE, each.types, ())
+            for file in each.files:
+                self._need(file)
+
+    def _follow_manifest(self, path: str, leads: set[str]) -> None:
+        folder, name = posixpath.split(path)
+        self._add(f"{folder}/{NAMESPACE_FILE}", ())
+        if name == NAMESPACE_FILE and leads:
+            self._add_manifests(folder)
+        elif leads:
+            topics = {_local(topic) for each in self._mentions(path) for topic in each.topics}
+            topics.add(name.removesuffix(".yaml"))
+            for topic in topics:
+                # Perhaps another manifest of the same topic.
+                self._add(f"{folder}/{topic}.yaml", ())
+            self._words.add(Kind.TOPIC, topics, leads)
+
+    def _follow_topics(self, path: str, leads: set[str]) -> None:
+        """A waiver leads to its topic; a changed client is read with its topics."""
+        is_waiver = path.startswith("waivers/")
+        for each in self._mentions(path):
+            if leads and not is_waiver:
+                self._words.add(Kind.CLIENT, each.names, leads)
+            for topic in each.topics if path in leads else ():
+                self._add(_manifest_of(topic), leads if is_waiver else ())
+                self._words.add(Kind.TOPIC, [_local(topic)], leads if is_waiver else ())
+
+    def _need(self, file: str) -> None:
+        self._add(file, ())
+        if file not in self._known:
+            ending = posixpath.splitext(file)[1]
+            for path in self._folders.get(posixpath.dirname(file), ()):
+                if ending and path.endswith(ending):
+                    # Somebody may have meant it; the hint will say so.
+                    self._add(path, ())
+
+    def _affected_types(self, path: str) -> set[str]:
+        """The types of a file that differ between both versions; all where it did not change."""
+        found = self._mentions(path)
+        if path in self._changed and len(found) == len(self._trees):
+            old, new = found
+            names = {*old.defines, *new.defines}
+            return {name for name in names if old.defines.get(name) != new.defines.get(name)}
+        return {name for each in found for name in each.defines}
+
+    def _take(self, path: str) -> None:
+        """Add a file that the search found, if what it says is what was looked for."""
+        if path not in self._read and not self._is_worth_parsing(path):
+            return
+        for each in self._mentions(path):
+            if any(self._words.is_wanted(Kind.TYPE, name) for name in each.defines):
+                self._add(path, ())
+            if leads := set(self._leading(path, each)):
+                self._add(path, leads)
+
+    def _is_worth_parsing(self, path: str) -> bool:
+        try:
+            return self._words.may_be_in(self._trees[1].read(path))
+        except UnreadableFileError:
+            return False
+
+    def _leading(self, path: str, each: Mentions) -> Iterator[str]:
+        for name in each.types:
+            yield from self._words.leads(Kind.TYPE, name)
+        for file in each.files:
+            yield from self.leads.get(file, ())
+        for topic in each.topics:
+            yield from self._words.leads(Kind.TOPIC, _local(topic))
+        if path.startswith("clients/"):
+            for name in each.names:
+                yield from self._words.leads(Kind.CLIENT, name)
+
+    def _mentions(self, path: str) -> tuple[Mentions, ...]:
+        """What the file mentions in each version that differs; the old one first."""
+        if path not in self._read:
+            contents: list[bytes] = []
+            for tree in self._trees if path in self._changed else self._trees[1:]:
+                with suppress(UnreadableFileError):
+                    contents.append(tree.read(path))
+            self._read[path] = tuple(mentions(path, data) for data in contents)
+        return self._read[path]
+
+
+def _local(topic: str) -> str:
+    return topic.rpartition("/")[2]
+
+
+def _manifest_of(topic: str) -> str:
+    namespace, _, name = topic.rpartition("://")[2].rpartition("/")
+    return f"namespaces/{namespace}/{name}.yaml"

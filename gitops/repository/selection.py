@@ -1,0 +1,27 @@
+"""A part of a tree as a tree of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from gitops.model.errors import UnreadableFileError
+from gitops.ports import FileTree
+
+
+class SelectedTree:
+    """Only these files of a tree; the others are as if they were not there."""
+
+    def __init__(self, tree: FileTree, selected: Collection[str]) -> None:
+        self._tree = tree
+        self._paths = tuple(path for path in tree.paths() if path in selected)
+        self._known = frozenset(self._paths)
+
+    def paths(self) -> tuple[str, ...]:
+        """The selected files that are there, sorted."""
+        return self._paths
+
+    def read(self, path: str) -> bytes:
+        """The content of a selected file; raises UnreadableFileError."""
+        if path not in self._known:
+            raise UnreadableFileError("no such file", where=path)
+        return self._tree.read(path)

@@ -1,0 +1,201 @@
+"""A change of a repository: both versions of its files, as much of them as the change needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from gitops.git.changes import ChangedFolder, changes_between, changes_in_folder
+from gitops.git.checkout import Checkout
+from gitops.git.references import commit_of, merge_base
+from gitops.git.search import files_with
+from gitops.git.tree import CommitTree, tree_of
+from gitops.model.config import Config
+from gitops.model.errors import InvalidNameError, UsageError
+from gitops.model.names import NamespaceName
+from gitops.model.repository import Repository
+from gitops.model.state import RegistryState
+from gitops.ports import FileTree, Progress, no_progress
+from gitops.repository.changes import ChangedFile
+from gitops.repository.files import FolderTree
+from gitops.repository.loader import load
+from gitops.repository.loading.layout import CONFIG
+from gitops.repository.loading.settings import load_settings
+from gitops.repository.reaching import is_mentioned, reach
+from gitops.repository.selection import SelectedTree
+from gitops.repository.sources import Sources
+
+NO_CONFIG: Final = Config(registries={}, default_registry="")
+UNUSED: Final = "REPO-R023"
+"""The rule of files that nothing uses."""
+_NAMESPACE_FILE: Final = re.compile(r"namespaces/([^/]+/[^/]+)/namespace\.yaml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a user asks for: the base, and the change; None for the files in the folder."""
+
+    base: str
+    head: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Two versions of the files.
+
+    `base` is the commit that both have in common; `head` is empty for the files in the folder.
+    """
+
+    checkout: Checkout
+    base: str
+    head: str
+    base_tree: CommitTree
+    head_tree: FileTree
+    files: tuple[ChangedFile, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedChange:
+    """What both versions say, as far as the change touches and reaches it.
+
+    `leads` are, for files that the change reaches, the changed files that lead there. The trees
+    hold what was read and nothing else. `used` are definitions that only files use which were not
+    read. `had_config` is false where the base is no schemas repository.
+    """
+
+    change: Change
+    base: Repository
+    head: Repository
+    base_tree: FileTree
+    head_tree: FileTree
+    leads: Mapping[str, frozenset[str]]
+    used: frozenset[str] = frozenset()
+    had_config: bool
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """The paths that were changed, old and new ones."""
+        both = ((each.before, each.after) for each in self.change.files)
+        return frozenset(path for pair in both for path in pair if path)
+
+    @cached_property
+    def renamed(self) -> Mapping[str, str]:
+        """New path → old path, of files that git takes for renamed."""
+        return {
+            each.after: each.before
+            for each in self.change.files
+            if each.before and each.after and each.before != each.after
+        }
+
+    @cached_property
+    def is_config_changed(self) -> bool:
+        """Whether the change touches gitops.yaml."""
+        return CONFIG in self.changed
+
+    @cached_property
+    def namespace_files(self) -> Mapping[NamespaceName, str]:
+        """The changed files of namespaces, by namespace."""
+        found = {}
+        for path in sorted(self.changed):
+            match = _NAMESPACE_FILE.fullmatch(path)
+            try:
+                if match:
+                    found[NamespaceName.parse(match[1])] = path
+            except InvalidNameError:
+                continue  # which is a finding of the files
+        return found
+
+
+def find_change(checkout: Checkout, request: Request) -> Change:
+    """What a user's words mean; raises UsageError, OutsideError."""
+    tip = commit_of(checkout, request.base)
+    head = commit_of(checkout, request.head or "HEAD")
+    base = merge_base(checkout, tip, head, request.base)
+    old = tree_of(checkout, base)
+    if request.head is not None:
+        new = tree_of(checkout, head)
+        files = changes_between(checkout, base, head)
+        return Change(
+            checkout=checkout, base=base, head=head, base_tree=old, head_tree=new, files=files
+        )
+    files = changes_in_folder(checkout, base)
+    lying = ChangedFolder(old, FolderTree(checkout.root), files)
+    return Change(
+        checkout=checkout, base=base, head="", base_tree=old, head_tree=lying, files=files
+    )
+
+
+def load_change(change: Change, progress: Progress = no_progress) -> LoadedChange:
+    """Read what the change touches, needs and reaches.
+
+    Raises UsageError where the new version is no schemas repository.
+    """
+
+    def search(words: Iterable[str], endings: Iterable[str]) -> frozenset[str]:
+        return files_with(change.checkout, change.base, words, endings)
+
+    trees = change.base_tree, change.head_tree
+    found = reach(trees, change.files, search, _other_folders(change))
+    base_tree, head_tree = (SelectedTree(tree, found.files) for tree in trees)
+    base, had_config = _load_base(base_tree)
+    head = load(head_tree, progress)
+    unused = {each.location.file for each in head.findings if each.rule == UNUSED and each.location}
+    changed = {path for each in change.files for path in (each.before, each.after) if path}
+    return LoadedChange(
+        change=change,
+        base=base,
+        head=head,
+        used=frozenset(
+            path
+            for path in sorted(unused)
+            if is_mentioned(change.head_tree, path, search, unused | changed)
+        ),
+        base_tree=base_tree,
+        head_tree=head_tree,
+        leads=found.leads,
+        had_config=had_config,
+    )
+
+
+def _load_base(tree: FileTree) -> tuple[Repository, bool]:
+    if CONFIG in tree.paths():
+        return load(tree), True
+    return Repository(config=NO_CONFIG, desired=RegistryState(), digest=""), False
+
+
+def _other_folders(change: Change) -> list[str]:
+    """The folders of namespaces whose policies change in gitops.yaml."""
+    if not any(CONFIG in (each.before, each.after) for each in change.files):
+        return []
+    try:
+        base, head = (
+            load_settings(Sources(SelectedTree(tree, {CONFIG})))[0]
+            for tree in (change.base_tree, change.head_tree)
+        )
+    except UsageError:
+        return []
+    paths = {*change.base_tree.paths(), *change.head_tree.paths()}
+    folders = {path.rpartition("/")[0] for path in paths if path.startswith("namespaces/")}
+    if defaults_differ(base, head):
+        return sorted(folders)
+    return sorted(folders & {f"namespaces/{name}" for name in overrides_that_differ(base, head)})
+
+
+def defaults_differ(base: Config, head: Config) -> bool:
+    """Whether what a registry's brokers do by default is said to be another."""
+    return any(
+        base.registries[name].broker_defaults != head.registries[name].broker_defaults
+        for name in base.registries.keys() & head.registries.keys()
+    )
+
+
+def overrides_that_differ(base: Config, head: Config) -> frozenset[NamespaceName]:
+    """The namespaces to which a registry gives other policies of its own than before."""
+    found: set[NamespaceName] = set()
+    for name in base.registries.keys() & head.registries.keys():
+        old, new = base.registries[name].namespaces, head.registries[name].namespaces
+        found |= {each for each in {*old, *new} if old.get(each) != new.get(each)}
+    return frozenset(found)

@@ -1,0 +1,158 @@
+"""What is wrong with the files of a change, and its guards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from gitops.model.check import Touched
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import RefusedSchema
+from gitops.model.policy import NamespacePolicies, PolicyValue
+from gitops.model.rules import with_severities
+from gitops.model.state import NamespaceState
+from gitops.planning.change_guards import (
+    Loosened,
+    in_force,
+    loosened,
+    of_defaults,
+    of_let_go,
+    of_let_in,
+    of_limits,
+    of_loosened,
+    of_removed,
+    of_renamed,
+    of_share,
+)
+from gitops.planning.make import Question, strategy_of
+from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE, layout
+from gitops.repository.policy_places import policy_place
+from gitops.usecases.change import UNUSED, LoadedChange
+from gitops.usecases.touching import differs, files_of
+
+
+def own_findings(loaded: LoadedChange) -> tuple[Finding, ...]:
+    """Findings about files that the change touches, and those that it causes elsewhere."""
+    known = {each.fingerprint for each in loaded.base.findings}
+    found = []
+    for each in loaded.head.findings:
+        file = each.location.file if each.location else ""
+        is_used = each.rule == UNUSED and file in loaded.used
+        if not is_used and (each.fingerprint not in known or file in loaded.changed):
+            found.append(each)
+    return tuple(found)
+
+
+def is_config_broken(loaded: LoadedChange) -> bool:
+    """Whether the change leaves it open which registries there are."""
+    return any(_is_error(each, CONFIG) for each in own_findings(loaded))
+
+
+def broken_topics(loaded: LoadedChange) -> frozenset[TopicName]:
+    """The topics of which the change leaves open what they should be."""
+    bad = {
+        each.location.file
+        for each in own_findings(loaded)
+        if each.location and _is_error(each, each.location.file)
+    }
+    return frozenset(
+        topic
+        for topic, source in loaded.head.topics.items()
+        if bad & {*files_of(source), f"namespaces/{topic.namespace}/{NAMESPACE_FILE}"}
+    )
+
+
+def _is_error(found: Finding, file: str) -> bool:
+    where = found.location
+    return found.severity is Severity.ERROR and where is not None and where.file == file
+
+
+def guards(loaded: LoadedChange, touched: Touched) -> Iterator[Finding]:
+    """Findings about the change as a whole, whatever a registry holds."""
+    safety = loaded.head.config.safety
+    for topic in touched.removed:
+        yield of_removed(topic, loaded.base.topics[topic].manifest, safety)
+    for new, old in touched.renamed.items():
+        yield of_renamed(new, old, loaded.head.topics[new].manifest, safety)
+    count = len(layout(loaded.change.base_tree.paths()).topics)
+    yield from of_share(_changed_topics(loaded, touched), count, safety)
+    for topic in touched.topics:
+        if _is_let_go(loaded, topic):
+            yield of_let_go(topic, loaded.head.topics[topic].manifest, safety)
+
+
+def _is_let_go(loaded: LoadedChange, topic: TopicName) -> bool:
+    """Whether the manifest is there and its schema is not, for no mistake."""
+    states = loaded.base.desired.topics.get(topic), loaded.head.desired.topics.get(topic)
+    old, new = (state.history.latest if state else None for state in states)
+    return bool(old and not new) and topic not in broken_topics(loaded)
+
+
+def _changed_topics(loaded: LoadedChange, touched: Touched) -> int:
+    """How many topics of the base the change alters or takes away; new ones do not count."""
+    altered = [t for t in touched.topics if t in loaded.base.topics and differs(loaded, t)]
+    return len(altered) + len(touched.removed) + len(touched.renamed)
+
+
+def limit_guards(loaded: LoadedChange) -> tuple[Finding, ...]:
+    """Weaker limits, rated as the base rates them: a change does not switch off what tells of it.
+
+    Not to be graded again.
+    """
+    if not (loaded.had_config and loaded.is_config_changed):
+        return ()
+    base, head = loaded.base.config, loaded.head.config
+    return with_severities(of_limits(base, head, Location(file=CONFIG)), base.rules)
+
+
+def policy_guards(
+    loaded: LoadedChange,
+    registry: str,
+    questions: tuple[Question, Question],
+    refused: Sequence[RefusedSchema],
+) -> Iterator[Finding]:
+    """Loosened policies, and what only they let in; `questions` are before and after."""
+    before, after = questions
+    for one in _loosened(before, after):
+        yield of_loosened(one, _place(loaded, one.subject, one.change.key, registry))
+    for each in refused:
+        strategy = strategy_of(after, each.topic)
+        key = "schemaCompatibilityStrategy"
+        where = _place(loaded, each.topic, key, registry)
+        where = where or _place(loaded, each.topic.namespace, key, registry)
+        yield of_let_in(each, strategy, where)
+
+
+def _place(
+    loaded: LoadedChange, subject: NamespaceName | TopicName, key: str, registry: str
+) -> Location | None:
+    """The policy's line in the new files, or in the old ones where it is gone."""
+    new = policy_place(loaded.head_tree, loaded.head, subject, key, registry)
+    old = policy_place(loaded.base_tree, loaded.base, subject, key, registry)
+    return new or (replace(old, in_base=True) if old else None)
+
+
+def _loosened(before: Question, after: Question) -> Iterator[Loosened]:
+    defaults = of_defaults(before.defaults)
+    for name, state in sorted(after.desired.namespaces.items()):
+        old = before.desired.namespaces.get(name)
+        observed = after.observed.namespaces[name]
+        if state.policies != (old and old.policies) and (old or observed.exists):
+            base = old.policies if old else NamespacePolicies()
+            held = in_force(base, observed.policies, defaults)
+            yield from loosened(name, state.policies, held)
+    for topic, wanted in sorted(after.desired.topics.items()):
+        known = before.desired.topics.get(topic)
+        if known and known.policies != wanted.policies:
+            above = _above(before, topic)
+            held = in_force(known.policies, after.observed.topics[topic].policies, above)
+            yield from loosened(topic, wanted.policies, held)
+
+
+def _above(before: Question, topic: TopicName) -> Mapping[str, PolicyValue]:
+    """What held for a topic before by its namespace and the broker."""
+    none = NamespaceState(namespace=topic.namespace)
+    desired = before.desired.namespaces.get(topic.namespace, none)
+    observed = before.observed.namespaces.get(topic.namespace, none)
+    return in_force(desired.policies, observed.policies, of_defaults(before.defaults))

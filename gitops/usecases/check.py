@@ -1,0 +1,279 @@
+"""What a change would do: to each registry, and to the repository as a whole."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
+from gitops.model.config import RegistryConfig
+from gitops.model.errors import GitopsError
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.repository import Repository
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.model.waivers import Waiver
+from gitops.planning.make import Question, make_plan, strategy_of
+from gitops.planning.own_part import own_part
+from gitops.planning.waiver_findings import expiries
+from gitops.ports import FileTree, Progress, no_progress
+from gitops.repository.definitions.locating import Locator
+from gitops.repository.loader import load
+from gitops.usecases.base_places import BasePlaces
+from gitops.usecases.change import LoadedChange
+from gitops.usecases.change_findings import (
+    broken_topics,
+    guards,
+    is_config_broken,
+    limit_guards,
+    own_findings,
+    policy_guards,
+)
+from gitops.usecases.desired import desired_of, registry_config
+from gitops.usecases.histories import Histories, Observed, Wanted
+from gitops.usecases.history_choice import HistoryChoice
+from gitops.usecases.plan import Planning, UnplannableError
+from gitops.usecases.plan import plan as plan_whole
+from gitops.usecases.severities import graded
+from gitops.usecases.touching import touched_by
+
+_NO_DRIFT: Final = (
+    "The files of the base have errors, so that only what the change touches is compared."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checking:
+    """What to check, and how: the change, the registries (none: the default one), the history.
+
+    `reference` is the base as the user names it, `command` repeats the check. With `drift` a live
+    registry is compared with the whole base. `today` is the day in UTC, for waivers.
+    """
+
+    loaded: LoadedChange
+    reference: str
+    today: datetime.date
+    registries: tuple[str, ...] = ()
+    choice: HistoryChoice = HistoryChoice.AUTO
+    drift: bool = False
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOutcome:
+    """The report, and the errors behind its failures, by registry."""
+
+    report: CheckReport
+    errors: Mapping[str, GitopsError] = field(default_factory=dict)
+
+
+def check(checking: Checking, progress: Progress = no_progress) -> CheckOutcome:
+    """Every registry's answer, whatever becomes of the others.
+
+    Raises UsageError for a registry that gitops.yaml does not name.
+    """
+    loaded = checking.loaded
+    touched = touched_by(loaded)
+    mine = [one for one in loaded.head.waivers if one.name in touched.waivers]
+    of_waivers = expiries(mine, checking.today)
+    findings = [*own_findings(loaded), *of_waivers, *guards(loaded, touched)]
+    checks: list[RegistryCheck] = []
+    errors: dict[str, GitopsError] = {}
+    for name, config in () if is_config_broken(loaded) else _registries(checking):
+        try:
+            one, more = _Checked(checking, touched, name, config, progress).answer()
+        except GitopsError as error:
+            errors[name] = error
+        else:
+            checks.append(one)
+            findings += more
+    all_of_it = (*graded(findings, loaded.head.config.rules), *limit_guards(loaded))
+    report = CheckReport(
+        base=loaded.change.base,
+        head=loaded.change.head,
+        reference=checking.reference,
+        files=loaded.head.digest,
+        touched=touched,
+        registries=tuple(checks),
+        failures={name: error.what for name, error in errors.items()},
+        findings=tuple(sorted(dict.fromkeys(all_of_it), key=lambda each: each.sort_key)),
+        command=checking.command,
+    )
+    return CheckOutcome(report=report, errors=errors)
+
+
+def _registries(checking: Checking) -> list[tuple[str, RegistryConfig]]:
+    head = checking.loaded.head
+    names: Iterable[str | None] = dict.fromkeys(checking.registries) or [None]
+    return [registry_config(head, name) for name in names]
+
+
+@dataclass(slots=True)
+class _Checked:
+    """One registry's answer while it is made."""
+
+    checking: Checking
+    touched: Touched
+    name: str
+    config: RegistryConfig
+    progress: Progress
+
+    def answer(self) -> tuple[RegistryCheck, list[Finding]]:
+        """The answer, and the findings about the change that only this registry shows."""
+        with ExitStack() as stack:
+            histories = Histories(self._loaded, self._scope(), stack, self.progress)
+            observed = histories.read(
+                Wanted(
+                    name=self.name,
+                    config=self._loaded.base.config.registries.get(self.name),
+                    head_config=self.config,
+                    choice=self.checking.choice,
+                )
+            )
+            return self._compared(observed)
+
+    @property
+    def _loaded(self) -> LoadedChange:
+        return self.checking.loaded
+
+    @property
+    def _base_config(self) -> RegistryConfig:
+        return self._loaded.base.config.registries.get(self.name, self.config)
+
+    def _compared(self, observed: Observed) -> tuple[RegistryCheck, list[Finding]]:
+        loaded = self._loaded
+        after = self._question(observed, loaded.head, loaded.head_tree, self.config)
+        before = self._question(observed, loaded.base, loaded.base_tree, self._base_config)
+        drift = make_plan(before)
+        plan = own_part(make_plan(after, self.progress), drift)
+        as_before = _with_policies(after, before)
+        strategies = self._strategies(after, as_before)
+        refused = _refused(as_before, plan, strategies)
+        places = BasePlaces(loaded, observed.state)
+        of_all, history = self._drift(observed, drift)
+        found = RegistryCheck(
+            plan=self._sorted(places.in_plan(plan)),
+            history=history,
+            strategies_before=strategies,
+            refused_before={each.topic: places.of(each.findings) for each in refused},
+            drift=of_all,
+        )
+        return found, list(policy_guards(loaded, self.name, (before, after), refused))
+
+    def _question(
+        self, observed: Observed, repository: Repository, tree: FileTree, config: RegistryConfig
+    ) -> Question:
+        """What the plan of one side of the change is made from, of what is touched only."""
+        desired = desired_of(repository, config)
+        broken = broken_topics(self._loaded) if repository is self._loaded.head else frozenset()
+        names = self._names() - broken
+        topics = {name: state for name, state in desired.topics.items() if name in names}
+        spaces = {*self.touched.namespaces, *(topic.namespace for topic in self._names())}
+        rules = self._loaded.head.config.rules
+        return Question(
+            registry=self.name,
+            address=observed.registry.address,
+            files=repository.digest,
+            desired=RegistryState(
+                namespaces={n: s for n, s in desired.namespaces.items() if n in spaces},
+                topics=topics,
+            ),
+            observed=observed.state,
+            defaults=config.broker_defaults,
+            # Its share is of all topics, which are not here: a guard of the change looks at them.
+            safety=replace(repository.config.safety, max_changed_share=1.0),
+            locate=Locator(tree, repository.topics).locate,
+            today=self.checking.today,
+            waivers=tuple(one for one in repository.waivers if self._is_reached(one)),
+            content={
+                topic: graded(source.findings, rules)
+                for topic, source in repository.topics.items()
+                if source.findings and topic in topics
+            },
+            rules=rules,
+        )
+
+    def _is_reached(self, waiver: Waiver) -> bool:
+        """Others may be of topics that are not here, and are not the change's."""
+        return waiver.topic in self._names() or waiver.location.file in self._loaded.changed
+
+    def _names(self) -> frozenset[TopicName]:
+        touched = self.touched
+        return frozenset({*touched.topics, *touched.removed, *touched.renamed.values()})
+
+    def _scope(self) -> Scope:
+        names = self._names()
+        spaces = {*self.touched.namespaces, *(topic.namespace for topic in names)}
+        return Scope(namespaces=frozenset(spaces), topics=names)
+
+    def _strategies(
+        self, after: Question, before: Question
+    ) -> dict[TopicName, SchemaCompatibilityStrategy]:
+        """The strategies of the base, of topics that the base has and that get another one."""
+        base = self._loaded.base.desired.topics
+        return {
+            topic: strategy_of(before, topic)
+            for topic in after.desired.topics
+            if topic in base and strategy_of(before, topic) is not strategy_of(after, topic)
+        }
+
+    def _sorted(self, plan: Plan) -> Plan:
+        """Rated already; in the order of places."""
+        return replace(plan, findings=tuple(sorted(plan.findings, key=lambda one: one.sort_key)))
+
+    def _drift(self, observed: Observed, of_touched: Plan) -> tuple[Plan | None, History]:
+        """What differs without the change, and the history with what that leaves open."""
+        history = observed.history
+        if history.source is HistorySource.GIT:
+            return None, history
+        if self.checking.drift and history.source is HistorySource.REGISTRY:
+            try:
+                return self._sorted(self._drift_of_all(observed)), history
+            except UnplannableError:
+                history = replace(history, limits=(*history.limits, _NO_DRIFT))
+        return self._sorted(of_touched), history
+
+    def _drift_of_all(self, observed: Observed) -> Plan:
+        """The plan for the whole base; raises UnplannableError."""
+        tree = self._loaded.change.base_tree
+        repository = load(tree, self.progress)
+        planning = Planning(
+            repository=repository,
+            registry=observed.registry,
+            config=self._base_config,
+            locate=Locator(tree, repository.topics).locate,
+            today=self.checking.today,
+        )
+        return plan_whole(planning, self.progress)
+
+
+def _with_policies(after: Question, before: Question) -> Question:
+    """The schemas of the one under the policies of the other."""
+    old = before.desired
+    topics = {
+        name: replace(state, policies=old.topics.get(name, TopicState(topic=name)).policies)
+        for name, state in after.desired.topics.items()
+    }
+    namespaces = {
+        name: old.namespaces.get(name, NamespaceState(namespace=name))
+        for name in after.desired.namespaces
+    }
+    desired = RegistryState(namespaces=namespaces, topics=topics)
+    return replace(after, desired=desired, defaults=before.defaults)
+
+
+def _refused(
+    as_before: Question, plan: Plan, strategies: Mapping[TopicName, SchemaCompatibilityStrategy]
+) -> list[RefusedSchema]:
+    """Those that are accepted now, and that the old strategies would refuse."""
+    accepted = {one.topic for one in plan.actions if isinstance(one, RegisterSchema)}
+    names = accepted & strategies.keys()
+    topics = {name: as_before.desired.topics[name] for name in names}
+    asked = replace(as_before, desired=replace(as_before.desired, topics=topics))
+    notices = make_plan(asked).notices if topics else ()
+    return [one for one in notices if isinstance(one, RefusedSchema)]

@@ -1,0 +1,184 @@
+"""Guards of a change, one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.config import Config, SafetyConfig
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import RefusedSchema
+from gitops.model.policy import (
+    BrokerDefaults,
+    NamespacePolicies,
+    PolicyChange,
+    PolicyValue,
+    TopicPolicies,
+)
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.planning.change_guards import (
+    Loosened,
+    in_force,
+    loosened,
+    of_defaults,
+    of_let_go,
+    of_let_in,
+    of_limits,
+    of_loosened,
+    of_removed,
+    of_renamed,
+    of_share,
+)
+
+TOPIC = TopicName.parse("shop/orders/created")
+SPACE = TOPIC.namespace
+WHERE = Location(file="namespaces/shop/orders/created.yaml", line=3, column=1)
+SAFETY = SafetyConfig()
+ALLOWED = SafetyConfig(allow_deletions=True)
+
+
+def test_a_manifest_that_is_gone() -> None:
+    for found in (of_removed(TOPIC, WHERE, SAFETY), of_let_go(TOPIC, WHERE, SAFETY)):
+        assert (found.rule, found.severity) == ("CHECK-R001", Severity.ERROR)
+        assert found.location
+        assert (str(found.location), found.subject) == (str(WHERE), "shop/orders/created")
+    assert of_removed(TOPIC, WHERE, SAFETY).location == replace(WHERE, in_base=True)
+    assert f"in the base: {WHERE}" in of_removed(TOPIC, WHERE, SAFETY).message
+    assert of_removed(TOPIC, WHERE, ALLOWED).severity is Severity.WARNING
+
+
+def test_a_topic_by_another_name() -> None:
+    new = TopicName(SPACE, "placed")
+    found = of_renamed(new, TOPIC, WHERE, SAFETY)
+    assert (found.rule, found.severity) == ("CHECK-R002", Severity.ERROR)
+    assert "shop/orders/created becomes shop/orders/placed" in found.message
+    assert "topic: created" in found.hint
+    assert of_renamed(new, TOPIC, WHERE, ALLOWED).severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_loosened"),
+    [
+        (Strategy.FULL, Strategy.BACKWARD, True),
+        (Strategy.FULL, Strategy.ALWAYS_COMPATIBLE, True),
+        (Strategy.BACKWARD_TRANSITIVE, Strategy.BACKWARD, True),
+        (Strategy.BACKWARD, Strategy.FULL, False),
+        (Strategy.BACKWARD, Strategy.FORWARD, False),
+        (Strategy.FULL, Strategy.FULL, False),
+        (Strategy.FULL, None, False),
+    ],
+)
+def test_a_policy_that_lets_more_through(
+    before: Strategy, after: Strategy | None, *, is_loosened: bool
+) -> None:
+    head = NamespacePolicies(schema_compatibility_strategy=after)
+    found = loosened(SPACE, head, {"schemaCompatibilityStrategy": before})
+    assert bool(found) is is_loosened
+    for one in found:
+        said = of_loosened(one, WHERE)
+        assert (said.rule, said.severity, said.subject) == (
+            "CHECK-R003",
+            Severity.WARNING,
+            "shop/orders",
+        )
+        assert after
+        assert f"{before.value} → {after.value}" in said.message
+
+
+def test_flags_that_let_more_through() -> None:
+    held: dict[str, PolicyValue] = {
+        "isAllowAutoUpdateSchema": False,
+        "schemaValidationEnforced": True,
+    }
+    looser = NamespacePolicies(is_allow_auto_update_schema=True, schema_validation_enforced=False)
+    stricter = NamespacePolicies(is_allow_auto_update_schema=False, schema_validation_enforced=True)
+    assert [one.change.key for one in loosened(SPACE, looser, held)] == [
+        "isAllowAutoUpdateSchema",
+        "schemaValidationEnforced",
+    ]
+    assert not loosened(SPACE, stricter, held)
+    topic = loosened(TOPIC, TopicPolicies(schema_validation_enforced=False), held)
+    assert "of topic shop/orders/created" in of_loosened(topic[0], None).message
+
+
+def test_what_is_in_force_is_the_files_the_registrys_or_what_is_above() -> None:
+    above = of_defaults(BrokerDefaults())
+    none = NamespacePolicies()
+    undefined = NamespacePolicies(schema_compatibility_strategy=Strategy.UNDEFINED)
+    forward = NamespacePolicies(schema_compatibility_strategy=Strategy.FORWARD)
+    backward = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)
+
+    def strategy(base: NamespacePolicies, observed: NamespacePolicies) -> PolicyValue:
+        return in_force(base, observed, above)["schemaCompatibilityStrategy"]
+
+    assert strategy(forward, backward) is Strategy.FORWARD
+    assert strategy(none, backward) is Strategy.BACKWARD
+    assert strategy(undefined, backward) is Strategy.BACKWARD
+    assert strategy(none, undefined) is Strategy.FULL
+    assert in_force(none, none, above)["isAllowAutoUpdateSchema"] is True
+    flags = NamespacePolicies(is_allow_auto_update_schema=False)
+    assert in_force(flags, none, above)["isAllowAutoUpdateSchema"] is False
+
+
+def test_what_only_the_new_policy_lets_in() -> None:
+    why = Finding(rule="AVRO-R002", severity=Severity.ERROR, message="'a' has no default")
+    refused = RefusedSchema(
+        topic=TOPIC,
+        info=SchemaInfo(type=SchemaType.AVRO, schema="{}"),
+        latest_version=1,
+        strategy=Strategy.FULL,
+        findings=(why,),
+    )
+    found = of_let_in(refused, Strategy.BACKWARD, WHERE)
+    assert (found.rule, found.severity) == ("CHECK-R004", Severity.ERROR)
+    assert "makes FULL BACKWARD" in found.message
+    assert "'a' has no default" in found.message
+
+
+@pytest.mark.parametrize(
+    ("touched", "topics", "is_told"),
+    [(3, 10, False), (4, 10, True), (9, 9, False), (0, 10, False), (0, 0, False), (31, 100, True)],
+)
+def test_the_share_of_topics_that_a_change_alters(
+    touched: int, topics: int, *, is_told: bool
+) -> None:
+    found = of_share(touched, topics, SAFETY)
+    assert [one.rule for one in found] == ["CHECK-R005"] * is_told
+
+
+def config(safety: SafetyConfig = SAFETY, **rules: Severity) -> Config:
+    named = {rule.replace("_", "-"): severity for rule, severity in rules.items()}
+    return Config(registries={}, default_registry="", safety=safety, rules=named)
+
+
+def test_limits_that_are_weakened() -> None:
+    weak = SafetyConfig(max_changed_share=1.0, min_topics=99, allow_deletions=True)
+    found = of_limits(config(), config(weak, CHECK_R001=Severity.OFF), WHERE)
+    assert [one.message for one in found] == [
+        "safety.maxChangedShare is raised: 30% → 100%",
+        "safety.minTopics is raised: 10 → 99",
+        "safety.allowDeletions is set",
+        "CHECK-R001 is rated lower: error → off",
+    ]
+    assert {one.rule for one in found} == {"CHECK-R006"}
+
+
+def test_limits_that_are_strengthened_or_stay() -> None:
+    strict = SafetyConfig(max_changed_share=0.1, min_topics=1)
+    assert not of_limits(config(), config(strict, CHECK_R003=Severity.ERROR), WHERE)
+    assert not of_limits(config(), config(), WHERE)
+    # What Pulsar decides is not a matter of configuration.
+    assert not of_limits(config(), config(AVRO_R001=Severity.OFF), WHERE)
+    # Nor does a rule count that there is not.
+    assert not of_limits(config(NO_RULE=Severity.ERROR), config(), WHERE)
+    lowered = replace(config(), rules={})
+    assert of_limits(config(CHECK_R003=Severity.ERROR), lowered, WHERE)
+
+
+def test_a_loosened_policy_says_both_values() -> None:
+    change = PolicyChange(key="schemaValidationEnforced", before=True, after=False)
+    found = of_loosened(Loosened(subject=NamespaceName("a", "b"), change=change), WHERE)
+    assert found.message == "schemaValidationEnforced of namespace a/b is loosened: true → false"

@@ -1,0 +1,170 @@
+"""What a change touches and reaches, and which history it is compared with."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from gitops.git.checkout import open_checkout
+from gitops.model.check import CheckReport, HistorySource
+from gitops.model.names import TopicName
+from gitops.model.plan import RegisterSchema
+from gitops.model.state import Scope
+from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.repository.snapshots import render
+from gitops.usecases.change import Request, find_change, load_change
+from gitops.usecases.check import Checking, check
+from tests.support.git_repos import GitRepository
+
+SETTINGS = (
+    "apiVersion: pulsar-gitops/v1\nkind: Config\n"
+    "registries:\n  local: {{kind: embedded, path: x.db{}}}\n"
+)
+FOLDER = "namespaces/shop/orders"
+HEAD = 'syntax = "proto3";\npackage shop;\n'
+
+
+def avro(name: str, *fields: str) -> str:
+    each = [{"name": field, "type": "string"} for field in fields]
+    return json.dumps({"type": "record", "name": name, "fields": each})
+
+
+def manifest(schema: str, more: str = "") -> str:
+    return f"apiVersion: pulsar-gitops/v1\nkind: Topic\n{more}schema: {{{schema}}}\n"
+
+
+FILES: Mapping[str, str] = {
+    "gitops.yaml": SETTINGS.format(""),
+    f"{FOLDER}/created.yaml": manifest("type: AVRO, definition: created.avsc"),
+    f"{FOLDER}/created.avsc": avro("Created", "a"),
+    f"{FOLDER}/status.yaml": manifest("type: STRING"),
+    f"{FOLDER}/native.yaml": manifest(
+        "type: PROTOBUF_NATIVE, definition: native.proto, message: shop.Native"
+    ),
+    f"{FOLDER}/native.proto": f'{HEAD}import "protos/unit.proto"; message Native {{ Unit u = 1; }}',
+    "protos/unit.proto": f"{HEAD}message Unit {{ int32 a = 1; }}\n",
+}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepository:
+    made = GitRepository(tmp_path / "repo")
+    made.commit(FILES)
+    return made
+
+
+def report(repo: GitRepository, base: str = "main") -> CheckReport:
+    with open_checkout(repo.root) as checkout:
+        loaded = load_change(find_change(checkout, Request(base=base)))
+        outcome = check(Checking(loaded=loaded, reference=base, today=datetime.date(2026, 1, 1)))
+    assert not outcome.errors
+    return outcome.report
+
+
+def touched(repo: GitRepository) -> dict[str, tuple[str, ...]]:
+    return {name.local_name: files for name, files in report(repo).touched.topics.items()}
+
+
+def test_an_imported_proto_reaches_its_topic(repo: GitRepository) -> None:
+    repo.write({"protos/unit.proto": f"{HEAD}message Unit {{ int64 a = 1; }}\n"})
+    assert touched(repo) == {"native": ("protos/unit.proto",)}
+
+
+def test_a_comment_in_an_imported_proto_reaches_nobody(repo: GitRepository) -> None:
+    repo.write({"protos/unit.proto": FILES["protos/unit.proto"] + "// a comment\n"})
+    assert touched(repo) == {}
+
+
+def test_what_brokers_do_by_default_reaches_every_topic(repo: GitRepository) -> None:
+    defaults = ", brokerDefaults: {schemaCompatibilityStrategy: BACKWARD}"
+    repo.write({"gitops.yaml": SETTINGS.format(defaults)})
+    assert touched(repo) == dict.fromkeys(("created", "native", "status"), ("gitops.yaml",))
+    (one,) = report(repo).registries
+    assert {topic.local_name for topic in one.strategies_before} == {"created", "native", "status"}
+
+
+@pytest.mark.parametrize("staged", [True, False])
+def test_a_renamed_topic_is_known_by_its_schema(repo: GitRepository, *, staged: bool) -> None:
+    created = f"{FOLDER}/created"
+    repo.write({f"{created}.yaml": None, f"{created}.avsc": None})
+    repo.write(
+        {
+            f"{FOLDER}/placed.yaml": manifest("type: AVRO, definition: placed.avsc"),
+            f"{FOLDER}/placed.avsc": FILES[f"{created}.avsc"],
+        }
+    )
+    if staged:
+        repo.git("add", "--all")
+    found = report(repo).touched
+    new, old = (TopicName.parse(f"shop/orders/{name}") for name in ("placed", "created"))
+    assert (found.renamed, found.removed) == ({new: old}, ())
+
+
+def test_a_new_topic_beside_a_removed_one_is_no_rename(repo: GitRepository) -> None:
+    repo.write({f"{FOLDER}/created.yaml": None, f"{FOLDER}/created.avsc": None})
+    repo.write(
+        {
+            f"{FOLDER}/other.yaml": manifest("type: AVRO, definition: other.avsc"),
+            f"{FOLDER}/other.avsc": avro("Other", *"lmnopq"),
+        }
+    )
+    repo.git("add", "--all")
+    found = report(repo).touched
+    assert [topic.local_name for topic in found.removed] == ["created"]
+    assert found.renamed == {}
+
+
+def test_a_topic_that_only_changes_its_domain_keeps_its_history(repo: GitRepository) -> None:
+    more = "topic: non-persistent://shop/orders/status\n"
+    repo.write({f"{FOLDER}/status.yaml": manifest("type: STRING", more)})
+    found = report(repo).touched
+    assert (found.removed, found.renamed) == ((), {})
+
+
+def test_a_schema_that_is_taken_out_of_its_manifest(repo: GitRepository) -> None:
+    repo.write({f"{FOLDER}/status.yaml": "apiVersion: pulsar-gitops/v1\nkind: Topic\n"})
+    assert [one.rule for one in report(repo).findings] == ["CHECK-R001"]
+
+
+def test_the_snapshot_is_that_of_the_base(repo: GitRepository) -> None:
+    """Else a change could bring the history that it wants to be compared with."""
+    live = EmbeddedRegistry("local", repo.root.parent / "live.db")
+    topic = TopicName.parse("shop/orders/created")
+    live.create_namespace(topic.namespace)
+    state = live.observe(Scope(namespaces=frozenset({topic.namespace})))
+    repo.write(dict(render("local", state)))
+    repo.write({f"{FOLDER}/created.avsc": avro("Created", "b")})
+    (one,) = report(repo).registries
+    assert one.history.source is HistorySource.GIT
+    assert not any(isinstance(each, RegisterSchema) for each in one.plan.actions)
+    repo.git("stash", "--quiet", "--", f"{FOLDER}/created.avsc")
+    repo.commit()
+    repo.git("stash", "pop", "--quiet")
+    (one,) = report(repo).registries
+    assert one.history.source is HistorySource.SNAPSHOT
+    assert one.history.recorded == repo.git("log", "-1", "--format=%cs")
+    assert [each.version for each in one.plan.actions if isinstance(each, RegisterSchema)] == [0]
+
+
+def test_files_that_are_not_reached_are_not_read(
+    repo: GitRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gitops.git.checkout import Checkout
+
+    read: set[str] = set()
+    whole = Checkout.blob
+
+    def watched(self: Checkout, name: str, path: str) -> bytes:
+        read.add(path)
+        return whole(self, name, path)
+
+    repo.commit({f"{FOLDER}/created.avsc": avro("Created", "a"), "README.md": "x"})
+    repo.write({f"{FOLDER}/created.avsc": avro("Created", "a", "b")})
+    monkeypatch.setattr(Checkout, "blob", watched)
+    report(repo)
+    unread = {f"{FOLDER}/status.yaml", f"{FOLDER}/native.yaml", "README.md", "protos/unit.proto"}
+    assert not read & unread
