@@ -75,7 +75,7 @@ def _place(where: Location | None, prefix: str) -> dict[str, str]:
         return {}
     # A file that is not there as written is shown nowhere, and that is as it should be.
     file = {"file": short(from_git_root(prefix, where.file), _MAX_MESSAGE)}
-    if not where.line:
+    if not where.line or where.in_base:  # a line of the base is none of the change's
         return file
     line = {**file, "line": str(where.line), "endLine": str(where.line)}
     if not where.column:

@@ -132,7 +132,7 @@ def _place(finding: Finding, prefix: str) -> Document:
 
 def _physical(where: Location, prefix: str) -> Document:
     place: Document = {"artifactLocation": _artifact(where.file, prefix)}
-    if where.line:
+    if where.line and not where.in_base:  # a line of the base is none of the change's
         place["region"] = {"startLine": where.line}
         if where.column:
             end = where.column + max(1, where.length)

@@ -20,6 +20,7 @@ from gitops.model.plan import (
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import finding
+from gitops.model.waivers import WaiverProposal
 from tests.support.states import ORDERS, STRING, avro, field
 
 PAYMENTS = NamespaceName("shop", "payments")
@@ -141,6 +142,11 @@ PRODUCTION = Plan(
             strategy=Strategy.FULL,
             findings=(REFUSAL,),
             changes=(SchemaChange(kind=ChangeKind.ADDED, path="currency", after="string"),),
+            fingerprint="4b356305ff1b76091a41f6682b5b7a0a",
+            waiver=WaiverProposal(
+                file="waivers/shop-payments-captured-4b356305.yaml",
+                text='kind: Waiver\nreason: "" # why this change may pass\n',
+            ),
         ),
         SchemaWithoutEffect(topic=ENTRY, equal_version=2, latest_version=5),
         SchemaSwallowed(topic=NOTED, version=1, changes=(_NOTE,)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from gitops.reporters.markdown.escaping import prose
+from gitops.reporters.markdown.escaping import block, code, prose
 from gitops.reporters.markdown.parts import changes_block, finding_item
 from gitops.reporters.markdown.rows import Row, Standing
 from gitops.reporters.tally import count
@@ -50,7 +50,7 @@ def _title(row: Row) -> str:
 
 def _body(row: Row) -> str:
     """The parts, a blank line between two; the fixes stand beside what they mend."""
-    parts = (changes_block(row.changes), _reasons(row), _before(row))
+    parts = (changes_block(row.changes), _reasons(row), _before(row), _waiver(row))
     return "\n".join(part for part in parts if part)
 
 
@@ -66,3 +66,11 @@ def _before(row: Row) -> str:
         return ""
     items = "".join(finding_item(finding) for finding in row.before[:_MAX_FINDINGS])
     return f"Without the loosened policies it would be refused:\n\n{items}"
+
+
+def _waiver(row: Row) -> str:
+    """The file that would let it pass, ready to paste."""
+    if row.waiver is None:
+        return ""
+    lines = row.waiver.text.rstrip("\n").split("\n")
+    return f"Or a waiver, as {code(row.waiver.file)}:\n\n{block(lines, 'yaml')}"

@@ -20,6 +20,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
 )
 from gitops.model.policy import SchemaCompatibilityStrategy, upgrade_first
+from gitops.model.waivers import WaiverProposal
 from gitops.reporters.markdown.escaping import code, prose
 from gitops.reporters.tally import count
 
@@ -47,7 +48,8 @@ class Standing(IntEnum):
 class Row:
     """One topic on one registry.
 
-    `findings` speak against the change, `before` against it under the base's strategy.
+    `findings` speak against the change, `before` against it under the base's strategy. A
+    `waiver` would let it pass.
     """
 
     standing: Standing
@@ -61,6 +63,7 @@ class Row:
     changes: tuple[SchemaChange, ...] = ()
     findings: tuple[Finding, ...] = ()
     before: tuple[Finding, ...] = ()
+    waiver: WaiverProposal | None = None
 
     @property
     def good(self) -> bool:
@@ -172,6 +175,7 @@ def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
         verdict="✗ held back" if notice.accepted else "✗ refused",
         changes=notice.changes,
         findings=notice.findings,
+        waiver=notice.waiver,
     )
 
 

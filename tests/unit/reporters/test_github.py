@@ -41,6 +41,7 @@ def test_paths_count_from_the_git_root() -> None:
     [
         (None, {}),
         (Location(file="a.yaml"), {"file": "a.yaml"}),
+        (Location(file="a.yaml", line=3, column=2, in_base=True), {"file": "a.yaml"}),
         (Location(file="a.yaml", line=3), {"file": "a.yaml", "line": "3", "endLine": "3"}),
         (
             Location(file="a:b,c%.yaml", line=3, column=2, length=0),

@@ -96,6 +96,15 @@ def test_a_result_has_what_github_shows() -> None:
     }
 
 
+def test_a_line_of_the_base_is_none_of_the_change() -> None:
+    gone = replace(UNKNOWN_KEY, location=Location(file="a.yaml", line=4, in_base=True))
+    result = _result(replace(EMPTY, findings=(gone,)))
+
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "a.yaml"
+    assert "region" not in place
+
+
 def test_rules_stand_once_with_their_pages() -> None:
     (rule,) = _log(replace(EMPTY, findings=(UNKNOWN_KEY, UNKNOWN_KEY)))["runs"][0]["tool"][
         "driver"
