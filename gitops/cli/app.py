@@ -19,6 +19,7 @@ from gitops.cli.commands import (
     init,
     plan,
     policies,
+    rollout,
     schemas,
     serve,
     snapshot,
@@ -45,6 +46,7 @@ app.command("init")(init.init)
 app.command("validate")(validate.validate)
 app.command("fmt")(fmt.fmt)
 app.command("check")(check.check)
+app.command("rollout")(rollout.rollout)
 app.command("plan")(plan.plan)
 app.command("apply")(apply.apply)
 app.command("import")(import_registry.import_registry)

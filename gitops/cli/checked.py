@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,8 +42,9 @@ class Asked:
     drift: bool
 
 
-def run(asked: Asked, display: Display, started: float) -> int:
-    """Check, print, and answer the exit code; `started` is by the monotonic clock."""
+@contextmanager
+def checked(asked: Asked, display: Display) -> Iterator[tuple[CheckOutcome, LoadedChange]]:
+    """Check; the files of both sides can be read as long as the context lasts."""
     root = repository_root(asked.repo)
     with open_checkout(root) as checkout, progress_bar(no_color=display.no_color) as progress:
         change = find_change(checkout, Request(base=asked.base, head=asked.head))
@@ -55,7 +58,12 @@ def run(asked: Asked, display: Display, started: float) -> int:
             drift=asked.drift,
             command=_command(asked, display),
         )
-        outcome = run_check(checking, progress)
+        yield run_check(checking, progress), loaded
+
+
+def run(asked: Asked, display: Display, started: float) -> int:
+    """Check, print, and answer the exit code; `started` is by the monotonic clock."""
+    with checked(asked, display) as (outcome, loaded):
         _show(outcome, loaded, display, started)
     for name, error in outcome.errors.items():
         tell(error, f"no answer for {name}: ")

@@ -10,6 +10,7 @@ from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rollout import Rollout
 
 
 class HistorySource(Enum):
@@ -55,7 +56,8 @@ class RegistryCheck:
     `plan` holds what the change touches and reaches and nothing else. `drift` is what differs
     without this change, None where nobody looked. `strategies_before` are the strategies that
     hold at the base, of topics whose strategy the change alters; `refused_before` says, of
-    schemas that are accepted, why the policies of the base would refuse them.
+    schemas that are accepted, why the policies of the base would refuse them. `rollout` is the
+    order in which the declared clients of the topics upgrade.
     """
 
     plan: Plan
@@ -63,6 +65,7 @@ class RegistryCheck:
     strategies_before: Mapping[TopicName, SchemaCompatibilityStrategy] = field(default_factory=dict)
     refused_before: Mapping[TopicName, tuple[Finding, ...]] = field(default_factory=dict)
     drift: Plan | None = None
+    rollout: Rollout = field(default_factory=Rollout)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

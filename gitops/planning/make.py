@@ -191,9 +191,22 @@ def _case(
     )
 
 
+def is_validation_enforced(question: Question, topic: TopicName) -> bool:
+    """Whether producers without a schema are refused once the plan is carried out."""
+    desired = question.desired.topics.get(topic, TopicState(topic=topic))
+    its = _topic_policies(desired, question.observed.topics[topic])
+    above = _policies(question, topic.namespace)
+    return bool(
+        its.schema_validation_enforced
+        or above.schema_validation_enforced
+        or question.defaults.is_schema_validation_enforced
+    )
+
+
 def strategy_of(question: Question, topic: TopicName) -> SchemaCompatibilityStrategy:
     """The strategy that holds for a topic once the plan is carried out."""
-    desired, observed = question.desired.topics[topic], question.observed.topics[topic]
+    desired = question.desired.topics.get(topic, TopicState(topic=topic))
+    observed = question.observed.topics[topic]
     above = _policies(question, topic.namespace)
     return effective_strategy(_topic_policies(desired, observed), above, question.defaults)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gitops.model.check import CheckReport, RegistryCheck, Touched
 from gitops.model.findings import Finding
+from gitops.model.rollout import Delete, Drain, Register, Rollout, Step, Upgrade
 from gitops.planning.plan_document import API_VERSION, finding_document, to_document
 
 
@@ -52,7 +53,51 @@ def _registry(one: RegistryCheck) -> dict[str, Any]:
         "strategiesBefore": _by_name({t: s.value for t, s in one.strategies_before.items()}),
         "refusedBefore": _by_name({t: _findings(f) for t, f in one.refused_before.items()}),
         "drift": to_document(one.drift) if one.drift else None,
+        "rollout": rollout_document(one.rollout),
     }
+
+
+def rollouts_document(report: CheckReport) -> dict[str, Any]:
+    """The rollouts alone, by registry."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Rollouts",
+        "base": report.base,
+        "head": report.head,
+        "rollouts": [
+            {"registry": one.plan.registry, **rollout_document(one.rollout)}
+            for one in report.registries
+        ],
+    }
+
+
+def rollout_document(rollout: Rollout) -> dict[str, Any]:
+    """The steps in order, or why there is no order."""
+    return {
+        "steps": [
+            {
+                **_step(one.step),
+                "wave": one.wave,
+                "reasons": list(dict.fromkeys(wait.reason for wait in one.waits_for)),
+                "mayStay": isinstance(one.step, Upgrade) and one.step.service in rollout.may_stay,
+            }
+            for one in rollout.steps
+        ],
+        "blocks": [one.reason for one in rollout.blocks],
+        "broken": list(rollout.broken),
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    match step:
+        case Upgrade():
+            return {"kind": "upgrade", "client": step.service, "topic": None, "version": None}
+        case Register() | Drain():
+            kind = "register" if isinstance(step, Register) else "drain"
+            topic = str(step.topic)
+            return {"kind": kind, "client": None, "topic": topic, "version": step.version}
+        case Delete():
+            return {"kind": "delete", "client": None, "topic": str(step.topic), "version": None}
 
 
 def _by_name(values: Mapping[Any, Any]) -> dict[str, Any]:

@@ -162,14 +162,14 @@ class _Reach:
             self._words.add(Kind.TOPIC, topics, leads)
 
     def _follow_topics(self, path: str, leads: set[str]) -> None:
-        """A waiver leads to its topic; a changed client is read with its topics."""
+        """A waiver leads to its topic; a changed client to all others of its topics."""
         is_waiver = path.startswith("waivers/")
         for each in self._mentions(path):
             if leads and not is_waiver:
                 self._words.add(Kind.CLIENT, each.names, leads)
             for topic in each.topics if path in leads else ():
                 self._add(_manifest_of(topic), leads if is_waiver else ())
-                self._words.add(Kind.TOPIC, [_local(topic)], leads if is_waiver else ())
+                self._words.add(Kind.TOPIC, [_local(topic)], leads)
 
     def _need(self, file: str) -> None:
         self._add(file, ())

@@ -9,6 +9,7 @@ from gitops.compatibility.consumers import check_consumer
 from gitops.compatibility.decision import StoredHistory
 from gitops.compatibility.lookup import find_registered
 from gitops.compatibility.payload import PayloadError, as_kept, to_stored
+from gitops.compatibility.registration import CANDIDATE
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.world import Role, TopicWorld, Use
 
@@ -40,7 +41,8 @@ def _consumer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[s
         if isinstance(schema, SchemaInfo):
             decision = check_consumer(history, schema, topic.strategy)
             if not decision.accepted:
-                yield f"the broker refuses its schema to a consumer: {decision.reason}"
+                why = decision.reason.replace(CANDIDATE, "its schema")
+                yield f"the broker refuses it as a consumer: {why}"
 
 
 def _producer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[str]:

@@ -14,10 +14,7 @@ from itertools import pairwise
 
 from gitops.compatibility.payload import to_info
 from gitops.model.names import TopicName
-from gitops.model.schema import SchemaInfo
-from gitops.rollout.admission import histories, why_refused
-from gitops.rollout.reading import why_unreadable
-from gitops.rollout.steps import (
+from gitops.model.rollout import (
     Block,
     Constraint,
     Constraints,
@@ -27,6 +24,9 @@ from gitops.rollout.steps import (
     Step,
     Upgrade,
 )
+from gitops.model.schema import SchemaInfo
+from gitops.rollout.admission import histories, why_refused
+from gitops.rollout.reading import why_unreadable
 from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema, World
 
 

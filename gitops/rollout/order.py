@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Final
 
-from gitops.rollout.steps import (
+from gitops.model.rollout import (
     Block,
     Constraint,
     Constraints,
     Delete,
     Drain,
+    Ordered,
     Register,
+    Rollout,
     Step,
     Upgrade,
 )
 
 _RANKS: Final = {Register: 0, Upgrade: 1, Drain: 2, Delete: 3}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ordered:
-    """A step, the number of its wave (from 0), and what it waits for.
-
-    Steps of one wave may be done in any order.
-    """
-
-    step: Step
-    wave: int
-    waits_for: tuple[Constraint, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rollout:
-    """The steps in order, or the blocks that leave none.
-
-    `broken` does not work before the first step. `may_stay` never have to upgrade.
-    """
-
-    steps: tuple[Ordered, ...] = ()
-    blocks: tuple[Block, ...] = ()
-    broken: tuple[str, ...] = ()
-    may_stay: frozenset[str] = frozenset()
 
 
 def order(found: Constraints) -> Rollout:

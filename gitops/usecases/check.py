@@ -39,8 +39,9 @@ from gitops.usecases.histories import Histories, Observed, Wanted
 from gitops.usecases.history_choice import HistoryChoice
 from gitops.usecases.plan import Planning, UnplannableError
 from gitops.usecases.plan import plan as plan_whole
+from gitops.usecases.rollouts import Rolling, rollout_of
 from gitops.usecases.severities import graded
-from gitops.usecases.touching import touched_by
+from gitops.usecases.touching import topics_of_clients, touched_by
 
 _NO_DRIFT: Final = (
     "The files of the base have errors, so that only what the change touches is compared."
@@ -156,14 +157,21 @@ class _Checked:
         refused = _refused(as_before, plan, strategies)
         places = BasePlaces(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
+        rollout, of_clients = rollout_of(
+            Rolling(base=loaded.base, head=loaded.head, question=after, plan=plan)
+        )
         found = RegistryCheck(
             plan=self._sorted(places.in_plan(plan)),
             history=history,
             strategies_before=strategies,
             refused_before={each.topic: places.of(each.findings) for each in refused},
             drift=of_all,
+            rollout=rollout,
         )
-        return found, list(policy_guards(loaded, self.name, (before, after), refused))
+        return found, [
+            *policy_guards(loaded, self.name, (before, after), refused),
+            *of_clients,
+        ]
 
     def _question(
         self, observed: Observed, repository: Repository, tree: FileTree, config: RegistryConfig
@@ -207,7 +215,8 @@ class _Checked:
         return frozenset({*touched.topics, *touched.removed, *touched.renamed.values()})
 
     def _scope(self) -> Scope:
-        names = self._names()
+        """What is touched, and what the clients use that are changed or reached."""
+        names = self._names() | topics_of_clients(self._loaded, self.touched.clients)
         spaces = {*self.touched.namespaces, *(topic.namespace for topic in names)}
         return Scope(namespaces=frozenset(spaces), topics=names)
 

@@ -181,6 +181,19 @@ def _clients(loaded: LoadedChange, topics: Iterable[TopicName]) -> tuple[str, ..
     return tuple(sorted(names))
 
 
+def topics_of_clients(loaded: LoadedChange, names: Iterable[str]) -> frozenset[TopicName]:
+    """The topics of clients whose own files were changed, before or after."""
+    wanted = set(names)
+    return frozenset(
+        topic
+        for repository in (loaded.base, loaded.head)
+        for client in repository.clients
+        if client.name in wanted
+        and not loaded.changed.isdisjoint({client.location.file, *client.definitions})
+        for topic in _topics_of(client)
+    )
+
+
 def _topics_of(client: Client) -> list[TopicName]:
     return [*(each.topic for each in client.consumes), *(each.topic for each in client.produces)]
 

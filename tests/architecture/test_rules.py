@@ -42,7 +42,18 @@ _CHECK_TESTS: Final = {
 }
 """The same for rules about changes, which need two versions of the files."""
 
-_TESTS: Final = _PLAN_TESTS | _CHECK_TESTS
+_ROLLOUT: Final = "../usecases/test_rollouts.py"
+_CLIENT_TESTS: Final = {
+    "CLIENT-R001": f"{_ROLLOUT}::test_a_pin_to_nothing",
+    "CLIENT-R002": f"{_ROLLOUT}::test_a_client_that_the_broker_would_not_let_in",
+    "CLIENT-R003": f"{_ROLLOUT}::test_the_second_side_before_the_first",
+    "CLIENT-R004": f"{_ROLLOUT}::test_two_that_wait_for_each_other",
+    "CLIENT-R005": f"{_ROLLOUT}::test_a_topic_that_goes_while_it_is_used",
+    "CLIENT-R006": f"{_ROLLOUT}::test_a_client_that_is_behind",
+}
+"""The same for rules about the clients of a change."""
+
+_TESTS: Final = _PLAN_TESTS | _CHECK_TESTS | _CLIENT_TESTS
 _OF_PLANS: Final = [rule for rule in RULES if rule.startswith("PLAN-") or rule in _TESTS]
 
 

@@ -155,6 +155,17 @@ def test_checks_of_commands(repo: str, command: Command) -> None:
     validate("check", document)
 
 
+def test_rollouts_of_commands(repo: str, command: Command) -> None:
+    git = GitRepository(Path(repo))
+    git.commit()
+    created = Path(repo, "namespaces/shop/orders/order-created.avsc")
+    created.write_text(created.read_text("utf-8").replace('"int"', '"long"'), "utf-8")
+    document = json.loads(command("rollout", "--repo", repo, "--base", "main", "--format", "json"))
+    steps = document["rollouts"][0]["steps"]
+    assert [step["client"] for step in steps] == ["billing", None, "checkout"]
+    validate("rollouts", document)
+
+
 def test_a_plan_reads_the_same_in_a_check() -> None:
     alone, inside = schema_of("plan"), schema_of("check")["$defs"]["plan"]
     assert inside == {key: alone[key] for key in inside}

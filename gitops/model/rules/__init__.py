@@ -14,6 +14,7 @@ from gitops.model.rules.avro import (
     AVRO_RESOLUTION_RULES,
 )
 from gitops.model.rules.check import CHECK_RULES
+from gitops.model.rules.client import CLIENT_RULES
 from gitops.model.rules.key_value import KEY_VALUE_RULES
 from gitops.model.rules.plan import PLAN_RULES
 from gitops.model.rules.protobuf import PROTOBUF_RULES
@@ -34,6 +35,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             *PLAN_RULES,
             *WAIVER_RULES,
             *CHECK_RULES,
+            *CLIENT_RULES,
         )
     }
 )

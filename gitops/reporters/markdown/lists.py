@@ -9,8 +9,9 @@ from gitops.model.check import CheckReport, History, HistorySource, RegistryChec
 from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
-from gitops.reporters.markdown.escaping import code, prose
+from gitops.reporters.markdown.escaping import code, message, prose
 from gitops.reporters.markdown.rows import Row, rows_of
+from gitops.reporters.rollout import Line, has_order, lines
 
 POLICY_HEAD: Final = "| Namespace or topic | Registry | Policies |\n|---|---|---|\n"
 _DIGITS: Final = 12
@@ -125,3 +126,19 @@ def _source(history: History) -> str:
 def short_digest(digest: str) -> str:
     """As much of a digest as people compare."""
     return digest.removeprefix("sha256:")[:_DIGITS]
+
+
+def rollout_items(report: CheckReport) -> tuple[str, ...]:
+    """The steps as a list to tick off; a merge registers what is to be registered."""
+    return tuple(
+        _step(line)
+        for one in report.registries
+        if has_order(one.rollout)
+        for line in lines(one.rollout)
+    )
+
+
+def _step(line: Line) -> str:
+    note = f" · {line.note}" if line.note else ""
+    since = f"<br>\n      since {message(line.reasons[0])}" if line.reasons else ""
+    return f"- [ ] {line.number}. {prose(line.text)}{note}{since}\n"

@@ -64,6 +64,7 @@ def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
     found = tuple(finding_item(one.finding, one.registries) for one in _others(report, rows))
     is_check = bool(report.base)
     return (
+        _list("Rollout", lists.rollout_items(report), cut=5, noun="steps"),
         _list("Findings" if report.registries else "", found, cut=4, noun="findings"),
         _list("Pulsar would ignore", lists.ignored_items(rows), cut=8, noun="topics"),
         _list(

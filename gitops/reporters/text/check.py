@@ -17,6 +17,7 @@ from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallow
 from gitops.reporters.text.findings import Excerpt, count_line, finding_block
 from gitops.reporters.text.plain import safe
 from gitops.reporters.text.plan import plan_body, plan_summary
+from gitops.reporters.text.rollout import rollout_section
 
 _MOST: Final = 200
 """How many findings are shown: a change may have a finding in each of thousands of files."""
@@ -93,6 +94,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt) -> list[RenderableType]:
         *plan_body(plan, excerpt, one.strategies_before),
         *_refused_before(one, excerpt),
         plan_summary(plan),
+        *rollout_section(one.rollout),
     ]
 
 

@@ -14,12 +14,12 @@ import pytest
 from gitops.compatibility.payload import stored_history, to_info
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rollout import Delete, Drain, Register, Step, Upgrade
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.rollout.admission import histories, why_refused
 from gitops.rollout.constraints import constraints
 from gitops.rollout.order import order
 from gitops.rollout.reading import why_unreadable
-from gitops.rollout.steps import Delete, Drain, Register, Step, Upgrade
 from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema, World
 from tests.support.states import history as history_of
 

@@ -1,8 +1,9 @@
-"""The steps of a rollout, and what is known about their order."""
+"""A rollout: its steps, what is known about their order, and the order itself."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gitops.model.names import TopicName
 
@@ -70,3 +71,30 @@ class Constraints:
     blocks: tuple[Block, ...] = ()
     broken: tuple[str, ...] = ()
     may_stay: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ordered:
+    """A step, the number of its wave (from 0), and what it waits for.
+
+    Steps of one wave may be done in any order.
+    """
+
+    step: Step
+    wave: int
+    waits_for: tuple[Constraint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollout:
+    """The steps in order, or the blocks that leave none.
+
+    `broken` does not work before the first step. `may_stay` never have to upgrade. `sides` say of
+    each service what it is, as `consumer of shop/orders/order-created`.
+    """
+
+    steps: tuple[Ordered, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    broken: tuple[str, ...] = ()
+    may_stay: frozenset[str] = frozenset()
+    sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,0 +1,21 @@
+"""CLIENT-*: what a change means for the declared clients of its topics."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitops.model.findings import Severity
+from gitops.model.rules.rule import Rule
+
+CLIENT_RULES: Final = (
+    Rule(
+        id="CLIENT-R001",
+        title="a client is pinned to a version that does not exist",
+        severity=Severity.ERROR,
+    ),
+    Rule(id="CLIENT-R002", title="Pulsar would refuse a client", severity=Severity.ERROR),
+    Rule(id="CLIENT-R003", title="another client has to upgrade first", severity=Severity.ERROR),
+    Rule(id="CLIENT-R004", title="there is no safe order of upgrades", severity=Severity.ERROR),
+    Rule(id="CLIENT-R005", title="a client still uses what goes away", severity=Severity.ERROR),
+    Rule(id="CLIENT-R006", title="a client is behind the latest version", severity=Severity.INFO),
+)

@@ -1,0 +1,124 @@
+"""The rollout of a change on one registry: from its files and its plan to steps and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from gitops.compatibility.payload import PayloadError, stored_history
+from gitops.model.clients import Client
+from gitops.model.findings import Finding, Location
+from gitops.model.names import TopicName
+from gitops.model.plan import Plan, RegisterSchema
+from gitops.model.repository import Repository
+from gitops.model.rollout import Block, Constraint, Delete, Rollout, Upgrade
+from gitops.model.rules import finding
+from gitops.planning.make import Question, is_validation_enforced, strategy_of
+from gitops.rollout.constraints import constraints
+from gitops.rollout.order import order
+from gitops.rollout.world import Service, TopicWorld, World
+from gitops.usecases.services import Services
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rolling:
+    """Both versions of the files, and what `plan` of the change was made from.
+
+    Clients are pinned to versions of the default registry; of others nothing is said. A topic
+    whose manifest goes is one whose schema may be deleted, once nobody uses it.
+    """
+
+    base: Repository
+    head: Repository
+    question: Question
+    plan: Plan
+
+
+def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
+    """The steps, and what is to be said of the declared clients."""
+    if rolling.question.registry != rolling.head.config.default_registry:
+        return Rollout(), ()
+    topics = dict(_topics(rolling))
+    makes = Services(topics)
+    services = makes.of(rolling.base.clients, rolling.head.clients)
+    found = constraints(World(topics=topics, services=services))
+    rollout = order(found)
+    told = _Told({one.name: one for one in (*rolling.base.clients, *rolling.head.clients)})
+    findings = [*makes.findings, *map(told.block, rollout.blocks)]
+    findings += told.too_early(found.before, services)
+    return replace(rollout, sides={one.name: _sides(one) for one in services}), tuple(findings)
+
+
+def _sides(service: Service) -> tuple[str, ...]:
+    """What it is on the topics where it changes."""
+    uses = [
+        *(use for use in service.before if use not in service.after),
+        *(use for use in service.after if use not in service.before),
+    ]
+    return tuple(dict.fromkeys(f"{use.role.value} of {use.topic}" for use in uses))
+
+
+def _topics(rolling: Rolling) -> Iterator[tuple[TopicName, TopicWorld]]:
+    plan, question = rolling.plan, rolling.question
+    new = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
+    deleted = rolling.base.desired.topics.keys() - rolling.head.desired.topics.keys()
+    for topic, state in sorted(question.observed.topics.items()):
+        try:
+            history = stored_history(state.history)
+        except PayloadError:
+            continue  # the plan says that it cannot be read
+        yield (
+            topic,
+            TopicWorld(
+                topic=topic,
+                history=history,
+                new=(new[topic].info,) if topic in new else (),
+                strategy=strategy_of(question, topic),
+                is_schema_validation_enforced=is_validation_enforced(question, topic),
+                deleted=topic in deleted,
+            ),
+        )
+
+
+class _Told:
+    """Findings about clients, each where the client is declared."""
+
+    def __init__(self, clients: dict[str, Client]) -> None:
+        self._clients = clients
+
+    def block(self, block: Block) -> Finding:
+        """Why there is no order."""
+        names = [step.service for step in block.steps if isinstance(step, Upgrade)]
+        alone = len(block.steps) == 1
+        if alone and isinstance(block.steps[0], Delete):
+            rule, hint = "CLIENT-R005", "change the client first, and remove the topic after that"
+        elif alone and names:
+            rule, hint = "CLIENT-R002", "see `pulsar-gitops connect` for each step of the decision"
+        else:
+            rule, hint = "CLIENT-R004", "move to a new topic, or change the schema in two steps"
+        subject = names[0] if names else ""
+        return finding(
+            rule, block.reason, location=self._place(subject), subject=subject, hint=hint
+        )
+
+    def too_early(
+        self, before: tuple[Constraint, ...], services: tuple[Service, ...]
+    ) -> Iterator[Finding]:
+        """Declared upgrades for which another client has to be ready, and is not in the base."""
+        declared = {one.name for one in services if one.changes and not one.assumed}
+        for one in before:
+            first, then = one.first, one.then
+            if not (isinstance(first, Upgrade) and isinstance(then, Upgrade)):
+                continue
+            if then.service in declared:
+                yield finding(
+                    "CLIENT-R003",
+                    f"{first.service} has to upgrade before {then.service}: {one.reason}",
+                    location=self._place(then.service),
+                    subject=then.service,
+                    hint=f"merge and deploy {first.service} with a schema that copes, then this",
+                )
+
+    def _place(self, name: str) -> Location | None:
+        client = self._clients.get(name)
+        return client.location if client else None

@@ -1,0 +1,113 @@
+"""The declared clients of a change's topics, as services that upgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from gitops.compatibility.payload import PayloadError, to_info
+from gitops.model.clients import Client, ClientSchema, Consumes, Produces, VersionPin
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.rules import finding
+from gitops.model.schema import SchemaInfo
+from gitops.rollout.admission import histories
+from gitops.rollout.reading import kind_of
+from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema
+
+
+@dataclass(slots=True)
+class Services:
+    """Makes services of clients; what is wrong with them is collected in `findings`."""
+
+    topics: Mapping[TopicName, TopicWorld]
+    findings: list[Finding] = field(default_factory=list)
+
+    def of(self, base: Iterable[Client], head: Iterable[Client]) -> tuple[Service, ...]:
+        """Every client that uses one of the topics before the change or after it, by name.
+
+        One that the change leaves as it is may be expected to move to the new schema.
+        """
+        old, new = ({one.name: one for one in clients} for clients in (base, head))
+        found = (self._service(old.get(name), new.get(name)) for name in sorted({*old, *new}))
+        return tuple(one for one in found if one.before or one.after)
+
+    def _service(self, old: Client | None, new: Client | None) -> Service:
+        name = new.name if new else old.name if old else ""
+        before, after = self._uses(old, told=False), self._uses(new, told=True)
+        if before != after:
+            return Service(name=name, before=before, after=after)
+        moved = tuple(self._moved(use) for use in after)
+        return Service(name=name, before=before, after=moved, assumed=moved != before)
+
+    def _uses(self, client: Client | None, *, told: bool) -> tuple[Use, ...]:
+        if client is None:
+            return ()
+        sides = ((Role.CONSUMER, client.consumes), (Role.PRODUCER, client.produces))
+        return tuple(
+            Use(topic=one.topic, role=role, schemas=tuple(self._schemas(client, one, told=told)))
+            for role, uses in sides
+            for one in uses
+            if one.topic in self.topics
+        )
+
+    def _schemas(
+        self, client: Client, use: Consumes | Produces, *, told: bool
+    ) -> Iterator[UsedSchema]:
+        for schema in use.schemas:
+            found = self._resolved(schema, use.topic)
+            if found is not None:
+                yield found
+            if told and isinstance(schema, VersionPin):
+                self._tell(client, use, schema.version, exists=found is not None)
+
+    def _resolved(self, schema: ClientSchema, topic: TopicName) -> UsedSchema | None:
+        if not isinstance(schema, VersionPin):
+            return schema
+        return self._versions(topic).get(schema.version)
+
+    def _versions(self, topic: TopicName) -> dict[int, SchemaInfo]:
+        """The live versions, and those that the change registers."""
+        last = histories(self.topics[topic])[-1]
+        found: dict[int, SchemaInfo] = {}
+        for version, stored in last.entries:
+            try:
+                found[version] = to_info(stored)
+            except PayloadError:
+                continue
+        return found
+
+    def _tell(
+        self, client: Client, use: Consumes | Produces, version: int, *, exists: bool
+    ) -> None:
+        latest = max(self._versions(use.topic), default=None)
+        if not exists:
+            there = "no version" if latest is None else f"v{latest} as its latest"
+            self.findings.append(
+                finding(
+                    "CLIENT-R001",
+                    f"{client.name} is pinned to v{version} of {use.topic}, which has {there}",
+                    location=use.location,
+                    subject=client.name,
+                    hint="pin it to a version that exists, or name the definition that it has",
+                )
+            )
+        elif latest is not None and version < latest:
+            self.findings.append(
+                finding(
+                    "CLIENT-R006",
+                    f"{client.name} works with v{version} of {use.topic}; the latest is v{latest}",
+                    location=use.location,
+                    subject=client.name,
+                )
+            )
+
+    def _moved(self, use: Use) -> Use:
+        """With the topic's new schema in the place of the one of its kind."""
+        schemas = use.schemas
+        for new in self.topics[use.topic].new:
+            schemas = tuple(
+                new if isinstance(one, SchemaInfo) and kind_of(one) == kind_of(new) else one
+                for one in schemas
+            )
+        return replace(use, schemas=schemas)

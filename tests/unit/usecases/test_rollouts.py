@@ -1,0 +1,216 @@
+"""Declared clients of a change: who upgrades first, who cannot, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from gitops.model.findings import Severity
+from gitops.model.rollout import Delete, Drain, Ordered, Register, Upgrade
+from tests.support.git_repos import GitRepository
+from tests.unit.usecases.test_check import FOLDER, SETTINGS, manifest, report
+
+_TOPIC = "shop/orders/created"
+
+
+def _avro(**fields: str) -> str:
+    each = [{"name": name, "type": kind} for name, kind in fields.items()]
+    return json.dumps({"type": "record", "name": "Created", "fields": each})
+
+
+def _client(name: str, side: str, schema: str, topic: str = _TOPIC) -> str:
+    use = f"topic: {topic}, schema: {schema}"
+    use = f"{{{use}, subscription: {name}}}" if side == "consumes" else f"{{{use}}}"
+    head = f'apiVersion: pulsar-gitops/v1\nkind: Client\nname: {name}\nowner: "@acme/x"\n'
+    return f"{head}{side}:\n  - {use}\n"
+
+
+_FILES: Mapping[str, str] = {
+    "gitops.yaml": SETTINGS.format(""),
+    f"{FOLDER}/namespace.yaml": (
+        "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
+        "schemaCompatibilityStrategy: BACKWARD\n"
+    ),
+    f"{FOLDER}/created.yaml": manifest("type: AVRO, definition: created.avsc"),
+    f"{FOLDER}/created.avsc": _avro(a="int", b="string"),
+    "clients/billing.yaml": _client("billing", "consumes", "{version: 0}"),
+    "clients/checkout.yaml": _client("checkout", "produces", "{version: 0}"),
+}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepository:
+    made = GitRepository(tmp_path / "repo")
+    made.commit(_FILES)
+    return made
+
+
+def _findings(repo: GitRepository) -> list[tuple[str, str]]:
+    return [
+        (one.rule, one.subject)
+        for one in report(repo).findings
+        if one.rule.startswith("CLIENT-") and one.severity is not Severity.INFO
+    ]
+
+
+def _steps(repo: GitRepository) -> list[Ordered]:
+    (one,) = report(repo).registries
+    assert not one.rollout.blocks
+    return list(one.rollout.steps)
+
+
+def _said(steps: list[Ordered]) -> list[str]:
+    words = []
+    for one in steps:
+        match one.step:
+            case Register() | Drain():
+                words.append(f"{type(one.step).__name__} v{one.step.version}")
+            case Upgrade():
+                words.append(one.step.service)
+            case Delete():
+                words.append("Delete")
+    return words
+
+
+def test_an_old_consumer_that_cannot_reconnect_goes_before_the_registration(
+    repo: GitRepository,
+) -> None:
+    """BACKWARD asks a consumer whether it reads the latest version (Pulsar 4.0.7)."""
+    repo.write({f"{FOLDER}/created.avsc": _avro(a="long", b="string")})
+
+    assert _said(_steps(repo)) == ["billing", "Register v1", "checkout"]
+    (one,) = report(repo).registries
+    assert one.rollout.may_stay == {"checkout"}
+    assert _findings(repo) == []
+
+
+def test_who_reads_both_may_stay_behind(repo: GitRepository) -> None:
+    optional = {"name": "c", "type": ["null", "string"], "default": None}
+    wider = json.loads(_FILES[f"{FOLDER}/created.avsc"])
+    wider["fields"].append(optional)
+    repo.write({f"{FOLDER}/created.avsc": json.dumps(wider)})
+
+    (one,) = report(repo).registries
+    assert one.rollout.may_stay == {"billing", "checkout"}
+
+
+def test_a_repository_without_clients_has_no_order_of_them(repo: GitRepository) -> None:
+    repo.write(dict.fromkeys(("clients/billing.yaml", "clients/checkout.yaml")))
+    repo.commit({})
+    repo.write({f"{FOLDER}/created.avsc": _avro(a="long", b="string")})
+
+    assert all(isinstance(one.step, Register) for one in _steps(repo))
+
+
+def test_a_pin_to_nothing(repo: GitRepository) -> None:
+    """CLIENT-R001."""
+    repo.write({"clients/billing.yaml": _client("billing", "consumes", "{version: 7}")})
+    assert _findings(repo) == [("CLIENT-R001", "billing")]
+
+    repo.write({"clients/billing.yaml": _client("billing", "consumes", "{version: 0}")})
+    assert _findings(repo) == []
+
+
+def test_a_client_may_be_pinned_to_what_the_change_registers(repo: GitRepository) -> None:
+    repo.write(
+        {
+            f"{FOLDER}/created.avsc": _avro(a="long", b="string"),
+            "clients/billing.yaml": _client("billing", "consumes", "{version: 1}"),
+        }
+    )
+
+    assert _findings(repo) == []
+
+
+def test_a_client_that_the_broker_would_not_let_in(repo: GitRepository) -> None:
+    """CLIENT-R002."""
+    own = {"clients/own.avsc": _avro(a="int", z="string")}
+    repo.write(
+        {
+            **own,
+            "clients/billing.yaml": _client(
+                "billing", "consumes", "{definition: ../clients/own.avsc}"
+            ),
+        }
+    )
+
+    assert ("CLIENT-R002", "billing") in _findings(repo)
+
+    repo.write({"clients/own.avsc": _avro(a="int")})
+    assert _findings(repo) == []
+
+
+def test_the_second_side_before_the_first(repo: GitRepository) -> None:
+    """CLIENT-R003."""
+    change = {
+        f"{FOLDER}/created.avsc": _avro(a="long", b="string"),
+        "clients/checkout.yaml": _client("checkout", "produces", "{version: 1}"),
+    }
+    repo.write(change)
+
+    (found,) = [one for one in report(repo).findings if one.rule == "CLIENT-R003"]
+    assert found.subject == "checkout"
+    assert found.message.startswith("billing has to upgrade before checkout: ")
+    assert found.location
+    assert found.location.file == "clients/checkout.yaml"
+
+    repo.write({"clients/checkout.yaml": _FILES["clients/checkout.yaml"]})
+    assert _findings(repo) == []
+
+
+def test_two_that_wait_for_each_other(repo: GitRepository) -> None:
+    """CLIENT-R004."""
+    repo.write(
+        {
+            f"{FOLDER}/namespace.yaml": _FILES[f"{FOLDER}/namespace.yaml"].replace(
+                "BACKWARD", "ALWAYS_COMPATIBLE"
+            ),
+            f"{FOLDER}/created.avsc": _avro(a="string", c="string"),
+            "clients/billing.yaml": _client("billing", "consumes", "{version: 1}"),
+            "clients/checkout.yaml": _client("checkout", "produces", "{version: 1}"),
+        }
+    )
+
+    (found,) = [one for one in report(repo).findings if one.rule == "CLIENT-R004"]
+    assert "the old billing cannot read what the new checkout writes" in found.message
+    assert "the new billing cannot read retained messages of v0" in found.message
+    assert "checkout still writes v0" in found.message
+
+
+def test_a_topic_that_goes_while_it_is_used(repo: GitRepository) -> None:
+    """CLIENT-R005."""
+    repo.write(dict.fromkeys((f"{FOLDER}/created.yaml", f"{FOLDER}/created.avsc")))
+
+    assert ("CLIENT-R005", "") in _findings(repo)
+
+    repo.write(dict.fromkeys(("clients/billing.yaml", "clients/checkout.yaml")))
+    assert _findings(repo) == []
+    assert _said(_steps(repo)) == ["billing", "checkout", "Delete"]
+
+
+def test_a_client_that_is_behind(repo: GitRepository) -> None:
+    """CLIENT-R006."""
+    repo.write({f"{FOLDER}/created.avsc": _avro(a="long", b="string")})
+
+    behind = [one.subject for one in report(repo).findings if one.rule == "CLIENT-R006"]
+    assert behind == ["billing", "checkout"]
+
+    repo.write({f"{FOLDER}/created.avsc": _FILES[f"{FOLDER}/created.avsc"]})
+    assert [one for one in report(repo).findings if one.rule == "CLIENT-R006"] == []
+
+
+def test_what_is_retained_has_to_go_before_a_reader_that_fails_on_it(repo: GitRepository) -> None:
+    repo.write(
+        {
+            f"{FOLDER}/namespace.yaml": _FILES[f"{FOLDER}/namespace.yaml"].replace(
+                "BACKWARD", "FORWARD"
+            ),
+            f"{FOLDER}/created.avsc": _avro(a="int", b="string", c="string"),
+            "clients/checkout.yaml": _client("checkout", "produces", "{version: 1}"),
+        }
+    )
+
+    assert _said(_steps(repo)) == ["Register v1", "checkout", "Drain v0", "billing"]
