@@ -12,6 +12,7 @@ from gitops.cli.commands import (
     apply,
     check,
     compat,
+    connect,
     explain,
     fmt,
     github,
@@ -54,6 +55,7 @@ app.command("snapshot")(snapshot.snapshot)
 app.command("compat")(compat.compat)
 app.command("serve")(serve.serve)
 app.command("explain")(explain.explain)
+app.add_typer(connect.app, name="connect")
 app.add_typer(schemas.app, name="schemas")
 app.add_typer(policies.app, name="policies")
 app.add_typer(github.app, name="github")

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from gitops.compatibility import checkers
-from gitops.compatibility.decision import Decision, StoredHistory
+from gitops.compatibility.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.compatibility.outcome import End, Labelled
 from gitops.compatibility.payload import PayloadError, to_stored
 from gitops.compatibility.registration import CANDIDATE, decision_of, register
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
 
-_AS_BACKWARD: Final = frozenset(
+AS_BACKWARD: Final = frozenset(
     {Strategy.BACKWARD, Strategy.FORWARD, Strategy.FULL, Strategy.FORWARD_TRANSITIVE}
 )
+"""Strategies that ask of a consumer only whether it reads the latest version (Pulsar 4.0.7)."""
 
 
 def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
@@ -24,22 +25,30 @@ def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Stra
     FULL_TRANSITIVE ask their own question of all versions, and ALWAYS_INCOMPATIBLE refuses even
     the registered schema (Pulsar 4.0.7).
     """
-    strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
     try:
-        new = Labelled(CANDIDATE, to_stored(candidate))
+        stored = to_stored(candidate)
     except PayloadError as error:
-        return Decision(accepted=False, status=500, reason=str(error))
+        return Decision(accepted=False, status=500, reason=str(error), gate=Gate.PAYLOAD)
+    return check_sent(history, stored, strategy)
+
+
+def check_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
+    """The same for the bytes that a client sends."""
+    strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
     if strategy is Strategy.ALWAYS_COMPATIBLE:
-        return Decision(accepted=True)
+        return Decision(accepted=True, gate=Gate.STRATEGY)
     if not history.entries:
         reason = "the topic is active and has no schema"
-        return Decision(accepted=False, status=404, reason=reason)
+        return Decision(accepted=False, status=404, reason=reason, gate=Gate.FIRST)
+    new = Labelled(CANDIDATE, candidate)
     entries = [Labelled(f"v{version}", schema) for version, schema in history.entries]
-    if strategy in _AS_BACKWARD:
+    if strategy in AS_BACKWARD:
         outcome = checkers.check_latest(entries[-1], new, Strategy.BACKWARD)
     else:
         outcome = checkers.check_all(entries, new, strategy)
-    return Decision(accepted=True) if outcome.end is End.COMPATIBLE else decision_of(outcome)
+    if outcome.end is End.COMPATIBLE:
+        return Decision(accepted=True, gate=Gate.STRATEGY)
+    return decision_of(outcome)
 
 
 def subscribe(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from gitops.model.schema import SchemaType
 
@@ -43,6 +44,16 @@ class Incompatibility:
     hint: str = ""
 
 
+class Gate(Enum):
+    """The questions that a broker asks about a schema, in its order; one of them decides."""
+
+    PAYLOAD = "payload"
+    DATA = "data"
+    EQUALITY = "equality"
+    FIRST = "first"
+    STRATEGY = "strategy"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What the broker would answer.
@@ -50,6 +61,7 @@ class Decision:
     `version` is the one that it names (an existing one if `known`, else the next); None if
     refused. `status` is the HTTP status of POST …/schema (200, 409, 422, 500); `reason` says in
     one line why it was refused. `incompatibilities` explain a 409 as far as definitions do.
+    `gate` is the question that decided, None where no schema was asked about.
     """
 
     accepted: bool
@@ -58,3 +70,4 @@ class Decision:
     status: int = 200
     reason: str = ""
     incompatibilities: tuple[Incompatibility, ...] = ()
+    gate: Gate | None = None

@@ -1,8 +1,7 @@
-"""Which version a schema has: POST …/version, and producers while auto-update is off."""
+"""Which version a schema has by its bytes: POST …/version."""
 
 from __future__ import annotations
 
-from gitops.compatibility import equality
 from gitops.compatibility.decision import StoredHistory
 from gitops.compatibility.payload import to_stored
 from gitops.model.schema import SchemaInfo
@@ -19,11 +18,3 @@ def find_version(history: StoredHistory, candidate: SchemaInfo) -> int | None:
         if (entry.type, entry.data) == (wanted.type, wanted.data):
             return version
     return None
-
-
-def find_registered(history: StoredHistory, candidate: SchemaInfo) -> int | None:
-    """The version that a producer gets while auto-update is off, None if it is refused.
-
-    Raises PayloadError, AvroParseError.
-    """
-    return equality.find_equal(history.entries, to_stored(candidate))

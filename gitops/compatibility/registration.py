@@ -7,7 +7,7 @@ from typing import Final
 
 from gitops.compatibility import checkers, equality
 from gitops.compatibility.avro.errors import AvroParseError
-from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
+from gitops.compatibility.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.compatibility.outcome import End, Labelled, Outcome
 from gitops.compatibility.payload import PayloadError, to_stored
 from gitops.compatibility.strategies import TRANSITIVE
@@ -16,6 +16,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
 
 CANDIDATE: Final = "candidate"
+NOT_REGISTERED: Final = 409
 _STATUS: Final = {End.INCOMPATIBLE: 409, End.CRASHED: 500, End.OVERFLOWED: 500}
 
 
@@ -28,30 +29,48 @@ def register(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) 
     """
     try:
         stored = to_stored(candidate)
-        validate(stored)
     except PayloadError as error:
-        return _refused(500, str(error))
+        return _refused(Gate.PAYLOAD, 500, str(error))
+    return register_sent(history, stored, strategy)
+
+
+def register_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
+    """The gates behind conversion: a client sends the bytes themselves."""
+    try:
+        validate(candidate)
     except InvalidSchemaDataError as error:
-        return _refused(error.status, str(error))
-    return register_stored(history, stored, strategy)
+        return _refused(Gate.DATA, error.status, str(error))
+    return register_stored(history, candidate, strategy)
 
 
 def register_stored(
     history: StoredHistory, candidate: StoredSchema, strategy: Strategy
 ) -> Decision:
     """The gates behind conversion and validation."""
+    equal = find_registered(history, candidate)
+    if equal.accepted or equal.status != NOT_REGISTERED:
+        return equal
+    if not history.entries:
+        return Decision(accepted=True, version=history.next_version, gate=Gate.FIRST)
+    outcome = check(history, candidate, strategy)
+    if outcome.end is End.COMPATIBLE:
+        return Decision(accepted=True, version=history.next_version, gate=Gate.STRATEGY)
+    return decision_of(outcome)
+
+
+def find_registered(history: StoredHistory, candidate: StoredSchema) -> Decision:
+    """The version of a schema that equals it; without one refused as while auto-update is off.
+
+    Nothing is validated, so that a producer may send what a registration would not take, and an
+    empty history refuses even a first schema (Pulsar 4.0.7).
+    """
     try:
         known = equality.find_equal(history.entries, candidate)
     except AvroParseError as error:
-        return _refused(500, _poisoned(history, candidate, error))
+        return _refused(Gate.EQUALITY, 500, _poisoned(history, candidate, error))
     if known is not None:
-        return Decision(accepted=True, version=known, known=True)
-    if not history.entries:
-        return Decision(accepted=True, version=history.next_version)
-    outcome = check(history, candidate, strategy)
-    if outcome.end is End.COMPATIBLE:
-        return Decision(accepted=True, version=history.next_version)
-    return decision_of(outcome)
+        return Decision(accepted=True, version=known, known=True, gate=Gate.EQUALITY)
+    return _refused(Gate.EQUALITY, NOT_REGISTERED, "the topic has no such schema")
 
 
 def compatible(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
@@ -63,9 +82,9 @@ def compatible(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy
         stored = to_stored(candidate)
         validate(stored)
     except PayloadError as error:
-        return _refused(500, str(error))
+        return _refused(Gate.PAYLOAD, 500, str(error))
     except InvalidSchemaDataError as error:
-        return _refused(500, str(error))
+        return _refused(Gate.DATA, 500, str(error))
     outcome = check(history, stored, strategy)
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True)
@@ -92,11 +111,12 @@ def decision_of(outcome: Outcome) -> Decision:
         status=_STATUS[outcome.end],
         reason=outcome.reason,
         incompatibilities=outcome.incompatibilities,
+        gate=Gate.STRATEGY,
     )
 
 
-def _refused(status: int, reason: str) -> Decision:
-    return Decision(accepted=False, status=status, reason=reason)
+def _refused(gate: Gate, status: int, reason: str) -> Decision:
+    return Decision(accepted=False, status=status, reason=reason, gate=gate)
 
 
 def _poisoned(history: StoredHistory, candidate: StoredSchema, error: AvroParseError) -> str:

@@ -17,6 +17,7 @@ _TOPIC_PARTS: Final = 3
 # What Java's TopicName takes for a partition: an int without leading zeros.
 _PARTITION: Final = re.compile(r"-partition-(0|[1-9][0-9]{0,9})\Z")
 _MAX_INT: Final = 2**31 - 1
+_SYSTEM_TOPICS: Final = ("__change_events", "__transaction_")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -89,6 +90,11 @@ class TopicName:
                 hint="a topic's name is not empty and has no slash",
             )
         return cls(namespace, name, domain)
+
+    @property
+    def is_system(self) -> bool:
+        """Whether it is one of Pulsar's own topics, by its name."""
+        return self.local_name.startswith(_SYSTEM_TOPICS)
 
     def __str__(self) -> str:
         short = f"{self.namespace}/{self.local_name}"

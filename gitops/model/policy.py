@@ -135,22 +135,29 @@ def is_unset(key: str, value: PolicyValue) -> bool:
 def effective_strategy(
     topic: TopicPolicies, namespace: NamespacePolicies, broker: BrokerDefaults
 ) -> SchemaCompatibilityStrategy:
+    """The strategy of `strategy_in_force`."""
+    return strategy_in_force(topic, namespace, broker)[0]
+
+
+def strategy_in_force(
+    topic: TopicPolicies, namespace: NamespacePolicies, broker: BrokerDefaults
+) -> tuple[SchemaCompatibilityStrategy, str]:
     """Topic, else namespace, else the legacy setting, else the broker's; UNDEFINED never counts.
 
-    Pulsar 4.0.7, as POST …/schema resolves it; broker.conf unset or UNDEFINED means FULL.
+    Also says who set it. Pulsar 4.0.7, as POST …/schema resolves it and as a topic does for its
+    clients; broker.conf unset or UNDEFINED means FULL.
     """
-    undefined = (None, SchemaCompatibilityStrategy.UNDEFINED)
     legacy = namespace.schema_auto_update_compatibility_strategy
     chain = (
-        topic.schema_compatibility_strategy,
-        namespace.schema_compatibility_strategy,
-        legacy.strategy if legacy else None,
-        broker.schema_compatibility_strategy,
+        (topic.schema_compatibility_strategy, "topic"),
+        (namespace.schema_compatibility_strategy, "namespace"),
+        (legacy.strategy if legacy else None, "namespace, by the legacy setting"),
+        (broker.schema_compatibility_strategy, "broker"),
     )
-    for strategy in chain:
-        if strategy is not None and strategy not in undefined:
-            return strategy
-    return SchemaCompatibilityStrategy.FULL
+    for strategy, by in chain:
+        if strategy is not None and strategy is not SchemaCompatibilityStrategy.UNDEFINED:
+            return strategy, by
+    return SchemaCompatibilityStrategy.FULL, "broker"
 
 
 def snake_case(camel: str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from gitops.compatibility.connection.admission import PULSAR
 from gitops.compatibility.decision import Decision
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding
@@ -23,6 +24,7 @@ from gitops.planning.plan_document import (
 )
 from gitops.ports import Registry
 from gitops.usecases.apply import Result
+from gitops.usecases.connect import Answered, Connection
 from gitops.usecases.format import Formatting
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
@@ -179,4 +181,54 @@ def decision_document(
         "reason": decision.reason,
         "changes": [change_document(change) for change in changes],
         "findings": [finding_document(finding) for finding in findings],
+    }
+
+
+def connection_document(connection: Connection, registry: Registry) -> dict[str, Any]:
+    """Whether a client is let in, with each of its schemas, and every step of the decision."""
+    question, policies = connection.question, connection.policies
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Connection",
+        "pulsar": PULSAR,
+        "registry": {"name": registry.name, "address": registry.address},
+        "topic": str(question.topic),
+        "role": question.role,
+        "topicUse": question.use,
+        "policies": {
+            "schemaCompatibilityStrategy": policies.strategy.value,
+            "isAllowAutoUpdateSchema": policies.allows_auto_update,
+            "schemaValidationEnforced": policies.enforces_validation,
+        },
+        "accepted": connection.accepted,
+        "admissions": [
+            _admission(one, request="getOrCreateSchema" if number else "connect")
+            for number, one in enumerate(connection.answered)
+        ],
+        "notes": list(connection.notes),
+    }
+
+
+def _admission(answered: Answered, *, request: str) -> dict[str, Any]:
+    admission = answered.admission
+    return {
+        "request": request,
+        "schema": answered.name,
+        "sends": admission.sent.type.value if admission.sent else None,
+        "accepted": admission.accepted,
+        "version": admission.version,
+        "registers": admission.registers,
+        "error": admission.error,
+        "message": admission.decision.reason if admission.error else "",
+        "steps": [
+            {
+                "question": step.question,
+                "answer": step.answer,
+                "passed": step.passed,
+                "why": step.why,
+            }
+            for step in admission.steps
+        ],
+        "notes": list(admission.notes),
+        "findings": [finding_document(finding) for finding in answered.findings],
     }

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.consumers import check_consumer, subscribe
 from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
-from gitops.compatibility.lookup import find_registered, find_version
+from gitops.compatibility.lookup import find_version
 from gitops.compatibility.payload import PayloadError, as_kept, to_stored
-from gitops.compatibility.registration import compatible, register
+from gitops.compatibility.registration import compatible, find_registered, register
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 
@@ -196,13 +195,10 @@ def _strategy(value: object) -> SchemaCompatibilityStrategy:
 
 
 def _looked_up(case: Case) -> Decision:
-    find = find_version if case.mode == "version" else find_registered
     try:
-        version = find(case.existing, case.candidate)
-    except (PayloadError, AvroParseError) as error:
+        if case.mode == "lookup":
+            return find_registered(case.existing, to_stored(case.candidate))
+        version = find_version(case.existing, case.candidate)
+    except PayloadError as error:
         return Decision(accepted=False, status=500, reason=str(error))
-    if case.mode == "version":
-        return Decision(accepted=True, version=-1 if version is None else version)
-    if version is None:
-        return Decision(accepted=False, status=409, reason="the topic has no such schema")
-    return Decision(accepted=True, version=version, known=True)
+    return Decision(accepted=True, version=-1 if version is None else version)

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.consumers import check_consumer, subscribe
 from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
-from gitops.compatibility.lookup import find_registered, find_version
+from gitops.compatibility.lookup import find_version
 from gitops.compatibility.payload import PayloadError, as_kept, to_stored
-from gitops.compatibility.registration import compatible, register
+from gitops.compatibility.registration import compatible, find_registered, register
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 
@@ -110,10 +109,9 @@ def _version(_case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answ
 
 def _lookup(_case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
     try:
-        version = find_registered(history, candidate)
-    except (PayloadError, AvroParseError):
-        version = None
-    return Answer(accepted=version is not None, version=version, http=None)
+        return _without_status(find_registered(history, to_stored(candidate)))
+    except PayloadError:
+        return Answer(accepted=False, version=None, http=None)
 
 
 _ANSWERS: Final[Mapping[str, Callable[[Case, StoredHistory, SchemaInfo], Answer]]] = {

@@ -36,7 +36,6 @@ Clock = Callable[[], int]
 """The time in ms since 1970."""
 
 _PULSARS_OWN_TENANT: Final = "pulsar"
-_SYSTEM_TOPICS: Final = ("__change_events", "__transaction_")
 
 
 def open_registry(name: str, config: EmbeddedConfig, root: Path) -> Registry:
@@ -113,7 +112,7 @@ class EmbeddedRegistry:
             schemas = _with_schema(connection, namespace)
         only_schema = [TopicName(namespace, name) for name in schemas if name not in named]
         known = sorted([*created, *only_schema])
-        return tuple(each for each in known if not each.local_name.startswith(_SYSTEM_TOPICS))
+        return tuple(each for each in known if not each.is_system)
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read all versions and policies in `scope`, at one moment, in three queries."""

@@ -1,0 +1,153 @@
+"""`connect`: would the broker let this client connect, would it register a version, and why."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.exits import Exit
+from gitops.cli.options import HERE, Format
+from gitops.model.names import TopicName
+
+if TYPE_CHECKING:
+    from gitops.usecases.connect import Question
+
+app = typer.Typer(
+    help="Say whether a broker would let a client connect, step by step.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+class State(StrEnum):
+    """What no file can know of a topic."""
+
+    IDLE = "idle"
+    ACTIVE = "active"
+
+
+Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="tenant/namespace/topic")]
+_WHAT = "a definition's file, a topic's manifest, v3, a type such as INT64, NONE"
+Type = Annotated[
+    str | None,
+    typer.Option(
+        "--type", help="The file's SchemaType [default: what it says; the topic's; or AVRO]."
+    ),
+]
+Message = Annotated[
+    str | None,
+    typer.Option("--message", metavar="NAME", help="The root message of a .proto file."),
+]
+
+
+@app.command("producer")
+def producer(
+    topic: Topic,
+    schema: Annotated[
+        str,
+        typer.Option("--schema", metavar="SCHEMA", help=f"Of the client: {_WHAT}, AUTO_PRODUCE."),
+    ],
+    new_schemas: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--new-schema",
+            metavar="SCHEMA",
+            help="A further schema that a message has; may be repeated.",
+        ),
+    ] = None,
+    schema_type: Type = None,
+    message: Message = None,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+    no_color: options.NoColor = False,
+) -> int:
+    """Say whether a producer would be let in, and which version its messages would carry."""
+    from gitops.usecases.connect import Question
+
+    question = Question(
+        topic=TopicName.parse(topic),
+        role="producer",
+        schemas=(schema, *(new_schemas or [])),
+        schema_type=schema_type,
+        message=message,
+    )
+    return _answer(question, repo, registry, output_format, output, no_color=no_color)
+
+
+@app.command("consumer")
+def consumer(
+    topic: Topic,
+    schema: Annotated[
+        str,
+        typer.Option("--schema", metavar="SCHEMA", help=f"Of the client: {_WHAT}, AUTO_CONSUME."),
+    ],
+    schema_type: Type = None,
+    message: Message = None,
+    state: Annotated[
+        State | None,
+        typer.Option(
+            "--state",
+            help="Whether the topic has clients or data  [default: idle is assumed, and said].",
+        ),
+    ] = None,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    output_format: options.OutputFormat = Format.TEXT,
+    output: options.OutputFile = None,
+    no_color: options.NoColor = False,
+) -> int:
+    """Say whether a consumer would be let in, and whether it would register its schema."""
+    from gitops.usecases.connect import Question
+
+    question = Question(
+        topic=TopicName.parse(topic),
+        role="consumer",
+        schemas=(schema,),
+        schema_type=schema_type,
+        message=message,
+        use=state.value if state else None,
+    )
+    return _answer(question, repo, registry, output_format, output, no_color=no_color)
+
+
+def _answer(
+    question: Question,
+    repo: Path,
+    registry: list[str] | None,
+    output_format: Format,
+    output: Path | None,
+    *,
+    no_color: bool,
+) -> int:
+    from gitops.cli.console import print_report, print_text
+    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.planned import Display, stopped
+    from gitops.reporters.json_report import connection_document, to_text
+    from gitops.reporters.text.connection import connection_report
+    from gitops.usecases.connect import Connecting, connect
+
+    opened = open_repository(repo)
+    display = Display(output_format=output_format, output=output, no_color=no_color)
+    if code := stopped(opened, display):
+        return code
+    with open_registry(opened, registry) as (live, config):
+        connecting = Connecting(
+            repository=opened.repository,
+            tree=opened.tree,
+            root=opened.root,
+            registry=live,
+            config=config,
+        )
+        connection = connect(question, connecting)
+        if output_format is Format.JSON:
+            print_text(to_text(connection_document(connection, live)), output)
+        else:
+            report = connection_report(connection, opened.excerpt, registry=live.name)
+            print_report(report, output=output, no_color=no_color)
+    return Exit.GOOD if connection.accepted else Exit.FINDINGS

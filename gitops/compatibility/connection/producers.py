@@ -1,0 +1,107 @@
+"""What a broker decides about a producer, and about the further schemas of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from gitops.compatibility.connection import steps
+from gitops.compatibility.connection.admission import (
+    NO_SCHEMA,
+    Admission,
+    Offer,
+    Place,
+    Step,
+)
+from gitops.compatibility.decision import Decision, StoredSchema
+from gitops.compatibility.registration import NOT_REGISTERED, find_registered, register_sent
+from gitops.model.schema import DEFINED_TYPES, SchemaType
+
+_SENDS: Final = "What does the client send?"
+_SENT_BY_ALL: Final = DEFINED_TYPES | {SchemaType.STRING}
+
+
+def admit_producer(place: Place, offer: Offer) -> Admission:
+    """The broker's answer to a producer, or to the get-or-create request for a further schema.
+
+    Both end in the same code (Pulsar 4.0.7). AUTO_PRODUCE sends the topic's latest schema; where
+    there is none it does not fail, the client then sends bytes as they are.
+    """
+    sent, first = _sent(place, offer)
+    if sent is None:
+        return _without_schema(place, first)
+    decision = decide(place, sent)
+    said = steps.registration_steps(decision, place, sent)
+    return Admission(role="producer", sent=sent, decision=decision, steps=(first, *said))
+
+
+def admit_schemas(place: Place, offers: Sequence[Offer]) -> tuple[Admission, ...]:
+    """A producer with the first of several schemas, and a get-or-create for each other.
+
+    A refused producer sends nothing, so nothing more is asked; a refused further schema fails the
+    message that needs it, and the producer stays connected.
+    """
+    admissions: list[Admission] = []
+    for offer in offers:
+        admission = admit_producer(place, offer)
+        admissions.append(admission)
+        if not admissions[0].accepted:
+            break
+        place = replace(place, history=admission.history_after(place.history))
+    return tuple(admissions)
+
+
+def decide(place: Place, sent: StoredSchema) -> Decision:
+    """A registration where clients may register, else a look for a schema that equals it."""
+    if place.policies.allows_auto_update:
+        return register_sent(place.history, sent, place.policies.strategy)
+    found = find_registered(place.history, sent)
+    if found.accepted or found.status != NOT_REGISTERED:
+        return found
+    return replace(found, reason=steps.NOT_ALLOWED)
+
+
+def sends(schema: StoredSchema) -> Step:
+    """That a client sends a schema of its own."""
+    bare = schema.type not in _SENT_BY_ALL
+    why = "clients made on top of the C++ one (Python, Node.js) send no schema of this type"
+    return Step(question=_SENDS, answer=f"its schema, {schema.type.value}", why=why if bare else "")
+
+
+def sends_nothing(why: str) -> Step:
+    """That a client sends no schema."""
+    return Step(question=_SENDS, answer="no schema", why=why)
+
+
+def has_own_schema(offer: Offer) -> bool:
+    """Whether a client sends a schema that the application gave it."""
+    return isinstance(offer, StoredSchema) and offer.type not in NO_SCHEMA
+
+
+def _sent(place: Place, offer: Offer) -> tuple[StoredSchema | None, Step]:
+    if isinstance(offer, StoredSchema) and offer.type not in NO_SCHEMA:
+        return offer, sends(offer)
+    if offer != "AUTO_PRODUCE":
+        return None, sends_nothing("clients send none for bytes")
+    if not place.history.entries:
+        return None, sends_nothing("the topic has none that AUTO_PRODUCE could take")
+    version, latest = place.history.entries[-1]
+    if latest.type in NO_SCHEMA:
+        return None, sends_nothing(f"the topic's latest one, v{version}, stands for bytes")
+    if latest.type not in DEFINED_TYPES:
+        latest = replace(latest, data=b"")  # the client's own, whatever text is stored
+    why = "AUTO_PRODUCE asks for it before it connects"
+    answer = f"the topic's latest schema, v{version}, {latest.type.value}"
+    return latest, Step(question=_SENDS, answer=answer, why=why)
+
+
+def _without_schema(place: Place, first: Step) -> Admission:
+    """Refused only where the topic has a live schema and validation is enforced."""
+    said = [first, steps.has_schema(place.history)]
+    decision = Decision(accepted=True)
+    if place.history.entries:
+        said.append(steps.validation_step(place.policies))
+        if place.policies.enforces_validation:
+            decision = Decision(accepted=False, status=409, reason=steps.SCHEMALESS)
+    return Admission(role="producer", sent=None, decision=decision, steps=tuple(said))

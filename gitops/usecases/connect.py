@@ -1,0 +1,197 @@
+"""Whether a broker would let a client connect to a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitops.compatibility.connection.admission import Admission, Place, Role, TopicUse
+from gitops.compatibility.connection.consumers import admit_consumer
+from gitops.compatibility.connection.policies import ConnectionPolicies, connection_policies
+from gitops.compatibility.connection.producers import admit_schemas
+from gitops.compatibility.decision import StoredHistory
+from gitops.compatibility.payload import PayloadError, stored_history
+from gitops.model.config import RegistryConfig
+from gitops.model.errors import NotThereError, OutsideError, UsageError
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.policy import NamespacePolicies, TopicPolicies
+from gitops.model.repository import Repository
+from gitops.model.schema import SchemaHistory
+from gitops.model.state import RegistryState, Scope
+from gitops.planning.policies import overlay
+from gitops.planning.refusals import Places, findings_of
+from gitops.ports import FileTree, Registry
+from gitops.usecases.desired import desired_of
+from gitops.usecases.offers import Context, Offered, read_offer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A client that wants to connect: its topic, its side, and its schemas, the first first.
+
+    `schemas` are as `read_offer` takes them. `use` is None where nobody knows whether the topic
+    is idle.
+    """
+
+    topic: TopicName
+    role: Role
+    schemas: tuple[str, ...]
+    schema_type: str | None = None
+    message: str | None = None
+    use: TopicUse | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """One schema's admission; `findings` say where a refusal comes from, as far as files do."""
+
+    name: str
+    admission: Admission
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """The whole answer; schemas that nobody asked about, the producer being refused, are left out.
+
+    `texts` are the files that findings point into. `notes` are about files and registry.
+    """
+
+    question: Question
+    policies: ConnectionPolicies
+    answered: tuple[Answered, ...]
+    notes: tuple[str, ...]
+    texts: dict[str, str]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the client is let in with each of its schemas."""
+        return all(one.admission.accepted for one in self.answered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connecting:
+    """What an answer is made from: the files in `root`, and a registry."""
+
+    repository: Repository
+    tree: FileTree
+    root: Path
+    registry: Registry
+    config: RegistryConfig
+
+
+def connect(question: Question, connecting: Connecting) -> Connection:
+    """Ask the broker's rules; raises UsageError, NotThereError, OutsideError.
+
+    The history is the registry's. Policies are the files' where they manage them, else the
+    registry's, else the broker's own.
+    """
+    _require_fitting(question)
+    topic = question.topic
+    scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
+    observed = connecting.registry.observe(scope)
+    wanted = desired_of(connecting.repository, connecting.config)
+    _require_namespace(connecting, topic, observed, wanted)
+    history = observed.topics[topic].history
+    policies = _policies(connecting, topic, observed, wanted)
+    place = Place(history=_stored(connecting, history), policies=policies, use=question.use)
+    context = Context(
+        repository=connecting.repository,
+        tree=connecting.tree,
+        root=connecting.root,
+        topic=topic,
+        history=history,
+        schema_type=question.schema_type,
+        message=question.message,
+    )
+    offered = [read_offer(name, context) for name in question.schemas]
+    return Connection(
+        question=question,
+        policies=policies,
+        answered=tuple(_answers(question, place, offered)),
+        notes=_notes(connecting, topic, observed, wanted),
+        texts={file: text for one in offered for file, text in one.texts.items()},
+    )
+
+
+def _answers(question: Question, place: Place, offered: Sequence[Offered]) -> list[Answered]:
+    if question.role == "consumer":
+        admissions: tuple[Admission, ...] = (admit_consumer(place, offered[0].offer),)
+    else:
+        admissions = admit_schemas(place, [one.offer for one in offered])
+    return [
+        Answered(name=one.name, admission=each, findings=_findings(question.topic, one, each))
+        for one, each in zip(offered, admissions, strict=False)
+    ]
+
+
+def _findings(topic: TopicName, offered: Offered, admission: Admission) -> tuple[Finding, ...]:
+    """Each incompatibility with its places; a refusal that has none is told by its step."""
+    if not admission.decision.incompatibilities:
+        return ()
+    return findings_of(str(topic), admission.decision, Places(new=offered.locate))
+
+
+def _require_fitting(question: Question) -> None:
+    """Raise UsageError for what no client can ask for."""
+    if question.role == "producer" and "AUTO_CONSUME" in question.schemas:
+        raise UsageError("AUTO_CONSUME is for consumers", hint="a producer has AUTO_PRODUCE")
+    if question.role == "consumer" and {"AUTO_PRODUCE", "AUTO_PUBLISH"} & set(question.schemas):
+        raise UsageError("AUTO_PRODUCE is for producers", hint="a consumer has AUTO_CONSUME")
+    if {"AUTO_PRODUCE", "AUTO_PUBLISH"} & set(question.schemas[1:]):
+        hint = "name the schema that the message has"
+        raise UsageError("AUTO_PRODUCE is the schema of a producer, not of a message", hint=hint)
+
+
+def _require_namespace(
+    connecting: Connecting, topic: TopicName, observed: RegistryState, wanted: RegistryState
+) -> None:
+    """Raise NotThereError for a namespace that neither files nor registry have."""
+    if observed.namespaces[topic.namespace].exists or topic.namespace in wanted.namespaces:
+        return
+    where = connecting.registry.address
+    raise NotThereError(f"there is no namespace '{topic.namespace}'", where=where)
+
+
+def _policies(
+    connecting: Connecting, topic: TopicName, observed: RegistryState, wanted: RegistryState
+) -> ConnectionPolicies:
+    want_topic, want_namespace = wanted.topics.get(topic), wanted.namespaces.get(topic.namespace)
+    return connection_policies(
+        topic,
+        overlay(
+            want_topic.policies if want_topic else TopicPolicies(),
+            observed.topics[topic].policies,
+        ),
+        overlay(
+            want_namespace.policies if want_namespace else NamespacePolicies(),
+            observed.namespaces[topic.namespace].policies,
+        ),
+        connecting.registry.defaults,
+    )
+
+
+def _stored(connecting: Connecting, history: SchemaHistory) -> StoredHistory:
+    try:
+        return stored_history(history)
+    except PayloadError as error:
+        raise OutsideError(
+            f"the registry holds a schema that cannot be read: {error}",
+            where=connecting.registry.address,
+        ) from None
+
+
+def _notes(
+    connecting: Connecting, topic: TopicName, observed: RegistryState, wanted: RegistryState
+) -> tuple[str, ...]:
+    """Where files and registry differ, the answer is about what is not there yet."""
+    live = _policies(connecting, topic, observed, RegistryState())
+    notes = []
+    if live != _policies(connecting, topic, observed, wanted):
+        notes.append("the files' policies count here; the registry has others until `apply`")
+    declared = wanted.topics.get(topic)
+    if declared and declared.history.entries and not observed.topics[topic].history.entries:
+        notes.append("the files' schema of this topic is not registered until `apply`")
+    return tuple(notes)

@@ -1,0 +1,202 @@
+"""What `--schema` names: a schema, or the word for a client that has none of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.avro.json_text import JsonTextError
+from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.connection.admission import Offer
+from gitops.compatibility.payload import PayloadError, to_stored
+from gitops.model.clients import SchemalessClient
+from gitops.model.errors import UsageError
+from gitops.model.findings import Location
+from gitops.model.names import TopicName
+from gitops.model.repository import Repository
+from gitops.model.schema import (
+    AUTO_TYPES,
+    AVRO_DEFINED,
+    DEFINED_TYPES,
+    SchemaHistory,
+    SchemaInfo,
+    SchemaType,
+)
+from gitops.ports import FileTree
+from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.locating import Locator
+from gitops.repository.definitions.shared_types import Expansion, SharedTypes
+from gitops.repository.sources import Sources
+from gitops.repository.suggestions import did_you_mean_or_list
+from gitops.usecases.comparing import Side, read_side
+from gitops.usecases.comparing_protobuf import read_proto
+from gitops.usecases.upload import parse_type
+
+_WORDS: Final[dict[str, SchemalessClient]] = {
+    "NONE": "NONE",
+    "BYTES": "NONE",
+    "AUTO_PRODUCE": "AUTO_PRODUCE",
+    "AUTO_PUBLISH": "AUTO_PRODUCE",
+    "AUTO_CONSUME": "AUTO_CONSUME",
+}
+_PRIMITIVES: Final = {
+    kind.value: kind for kind in SchemaType if kind not in DEFINED_TYPES | AUTO_TYPES
+}
+_VERSION: Final = re.compile(r"v(\d+)")
+_MANIFESTS: Final = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """What the application gives its client, and what it was called on the command line.
+
+    `locate` finds the place of a JSON pointer where the schema came out of a file. `texts` has
+    the file of the command line; further ones lie in the repository.
+    """
+
+    name: str
+    offer: Offer
+    locate: Callable[[str], Location | None]
+    texts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Where names on the command line are looked up; the repository's files lie in `root`."""
+
+    repository: Repository
+    tree: FileTree
+    root: Path
+    topic: TopicName
+    history: SchemaHistory
+    schema_type: str | None = None
+    message: str | None = None
+
+
+def read_offer(name: str, context: Context) -> Offered:
+    """The offer of that name; raises UsageError.
+
+    A word (`NONE`, `AUTO_PRODUCE`, …), a type that needs no definition, a version (`v3`) of the
+    topic, a topic's manifest in the repository, or a file with a definition.
+    """
+    if name in _WORDS:
+        return _plain(name, _WORDS[name])
+    if name in _PRIMITIVES:
+        return _of_info(name, SchemaInfo(type=_PRIMITIVES[name]))
+    if found := _VERSION.fullmatch(name):
+        return _of_info(name, _version(int(found[1]), context))
+    path = Path(name)
+    if not path.is_file():
+        raise _unknown(name)
+    if path.suffix in _MANIFESTS:
+        return _of_manifest(path, context)
+    return _of_file(path, context)
+
+
+def _plain(name: str, offer: Offer) -> Offered:
+    return Offered(name=name, offer=offer, locate=lambda _: None, texts={})
+
+
+def _of_info(name: str, info: SchemaInfo) -> Offered:
+    return _plain(name, _stored(name, info))
+
+
+def _stored(name: str, info: SchemaInfo) -> Offer:
+    try:
+        return to_stored(info)
+    except PayloadError as error:
+        raise UsageError(f"{name} is not a schema: {error}") from None
+
+
+def _version(number: int, context: Context) -> SchemaInfo:
+    for entry in context.history.entries:
+        if entry.version == number:
+            return entry.info
+    known = ", ".join(f"v{entry.version}" for entry in context.history.entries) or "none"
+    raise UsageError(f"{context.topic} has no version {number}", hint=f"it has {known}")
+
+
+def _of_manifest(path: Path, context: Context) -> Offered:
+    """The schema of the topic that a manifest of the repository is about."""
+    wanted, topics = path.resolve(), context.repository.topics
+    for topic, source in topics.items():
+        if (context.root / source.manifest.file).resolve() == wanted:
+            entry = context.repository.desired.topics[topic].history.latest
+            if entry is None:
+                raise UsageError(f"{path} says no schema", hint="name a file with a definition")
+            locate = partial(Locator(context.tree, topics).locate, topic)
+            return replace(_of_info(str(path), entry.info), locate=locate)
+    hint = "only topics' manifests have a schema; name the file with the definition instead"
+    raise UsageError(f"{path} is not the manifest of a topic of this repository", hint=hint)
+
+
+def _of_file(path: Path, context: Context) -> Offered:
+    kind = context.schema_type
+    if kind is not None:
+        parse_type(kind)
+    if path.suffix == ".proto" and kind in (None, SchemaType.PROTOBUF_NATIVE.value):
+        side = read_proto(path, context.message)
+    else:
+        kind = kind or (_type_here(context) if path.suffix == ".avsc" else None)
+        side = _with_shared_types(read_side(path, kind), Sources(context.tree))
+    return Offered(
+        name=str(path),
+        offer=_stored(str(path), side.info),
+        locate=side.locate,
+        texts={side.file: side.text},
+    )
+
+
+def _with_shared_types(side: Side, sources: Sources) -> Side:
+    """The definition with the types put in that other files of the repository define."""
+    if side.info.type not in AVRO_DEFINED or not _lacks_types(side.info.schema):
+        return side
+    try:
+        whole = SharedTypes(sources).expand(side.text, side.file)
+    except (JsonTextError, RecursionError):
+        return side
+    for problem in whole.problems:
+        raise UsageError(problem.message, where=side.file, hint=problem.hint)
+    if not whole.origins:
+        return side
+    info = replace(side.info, schema=whole.text)
+    return replace(side, info=info, locate=partial(_origin, side, whole, sources))
+
+
+def _lacks_types(text: str) -> bool:
+    try:
+        parse(text)
+    except AvroParseError as error:
+        return any(problem.kind == "undefined-name" for problem in error.problems)
+    return False
+
+
+def _origin(side: Side, whole: Expansion, sources: Sources, pointer: str) -> Location:
+    file, there = whole.origin(pointer)
+    if file is None:
+        return side.locate(there)
+    return JsonPositions(file, sources.data(file).decode("utf-8", "replace")).at_pointer(there)
+
+
+def _type_here(context: Context) -> str | None:
+    """An Avro definition of a JSON topic is meant as JSON: as for clients' manifests."""
+    declared = context.repository.desired.topics.get(context.topic)
+    for history in (declared.history if declared else SchemaHistory(), context.history):
+        if history.latest is not None and history.latest.info.type in AVRO_DEFINED:
+            return history.latest.info.type.value
+    return None
+
+
+def _unknown(name: str) -> UsageError:
+    if name in {kind.value for kind in DEFINED_TYPES}:
+        hint = f"name the file of the definition; --type {name} says what it is"
+        return UsageError(f"{name} needs a definition", hint=hint)
+    if "." in name or "/" in name:
+        return UsageError(f"there is no file '{name}'", hint="it is looked for from here")
+    hint = did_you_mean_or_list(name, [*_WORDS, *(word for word in _PRIMITIVES)])
+    return UsageError(f"'{name}' is neither a file nor a word for a schema", hint=hint)
