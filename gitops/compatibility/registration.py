@@ -17,6 +17,7 @@ from gitops.model.schema import SchemaInfo
 
 CANDIDATE: Final = "candidate"
 NOT_REGISTERED: Final = 409
+INVALID: Final = 422
 _STATUS: Final = {End.INCOMPATIBLE: 409, End.CRASHED: 500, End.OVERFLOWED: 500}
 
 

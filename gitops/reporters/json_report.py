@@ -201,18 +201,15 @@ def connection_document(connection: Connection, registry: Registry) -> dict[str,
             "schemaValidationEnforced": policies.enforces_validation,
         },
         "accepted": connection.accepted,
-        "admissions": [
-            _admission(one, request="getOrCreateSchema" if number else "connect")
-            for number, one in enumerate(connection.answered)
-        ],
+        "admissions": [_admission(one) for one in connection.answered],
         "notes": list(connection.notes),
     }
 
 
-def _admission(answered: Answered, *, request: str) -> dict[str, Any]:
+def _admission(answered: Answered) -> dict[str, Any]:
     admission = answered.admission
     return {
-        "request": request,
+        "request": admission.request,
         "schema": answered.name,
         "sends": admission.sent.type.value if admission.sent else None,
         "accepted": admission.accepted,

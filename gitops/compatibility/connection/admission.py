@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gitops.compatibility.connection.policies import ConnectionPolicies
-from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
+from gitops.compatibility.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.compatibility.payload import as_kept
 from gitops.model.clients import SchemalessClient
 from gitops.model.schema import SchemaType
@@ -18,7 +18,8 @@ Offer = StoredSchema | SchemalessClient
 TopicUse = Literal["idle", "active"]
 """Idle is a topic without producers, without consumers other than AUTO_CONSUME, without data."""
 
-ClientError = Literal["IncompatibleSchema", "UnknownError"]
+Request = Literal["connect", "getOrCreateSchema"]
+ClientError = Literal["IncompatibleSchema", "UnknownError", "Timeout"]
 
 PULSAR: Final = "4.0.7"
 """The broker whose behaviour the steps tell."""
@@ -62,6 +63,7 @@ class Admission:
     """
 
     role: Role
+    request: Request = "connect"
     sent: StoredSchema | None
     decision: Decision
     steps: tuple[Step, ...]
@@ -87,12 +89,15 @@ class Admission:
         """The error that the client gets, None if it is let in.
 
         What the broker does not expect is an UnknownError, on which clients try again until their
-        operation timeout (Pulsar 4.0.7).
+        operation timeout. It does not even answer a producer whose definition makes the validator
+        fail instead of refuse, so that the client runs into its timeout (Pulsar 4.0.7).
         """
         if self.accepted:
             return None
-        expected = self.decision.status in _WITH_INCOMPATIBLE_SCHEMA
-        return "IncompatibleSchema" if expected else "UnknownError"
+        if self.decision.status in _WITH_INCOMPATIBLE_SCHEMA:
+            return "IncompatibleSchema"
+        producer = (self.role, self.request) == ("producer", "connect")
+        return "Timeout" if producer and self.decision.gate is Gate.DATA else "UnknownError"
 
     def history_after(self, before: StoredHistory) -> StoredHistory:
         """The topic's history once the client is connected."""

@@ -8,10 +8,11 @@ from gitops.compatibility.connection import steps
 from gitops.compatibility.connection.admission import Admission, Offer, Place, Step
 from gitops.compatibility.connection.producers import decide, has_own_schema, sends, sends_nothing
 from gitops.compatibility.consumers import check_sent
-from gitops.compatibility.decision import Decision, StoredSchema
-from gitops.compatibility.registration import find_registered
+from gitops.compatibility.decision import Decision, Gate, StoredSchema
+from gitops.compatibility.registration import INVALID, find_registered
 
 _IDLE = "Is the topic idle?"
+_DROPPED = "the broker drops what the validator says, and registers nothing"
 _MEANS = "no producers, no consumers but AUTO_CONSUME, no stored data"
 
 
@@ -20,6 +21,7 @@ def admit_consumer(place: Place, offer: Offer) -> Admission:
 
     Without a schema of its own it is always let in. With one it is checked by the rule for
     consumers; only on an idle topic without a schema it registers its own, as a producer would.
+    There a definition that is not valid is no hindrance: nothing is registered then.
     """
     if not isinstance(offer, StoredSchema) or not has_own_schema(offer):
         return _without_schema(offer)
@@ -64,6 +66,12 @@ def _checked(place: Place, sent: StoredSchema, said: list[Step]) -> Admission:
 def _seeds(place: Place, sent: StoredSchema, said: list[Step]) -> Admission:
     decision = decide(place, sent)
     said.extend(steps.registration_steps(decision, place, sent))
+    if decision.gate is Gate.DATA and decision.status == INVALID:
+        # The broker drops the validator's refusal of a consumer (Pulsar 4.0.7): only that of an
+        # incompatible schema reaches the client.
+        said[-1] = replace(said[-1], passed=True)
+        said.append(Step(question="Does that keep a consumer out?", answer="no", why=_DROPPED))
+        decision = Decision(accepted=True, gate=Gate.DATA)
     seeded = Admission(role="consumer", sent=sent, decision=decision, steps=tuple(said))
     return replace(seeded, notes=(*_if_active(place, seeded), *_when_it_returns(place, seeded)))
 
@@ -83,7 +91,7 @@ def _when_it_returns(place: Place, seeded: Admission) -> tuple[str, ...]:
 
     Partitions are asked one by one, so that the second of a topic may refuse it at once.
     """
-    if not seeded.accepted or seeded.sent is None:
+    if not seeded.registers or seeded.sent is None:
         return ()
     history = seeded.history_after(place.history)
     again = check_sent(history, seeded.sent, place.policies.strategy)

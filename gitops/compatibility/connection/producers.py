@@ -12,6 +12,7 @@ from gitops.compatibility.connection.admission import (
     Admission,
     Offer,
     Place,
+    Request,
     Step,
 )
 from gitops.compatibility.decision import Decision, StoredSchema
@@ -22,18 +23,18 @@ _SENDS: Final = "What does the client send?"
 _SENT_BY_ALL: Final = DEFINED_TYPES | {SchemaType.STRING}
 
 
-def admit_producer(place: Place, offer: Offer) -> Admission:
-    """The broker's answer to a producer, or to the get-or-create request for a further schema.
+def admit_producer(place: Place, offer: Offer, request: Request = "connect") -> Admission:
+    """The broker's answer to a producer, or to the request for a further schema of its messages.
 
     Both end in the same code (Pulsar 4.0.7). AUTO_PRODUCE sends the topic's latest schema; where
     there is none it does not fail, the client then sends bytes as they are.
     """
     sent, first = _sent(place, offer)
     if sent is None:
-        return _without_schema(place, first)
+        return replace(_without_schema(place, first), request=request)
     decision = decide(place, sent)
-    said = steps.registration_steps(decision, place, sent)
-    return Admission(role="producer", sent=sent, decision=decision, steps=(first, *said))
+    said = (first, *steps.registration_steps(decision, place, sent))
+    return Admission(role="producer", request=request, sent=sent, decision=decision, steps=said)
 
 
 def admit_schemas(place: Place, offers: Sequence[Offer]) -> tuple[Admission, ...]:
@@ -44,7 +45,8 @@ def admit_schemas(place: Place, offers: Sequence[Offer]) -> tuple[Admission, ...
     """
     admissions: list[Admission] = []
     for offer in offers:
-        admission = admit_producer(place, offer)
+        request: Request = "getOrCreateSchema" if admissions else "connect"
+        admission = admit_producer(place, offer, request)
         admissions.append(admission)
         if not admissions[0].accepted:
             break

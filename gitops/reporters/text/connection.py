@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from gitops.compatibility.connection.admission import PULSAR, Admission, Step
+from gitops.compatibility.connection.admission import PULSAR, Admission, ClientError, Step
 from gitops.model.findings import Location
 from gitops.reporters.text.findings import Excerpt, finding_block
 from gitops.reporters.text.plain import safe, short
@@ -17,6 +18,12 @@ from gitops.usecases.connect import Answered, Connection
 _INDENT = 7
 _ON, _GOOD, _BAD = ("·", "dim"), ("✓", "green"), ("✗", "bold red")
 """The last step decides; those before it only led there."""
+
+_ERRORS: Final[dict[ClientError, str]] = {
+    "IncompatibleSchema": "the client gets IncompatibleSchema",
+    "UnknownError": "the client gets UnknownError, and tries again until its operation timeout",
+    "Timeout": "the broker fails without an answer, and the client waits for its operation timeout",
+}
 
 
 def connection_report(connection: Connection, excerpt: Excerpt, *, registry: str) -> RenderableType:
@@ -29,14 +36,15 @@ def connection_report(connection: Connection, excerpt: Excerpt, *, registry: str
     question = connection.question
     head = f"{question.role} on {question.topic} · {registry} · as Pulsar {PULSAR} decides"
     parts: list[RenderableType] = [Text(safe(head), style="bold")]
-    for number, answered in enumerate(connection.answered):
-        parts += [Text(""), *_answered(answered, line_of, further=number > 0)]
+    for answered in connection.answered:
+        parts += [Text(""), *_answered(answered, line_of)]
     if connection.notes:
         parts += [Text(""), *(_note(note) for note in connection.notes)]
     return Group(*parts)
 
 
-def _answered(answered: Answered, excerpt: Excerpt, *, further: bool) -> Iterator[RenderableType]:
+def _answered(answered: Answered, excerpt: Excerpt) -> Iterator[RenderableType]:
+    further = answered.admission.request == "getOrCreateSchema"
     name = short(answered.name)
     yield Text(f"get-or-create for a message with {name}" if further else f"connect with {name}")
     steps = answered.admission.steps
@@ -44,7 +52,7 @@ def _answered(answered: Answered, excerpt: Excerpt, *, further: bool) -> Iterato
     for number, step in enumerate(steps, 1):
         mark = _ON if number < len(steps) else _GOOD if step.passed else _BAD
         yield from _step(number, mark, step, width)
-    yield _end(answered.admission, further=further)
+    yield _end(answered.admission)
     yield from _after(answered, excerpt)
 
 
@@ -56,14 +64,12 @@ def _step(number: int, mark: tuple[str, str], step: Step, width: int) -> Iterato
         yield _inset(Text(short(step.why, 2000), style="dim"))
 
 
-def _end(admission: Admission, *, further: bool) -> Text:
+def _end(admission: Admission) -> Text:
     if admission.accepted:
         return Text.assemble(("✓ let in", "bold green"), f"; {_let_in(admission)}")
-    what = "the message is not sent" if further else "refused"
-    again = ""
-    if admission.error == "UnknownError":
-        again = ", on which clients try again until their operation timeout"
-    return Text.assemble((f"✗ {what}", "bold red"), f"; the client gets {admission.error}{again}")
+    further = admission.request == "getOrCreateSchema"
+    head = "✗ the message is not sent" if further else "✗ refused"
+    return Text.assemble((head, "bold red"), f"; {_ERRORS[admission.error or 'UnknownError']}")
 
 
 def _let_in(admission: Admission) -> str:
