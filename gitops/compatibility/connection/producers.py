@@ -20,7 +20,12 @@ from gitops.compatibility.registration import NOT_REGISTERED, find_registered, r
 from gitops.model.schema import DEFINED_TYPES, SchemaType
 
 _SENDS: Final = "What does the client send?"
-_SENT_BY_ALL: Final = DEFINED_TYPES | {SchemaType.STRING}
+_CPP: Final = "clients on top of the C++ one (Python, Node.js)"
+_TOLD: Final = {
+    **dict.fromkeys(SchemaType, f"{_CPP} send none of this type: for them ask with NONE"),
+    **dict.fromkeys(DEFINED_TYPES, ""),
+    SchemaType.STRING: f"as Java's client; {_CPP} may send the text null with it, another schema",
+}
 
 
 def admit_producer(place: Place, offer: Offer, request: Request = "connect") -> Admission:
@@ -66,9 +71,8 @@ def decide(place: Place, sent: StoredSchema) -> Decision:
 
 def sends(schema: StoredSchema) -> Step:
     """That a client sends a schema of its own."""
-    bare = schema.type not in _SENT_BY_ALL
-    why = "clients made on top of the C++ one (Python, Node.js) send no schema of this type"
-    return Step(question=_SENDS, answer=f"its schema, {schema.type.value}", why=why if bare else "")
+    answer = f"its schema, {schema.type.value}"
+    return Step(question=_SENDS, answer=answer, why=_TOLD[schema.type])
 
 
 def sends_nothing(why: str) -> Step:
