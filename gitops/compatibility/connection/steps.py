@@ -51,7 +51,6 @@ def registration_steps(decision: Decision, place: Place, sent: StoredSchema) -> 
         if decision.gate is Gate.DATA:
             return
     if not place.history.entries and allowed:
-        yield has_schema(place.history)
         yield _first(policies)
         return
     yield _equal(decision, place, allowed=allowed)
@@ -71,7 +70,7 @@ def _data(decision: Decision, sent: StoredSchema) -> Step:
 
 def _first(policies: ConnectionPolicies) -> Step:
     return Step(
-        question="Is it the first schema?",
+        question="Is it the topic's first schema?",
         answer="yes",
         why=f"the first passes under every strategy, here {_held(policies)}",
     )
@@ -82,7 +81,9 @@ def _equal(decision: Decision, place: Place, *, allowed: bool) -> Step:
     if decision.gate is not Gate.EQUALITY:
         return Step(question=question, answer="no")
     if decision.known:
-        why = "the strategy is not asked; the version stays what it is"
+        latest = place.history.entries[-1][0]
+        newer = "" if decision.version == latest else f", and v{latest} stays the latest"
+        why = f"the strategy is not asked{newer}"
         return Step(question=question, answer=f"yes, as v{decision.version}", why=why)
     if decision.status != 409:  # noqa: PLR2004 - the comparison itself failed
         return Step(question=question, answer="cannot be told", passed=False, why=decision.reason)

@@ -1,0 +1,148 @@
+"""`connect`: what people name, what is printed, how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import CommandLine
+
+ORDERS = "namespaces/shop/orders"
+CREATED = "shop/orders/order-created"
+RECORD = '{"type": "record", "name": "R", "fields": []}'
+
+
+def test_the_files_own_schema_is_let_in(applied: Path, command: CommandLine) -> None:
+    for name in ("order-created.avsc", "order-created.yaml"):
+        file = applied / ORDERS / name
+        done = command("connect", "producer", CREATED, "--repo", applied, "--schema", file)
+        assert (done.code, "✓ let in; its messages carry v0" in done.out) == (0, True), done
+        assert "3  ✓ Is the schema registered already?   yes, as v0" in done.out
+
+
+def test_a_refusal_shows_the_place_and_what_the_client_gets(
+    applied: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    file = applied / ORDERS / "order-created.avsc"
+    file.write_text(file.read_text().replace('"quantity", "type": "int"', '"q", "type": "int"'))
+    done = command("connect", "consumer", CREATED, "--repo", applied, "--schema", file)
+    assert done.code == 1
+    assert "✗ refused; the client gets IncompatibleSchema" in done.out
+    assert ":20:22  AVRO-R002 error" in done.out
+    manifest = file.with_suffix(".yaml")
+    same = command("connect", "consumer", CREATED, "--repo", applied, "--schema", manifest)
+    assert (same.code, f"{ORDERS}/order-created.avsc:20:22  AVRO-R002" in same.out) == (1, True)
+
+
+def test_before_anything_is_applied_it_says_so(repo: Path, command: CommandLine) -> None:
+    done = command("connect", "producer", CREATED, "--repo", repo, "--schema", "AUTO_PRODUCE")
+    assert done.code == 0
+    assert "the topic has none that AUTO_PRODUCE could take" in done.out
+    assert "! the files' schema of this topic is not registered until `apply`" in done.out
+
+
+def test_an_avro_file_is_of_the_topics_type(applied: Path, command: CommandLine) -> None:
+    file = applied / ORDERS / "order-cancelled.avsc"
+    args = ("connect", "producer", "shop/orders/order-cancelled", "--repo", applied)
+    assert "its schema, JSON" in command(*args, "--schema", file).out
+    assert "its schema, AVRO" in command(*args, "--schema", file, "--type", "AVRO").out
+
+
+def test_what_pulsar_admin_takes(applied: Path, tmp_path: Path, command: CommandLine) -> None:
+    file = tmp_path / "string.json"
+    file.write_text('{"type": "STRING", "schema": "null", "properties": {}}')
+    args = ("connect", "producer", "shop/orders/order-status", "--repo", applied)
+    done = command(*args, "--schema", file)
+    assert (done.code, "its schema, STRING" in done.out) == (1, True)
+    assert command(*args, "--schema", "STRING").code == 0
+
+
+def test_a_proto_file(applied: Path, tmp_path: Path, command: CommandLine) -> None:
+    file = tmp_path / "order.proto"
+    file.write_text('syntax = "proto3"; package a; message B {int32 c = 1;} message D {}')
+    args = ("connect", "consumer", "shop/orders/new", "--repo", applied, "--state", "active")
+    assert command(*args, "--schema", file).code == 2
+    done = command(*args, "--schema", file, "--message", "a.B")
+    assert (done.code, "its schema, PROTOBUF_NATIVE" in done.out) == (1, True)
+    assert "active topic with empty(BYTES) schema" in done.out
+
+
+def test_versions_and_several_schemas(applied: Path, command: CommandLine) -> None:
+    args = ("connect", "producer", CREATED, "--repo", applied, "--format", "json")
+    done = command(*args, "--schema", "v0", "--new-schema", "STRING", "--new-schema", "v0")
+    found = json.loads(done.out)
+    assert (done.code, found["accepted"]) == (1, False)
+    assert [one["accepted"] for one in found["admissions"]] == [True, False, True]
+    assert found["admissions"][1]["message"].startswith("Schema not found")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("producer", CREATED, "--schema", "STING"), "did you mean STRING?"),
+        (("producer", CREATED, "--schema", "v7"), "it has v0"),
+        (("producer", CREATED, "--schema", "AVRO"), "AVRO needs a definition"),
+        (("producer", CREATED, "--schema", "no.avsc"), "there is no file 'no.avsc'"),
+        (("producer", CREATED, "--schema", "AUTO_CONSUME"), "AUTO_CONSUME is for consumers"),
+        (("consumer", CREATED, "--schema", "AUTO_PUBLISH"), "AUTO_PRODUCE is for producers"),
+        (("consumer", CREATED, "--schema", "NONE", "--state", "busy"), "Invalid value"),
+        (("consumer", "shop", "--schema", "NONE"), "is not a topic"),
+        (("producer", CREATED), "Missing option '--schema'"),
+        (
+            ("producer", CREATED, "--schema", "v0", "--new-schema", "AUTO_PRODUCE"),
+            "the schema of a producer, not of a message",
+        ),
+    ],
+)
+def test_what_cannot_be_asked(
+    applied: Path, command: CommandLine, args: tuple[str, ...], said: str
+) -> None:
+    done = command("connect", *args, "--repo", applied)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_files_that_are_no_schema(applied: Path, tmp_path: Path, command: CommandLine) -> None:
+    args = ("connect", "producer", CREATED, "--repo", applied, "--schema")
+    pair = tmp_path / "pair.json"
+    pair.write_text('{"type": "KEY_VALUE", "schema": "[]", "properties": {}}')
+    for file, said in (
+        (pair, "is not a schema"),
+        (applied / "gitops.yaml", "not the manifest of a topic"),
+        (applied / ORDERS / "namespace.yaml", "not the manifest of a topic"),
+    ):
+        done = command(*args, file)
+        assert (done.code, said in done.err) == (2, True), done
+
+
+def test_a_definition_with_a_type_that_nobody_defines(
+    applied: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    file = tmp_path / "a.avsc"
+    file.write_text(RECORD.replace("[]", '[{"name": "a", "type": "shop.Nothing"}]'))
+    done = command("connect", "consumer", CREATED, "--repo", applied, "--schema", file)
+    assert (done.code, "'shop.Nothing' is not a defined type" in done.out) == (1, True), done
+
+
+def test_a_namespace_that_nobody_has(applied: Path, command: CommandLine) -> None:
+    done = command("connect", "producer", "a/b/c", "--repo", applied, "--schema", "NONE")
+    assert (done.code, "there is no namespace 'a/b'" in done.err) == (1, True)
+
+
+def test_files_with_errors_leave_policies_open(applied: Path, command: CommandLine) -> None:
+    (applied / ORDERS / "namespace.yaml").write_text("kind: [")
+    done = command("connect", "producer", CREATED, "--repo", applied, "--schema", "NONE")
+    assert (done.code, "namespace.yaml" in done.out) == (1, True)
+
+
+def test_policies_of_the_files_come_first(applied: Path, command: CommandLine) -> None:
+    args = ("connect", "consumer", "shop/orders/new", "--repo", applied, "--schema", "STRING")
+    assert command(*args).code == 1
+    file = applied / ORDERS / "namespace.yaml"
+    file.write_text(file.read_text().replace("Schema: false", "Schema: true"))
+    done = command(*args)
+    assert (done.code, "its schema becomes v0" in done.out) == (0, True)
+    assert "! the files' policies count here" in done.out
