@@ -10,7 +10,7 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, Format
+from gitops.cli.options import HERE, Format, TextOrJson
 from gitops.model.names import TopicName
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def producer(
     message: Message = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
@@ -98,7 +98,7 @@ def consumer(
     ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
@@ -120,7 +120,7 @@ def _answer(
     question: Question,
     repo: Path,
     registry: list[str] | None,
-    output_format: Format,
+    output_format: TextOrJson,
     output: Path | None,
     *,
     no_color: bool,
@@ -133,7 +133,7 @@ def _answer(
     from gitops.usecases.connect import Connecting, connect
 
     opened = open_repository(repo)
-    display = Display(output_format=output_format, output=output, no_color=no_color)
+    display = Display(output_format=Format(output_format.value), output=output, no_color=no_color)
     if code := stopped(opened, display):
         return code
     with open_registry(opened, registry) as (live, config):
@@ -145,7 +145,7 @@ def _answer(
             config=config,
         )
         connection = connect(question, connecting)
-        if output_format is Format.JSON:
+        if output_format is TextOrJson.JSON:
             print_text(to_text(connection_document(connection, live)), output)
         else:
             report = connection_report(connection, opened.excerpt, registry=live.name)

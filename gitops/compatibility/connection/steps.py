@@ -9,6 +9,7 @@ from gitops.compatibility.connection.admission import Place, Step
 from gitops.compatibility.connection.policies import ConnectionPolicies
 from gitops.compatibility.consumers import AS_BACKWARD
 from gitops.compatibility.decision import Decision, Gate, StoredHistory, StoredSchema
+from gitops.compatibility.registration import NOT_REGISTERED
 from gitops.compatibility.strategies import TRANSITIVE
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 
@@ -85,7 +86,7 @@ def _equal(decision: Decision, place: Place, *, allowed: bool) -> Step:
         newer = "" if decision.version == latest else f", and v{latest} stays the latest"
         why = f"the strategy is not asked{newer}"
         return Step(question=question, answer=f"yes, as v{decision.version}", why=why)
-    if decision.status != 409:  # noqa: PLR2004 - the comparison itself failed
+    if decision.status != NOT_REGISTERED:
         return Step(question=question, answer="cannot be told", passed=False, why=decision.reason)
     why = f"it has {_versions(place.history)}" if not allowed and place.history.entries else ""
     return Step(question=question, answer="no", passed=False, why=why)
@@ -125,11 +126,10 @@ def _rule_of_consumers(strategy: Strategy, history: StoredHistory) -> str:
         return "the topic is in use without a schema, which only ALWAYS_COMPATIBLE gets over"
     if strategy is Strategy.ALWAYS_INCOMPATIBLE:
         return "every consumer with a schema is refused, the registered one included"
+    if strategy is Strategy.FULL_TRANSITIVE:
+        return f"it and each of {_all(history)} must read each other"
     if strategy not in AS_BACKWARD:
-        both = strategy is Strategy.FULL_TRANSITIVE
-        return f"{'it and' if both else 'it must read'} each of {_all(history)}" + (
-            " must read each other" if both else ""
-        )
+        return f"it must read each of {_all(history)}"
     other = "" if strategy is Strategy.BACKWARD else ", and no more: consumers are asked BACKWARD"
     return f"it must read {_latest(history)}{other}"
 
