@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.consumers import check_consumer
 from gitops.compatibility.decision import StoredHistory
-from gitops.compatibility.lookup import find_registered
 from gitops.compatibility.payload import PayloadError, as_kept, to_stored
-from gitops.compatibility.registration import CANDIDATE
+from gitops.compatibility.registration import CANDIDATE, NOT_REGISTERED, find_registered
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.world import Role, TopicWorld, Use
 
@@ -52,9 +50,11 @@ def _producer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[s
                 yield "schemaValidationEnforced refuses a producer without a schema"
             continue
         try:
-            known = find_registered(history, schema)
-        except (PayloadError, AvroParseError) as error:
+            found = find_registered(history, to_stored(schema))
+        except PayloadError as error:
             yield f"the broker fails on its schema: {error}"
             continue
-        if known is None:
+        if found.status == NOT_REGISTERED:
             yield "its schema is not registered"
+        elif not found.accepted:
+            yield f"the broker fails on its schema: {found.reason}"
