@@ -27,6 +27,7 @@ from gitops.cli.commands import (
     validate,
 )
 from gitops.cli.exits import Exit, run_to_exit
+from gitops.cli.streams import prepare_streams
 
 # Typer carries a Click of its own and does not export the base class of its errors.
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -81,6 +82,7 @@ def _root(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    prepare_streams()
     # People add it at the end, to the line that has just failed.
     args = [arg for arg in sys.argv[1:] if arg not in _VERBOSE]
     verbose = len(args) < len(sys.argv) - 1

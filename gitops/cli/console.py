@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Final, TextIO
 
 from rich.console import Console, RenderableType
 
 from gitops.model.errors import UsageError
 
-_PIPE_WIDTH = 120
+_PIPE_WIDTH: Final = 120
 """A pipe and a file have no width of their own; 80 columns would break what grep looks for."""
+
+_SMALLEST_WIDTH: Final = 20
+"""Below this, tables have no room for their borders."""
+
+_SYSTEM: Final = ("/dev", "/proc")
+"""What stands there is open already, or is no file: `/dev/stdout` is whatever stdout is."""
 
 
 def print_report(
@@ -23,9 +30,13 @@ def print_report(
 ) -> None:
     """Print to the terminal as wide as it is; plain to a pipe or a file."""
     if output is None and sys.stdout.isatty():
-        _console(sys.stdout, width=None, no_color=no_color).print(report)
+        console = _console(sys.stdout, width=None, no_color=no_color)
+        console.width = max(_SMALLEST_WIDTH, console.width)
+        console.print(report)
         return
-    width = int(os.environ.get("COLUMNS") or 0) or _PIPE_WIDTH
+    columns = os.environ.get("COLUMNS", "")
+    asked = int(columns[:6]) if columns.isdecimal() else 0
+    width = max(_SMALLEST_WIDTH, asked or _PIPE_WIDTH)
     text = io.StringIO()
     _console(text, width=width, no_color=no_color or output is not None).print(report)
     lines = (line.rstrip() for line in text.getvalue().split("\n"))
@@ -56,10 +67,22 @@ def say(text: str) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all; raises UsageError."""
-    with _partial(path) as partial:
-        partial.write_bytes(text.encode("utf-8", "surrogateescape"))
-        partial.replace(path)
+    """Write a file whole or not at all; raises UsageError.
+
+    What a symbolic link leads to is written, and a file that is there keeps its mode. A device, a
+    pipe and a socket are written straight into.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    with _told(path):
+        if _is_stream(path):
+            with path.open("wb") as stream:
+                stream.write(data)
+            return
+        with _partial(path) as (partial, target):
+            partial.write_bytes(data)
+            if target.exists():
+                shutil.copymode(target, partial)
+            partial.replace(target)
 
 
 def make_folder(path: Path) -> None:
@@ -72,24 +95,64 @@ def make_folder(path: Path) -> None:
 
 def require_writable(path: Path | None) -> None:
     """Raise UsageError now if `write_text` would: before something is done that it tells of."""
-    if path is not None:
-        with _partial(path) as partial:
-            partial.touch()
+    if path is None:
+        return
+    with _told(path):
+        if not _is_stream(path):
+            with _partial(path) as (partial, _):
+                partial.touch()
+
+
+def refuse_inputs(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
+    """Raise UsageError for an output that is one of the inputs, under whatever name."""
+    known = {identity for path in inputs if (identity := _identity(path))}
+    for output in outputs:
+        if output is not None and _identity(output) in known:
+            raise UsageError(
+                f"cannot write {output}: it is one of the files that are read",
+                hint="name another file",
+            )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Device and inode of a file that is there, which its links share."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _is_stream(path: Path) -> bool:
+    whole = Path(os.path.abspath(path))  # noqa: PTH100 - resolving would follow the link
+    if any(whole.is_relative_to(each) for each in _SYSTEM):
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager
-def _partial(path: Path) -> Iterator[Path]:
-    """A file beside `path`, gone in the end; what the system does not allow is a UsageError."""
-    if path.is_dir():
-        raise UsageError(f"cannot write {path}: it is a folder", hint="name a file")
-    partial = path.with_name(f".{path.name}.partial")
+def _told(path: Path) -> Iterator[None]:
+    """What the system does not allow is a UsageError."""
     try:
-        yield partial
-        partial.unlink(missing_ok=True)
+        if path.is_dir():
+            raise UsageError(f"cannot write {path}: it is a folder", hint="name a file")
+        yield
     except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    except (RuntimeError, ValueError):  # a link that leads to itself, a NUL in the name
+        raise UsageError(f"cannot write {path}: no such file can be") from None
+
+
+@contextmanager
+def _partial(path: Path) -> Iterator[tuple[Path, Path]]:
+    """A file beside the one that `path` leads to, gone in the end; and that one."""
+    target = path.resolve()
+    partial = target.with_name(f".{target.name[:200]}.partial")
+    try:
+        yield partial, target
+    finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _console(stream: TextIO, *, width: int | None, no_color: bool) -> Console:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
 from collections.abc import Callable
 from enum import IntEnum
+from typing import Final
 
-from gitops.model.errors import GitopsError
+from gitops.model.errors import GitopsError, OutsideError
 from gitops.reporters.text.plain import safe
 
 
@@ -26,10 +28,15 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+_UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""How stdout fails, other than by closing: whoever writes to files makes errors of ours of it."""
+
+
 def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
     """Run, and turn whatever goes wrong into a message on stderr and an exit code."""
     try:
-        return command()
+        code = command()
+        sys.stdout.flush()
     except GitopsError as error:
         tell(error)
         return error.exit_code
@@ -38,11 +45,20 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
         return Exit.INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python would complain while it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         return Exit.GOOD
     except Exception as error:  # noqa: BLE001 - the last resort: a bug of ours gets code 70
+        if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+            _drop_stdout()
+            tell(OutsideError(f"cannot write the answer: {error.strerror}"))
+            return Exit.OUTSIDE
         _tell_bug(error, verbose=verbose)
         return Exit.BUG
+    return code
+
+
+def _drop_stdout() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def tell(error: GitopsError, before: str = "") -> None:

@@ -39,18 +39,22 @@ def line_of(data: bytes, number: int) -> str | None:
     return lines[number - 1] if 0 < number <= len(lines) else None
 
 
-def open_repository(root: Path) -> OpenedRepository:
+def open_repository(root: Path, *outputs: Path | None) -> OpenedRepository:
     """Read the repository at `root`; raises UsageError where there is none.
 
     Without `--repo` the current folder may also lie inside the repository, as with git.
+    `outputs` are files that the command writes: one that the repository consists of is refused.
     """
+    from gitops.cli.console import refuse_inputs
     from gitops.repository.files import FolderTree
     from gitops.repository.loader import load
 
     root = repository_root(root)
     tree = FolderTree(root)
     with progress_bar() as progress:
-        return OpenedRepository(root=root, tree=tree, repository=load(tree, progress))
+        opened = OpenedRepository(root=root, tree=tree, repository=load(tree, progress))
+    refuse_inputs(outputs, tree.consulted())
+    return opened
 
 
 def repository_root(root: Path) -> Path:

@@ -24,12 +24,18 @@ class FolderTree:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._real_root = root.resolve()
+        self._read: set[str] = set()
 
     def paths(self) -> tuple[str, ...]:
         """All files, sorted, without those of git, virtual environments and installed packages."""
         found: list[str] = []
         self._collect(self._root, "", found)
         return tuple(sorted(found))
+
+    def consulted(self) -> tuple[Path, ...]:
+        """The files that were read so far, and every recorded history."""
+        recorded = (path for path in self.paths() if path.startswith("snapshots/"))
+        return tuple(self._root / path for path in sorted({*self._read, *recorded}))
 
     def read(self, path: str) -> bytes:
         """The content of a file; raises UnreadableFileError, OutsideRepositoryError."""
@@ -41,6 +47,7 @@ class FolderTree:
                 raise UnreadableFileError(
                     f"larger than {MAX_FILE_BYTES // 1024 // 1024} MiB", where=path
                 )
+            self._read.add(path)
             return place.read_bytes()
         except OSError as error:
             raise UnreadableFileError(error.strerror or "cannot be read", where=path) from error

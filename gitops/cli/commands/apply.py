@@ -34,7 +34,7 @@ def apply(
 ) -> int:
     """Carry out a reviewed plan."""
     from gitops.cli import applied, planned
-    from gitops.cli.console import require_writable, say
+    from gitops.cli.console import refuse_inputs, require_writable, say
     from gitops.cli.opened import open_registry, open_repository
     from gitops.planning.plan_document import to_document
     from gitops.usecases.apply import check_reviewed
@@ -52,7 +52,8 @@ def apply(
     )
     require_writable(output)
     document = _read(plan_file) if plan_file else None
-    opened = open_repository(repo)
+    refuse_inputs([output], [plan_file] if plan_file else [])
+    opened = open_repository(repo, output)
     if code := planned.stopped(opened, display):
         return code
     name = _registry_of(document, registry) if document else registry

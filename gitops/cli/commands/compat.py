@@ -47,7 +47,7 @@ def compat(
     """Say whether a broker would take NEW after OLD..., and why not."""
     if jsonl:
         return _stream(files)
-    from gitops.cli.console import print_report, print_text
+    from gitops.cli.console import print_report, print_text, refuse_inputs
     from gitops.cli.findings import exit_code
     from gitops.reporters.json_report import decision_document, to_text
     from gitops.reporters.text.decision import decision_report
@@ -55,6 +55,7 @@ def compat(
 
     if not files:
         raise UsageError("name at least one definition", hint="compat --strategy S OLD... NEW")
+    refuse_inputs([output], files)
     compared = compare_files(files, strategy, schema_type, message)
     if output_format is Format.JSON:
         document = decision_document(compared.decision, compared.findings, compared.changes)

@@ -28,7 +28,7 @@ def fmt(
     output: options.OutputFile = None,
 ) -> int:
     """Lay out manifests and Avro definitions (.avsc) the same way everywhere."""
-    from gitops.cli.console import print_text, require_writable
+    from gitops.cli.console import print_text, refuse_inputs, require_writable
     from gitops.cli.findings import relative_paths
     from gitops.cli.opened import repository_root
     from gitops.reporters.json_report import formatted_document, to_text
@@ -42,6 +42,7 @@ def fmt(
     tree = FolderTree(root)
     links = frozenset(path for path in tree.paths() if (root / path).is_symlink())
     done = format_repository(tree, relative_paths(root, paths or []), links)
+    refuse_inputs([output], tree.consulted())
     if not check:
         write_files(root, {change.path: change.after for change in done.changes})
     if output_format is TextOrJson.JSON:

@@ -35,7 +35,7 @@ def import_registry(
 
     require_writable(output)
     wanted = tuple(NamespaceName.parse(text) for text in namespaces or [])
-    opened = open_repository(repo)
+    opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
     with open_registry(opened, registry) as (live, _), bar as progress:
         known = frozenset(opened.repository.desired.topics)

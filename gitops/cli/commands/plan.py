@@ -51,7 +51,7 @@ def plan(
             "--out writes the plan of one registry, and --registry names several",
             hint="run `plan --registry NAME --out FILE` for each; `apply` takes one plan file",
         )
-    opened = open_repository(repo)
+    opened = open_repository(repo, output, out)
     if code := planned.stopped(opened, display):
         return code
     if len(names) > 1:

@@ -39,7 +39,7 @@ def get(
     from gitops.usecases.policies import observe_policies, parse_subject
 
     name = parse_subject(subject)
-    with open_registry(open_repository(repo), registry) as (live, _):
+    with open_registry(open_repository(repo, output), registry) as (live, _):
         observed = observe_policies(live, name, existing=True)
     if output_format is TextOrJson.JSON:
         print_text(to_text(policies_document(name, observed.own, observed.effective)), output)

@@ -70,7 +70,7 @@ def get(
     from gitops.usecases.history import read_version
 
     name = TopicName.parse(topic)
-    with open_registry(open_repository(repo), registry) as (live, _):
+    with open_registry(open_repository(repo, output), registry) as (live, _):
         entry = read_version(live, name, version)
     if output_format is TextOrJson.JSON:
         print_text(to_text(entry_document(name, entry)), output)
@@ -96,7 +96,7 @@ def versions(
     from gitops.usecases.history import read_history
 
     name = TopicName.parse(topic)
-    with open_registry(open_repository(repo), registry) as (live, _):
+    with open_registry(open_repository(repo, output), registry) as (live, _):
         history = read_history(live, name)
     if output_format is TextOrJson.JSON:
         print_text(to_text([entry_document(name, entry) for entry in history.entries]), output)

@@ -24,7 +24,7 @@ def snapshot(
     from gitops.usecases.snapshot import observe_managed
 
     require_writable(output)
-    opened = open_repository(repo)
+    opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
     with open_registry(opened, registry) as (live, _), bar as progress:
         recorded = snapshots.replaceable_topics(opened.tree, live.name)

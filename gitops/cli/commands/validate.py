@@ -29,7 +29,7 @@ def validate(
     from gitops.repository.snapshots import latest_recorded
     from gitops.usecases.validate import validate as run
 
-    opened = open_repository(repo)
+    opened = open_repository(repo, output)
     found = run(
         opened.repository,
         relative_paths(opened.root, paths or []),
