@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from gitops.compatibility.avro.errors import AvroParseError
@@ -19,12 +20,11 @@ from gitops.model.rules import finding
 from gitops.model.schema import AVRO_DEFINED, SchemaType
 from gitops.planning.diff.schemas import schema_changes
 from gitops.planning.refusals import Places, findings_of, findings_of_remarks
-from gitops.repository.definitions.edits import Definition
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.usecases.comparing import Side, read_side, stored
 from gitops.usecases.comparing_protobuf import read_proto
 from gitops.usecases.compat import CaseError, history_of
-from gitops.usecases.fixes import Problem, edits
+from gitops.usecases.mending import Mending, Said
 from gitops.usecases.upload import parse_type
 
 
@@ -65,7 +65,7 @@ def compare_files(
     return Compared(
         strategy=rule,
         decision=decision,
-        findings=tuple(comparison.mended(one) for one in comparison.findings(decision)),
+        findings=comparison.mended(comparison.findings(decision)),
         changes=comparison.changes(),
         texts={side.file: side.text for side in sides},
     )
@@ -75,6 +75,11 @@ def _side(path: Path, schema_type: str | None, message: str | None) -> Side:
     if path.suffix == ".proto" and schema_type in (None, SchemaType.PROTOBUF_NATIVE.value):
         return read_proto(path, message)
     return read_side(path, schema_type)
+
+
+def _locate_in(side: Side, pointer: str) -> Location:
+    """Where a pointer into the definition stands."""
+    return side.locate(pointer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +101,15 @@ class _Comparison:
         old = self.sides[-2].info if len(self.sides) > 1 else None
         return schema_changes(old, self.new.info)
 
-    def findings(self, decision: Decision) -> tuple[Finding, ...]:
-        """Why it is refused first, then what our own rules say."""
-        places = Places(new=self.new.locate, old=self._old_place)
+    def findings(
+        self, decision: Decision, locate: Callable[[Side, str], Location | None] = _locate_in
+    ) -> tuple[Finding, ...]:
+        """Why it is refused first, then what our own rules say; `locate` says where."""
+
+        def old_place(version: str, pointer: str) -> Location | None:
+            return locate(self.sides[int(version.removeprefix("v"))], pointer)
+
+        places = Places(new=partial(locate, self.new), old=old_place)
         said = tuple(one for side in self.sides for one in _unreadable(side))
         if not decision.accepted and not said:
             said = findings_of(self.new.file, decision, places)
@@ -116,30 +127,20 @@ class _Comparison:
             version = f"v{len(self.sides) - 2}"
             yield from findings_of_remarks(self.new.file, version, remarks, places)
 
-    def _old_place(self, version: str, pointer: str) -> Location:
-        return self.sides[int(version.removeprefix("v"))].locate(pointer)
+    def mended(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """The findings, with patches where edits are known that help."""
+        if self.new.definition is None:
+            return tuple(findings)
+        old = {side.file: side.definition for side in self.sides[:-1] if side.definition}
+        mending = Mending(self.new.definition, old, self._said)
+        return tuple(mending.mended(one) for one in findings)
 
-    def mended(self, one: Finding) -> Finding:
-        """The finding with a patch, if an edit is known after which it is gone and no error new."""
-        new = self.new.definition
-        if new is None or one.location is None or one.location.file != new.file:
-            return one
-        for edited in edits(_problem(one), new, self._compared_with(one)):
-            if self._is_gone(one, edited):
-                return replace(one, patch=new.patch(edited))
-        return one
-
-    def _compared_with(self, one: Finding) -> Definition | None:
-        file = one.compared.file if one.compared else None
-        return next((side.definition for side in self.sides if side.file == file), None)
-
-    def _is_gone(self, one: Finding, edited: str) -> bool:
-        info = replace(self.new.info, schema=edited)
-        after = replace(self, sides=(*self.sides[:-1], replace(self.new, info=info)))
-        before = {(each.rule, each.message) for each in self.findings(self.decision())}
-        left = {(each.rule, each.message): each for each in after.findings(after.decision())}
-        worse = any(left[key].severity is Severity.ERROR for key in left if key not in before)
-        return (one.rule, one.message) not in left and not worse
+    def _said(self, text: str) -> Said:
+        """What would be said of another text of the new definition."""
+        edited = replace(self.new, info=replace(self.new.info, schema=text))
+        after = replace(self, sides=(*self.sides[:-1], edited))
+        found = after.findings(after.decision(), lambda _side, _pointer: None)
+        return {(one.rule, one.message): one.severity for one in found}
 
 
 def _unreadable(side: Side) -> Iterator[Finding]:
@@ -161,15 +162,6 @@ def _unreadable(side: Side) -> Iterator[Finding]:
 def _poison(side: Side) -> tuple[Finding, ...]:
     """Why nothing would come after it."""
     return findings_of_remarks(side.file, "", poison_of(stored(side)), Places(new=side.locate))
-
-
-def _problem(one: Finding) -> Problem:
-    return Problem(
-        rule=one.rule,
-        pointer=one.location.pointer if one.location else "",
-        old_pointer=one.compared.pointer if one.compared else "",
-        new_reads=" cannot read what the new schema writes" not in one.message,
-    )
 
 
 def _strategy(name: str) -> SchemaCompatibilityStrategy:

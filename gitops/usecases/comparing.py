@@ -21,7 +21,8 @@ from gitops.usecases.upload import POST_MEMBERS, parse_type, read_payload
 class Side:
     """A file, the schema in it, and where a pointer into the schema's definition stands.
 
-    `positions` is None where the file is not the definition itself.
+    `positions` is None where the file is not the definition itself, and so is `definition`, the
+    text as one that can be edited.
     """
 
     file: str
@@ -29,11 +30,7 @@ class Side:
     info: SchemaInfo
     locate: Callable[[str], Location]
     positions: JsonPositions | None = None
-
-    @property
-    def definition(self) -> Definition | None:
-        """The text as one that can be edited; None where the file only contains it."""
-        return Definition(self.file, self.text) if self.positions else None
+    definition: Definition | None = None
 
 
 def read_side(path: Path, schema_type: str | None) -> Side:
@@ -54,6 +51,7 @@ def read_side(path: Path, schema_type: str | None) -> Side:
         info=SchemaInfo(type=kind, schema=text),
         locate=positions.at_pointer,
         positions=positions,
+        definition=Definition(str(path), text, positions),
     )
 
 

@@ -25,6 +25,7 @@ class Places:
     def __init__(self, schema: Schema) -> None:
         self._top = schema
         self._named: dict[int, str] = {}
+        self._order: dict[int, dict[str, int]] = {}
 
     def of(self, named: Named) -> str:
         """Where a named type of the definition is defined."""
@@ -36,7 +37,11 @@ class Places:
 
     def field(self, record: Record, field: Field) -> str:
         """Where a field of a record of the definition stands."""
-        return f"{self.of(record)}/fields/{record.all_fields.index(field)}"
+        order = self._order.get(id(record))
+        if order is None:
+            order = {each.name: index for index, each in enumerate(record.all_fields)}
+            self._order[id(record)] = order
+        return f"{self.of(record)}/fields/{order[field.name]}"
 
     def path(self, record: Record, field: Field) -> str:
         """How a person names a field: dotted names, `[]` for items, `{}` for values."""

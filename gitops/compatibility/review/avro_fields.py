@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Final
 
 from gitops.compatibility.avro.canonical import key
@@ -13,6 +16,9 @@ from gitops.compatibility.review.remark import Remark
 
 _ALIKE: Final = 0.6
 """From how much likeness on (0 to 1) two names may be meant for one."""
+
+_NEAR: Final = 8
+"""How many fields before and behind a new one's place are looked at: comparing names costs."""
 
 
 def same_fields(old: Record, new: Record, at: Change) -> dict[str, Field]:
@@ -40,31 +46,52 @@ def remarks(old: Record, new: Record, written: Mapping[str, Field], at: Change) 
 def _renamed(
     old: Record, new: Record, written: Mapping[str, Field], at: Change
 ) -> Iterator[Remark]:
-    kept = {field.name for field in written.values()}
-    gone = [field for field in old.all_fields if field.name not in kept]
-    added = [field for field in new.all_fields if field.name not in written]
-    for field in added:
-        before = _meant(field, old, new, gone, added)
-        if before is not None:
-            gone.remove(before)
-            yield _rename((old, before), (new, field), at)
+    kept = {id(field) for field in written.values()}
+    gone: dict[object, list[_Placed]] = {}
+    for index, field in enumerate(old.all_fields):
+        if id(field) not in kept:
+            gone.setdefault(key(field.type), []).append((index, field))
+    added = [
+        (index, field, key(field.type))
+        for index, field in enumerate(new.all_fields)
+        if field.name not in written
+    ]
+    rivals = Counter(kind for _, _, kind in added)
+    for index, field, kind in added:
+        alike = gone.get(kind, [])
+        meant = _meant((index, field), alike, rivals=rivals[kind])
+        if meant is not None:
+            del alike[bisect_left(alike, meant[0], key=_index)]
+            yield _rename((old, meant[1]), (new, field), at)
 
 
-def _meant(
-    field: Field, old: Record, new: Record, gone: Sequence[Field], added: Sequence[Field]
-) -> Field | None:
-    """The field that went away and that this one looks like."""
-    alike = [one for one in gone if key(one.type) == key(field.type)]
+_Placed = tuple[int, Field]
+"""A field and which of its record it is."""
+
+
+def _meant(added: _Placed, alike: list[_Placed], *, rivals: int) -> _Placed | None:
+    """The field that went away and that this one looks like, among those `alike` in type.
+
+    `rivals` is how many new fields have this type. `alike` is in the order of the record.
+    """
     if not alike:
         return None
-    best = max(alike, key=lambda one: _likeness(one.name, field.name))
-    rivals = [one for one in added if key(one.type) == key(field.type)]
-    if len(alike) == len(rivals) == 1 or _likeness(best.name, field.name) >= _ALIKE:
+    if len(alike) == rivals == 1:
+        return alike[0]
+    index, field = added
+    middle = bisect_left(alike, index, key=_index)
+    near = alike[max(0, middle - _NEAR) : middle + _NEAR]
+    best = max(near, key=lambda one: _likeness(one[1].name, field.name))
+    if _likeness(best[1].name, field.name) >= _ALIKE:
         return best
-    index = new.all_fields.index(field)
-    return next((one for one in alike if old.all_fields.index(one) == index), None)
+    return next((one for one in near if one[0] == index), None)
 
 
+def _index(placed: _Placed) -> int:
+    return placed[0]
+
+
+@lru_cache(maxsize=2**16)
 def _likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -15,6 +17,8 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.reporters.text.changes import change_table
 from gitops.reporters.text.findings import finding_block
 
+_MAX_FINDINGS: Final = 200
+
 
 def decision_report(
     strategy: SchemaCompatibilityStrategy,
@@ -24,16 +28,20 @@ def decision_report(
     texts: Mapping[str, str],
 ) -> RenderableType:
     """The whole answer; `texts` are the files that findings point into."""
+    lines_of = cache(lambda file: texts.get(file, "").splitlines())
 
     def excerpt(where: Location) -> str | None:
-        lines = texts.get(where.file, "").splitlines()
+        lines = lines_of(where.file)
         return lines[where.line - 1] if 0 < where.line <= len(lines) else None
 
     parts: list[RenderableType] = [_verdict(strategy, decision)]
     if changes:
         parts.append(Padding(change_table(changes), (0, 0, 0, 4)))
-    for finding in findings:
+    for finding in findings[:_MAX_FINDINGS]:
         parts += [Text(""), finding_block(finding, excerpt)]
+    left = len(findings) - _MAX_FINDINGS
+    if left > 0:
+        parts += [Text(""), Text(f"… {left} more findings; `--format json` has all")]
     return Group(*parts)
 
 

@@ -18,10 +18,10 @@ class Definition:
     An edit gives None where the text has no such place.
     """
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, text: str, places: JsonPositions | None = None) -> None:
         self.file = file
         self.text = text
-        self._places = JsonPositions(file, text)
+        self._places = places or JsonPositions(file, text)
 
     def patch(self, edited: str) -> str:
         """A unified diff from the text to `edited`, as `git apply` takes it."""
@@ -70,10 +70,8 @@ class Definition:
         kind = self.at(f"{field}/type")
         if kind is None or self.at(f"{field}/default") is not None:
             return None
-        typed = self.replace(f"{field}/type", _with_null(kind, self.items(f"{field}/type")))
-        if typed is None:
-            return None
-        return Definition(self.file, typed).add_member(f"{field}/type", "default", "null")
+        union = _with_null(kind, self.items(f"{field}/type"))
+        return self.replace(f"{field}/type", f'{union}, "default": null')
 
     def items(self, array: str) -> list[str]:
         """The texts of an array's items."""

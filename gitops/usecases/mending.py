@@ -1,0 +1,75 @@
+"""Patches for findings: one is offered if the finding is gone after it, and no error is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from gitops.model.findings import Finding, Severity
+from gitops.repository.definitions.edits import Definition
+from gitops.usecases.fixes import Problem, edits
+
+Said = Mapping[tuple[str, str], Severity]
+"""Rule and message of each finding, and how bad it is."""
+
+Judge = Callable[[str], Said]
+"""From a text of the new definition to what would be said of it."""
+
+_TRIED: Final = 2_000_000
+"""About how many characters of definitions are compared again, all patches together."""
+
+_FEWEST: Final = 3
+"""How many edits are tried however large the definitions are."""
+
+
+class Mending:
+    """Of one comparison: edits of `new`, each tried once, as many as the time allows.
+
+    `old` are the definitions that findings compare with, by file.
+    """
+
+    def __init__(self, new: Definition, old: Mapping[str, Definition], judge: Judge) -> None:
+        self._new = new
+        self._old = old
+        self._judge = judge
+        size = len(new.text) + sum(len(each.text) for each in old.values())
+        self._left = max(_FEWEST, _TRIED // max(1, size))
+        self._found: dict[str, Said] = {}
+        self._offered: set[str] = set()
+
+    def mended(self, one: Finding) -> Finding:
+        """The finding with the smallest patch that helps; without one that was offered before."""
+        if one.location is None or one.location.file != self._new.file or not self._left:
+            return one
+        old = self._old.get(one.compared.file) if one.compared else None
+        for edited in edits(_problem(one), self._new, old):
+            if self._helps(one, edited):
+                offered = edited in self._offered
+                self._offered.add(edited)
+                return one if offered else replace(one, patch=self._new.patch(edited))
+        return one
+
+    def _helps(self, one: Finding, edited: str) -> bool:
+        before, after = self._said(self._new.text), self._said(edited)
+        if before is None or after is None or (one.rule, one.message) in after:
+            return False
+        return not any(after[key] is Severity.ERROR for key in after if key not in before)
+
+    def _said(self, text: str) -> Said | None:
+        """None where there is no time left to ask."""
+        if text not in self._found:
+            if not self._left:
+                return None
+            self._left -= 1
+            self._found[text] = self._judge(text)
+        return self._found[text]
+
+
+def _problem(one: Finding) -> Problem:
+    return Problem(
+        rule=one.rule,
+        pointer=one.location.pointer if one.location else "",
+        old_pointer=one.compared.pointer if one.compared else "",
+        new_reads=" cannot read what the new schema writes" not in one.message,
+    )
