@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from gitops.model.findings import Finding, Severity
+from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import (
     Action,
@@ -94,11 +94,19 @@ def _how_to_create(topic: TopicName, observed: RegistryState) -> str:
 
 
 def _without_effect(notice: SchemaWithoutEffect) -> Finding:
+    return without_effect(str(notice.topic), notice.equal_version, notice.latest_version)
+
+
+def without_effect(
+    subject: str, equal: int, latest: int, location: Location | None = None
+) -> Finding:
+    """A schema is an older version's, which the registry then answers, and nothing changes."""
     return finding(
         "PLAN-R003",
-        f"this schema is v{notice.equal_version}; Pulsar keeps v{notice.latest_version} as the "
-        "latest, so a revert does not roll back",
-        subject=str(notice.topic),
+        f"this schema is v{equal}; Pulsar keeps v{latest} as the latest, so a revert does not "
+        "roll back",
+        location=location,
+        subject=subject,
         hint="add a custom property to the schema to make it a new version, or keep the latest",
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.payload import PayloadError, as_kept, stored_history, to_stored
 from gitops.compatibility.registration import register
-from gitops.compatibility.review.reviewing import changes_of
+from gitops.compatibility.review.reviewing import changes_of_all
 from gitops.model.findings import Finding, Severity
 from gitops.model.plan import (
     RefusedSchema,
@@ -15,6 +17,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
 )
 from gitops.model.rules import with_severities
+from gitops.model.schema import SchemaEntry
 from gitops.planning.diff.schemas import schema_changes
 from gitops.planning.loosening import obstacle
 from gitops.planning.refusals import Places, broken_history, findings_of, findings_of_remarks
@@ -54,7 +57,7 @@ def _swallowed(case: TopicCase) -> SchemaSwallowed | None:
         topic=case.topic,
         version=latest.version,
         changes=swallowed,
-        findings=_remarks(case),
+        findings=_remarks(case, latest_only=True),
     )
 
 
@@ -113,17 +116,25 @@ def _broker_says(case: TopicCase) -> tuple[tuple[Finding, ...], bool]:
     return findings_of(str(case.topic), decision, Places(new=case.locate)), False
 
 
-def _remarks(case: TopicCase) -> tuple[Finding, ...]:
-    """What our own rules say about the change from the latest version."""
-    latest = case.history.latest
-    if latest is None:
-        return ()
+def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ...]:
+    """What our own rules say about the change, for readers of all live versions' messages."""
+    entries = case.history.entries[-1:] if latest_only else case.history.entries
     try:
-        old, new = (as_kept(to_stored(info)) for info in (latest.info, case.desired))
+        new = as_kept(to_stored(case.desired))
     except PayloadError:
         return ()
-    remarks = changes_of(old, new, case.strategy)
-    found = findings_of_remarks(
-        str(case.topic), f"v{latest.version}", remarks, Places(new=case.locate)
-    )
+    places = Places(new=case.locate)
+    found = [
+        one
+        for version, remark in changes_of_all(list(_readable(entries)), new, case.strategy)
+        for one in findings_of_remarks(str(case.topic), f"v{version}", (remark,), places)
+    ]
     return with_severities(found, case.rules)
+
+
+def _readable(entries: Sequence[SchemaEntry]) -> Iterator[tuple[int, StoredSchema]]:
+    for entry in entries:
+        try:
+            yield entry.version, as_kept(to_stored(entry.info))
+        except PayloadError:
+            continue

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.decision import Decision
 from gitops.compatibility.registration import register
-from gitops.compatibility.review.reviewing import changes_of, poison_of
+from gitops.compatibility.review.reviewing import changes_of_all, poison_of
 from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import SchemaChange
@@ -19,6 +20,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import finding
 from gitops.model.schema import AVRO_DEFINED, SchemaType
 from gitops.planning.diff.schemas import schema_changes
+from gitops.planning.notice_findings import without_effect
 from gitops.planning.refusals import Places, findings_of, findings_of_remarks
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.usecases.comparing import Side, read_side, stored
@@ -27,13 +29,15 @@ from gitops.usecases.compat import CaseError, history_of
 from gitops.usecases.mending import Mending, Said
 from gitops.usecases.upload import parse_type
 
+_FAILS: Final = 500
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """The decision, every reason with its places, what differs from the last old file.
 
     `findings` are what speaks against the change, and what our own rules say although a broker
-    takes it. `texts` are the files' contents by name.
+    takes it. `texts` are the files' contents by name, `old` the files of v0, v1, ….
     """
 
     strategy: SchemaCompatibilityStrategy
@@ -41,6 +45,7 @@ class Compared:
     findings: tuple[Finding, ...]
     changes: tuple[SchemaChange, ...]
     texts: dict[str, str]
+    old: tuple[str, ...] = ()
 
 
 def compare_files(
@@ -66,7 +71,8 @@ def compare_files(
         strategy=rule,
         decision=decision,
         findings=comparison.mended(comparison.findings(decision)),
-        changes=comparison.changes(),
+        changes=comparison.changes(decision),
+        old=tuple(side.file for side in sides[:-1]),
         texts={side.file: side.text for side in sides},
     )
 
@@ -97,9 +103,15 @@ class _Comparison:
         history = history_of([side.info for side in self.sides[:-1]])
         return register(history, self.new.info, self.strategy)
 
-    def changes(self) -> tuple[SchemaChange, ...]:
+    def changes(self, decision: Decision) -> tuple[SchemaChange, ...]:
+        if self._reverts(decision):
+            return ()
         old = self.sides[-2].info if len(self.sides) > 1 else None
         return schema_changes(old, self.new.info)
+
+    def _reverts(self, decision: Decision) -> bool:
+        """Whether it is an older version, so that the latest stays the latest."""
+        return decision.known and decision.version != len(self.sides) - 2
 
     def findings(
         self, decision: Decision, locate: Callable[[Side, str], Location | None] = _locate_in
@@ -110,22 +122,34 @@ class _Comparison:
             return locate(self.sides[int(version.removeprefix("v"))], pointer)
 
         places = Places(new=partial(locate, self.new), old=old_place)
-        said = tuple(one for side in self.sides for one in _unreadable(side))
+        said = tuple(_unreadable(self.new))
         if not decision.accepted and not said:
-            said = findings_of(self.new.file, decision, places)
-        return (*said, *self._remarks(places))
+            said = self._broken(decision) or findings_of(self.new.file, decision, places)
+        old = (one for side in self.sides[:-1] for one in (*_unreadable(side), *_poison(side)))
+        known = (replace(one, severity=Severity.WARNING) for one in old)
+        return (*said, *_poison(self.new), *known, *self._remarks(decision, places))
 
-    def _remarks(self, places: Places) -> Iterator[Finding]:
-        """What an old file holds already is reported, and no error."""
-        *old, new = (_poison(side) for side in self.sides)
-        yield from new
-        for found in old:
-            yield from (replace(one, severity=Severity.WARNING) for one in found)
-        if len(self.sides) > 1:
-            before, after = self.sides[-2:]
-            remarks = changes_of(stored(before), stored(after), self.strategy)
-            version = f"v{len(self.sides) - 2}"
-            yield from findings_of_remarks(self.new.file, version, remarks, places)
+    def _broken(self, decision: Decision) -> tuple[Finding, ...]:
+        """A refusal that an old version is to blame for."""
+        if decision.incompatibilities or decision.status != _FAILS:
+            return ()
+        for side in self.sides[:-1]:
+            if found := (*_unreadable(side), *_poison(side)):
+                what = f"Pulsar would refuse it ({_FAILS}): {decision.reason}"
+                place = found[0].location
+                hint = "delete the topic's schema first, or compare with what it held before"
+                return (finding("PLAN-R002", what, location=place, subject=side.file, hint=hint),)
+        return ()
+
+    def _remarks(self, decision: Decision, places: Places) -> Iterator[Finding]:
+        """What the change does to readers, where it is one."""
+        file, latest = self.new.file, len(self.sides) - 2
+        if self._reverts(decision):
+            yield without_effect(file, decision.version or 0, latest, places.new(""))
+            return
+        versions = [(number, stored(side)) for number, side in enumerate(self.sides[:-1])]
+        for version, one in changes_of_all(versions, stored(self.new), self.strategy):
+            yield from findings_of_remarks(file, f"v{version}", (one,), places)
 
     def mended(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings, with patches where edits are known that help."""

@@ -61,13 +61,7 @@ def compat(
         document = decision_document(compared.decision, compared.findings, compared.changes)
         print_text(to_text(document), output)
     elif not _reported(compared, output_format, output):
-        report = decision_report(
-            compared.strategy,
-            compared.decision,
-            compared.findings,
-            compared.changes,
-            compared.texts,
-        )
+        report = decision_report(compared)
         print_report(report, output=output, no_color=no_color)
     if not compared.decision.accepted:
         return Exit.FINDINGS
@@ -80,8 +74,7 @@ def _reported(compared: Compared, output_format: Format, output: Path | None) ->
     from gitops.reporters.markdown.decision import decision_markdown
 
     def summary(limit: int) -> str:
-        one = compared
-        return decision_markdown(one.strategy, one.decision, one.findings, one.changes, limit)
+        return decision_markdown(compared, limit)
 
     report = files_report(compared.findings, "pulsar-gitops compat")
     return print_reported(report, output_format, HERE, output, summary)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,6 +25,9 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 
 _WIRES: Final = {SchemaType.AVRO: Wire.AVRO, SchemaType.JSON: Wire.JSON}
+
+_OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})
+"""What is about the step from the latest version, not about what older messages hold."""
 
 
 def poison_of(schema: StoredSchema) -> tuple[Remark, ...]:
@@ -57,6 +60,42 @@ def changes_of(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tupl
     if new.type in _WIRES:
         return _avro(old, new, strategy)
     return ()
+
+
+def changes_of_all(
+    versions: Sequence[tuple[int, StoredSchema]], new: StoredSchema, strategy: Strategy
+) -> Iterator[tuple[int, Remark]]:
+    """What readers of all live versions' messages suffer from; `versions` are oldest first.
+
+    Each place is told once by a rule, with the newest version that it concerns. Only the latest
+    counts for what its own consumers read, and for what the step to the new schema looks like.
+    """
+    told: set[tuple[str, str, str]] = set()
+    compared: set[tuple[SchemaType, bytes, frozenset[tuple[str, str]]]] = set()
+    latest = len(versions) - 1
+    for index in range(latest, -1, -1):
+        version, old = versions[index]
+        identity = (old.type, old.data, frozenset(old.properties.items()))
+        if identity in compared:
+            continue
+        compared.add(identity)
+        if index == latest:
+            found = changes_of(old, new, strategy)
+        else:
+            found = _since(version, changes_of(old, new, Strategy.BACKWARD))
+        for remark in found:
+            place = (remark.rule, remark.path, remark.pointer)
+            if index == latest or place not in told:
+                told.add(place)
+                yield version, remark
+
+
+def _since(version: int, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    return tuple(
+        replace(one, message=f"since v{version}, {one.message}")
+        for one in remarks
+        if one.rule not in _OF_THE_STEP
+    )
 
 
 def _avro(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tuple[Remark, ...]:

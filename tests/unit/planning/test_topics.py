@@ -323,3 +323,31 @@ def test_an_encoding_that_pulsar_does_not_see_is_said_of_what_it_ignores() -> No
 
     assert isinstance(outcome, SchemaSwallowed)
     assert [found.rule for found in outcome.findings] == ["KV-W001"]
+
+
+def _with_enum(*symbols: str, **more: object) -> SchemaInfo:
+    kind = {"type": "enum", "name": "E", "symbols": list(symbols)}
+    return avro(field("e", kind, default=symbols[0]), **more)
+
+
+def test_messages_of_older_versions_are_there_to_be_read() -> None:
+    held = history(_with_enum("A", "B"), avro())
+
+    outcome = _planned(_with_enum("A"), held, Strategy.BACKWARD)
+
+    assert isinstance(outcome, RegisterSchema)
+    (found,) = outcome.findings
+    assert found.rule == "AVRO-W001"
+    assert "since v0, " in found.message
+    assert found.compared is not None
+    assert found.compared.file == "v0"
+
+
+def test_what_is_swallowed_is_compared_with_the_latest_alone() -> None:
+    held = history(_with_enum("A", "B"), avro(), _with_enum("A"))
+    desired = _with_enum("A", doc="new")
+
+    outcome = _planned(desired, held, Strategy.BACKWARD)
+
+    assert isinstance(outcome, SchemaSwallowed)
+    assert outcome.findings == ()

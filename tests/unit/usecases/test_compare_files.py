@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitops.model.errors import UsageError
+from gitops.model.findings import Severity
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.usecases.compare_files import compare_files
 from tests.support.states import field, record
@@ -92,3 +93,79 @@ def test_words_that_are_not_known(
 def test_files_that_are_no_pairs_cannot_be_a_history(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="existing 0"):
         compare_files(_files(tmp_path, "{}", "{}"), "FULL", "KEY_VALUE")
+
+
+def _enum(*symbols: str) -> dict[str, object]:
+    return {"type": "enum", "name": "E", "symbols": list(symbols)}
+
+
+def _decimal(precision: int) -> dict[str, object]:
+    return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": 2}
+
+
+@pytest.mark.parametrize("strategy", ["BACKWARD", "FORWARD", "FULL_TRANSITIVE"])
+def test_messages_of_older_versions_are_there_to_be_read(tmp_path: Path, strategy: str) -> None:
+    """What v1 did away with comes back as something else."""
+    first = record(field("e", _enum("A", "B"), default="A"), field("d", _decimal(9), default=""))
+    last = record(field("e", _enum("A", "C"), default="A"), field("d", _decimal(5), default=""))
+    files = _files(tmp_path, first, record(field("other", default="")), last)
+
+    found = compare_files(files, strategy, "AVRO").findings
+
+    remarks = [one for one in found if one.rule.startswith("AVRO-W")]
+    assert [one.rule for one in remarks] == ["AVRO-W001", "AVRO-W004"]
+    assert all("since v0, " in one.message for one in remarks)
+    assert {one.compared.file for one in remarks if one.compared} == {str(files[0])}
+
+
+def test_each_place_is_told_once_for_the_newest_version(tmp_path: Path) -> None:
+    enums = [_enum("A", "B"), _enum("A", "B", "C"), _enum("A", "B"), _enum("A")]
+    definitions = [record(field("e", enum, default="A")) for enum in enums]
+
+    found = compare_files(_files(tmp_path, *definitions), "BACKWARD", "AVRO").findings
+
+    assert [(one.rule, "since" in one.message) for one in found] == [("AVRO-W001", False)]
+    assert found[0].compared is not None
+    assert found[0].compared.file == str(tmp_path / "2.avsc")
+
+
+def test_a_field_that_went_away_before_is_not_renamed_now(tmp_path: Path) -> None:
+    files = _files(
+        tmp_path, record(field("name")), record(), record(field("names", "string", default=""))
+    )
+
+    assert compare_files(files, "BACKWARD", "AVRO").findings == ()
+
+
+def test_a_revert_changes_nothing_and_says_so(tmp_path: Path) -> None:
+    files = _files(tmp_path, record(field("a", "int")), record(field("a", "long")))
+
+    found = compare_files([*files, files[0]], "BACKWARD", "AVRO")
+
+    assert (found.decision.accepted, found.decision.version, found.changes) == (True, 0, ())
+    assert [(one.rule, one.severity) for one in found.findings] == [("PLAN-R003", Severity.WARNING)]
+    assert "keeps v1 as the latest" in found.findings[0].message
+
+
+def test_the_latest_version_once_more_is_no_revert(tmp_path: Path) -> None:
+    files = _files(tmp_path, record(field("a", "int")), record(field("a", "long")))
+
+    found = compare_files([*files, files[1]], "BACKWARD", "AVRO")
+
+    assert (found.decision.version, found.findings) == (1, ())
+
+
+@pytest.mark.parametrize("broken", ["{", record(field("a", "int", default="x"))])
+def test_a_broken_old_version_is_to_blame_itself(tmp_path: Path, broken: object) -> None:
+    files = _files(tmp_path, record(), broken, record(field("a", "int", default=0)))
+
+    found = compare_files(files, "BACKWARD", "AVRO")
+
+    assert (found.decision.accepted, found.decision.status) == (False, 500)
+    (error,) = (one for one in found.findings if one.severity is Severity.ERROR)
+    assert error.rule == "PLAN-R002"
+    assert error.location is not None
+    assert error.location.file == str(files[1])
+    for word in ("500", "v1", "until the topic's schema is deleted"):
+        assert word in error.message
+    assert {one.location.file for one in found.findings if one.location} == {str(files[1])}

@@ -10,6 +10,7 @@ from gitops.compatibility.decision import Decision
 from gitops.model.findings import Finding, Severity
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.reporters.text.decision import decision_report
+from gitops.usecases.compare_files import Compared
 
 
 def test_a_long_list_is_cut_and_says_so() -> None:
@@ -18,7 +19,13 @@ def test_a_long_list_is_cut_and_says_so() -> None:
         for number in range(250)
     ]
     report = decision_report(
-        SchemaCompatibilityStrategy.FULL, Decision(accepted=False), findings, (), {}
+        Compared(
+            strategy=SchemaCompatibilityStrategy.FULL,
+            decision=Decision(accepted=False),
+            findings=tuple(findings),
+            changes=(),
+            texts={},
+        )
     )
     printed = io.StringIO()
     Console(file=printed, width=100).print(report)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitops.compatibility.decision import Decision
-from gitops.model.findings import Location
+from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.policy import NamespacePolicies, TopicPolicies
@@ -18,11 +20,41 @@ from gitops.reporters.text.decision import decision_report
 from gitops.reporters.text.history import history_report
 from gitops.reporters.text.plain import safe, short
 from gitops.reporters.text.policies import policies_report
+from gitops.usecases.compare_files import Compared
 from tests.support.consoles import shown, unwrapped
 from tests.support.states import CREATED, ORDERS, STRING, avro, field, history
 
 _REFUSED = Decision(accepted=False, status=409, reason="no")
 _PLACE = Location(file="new.avsc", line=2, column=3, length=3)
+
+
+def _compared(
+    decision: Decision,
+    findings: Sequence[Finding] = (),
+    changes: Sequence[SchemaChange] = (),
+    texts: Mapping[str, str] | None = None,
+    old: tuple[str, ...] = (),
+) -> Compared:
+    return Compared(
+        strategy=Strategy.FULL,
+        decision=decision,
+        findings=tuple(findings),
+        changes=tuple(changes),
+        texts=dict(texts or {}),
+        old=old,
+    )
+
+
+def test_several_old_files_are_named_once() -> None:
+    text = shown(
+        decision_report(
+            _compared(Decision(accepted=True, version=0, known=True), old=("a.avsc", "b.avsc"))
+        )
+    )
+    assert text == (
+        "⚠ accepted as v0, which it equals: v1 stays the latest, and nothing changes\n"
+        "    v0 a.avsc · v1 b.avsc\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,7 +66,7 @@ _PLACE = Location(file="new.avsc", line=2, column=3, length=3)
     ],
 )
 def test_a_verdict(decision: Decision, text: str) -> None:
-    assert shown(decision_report(Strategy.FULL, decision, [], [], {})) == f"{text}\n"
+    assert shown(decision_report(_compared(decision))) == f"{text}\n"
 
 
 def test_a_decision_with_its_changes_and_reasons() -> None:
@@ -42,7 +74,7 @@ def test_a_decision_with_its_changes_and_reasons() -> None:
     change = SchemaChange(kind=ChangeKind.ADDED, path="b", after="int")
     texts = {"new.avsc": "{\n  bad\n}"}
 
-    text = shown(decision_report(Strategy.FULL, _REFUSED, [found], [change], texts))
+    text = shown(decision_report(_compared(_REFUSED, [found], [change], texts)))
 
     assert text == (
         "✗ refused under FULL\n"
@@ -59,7 +91,7 @@ def test_a_decision_with_its_changes_and_reasons() -> None:
 def test_a_place_in_a_file_that_was_not_read_has_no_excerpt() -> None:
     found = finding("AVRO-R002", "no default", location=_PLACE)
 
-    assert "|" not in shown(decision_report(Strategy.FULL, _REFUSED, [found], [], {}))
+    assert "|" not in shown(decision_report(_compared(_REFUSED, [found])))
 
 
 def test_a_history_says_when_and_what_changed() -> None:
@@ -116,7 +148,7 @@ def test_no_word_reaches_the_terminal_raw(word: str, width: int) -> None:
         history_report(topic, history(STRING, info)),
         history_report(topic, history()),
         policies_report(topic, TopicPolicies(), Strategy.FULL),
-        decision_report(Strategy.FULL, _REFUSED, [found], [change], {word: word}),
+        decision_report(_compared(_REFUSED, [found], [change], {word: word})),
     )
 
     for report in reports:
