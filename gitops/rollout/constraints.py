@@ -230,7 +230,7 @@ class _Topic:
         self.found.steps.add(delete)
         for side in sides:
             if side.after is not None:
-                self.found.block(f"{side.name} still uses {self.topic.topic}", delete)
+                self.found.block(f"{side.name} still uses {self.topic.topic}", side.upgrade, delete)
             else:
                 self.found.order(side.upgrade, delete, f"{side.name} uses the topic until then")
 

@@ -90,7 +90,7 @@ class _Told:
         """Why there is no order."""
         names = [step.service for step in block.steps if isinstance(step, Upgrade)]
         alone = len(block.steps) == 1
-        if alone and isinstance(block.steps[0], Delete):
+        if any(isinstance(step, Delete) for step in block.steps):
             rule, hint = "CLIENT-R005", "change the client first, and remove the topic after that"
         elif alone and names:
             rule, hint = "CLIENT-R002", "see `pulsar-gitops connect` for each step of the decision"

@@ -154,7 +154,11 @@ STEPS: Final = (
             CAPTURED, f"{PAYMENTS}/captured.yaml", f"{PAYMENTS}/namespace.yaml"
         ),
         code=1,
-        findings=(f"CHECK-R001 {PAYMENTS}/captured.yaml",),
+        findings=(
+            f"CHECK-R001 {PAYMENTS}/captured.yaml",
+            "CLIENT-R005 clients/billing.yaml",
+            "CLIENT-R005 clients/checkout.yaml",
+        ),
         touched=(),
         merged=False,
     ),

@@ -13,7 +13,7 @@ from gitops.usecases.compare_files import compare_files
 _CASES: Final = Path(__file__).parents[2] / "cases"
 _MIRRORED: Final = {"BACKWARD": "FORWARD", "FORWARD": "BACKWARD", "FULL": "FULL"}
 _ABOUT_ONE_SCHEMA: Final = (
-    *("REPO-", "PLAN-", "CHECK-", "WAIVER-"),
+    *("REPO-", "PLAN-", "CHECK-", "CLIENT-", "WAIVER-"),
     *("AVRO-P", "JSON-P", "KV-P", "AVRO-W020"),
 )
 _MIRRORS: Final = {

@@ -325,7 +325,7 @@ def test_an_encoding_that_pulsar_does_not_see_is_said_of_what_it_ignores() -> No
     assert [found.rule for found in outcome.findings] == ["KV-W001"]
 
 
-def _with_enum(*symbols: str, **more: object) -> SchemaInfo:
+def _with_enum(*symbols: str, **more: str) -> SchemaInfo:
     kind = {"type": "enum", "name": "E", "symbols": list(symbols)}
     return avro(field("e", kind, default=symbols[0]), **more)
 

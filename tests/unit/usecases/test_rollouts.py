@@ -184,7 +184,7 @@ def test_a_topic_that_goes_while_it_is_used(repo: GitRepository) -> None:
     """CLIENT-R005."""
     repo.write(dict.fromkeys((f"{FOLDER}/created.yaml", f"{FOLDER}/created.avsc")))
 
-    assert ("CLIENT-R005", "") in _findings(repo)
+    assert ("CLIENT-R005", "billing") in _findings(repo)
 
     repo.write(dict.fromkeys(("clients/billing.yaml", "clients/checkout.yaml")))
     assert _findings(repo) == []
