@@ -99,6 +99,8 @@ def run(args: list[str]) -> int:
     except typer.Exit as ended:
         return int(ended.exit_code)
     except _USAGE_ERROR as error:
+        # The library that checks the words of an option says so, which helps nobody.
+        error.message = error.message.replace("Value error, ", "", 1)
         error.show()
         return Exit.USAGE
     except typer.Abort:

@@ -67,22 +67,33 @@ def say(text: str) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all; raises UsageError.
+    """Write a file whole or not at all; raises UsageError."""
+    with writing(path) as stream:
+        stream.write(text)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[TextIO]:
+    """A stream whose text is the file's once it is whole; raises UsageError.
 
     What a symbolic link leads to is written, and a file that is there keeps its mode. A device, a
     pipe and a socket are written straight into.
     """
-    data = text.encode("utf-8", "surrogateescape")
     with _told(path):
         if _is_stream(path):
-            with path.open("wb") as stream:
-                stream.write(data)
+            with _opened(path) as stream:
+                yield stream
             return
         with _partial(path) as (partial, target):
-            partial.write_bytes(data)
+            with _opened(partial) as stream:
+                yield stream
             if target.exists():
                 shutil.copymode(target, partial)
             partial.replace(target)
+
+
+def _opened(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", errors="surrogateescape", newline="")
 
 
 def make_folder(path: Path) -> None:

@@ -47,11 +47,19 @@ def _pairwise(
 ) -> Outcome:
     end = End.COMPATIBLE
     found: list[Incompatibility] = []
-    for reader, writer in pairs(strategy, existing, candidate):
+    asked = list(pairs(strategy, existing, candidate))
+    # A reader that exists already has no alias for what is new.
+    aliases_help = all(writer.label != candidate.label for _, writer in asked)
+    for reader, writer in asked:
         result = can_read(parsed[writer.label], parsed[reader.label])
         is_new = writer.label == candidate.label
         found += [
-            _named(reason, reader.label, writer.label, writer_is_new=is_new)
+            _named(
+                reason,
+                reader.label,
+                writer.label,
+                writers=is_new or (reason.rule == "AVRO-R004" and not aliases_help),
+            )
             for reason in result.reasons
         ]
         if end is End.COMPATIBLE:
@@ -71,7 +79,8 @@ def _end(result: Readability) -> End:
     return End.INCOMPATIBLE if result.reasons else End.COMPATIBLE
 
 
-def _named(reason: Reason, reader: str, writer: str, *, writer_is_new: bool) -> Incompatibility:
+def _named(reason: Reason, reader: str, writer: str, *, writers: bool) -> Incompatibility:
+    """`writers`: the hint is for who changes the writer."""
     return Incompatibility(
         rule=reason.rule,
         message=reason.message,
@@ -80,5 +89,5 @@ def _named(reason: Reason, reader: str, writer: str, *, writer_is_new: bool) -> 
         writer=writer,
         reader_pointer=reason.reader_pointer,
         writer_pointer=reason.writer_pointer,
-        hint=(writer_is_new and reason.writer_hint) or reason.hint,
+        hint=(writers and reason.writer_hint) or reason.hint,
     )

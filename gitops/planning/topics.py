@@ -8,7 +8,7 @@ from dataclasses import replace
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.payload import PayloadError, as_kept, stored_history, to_stored
 from gitops.compatibility.registration import register
-from gitops.compatibility.review.reviewing import changes_of_all
+from gitops.compatibility.review.reviewing import ONLY_IF_TAKEN, changes_of_all
 from gitops.model.findings import Finding, Severity
 from gitops.model.plan import (
     RefusedSchema,
@@ -21,6 +21,7 @@ from gitops.model.schema import SchemaEntry
 from gitops.planning.diff.schemas import schema_changes
 from gitops.planning.loosening import obstacle
 from gitops.planning.refusals import Places, broken_history, findings_of, findings_of_remarks
+from gitops.planning.renames import hinted_at_renames
 from gitops.planning.sameness import equal_version, is_same
 from gitops.planning.topic_case import TopicCase
 from gitops.planning.waivers import holding, of_case, proposal, waived
@@ -64,9 +65,11 @@ def _swallowed(case: TopicCase) -> SchemaSwallowed | None:
 def _decided(case: TopicCase) -> RegisterSchema | RefusedSchema:
     said, accepted = _broker_says(case)
     remarks = _remarks(case)
+    if not accepted:
+        remarks = tuple(one for one in remarks if one.rule not in ONLY_IF_TAKEN)
     known = {one.location for one in said}
     content = tuple(one for one in case.content if one.location not in known)
-    findings = (*said, *remarks, *content)
+    findings = hinted_at_renames((*said, *remarks, *content))
     if not any(one.severity is Severity.ERROR for one in findings):
         return _registered(case, remarks)
     wanted = of_case(case)

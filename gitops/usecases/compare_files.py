@@ -11,9 +11,10 @@ from typing import Final
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.decision import Decision
+from gitops.compatibility.payload import PayloadError, to_stored
 from gitops.compatibility.registration import register
-from gitops.compatibility.review.reviewing import changes_of_all, poison_of
-from gitops.model.errors import UsageError
+from gitops.compatibility.review.reviewing import ONLY_IF_TAKEN, changes_of_all, poison_of
+from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -22,10 +23,15 @@ from gitops.model.schema import AVRO_DEFINED, SchemaType
 from gitops.planning.diff.schemas import schema_changes
 from gitops.planning.notice_findings import without_effect
 from gitops.planning.refusals import Places, findings_of, findings_of_remarks
+from gitops.planning.renames import hinted_at_renames
+from gitops.repository.definitions.avro import AvroDefinitions
+from gitops.repository.definitions.shared_types import SharedTypes
+from gitops.repository.definitions.text import DefinitionText
+from gitops.repository.sources import Sources
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.usecases.comparing import Side, read_side, stored
 from gitops.usecases.comparing_protobuf import read_proto
-from gitops.usecases.compat import CaseError, history_of
+from gitops.usecases.compat import history_of
 from gitops.usecases.mending import Mending, Said
 from gitops.usecases.upload import parse_type
 
@@ -63,14 +69,11 @@ def compare_files(
         parse_type(schema_type)
     sides = tuple(_side(path, schema_type, message) for path in files)
     comparison = _Comparison(sides=sides, strategy=rule)
-    try:
-        decision = comparison.decision()
-    except CaseError as error:
-        raise UsageError(str(error)) from None
+    decision = comparison.decision()
     return Compared(
         strategy=rule,
         decision=decision,
-        findings=comparison.mended(comparison.findings(decision)),
+        findings=comparison.mended(hinted_at_renames(comparison.findings(decision))),
         changes=comparison.changes(decision),
         old=tuple(side.file for side in sides[:-1]),
         texts={side.file: side.text for side in sides},
@@ -100,6 +103,11 @@ class _Comparison:
         return self.sides[-1]
 
     def decision(self) -> Decision:
+        for side in self.sides[:-1]:
+            try:
+                to_stored(side.info)
+            except PayloadError as error:
+                raise UsageError(f"{side.file}: {error}") from None
         history = history_of([side.info for side in self.sides[:-1]])
         return register(history, self.new.info, self.strategy)
 
@@ -107,7 +115,10 @@ class _Comparison:
         if self._reverts(decision):
             return ()
         old = self.sides[-2].info if len(self.sides) > 1 else None
-        return schema_changes(old, self.new.info)
+        found = schema_changes(old, self.new.info)
+        if any(one.rule == "AVRO-R008" for one in decision.incompatibilities):
+            return tuple(_counting(one) if one.after == "aliases only" else one for one in found)
+        return found
 
     def _reverts(self, decision: Decision) -> bool:
         """Whether it is an older version, so that the latest stays the latest."""
@@ -127,7 +138,16 @@ class _Comparison:
             said = self._broken(decision) or findings_of(self.new.file, decision, places)
         old = (one for side in self.sides[:-1] for one in (*_unreadable(side), *_poison(side)))
         known = (replace(one, severity=Severity.WARNING) for one in old)
-        return (*said, *_poison(self.new), *known, *self._remarks(decision, places))
+        poison = self._poison_of_new()
+        return (*said, *poison, *known, *self._remarks(decision, places))
+
+    def _poison_of_new(self) -> tuple[Finding, ...]:
+        """Only the first schema of a topic gets in in spite of it."""
+        found = _poison(self.new)
+        if len(self.sides) == 1:
+            return found
+        hint = "Pulsar would take it as a first schema, and answers 500 to it after others"
+        return tuple(replace(one, hint=hint) if one.rule == "AVRO-P002" else one for one in found)
 
     def _broken(self, decision: Decision) -> tuple[Finding, ...]:
         """A refusal that an old version is to blame for."""
@@ -149,7 +169,8 @@ class _Comparison:
             return
         versions = [(number, stored(side)) for number, side in enumerate(self.sides[:-1])]
         for version, one in changes_of_all(versions, stored(self.new), self.strategy):
-            yield from findings_of_remarks(file, f"v{version}", (one,), places)
+            if decision.accepted or one.rule not in ONLY_IF_TAKEN:
+                yield from findings_of_remarks(file, f"v{version}", (one,), places)
 
     def mended(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings, with patches where edits are known that help."""
@@ -157,7 +178,7 @@ class _Comparison:
             return tuple(findings)
         old = {side.file: side.definition for side in self.sides[:-1] if side.definition}
         mending = Mending(self.new.definition, old, self._said)
-        return tuple(mending.mended(one) for one in findings)
+        return mending.mended(tuple(findings))
 
     def _said(self, text: str) -> Said:
         """What would be said of another text of the new definition."""
@@ -173,19 +194,37 @@ def _unreadable(side: Side) -> Iterator[Finding]:
         return
     try:
         parse(side.info.schema)
-    except AvroParseError as error:
-        for problem in error.problems:
-            place = (
-                side.positions.at_pointer(problem.pointer)
-                if problem.offset is None
-                else side.positions.at_offset(problem.offset)
-            )
-            yield finding("AVRO-P001", problem.message, location=place, subject=side.file)
+    except AvroParseError:
+        given = DefinitionText(text=side.info.schema, places=side.positions, file=side.file)
+        read = _DEFINITIONS.read(given, side.file, side.info.type)
+        for one in read.findings:
+            if one.rule == "AVRO-P001":
+                alone = " (compat looks into this file alone)" if ".avsc of" in one.hint else ""
+                yield replace(one, hint=f"{one.hint}{alone}")
+
+
+class _NoFiles:
+    """Definitions that are compared are no repository: each is whole by itself."""
+
+    def paths(self) -> tuple[str, ...]:
+        return ()
+
+    def read(self, path: str) -> bytes:
+        raise UnreadableFileError("no such file", where=path)
+
+
+_NO_SOURCES: Final = Sources(_NoFiles())
+_DEFINITIONS: Final = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES))
 
 
 def _poison(side: Side) -> tuple[Finding, ...]:
     """Why nothing would come after it."""
     return findings_of_remarks(side.file, "", poison_of(stored(side)), Places(new=side.locate))
+
+
+def _counting(one: SchemaChange) -> SchemaChange:
+    """Pulsar keeps no alias, and goes by the new schema's own where it compares."""
+    return replace(one, note="", ignored=False)
 
 
 def _strategy(name: str) -> SchemaCompatibilityStrategy:

@@ -108,6 +108,12 @@ def _read(line: str) -> dict[str, object]:
         raise CaseError("not UTF-8") from None
     except RecursionError:
         raise CaseError("nested too deep") from None
+    except json.JSONDecodeError as error:
+        raise CaseError(f"{error.msg} at column {error.colno}") from None
+    except CaseError:
+        raise
+    except ValueError:  # Python's limit for whole numbers
+        raise CaseError("a number with too many digits") from None
     if not isinstance(content, dict):
         raise CaseError("a case is an object")
     return content
@@ -129,6 +135,8 @@ def _name(content: Mapping[str, object]) -> object:
 
 def _case(content: Mapping[str, object]) -> Case:
     existing = content.get("existing", [])
+    if "candidate" not in content:
+        raise CaseError("there is no 'candidate'")
     if not isinstance(existing, list):
         raise CaseError("'existing' is a list of schemas")
     return Case(

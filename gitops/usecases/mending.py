@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from gitops.model.findings import Finding, Severity
+from gitops.planning.renames import renames
 from gitops.repository.definitions.edits import Definition
 from gitops.usecases.fixes import Problem, edits
 
@@ -38,17 +40,28 @@ class Mending:
         self._found: dict[str, Said] = {}
         self._offered: set[str] = set()
 
-    def mended(self, one: Finding) -> Finding:
-        """The finding with the smallest patch that helps; without one that was offered before."""
+    def mended(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """The findings with the smallest patch that helps; each patch is offered once."""
+        renamed = renames(findings)
+        return tuple(self._mended(one, renamed) for one in findings)
+
+    def _mended(self, one: Finding, renamed: Mapping[str, Finding]) -> Finding:
         if one.location is None or one.location.file != self._new.file or not self._left:
             return one
-        old = self._old.get(one.compared.file) if one.compared else None
-        for edited in edits(_problem(one), self._new, old):
+        rename = renamed.get(one.location.pointer)
+        tried = [rename, one] if rename and rename is not one else [one]
+        for edited in chain.from_iterable(map(self._edits, tried)):
             if self._helps(one, edited):
                 offered = edited in self._offered
                 self._offered.add(edited)
                 return one if offered else replace(one, patch=self._new.patch(edited))
         return one
+
+    def _edits(self, one: Finding) -> Iterator[str]:
+        if one.rule == "AVRO-W006" and '"aliases"' not in one.hint:
+            return iter(())  # where an alias would help the new schema's readers alone
+        old = self._old.get(one.compared.file) if one.compared else None
+        return edits(_problem(one), self._new, old)
 
     def _helps(self, one: Finding, edited: str) -> bool:
         before, after = self._said(self._new.text), self._said(edited)

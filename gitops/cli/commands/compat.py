@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 def compat(
+    context: typer.Context,
     files: Annotated[
         list[Path] | None,
         typer.Argument(metavar="OLD... NEW", help="Definitions, oldest first, the new one last."),
@@ -46,7 +47,8 @@ def compat(
 ) -> int:
     """Say whether a broker would take NEW after OLD..., and why not."""
     if jsonl:
-        return _stream(files)
+        _refuse_options(context)
+        return _stream(files, output)
     from gitops.cli.console import print_report, print_text, refuse_inputs
     from gitops.cli.findings import exit_code
     from gitops.reporters.json_report import decision_document, to_text
@@ -80,18 +82,44 @@ def _reported(compared: Compared, output_format: Format, output: Path | None) ->
     return print_reported(report, output_format, HERE, output, summary)
 
 
-def _stream(files: list[Path] | None) -> int:
-    from gitops.usecases.compat import decide_lines
+_NOT_OF_A_STREAM: Final = {
+    "strategy": ("--strategy", "each case says its own 'strategy'"),
+    "schema_type": ("--type", "each schema of a case says its own 'type'"),
+    "message": ("--message", "a case holds the text that admin REST takes"),
+    "output_format": ("--format", "a verdict is a line of JSON"),
+    "fail_on": ("--fail-on", "the exit code says whether every line could be read"),
+}
+
+
+def _refuse_options(context: typer.Context) -> None:
+    """Raise UsageError for an option that a stream would pass over in silence."""
+    for name, (option, why) in _NOT_OF_A_STREAM.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise UsageError(f"{option} has no meaning with --jsonl", hint=why)
+
+
+def _stream(files: list[Path] | None, output: Path | None) -> int:
+    from gitops.cli.console import writing
 
     if files:
         raise UsageError("--jsonl reads cases from stdin, not files")
+    if output is None:
+        return _decide_all(sys.stdout)
+    with writing(output) as stream:
+        return _decide_all(stream)
+
+
+def _decide_all(answers: TextIO) -> int:
+    from gitops.usecases.compat import decide_lines
+
     good = True
     stdin = sys.stdin
     if hasattr(stdin, "reconfigure"):
         # A carriage return alone is white space of JSON and no end of a line.
         stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape", newline="\n")
     for verdict, readable in decide_lines(stdin):
-        sys.stdout.write(verdict + "\n")
-        sys.stdout.flush()  # whoever asks one by one waits for this one
+        answers.write(verdict + "\n")
+        answers.flush()  # whoever asks one by one waits for this one
         good = good and readable
     return Exit.GOOD if good else Exit.USAGE

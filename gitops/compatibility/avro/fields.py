@@ -52,7 +52,7 @@ def check_default(name: str, kind: Schema, default: Json | Missing, at: str) -> 
         message = f"the default of '{name}' is of the record that is being defined"
         raise problem("invalid-default", message, where, java=JavaError.RUNTIME) from None
     if not valid:
-        message = f"the default of '{name}' is not a {describe(kind)}"
+        message = f"the default of '{name}' is no {describe(kind)}"
         raise problem("invalid-default", message, where, java=JavaError.RUNTIME)
 
 

@@ -39,7 +39,8 @@ def explain(
             )
             for field in error.missing
         ]
-    return [_words(error).reason(path, writer_pointer, reader_pointer)]
+    at_types = (f"{each}/type" if each else "" for each in (writer_pointer, reader_pointer))
+    return [_words(error, path).reason(path, *at_types)]
 
 
 def _join(path: str, name: str) -> str:
@@ -64,15 +65,17 @@ class _Words(NamedTuple):
         )
 
 
-def _words(error: Error) -> _Words:
+def _words(error: Error, path: str) -> _Words:
     writer, reader = describe(error.writer), describe(error.reader)
+    # A schema that is no record has no room for another field.
+    otherwise = "add a new field" if path else "use another topic"
     match error.mismatch:
         case Mismatch.NO_BRANCH:
             return _Words(
                 "AVRO-R003",
                 f"no branch of the reader's union {reader} takes {writer}",
                 f"keep {writer} as a branch of the reader's union",
-                f"keep to what {reader} takes, or add a new field for {writer}",
+                f"keep to what {reader} takes, or {otherwise} for {writer}",
             )
         case Mismatch.NAMES:
             return _Words(
@@ -82,15 +85,15 @@ def _words(error: Error) -> _Words:
                 "keep the name: a reader that exists already has no alias for a new one",
             )
         case Mismatch.SIZES:
-            hint = "keep the size, or add a new field of the new size"
+            hint = f"keep the size, or {otherwise} for the new size"
             sizes = _sizes(error.writer, error.reader)
             return _Words("AVRO-R005", f"the sizes of {writer} differ: {sizes}", hint, hint)
         case Mismatch.TYPES | Mismatch.NO_DEFAULT:
             return _Words(
                 "AVRO-R001",
                 f"a reader of {reader} cannot read {writer}",
-                f"keep {writer}, or add a new field for {reader}",
-                f"keep {reader}, or add a new field for {writer}",
+                f"keep {writer}, or {otherwise} for {reader}",
+                f"keep {reader}, or {otherwise} for {writer}",
             )
 
 

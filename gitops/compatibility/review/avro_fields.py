@@ -100,6 +100,11 @@ def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Chang
     (_, old), (_, new) = before, after
     by_alias = f'if it is a rename, add "aliases": ["{old.name}"] to \'{new.name}\''
     by_name = f"if it is a rename, keep the name '{old.name}': JSON has no aliases"
+    by_both = (
+        f"if it is a rename, keep '{old.name}' beside '{new.name}' for a while, both with a "
+        "default: consumers with the old schema have no alias"
+    )
+    hint = by_both if at.forward else by_alias
     return Remark(
         rule="AVRO-W006",
         message=f"'{old.name}' is gone and '{new.name}' of the same type is new: consumers with "
@@ -107,7 +112,7 @@ def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Chang
         path=at.field_path(new.name),
         pointer=f"{at.new.field(*after)}/name",
         old_pointer=f"{at.old.field(*before)}/name",
-        hint=by_alias if at.wire is Wire.AVRO else by_name,
+        hint=hint if at.wire is Wire.AVRO else by_name,
     )
 
 

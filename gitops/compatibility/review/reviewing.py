@@ -29,6 +29,9 @@ _WIRES: Final = {SchemaType.AVRO: Wire.AVRO, SchemaType.JSON: Wire.JSON}
 _OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})
 """What is about the step from the latest version, not about what older messages hold."""
 
+ONLY_IF_TAKEN: Final = frozenset({"KV-W002"})
+"""What is untrue of a schema that the broker refuses for another reason."""
+
 
 def poison_of(schema: StoredSchema) -> tuple[Remark, ...]:
     """Why no later schema would ever get past this one; empty for text that is no schema."""

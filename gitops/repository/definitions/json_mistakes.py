@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from gitops.compatibility.avro.json_text import blank_comments
+from gitops.compatibility.avro.json_text import MAX_NUMBER_LENGTH, blank_comments
 from gitops.repository.conflicts import CONFLICT, CONFLICT_HINT, conflict_marker
 
 
@@ -38,6 +38,7 @@ class _Failure(NamedTuple):
 _WORDS: Final = {"True": "true", "False": "false", "None": "null", "nil": "null", "NULL": "null"}
 _NO_NUMBER: Final = re.compile(r"(NaN|-?Infinity) is not JSON")
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|-?\w+')
+_LONG_NUMBER: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[-+.\deE]+')
 _WORD: Final = re.compile(r"[A-Za-z_]+")
 _BOM: Final = "\ufeff"
 _TYPOGRAPHIC: Final = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
@@ -65,6 +66,18 @@ def _no_number(failure: _Failure) -> JsonMistake | None:
     places = (each.start() for each in _TOKEN.finditer(failure.blanked) if each[0] == told[1])
     return JsonMistake(
         failure.told, next(places, failure.at), "JSON has no such number: write another, or none"
+    )
+
+
+def _long_number(failure: _Failure) -> JsonMistake | None:
+    if not failure.told.startswith("a number of more than"):
+        return None
+    numbers = (each for each in _LONG_NUMBER.finditer(failure.blanked) if each[0][0] != '"')
+    places = (
+        each.start() for each in numbers if sum(map(str.isdigit, each[0])) > MAX_NUMBER_LENGTH
+    )
+    return JsonMistake(
+        failure.told, next(places, failure.at), "Pulsar's parser takes no longer one"
     )
 
 
@@ -149,6 +162,7 @@ def _inside_text(failure: _Failure) -> JsonMistake | None:
 _LOOKS: Final[tuple[Callable[[_Failure], JsonMistake | None], ...]] = (
     _conflict,
     _no_number,
+    _long_number,
     _start,
     _behind,
     _inside_text,

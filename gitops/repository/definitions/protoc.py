@@ -22,6 +22,8 @@ _SECONDS: Final = 120
 _MESSAGE: Final = re.compile(
     r"(?P<file>[^:\n]+\.proto):(?:(?P<line>\d+):(?P<column>\d+):)? (?P<text>.*)"
 )
+_LOG: Final = re.compile(r"WARNING: All log messages before absl|[IWEF]\d{4} [\d:.]+ ")
+"""What protoc's own library logs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +119,8 @@ def _is_there(module: str) -> bool:
 
 
 def _problems(output: str) -> tuple[ProtocProblem, ...]:
-    found = [_problem(line) for line in output.splitlines() if line.strip()]
+    lines = (line for line in output.splitlines() if line.strip() and not _LOG.match(line))
+    found = [_problem(line) for line in lines]
     return tuple(each for each in found if not each.message.startswith("warning:")) or (
         ProtocProblem(message="protoc fails without saying why"),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -109,3 +110,47 @@ def test_a_reader_who_goes_away_ends_it_without_a_word() -> None:
         said = process.stderr.read()
         assert process.wait(timeout=60) == 0
     assert said == b""
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--strategy", "FULL"],
+        ["--type", "AVRO"],
+        ["--message", "a.B"],
+        ["--format", "text"],
+        ["--fail-on", "error"],
+    ],
+    ids=lambda option: option[0],
+)
+def test_an_option_that_would_be_passed_over_is_refused(option: list[str]) -> None:
+    done = subprocess.run(
+        [PROGRAM, "compat", "--jsonl", *option], input=GOOD, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert f"{option[0]} has no meaning with --jsonl".encode() in done.stderr
+
+
+def test_verdicts_go_to_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "verdicts"
+    done = subprocess.run(
+        [PROGRAM, "compat", "--jsonl", "--output", file],
+        input=GOOD,
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == b""
+    assert json.loads(file.read_text("utf-8"))["id"] == 7
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"a" }', "line 1: Expecting ':' delimiter at column 6"),
+        (b'{"id": ' + b"9" * 5000 + b"}", "line 1: a number with too many digits"),
+        (b'{"id": 3}', "line 1: there is no 'candidate'"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_said_in_words(line: bytes, reason: str) -> None:
+    _, (verdict,) = verdicts(line)
+    assert verdict["reason"] == reason

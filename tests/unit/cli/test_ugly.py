@@ -152,6 +152,7 @@ def test_what_the_registry_does_not_have(
         (("compat", "--jsonl", "x.avsc"), "not files"),
         (("compat", "-s", "BACKWARDS", "x"), "did you mean BACKWARD?"),
         (("compat", "--type", "AVRP", "x"), "did you mean AVRO?"),
+        (("compat", "--format", "yaml", "x"), "'--format': 'yaml' is not one of"),
     ],
 )
 def test_wrong_words_without_a_repository(

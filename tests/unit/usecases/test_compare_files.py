@@ -48,7 +48,7 @@ def test_a_reason_says_where_on_both_sides(tmp_path: Path, strategy: str) -> Non
     assert reason.location is not None
     assert reason.location.file == str(files[1])
     assert reason.compared is not None
-    assert (reason.compared.file, reason.compared.pointer) == (str(files[0]), "/fields/0")
+    assert (reason.compared.file, reason.compared.pointer) == (str(files[0]), "/fields/0/type")
     assert reason.compared.line > 1
     assert found.texts == {str(path): path.read_text(encoding="utf-8") for path in files}
 
@@ -91,7 +91,7 @@ def test_words_that_are_not_known(
 
 
 def test_files_that_are_no_pairs_cannot_be_a_history(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="existing 0"):
+    with pytest.raises(UsageError, match=r"0\.avsc: a KEY_VALUE definition needs"):
         compare_files(_files(tmp_path, "{}", "{}"), "FULL", "KEY_VALUE")
 
 
@@ -169,3 +169,101 @@ def test_a_broken_old_version_is_to_blame_itself(tmp_path: Path, broken: object)
     for word in ("500", "v1", "until the topic's schema is deleted"):
         assert word in error.message
     assert {one.location.file for one in found.findings if one.location} == {str(files[1])}
+
+
+_OF_INT = json.dumps(record(field("a", "int")))
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint", "place"),
+    [
+        ("\ufeff" + _OF_INT, "a byte order mark", "UTF-8 without BOM", (1, 1)),
+        ("", "there is nothing", "write a definition", (1, 1)),
+        (_OF_INT[:-2], "ends too early", "close every {", (1, len(_OF_INT) - 1)),
+        (_OF_INT.replace("]", ",\n]"), "a comma before ]", "remove the comma", None),
+        (_OF_INT.replace('"int"', '"shop.Money"'), "not a defined type", "this file alone", None),
+        ('[\n\n {"a": NaN}]', "NaN is not JSON", "no such number", (3, 8)),
+        ('[\n"1", ' + "9" * 1001 + "]", "more than 1000 digits", "no longer one", (2, 6)),
+    ],
+    ids=["mark", "empty", "cut", "comma", "shared", "NaN", "digits"],
+)
+def test_a_mistake_is_told_as_validate_tells_it(
+    tmp_path: Path, text: str, message: str, hint: str, place: tuple[int, int] | None
+) -> None:
+    found = compare_files(_files(tmp_path, record(), text), "FULL", "AVRO")
+
+    (one,) = found.findings
+    assert one.rule == "AVRO-P001"
+    assert message in one.message
+    assert hint in one.hint
+    assert one.location is not None
+    assert place in (None, (one.location.line, one.location.column))
+
+
+def test_the_alias_of_a_rename_comes_first_where_it_helps(tmp_path: Path) -> None:
+    files = _files(tmp_path, record(field("qty", "int")), record(field("quantity", "int")))
+
+    missing, renamed = compare_files(files, "BACKWARD", "AVRO").findings
+
+    assert (missing.rule, renamed.rule) == ("AVRO-R002", "AVRO-W006")
+    assert missing.hint.startswith('if it is a rename, add "aliases": ["qty"]')
+    assert missing.hint.endswith("what older messages carry under the old name is then lost")
+    assert '"aliases": ["qty"]' in missing.patch
+    assert renamed.patch == ""
+
+
+@pytest.mark.parametrize("strategy", ["FORWARD", "FULL"])
+def test_no_alias_is_offered_to_readers_that_exist(tmp_path: Path, strategy: str) -> None:
+    files = _files(tmp_path, record(field("qty", "int")), record(field("quantity", "int")))
+
+    found = compare_files(files, strategy, "AVRO").findings
+
+    assert "keep 'qty' beside 'quantity' for a while" in found[-1].hint
+    assert not [one for one in found if "aliases" in one.hint + one.patch]
+
+
+@pytest.mark.parametrize(("strategy", "helps"), [("BACKWARD", True), ("FULL", False)])
+def test_an_alias_for_a_type_is_offered_where_it_helps(
+    tmp_path: Path, strategy: str, *, helps: bool
+) -> None:
+    files = [
+        record(field("e", {"type": "fixed", "name": name, "size": 4})) for name in ("Old", "New")
+    ]
+
+    found = compare_files(_files(tmp_path, *files), strategy, "AVRO").findings
+
+    assert {("give the reader's type an alias" in one.hint) for one in found} == {helps}
+
+
+def test_a_schema_that_is_no_record_gets_no_field(tmp_path: Path) -> None:
+    found = compare_files(_files(tmp_path, '"string"', '"int"'), "FULL", "AVRO").findings
+
+    assert {one.rule for one in found} == {"AVRO-R001"}
+    assert all("use another topic for" in one.hint for one in found)
+
+
+def test_an_invalid_default_after_other_versions_is_no_first_schema(tmp_path: Path) -> None:
+    files = _files(tmp_path, record(), record(field("a", "int", default="x")))
+
+    after = [one for one in compare_files(files, "BACKWARD").findings if one.rule == "AVRO-P002"]
+    alone = compare_files(files[1:], "BACKWARD").findings
+
+    assert [one.hint for one in after] == [
+        "Pulsar would take it as a first schema, and answers 500 to it after others"
+    ]
+    assert [one.hint for one in alone] == [
+        "Pulsar takes it as a first schema and then fails on every later one"
+    ]
+
+
+def test_an_alias_that_is_the_cause_is_not_called_ignored(tmp_path: Path) -> None:
+    files = _files(
+        tmp_path,
+        record(field("a", default=""), field("b", default="")),
+        record(field("b", default="", aliases=["a"])),
+    )
+
+    found = compare_files(files, "BACKWARD", "AVRO")
+
+    assert "AVRO-R008" in {one.rule for one in found.findings}
+    assert not [one for one in found.changes if one.ignored or one.note]

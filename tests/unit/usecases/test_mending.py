@@ -34,7 +34,7 @@ def test_edits_are_tried_as_often_as_the_size_of_the_definitions_allows() -> Non
         text = json.dumps(record(*(field(f"f{number}", "int") for number in range(size))))
         mending = Mending(Definition("new.avsc", text), {}, judge)
         asked.clear()
-        patches = [mending.mended(_missing(number)).patch for number in range(size)]
+        patches = [one.patch for one in mending.mended([_missing(n) for n in range(size)])]
         assert len(set(asked)) == len(asked)
         counts.append(sum(map(bool, patches)))
     assert counts[0] == 10
@@ -45,7 +45,7 @@ def test_an_edit_that_was_offered_is_not_offered_again() -> None:
     text = json.dumps(record(field("f0", "int")))
     mending = Mending(Definition("new.avsc", text), {}, lambda _: {})
 
-    first, second = mending.mended(_missing(0)), mending.mended(_missing(0))
+    first, second = mending.mended([_missing(0), _missing(0)])
 
     assert first.patch
     assert not second.patch
