@@ -92,11 +92,14 @@ class Services:
                     hint="pin it to a version that exists, or name the definition that it has",
                 )
             )
-        elif latest is not None and version < latest:
+            return
+        # What the change registers is new to everybody, and in the rollout.
+        held = max((number for number, _ in self.topics[use.topic].history.entries), default=0)
+        if version < held:
             self.findings.append(
                 finding(
                     "CLIENT-R006",
-                    f"{client.name} works with v{version} of {use.topic}; the latest is v{latest}",
+                    f"{client.name} works with v{version} of {use.topic}; the latest is v{held}",
                     location=use.location,
                     subject=client.name,
                 )
