@@ -59,8 +59,9 @@ class Decision:
     """What the broker would answer.
 
     `version` is the one that it names (an existing one if `known`, else the next); None if
-    refused. `status` is the HTTP status of POST …/schema (200, 409, 422, 500); `reason` says in
-    one line why it was refused. `incompatibilities` explain a 409 as far as definitions do.
+    refused. `status` is the HTTP status of POST …/schema (200, 409, 422, 500; 0 where no schema
+    could be made to ask about); `reason` says in one line why it was refused. `incompatibilities`
+    explain a 409 as far as definitions do.
     `gate` is the question that decided, None where no schema was asked about.
     """
 

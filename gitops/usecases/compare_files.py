@@ -58,16 +58,30 @@ def compare_files(
     files: Sequence[Path],
     strategy: str,
     schema_type: str | None = None,
-    message: str | None = None,
+    messages: Sequence[str] = (),
+    root: Path | None = None,
 ) -> Compared:
     """The last file as a candidate after the others, oldest first; raises UsageError.
 
-    `message` is the root message of `.proto` files.
+    `messages` are the root message of `.proto` files: one of all, or that of the old files and
+    that of the new one. Their imports may reach `root`.
     """
     rule = _strategy(strategy)
     if schema_type is not None:
         parse_type(schema_type)
-    sides = tuple(_side(path, schema_type, message) for path in files)
+    named = _named(messages, len(files))
+    sides = tuple(
+        _side(path, schema_type, message, root) for path, message in zip(files, named, strict=True)
+    )
+    if broken := tuple(one for side in sides for one in side.problems):
+        return Compared(
+            strategy=rule,
+            decision=Decision(accepted=False, status=0, reason="a definition does not compile"),
+            findings=broken,
+            changes=(),
+            texts={side.file: side.text for side in sides},
+            old=tuple(side.file for side in sides[:-1]),
+        )
     comparison = _Comparison(sides=sides, strategy=rule)
     decision = comparison.decision()
     return Compared(
@@ -80,9 +94,23 @@ def compare_files(
     )
 
 
-def _side(path: Path, schema_type: str | None, message: str | None) -> Side:
+def _named(messages: Sequence[str], count: int) -> list[str | None]:
+    """The root message of each file."""
+    match messages:
+        case []:
+            return [None] * count
+        case [message]:
+            return [message] * count
+        case [old, new]:
+            return [*[old] * (count - 1), new]
+        case _:
+            hint = "name it once, or that of the old files and then that of the new one"
+            raise UsageError(f"--message names {len(messages)} messages", hint=hint)
+
+
+def _side(path: Path, schema_type: str | None, message: str | None, root: Path | None) -> Side:
     if path.suffix == ".proto" and schema_type in (None, SchemaType.PROTOBUF_NATIVE.value):
-        return read_proto(path, message)
+        return read_proto(path, message, root)
     return read_side(path, schema_type)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.payload import PayloadError, as_kept, to_stored
-from gitops.model.findings import Location
+from gitops.model.findings import Finding, Location
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.definitions.edits import Definition
 from gitops.repository.definitions.json_positions import JsonPositions
@@ -22,7 +22,7 @@ class Side:
     """A file, the schema in it, and where a pointer into the schema's definition stands.
 
     `positions` is None where the file is not the definition itself, and so is `definition`, the
-    text as one that can be edited.
+    text as one that can be edited. With `problems` there is no schema in it.
     """
 
     file: str
@@ -31,6 +31,7 @@ class Side:
     locate: Callable[[str], Location]
     positions: JsonPositions | None = None
     definition: Definition | None = None
+    problems: tuple[Finding, ...] = ()
 
 
 def read_side(path: Path, schema_type: str | None) -> Side:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import replace
 from pathlib import Path
 
 from gitops.model.errors import UsageError
-from gitops.model.findings import Location
+from gitops.model.findings import Finding, Location
+from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.definitions.proto_positions import ProtoPositions
 from gitops.repository.definitions.protobuf import Files, envelope, messages, read_files
-from gitops.repository.definitions.protoc import Compiled, Protoc
+from gitops.repository.definitions.protoc import Compiled, Protoc, ProtocProblem
 from gitops.repository.files import FolderTree
 from gitops.repository.folder import read_definition
 from gitops.repository.sources import Sources
@@ -18,44 +20,80 @@ from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.usecases.comparing import Side
 
 
-def read_proto(path: Path, message: str | None) -> Side:
-    """The schema of a message; imports resolve inside the file's folder. Raises UsageError.
+def read_proto(path: Path, message: str | None, root: Path | None = None) -> Side:
+    """The schema of a message; raises UsageError.
 
-    `message` is the full name of the root; a file that defines a single message needs none.
+    Imports resolve inside the file's folder, then inside `root`; without one it is the nearest
+    folder above the file that has a `gitops.yaml`. `message` is the full name of the root
+    message; a file that defines a single one needs none. What does not compile is a finding.
     """
     text = read_definition(path)
-    sources = Sources(FolderTree(path.parent))
-    files = read_files(_compiled(sources, path).files)
-    root = _root(files, path, message)
-    positions = ProtoPositions(sources, path.name)
+    base = _base(path, root)
+    name = path.resolve().relative_to(base.resolve()).as_posix()
+    sources = Sources(FolderTree(base))
+    compiled = _compiled(sources, path, name)
+
+    if compiled.problems:
+        return Side(
+            file=str(path),
+            text=text,
+            info=SchemaInfo(type=SchemaType.PROTOBUF_NATIVE, schema=""),
+            locate=lambda pointer: Location(file=str(path), line=1, column=1, pointer=pointer),
+            problems=tuple(_problem(one, path, name, base, sources) for one in compiled.problems),
+        )
+    files = read_files(compiled.files)
+    root_message = _root(files, path, message)
+    positions = ProtoPositions(sources, name)
 
     def locate(pointer: str) -> Location:
         found = positions.at_pointer(pointer)
-        return replace(found, file=str(path.parent / found.file))
+        return replace(found, file=_shown(found.file, path, name, base))
 
     info = SchemaInfo(
         type=SchemaType.PROTOBUF_NATIVE,
-        schema=envelope(files, messages(files, path.name)[root], root),
+        schema=envelope(files, messages(files, path.name)[root_message], root_message),
     )
     return Side(file=str(path), text=text, info=info, locate=locate)
 
 
-def _compiled(sources: Sources, path: Path) -> Compiled:
+def _problem(one: ProtocProblem, path: Path, name: str, base: Path, sources: Sources) -> Finding:
+    """What protoc says, in the file that it names if that is there, else in the file itself."""
+    beside = posixpath.join(posixpath.dirname(name), one.file)
+    file = next((each for each in (beside, one.file) if each in sources), None)
+    return finding(
+        "REPO-R020",
+        one.message if file or not one.file else f"{one.file}: {one.message}",
+        location=Location(
+            file=_shown(file or name, path, name, base),
+            line=one.line or 1,
+            column=one.column or 1,
+        ),
+        subject=str(path),
+    )
+
+
+def _shown(file: str, path: Path, name: str, base: Path) -> str:
+    """A file as people name it."""
+    return str(path) if file == name else str(base / file)
+
+
+def _base(path: Path, root: Path | None) -> Path:
+    """The folder that imports may reach, always one around the file."""
+    around = path.resolve().parents
+    if root is not None:
+        return root if root.resolve() in around else path.parent
+    return next((each for each in around if (each / "gitops.yaml").is_file()), path.parent)
+
+
+def _compiled(sources: Sources, path: Path, name: str) -> Compiled:
     if not Protoc.is_installed():
         hint = "install pulsar-schema-gitops with its extra 'protobuf'"
         raise UsageError(f"no protoc to compile {path} with", hint=hint)
     protoc = Protoc(sources)
     try:
-        compiled = protoc.compile(path.name)
+        return protoc.compile(name)
     finally:
         protoc.close()
-    if compiled.problems:
-        said = "; ".join(
-            f"{one.file or path.name}:{one.line}:{one.column} {one.message}"
-            for one in compiled.problems
-        )
-        raise UsageError(f"{path} does not compile: {said}")
-    return compiled
 
 
 def _root(files: Files, path: Path, message: str | None) -> str:

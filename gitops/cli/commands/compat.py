@@ -34,8 +34,21 @@ def compat(
         ),
     ] = None,
     message: Annotated[
-        str | None,
-        typer.Option("--message", metavar="NAME", help="The root message of .proto files."),
+        list[str] | None,
+        typer.Option(
+            "--message",
+            metavar="NAME",
+            help="The root message of .proto files; twice if it was renamed: the old, the new.",
+        ),
+    ] = None,
+    repo: Annotated[
+        Path | None,
+        typer.Option(
+            "--repo",
+            metavar="DIR",
+            help="Where imports of .proto files are looked for, besides the file's own folder.",
+            show_default="the schemas repository around the file",
+        ),
     ] = None,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="Read cases from stdin, write a verdict for each.")
@@ -58,7 +71,7 @@ def compat(
     if not files:
         raise UsageError("name at least one definition", hint="compat --strategy S OLD... NEW")
     refuse_inputs([output], files)
-    compared = compare_files(files, strategy, schema_type, message)
+    compared = compare_files(files, strategy, schema_type, message or (), repo)
     if output_format is Format.JSON:
         document = decision_document(compared.decision, compared.findings, compared.changes)
         print_text(to_text(document), output)
@@ -86,6 +99,7 @@ _NOT_OF_A_STREAM: Final = {
     "strategy": ("--strategy", "each case says its own 'strategy'"),
     "schema_type": ("--type", "each schema of a case says its own 'type'"),
     "message": ("--message", "a case holds the text that admin REST takes"),
+    "repo": ("--repo", "a case holds the text that admin REST takes"),
     "output_format": ("--format", "a verdict is a line of JSON"),
     "fail_on": ("--fail-on", "the exit code says whether every line could be read"),
 }

@@ -118,6 +118,7 @@ def test_a_reader_who_goes_away_ends_it_without_a_word() -> None:
         ["--strategy", "FULL"],
         ["--type", "AVRO"],
         ["--message", "a.B"],
+        ["--repo", "."],
         ["--format", "text"],
         ["--fail-on", "error"],
     ],

@@ -162,8 +162,8 @@ def test_a_refusal_has_every_reason_with_its_place() -> None:
     assert isinstance(outcome, RefusedSchema)
     assert (outcome.latest_version, outcome.strategy) == (0, Strategy.BACKWARD)
     assert [_place(found) for found in outcome.findings] == [
-        ("AVRO-R001", "/fields/0"),
-        ("AVRO-R001", "/fields/1"),
+        ("AVRO-R001", "/fields/0/type"),
+        ("AVRO-R001", "/fields/1/type"),
     ]
     assert [found.message.partition(":")[0] for found in outcome.findings] == [
         "the new schema cannot read what v0 writes at 'a'",

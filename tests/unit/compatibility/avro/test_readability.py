@@ -60,8 +60,8 @@ def test_a_place_is_told_on_both_sides() -> None:
     (reason,) = _can_read(writer, reader).reasons
 
     assert reason.path == "x[].y"
-    assert reason.writer_pointer == "/fields/0/type/items/fields/0"
-    assert reason.reader_pointer == "/fields/1/type/items/fields/0"
+    assert reason.writer_pointer == "/fields/0/type/items/fields/0/type"
+    assert reason.reader_pointer == "/fields/1/type/items/fields/0/type"
 
 
 def test_a_default_that_calls_for_itself_runs_out_of_stack() -> None:
