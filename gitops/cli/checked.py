@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from gitops.cli.clock import today
-from gitops.cli.console import print_report, print_text
+from gitops.cli.console import print_report, print_text, refuse_inputs
 from gitops.cli.exits import Exit, tell
 from gitops.cli.findings import exit_code
 from gitops.cli.opened import line_of, repository_root
@@ -28,6 +29,9 @@ from gitops.usecases.change import LoadedChange, Request, find_change, load_chan
 from gitops.usecases.check import Checking, CheckOutcome
 from gitops.usecases.check import check as run_check
 from gitops.usecases.history_choice import HistoryChoice
+
+_READ: Final = (".yaml", ".yml", ".avsc", ".proto")
+"""What no answer is written over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,8 @@ def checked(asked: Asked, display: Display) -> Iterator[tuple[CheckOutcome, Load
     with open_checkout(root) as checkout, progress_bar(no_color=display.no_color) as progress:
         change = find_change(checkout, Request(base=asked.base, head=asked.head))
         loaded = load_change(change, progress)
+        files = (path for path in loaded.head_tree.paths() if path.endswith(_READ))
+        refuse_inputs([display.output], [root / path for path in files])
         checking = Checking(
             loaded=loaded,
             reference=asked.base,

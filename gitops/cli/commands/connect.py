@@ -132,7 +132,7 @@ def _answer(
     from gitops.reporters.text.connection import connection_report
     from gitops.usecases.connect import Connecting, connect
 
-    opened = open_repository(repo)
+    opened = open_repository(repo, output)
     display = Display(output_format=Format(output_format.value), output=output, no_color=no_color)
     if code := stopped(opened, display):
         return code

@@ -93,6 +93,7 @@ def test_no_compared_file_is_written_over(
         ["snapshot", "--output"],
         ["fmt", "--output"],
         ["policies", "get", "shop/orders", "--output"],
+        ["connect", "consumer", "shop/orders/order-created", "--schema", "NONE", "--output"],
         ["schemas", "versions", "shop/orders/order-created", "--output"],
     ],
     ids=" ".join,
@@ -107,6 +108,21 @@ def test_no_file_of_the_repository_is_written_over(
     done = command(*args, repo / file, "--repo", repo)
     assert (done.code, "one of the files that are read" in done.err) == (2, True), done
     assert (repo / file).read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["check", "rollout"])
+def test_no_file_of_a_checked_change_is_written_over(
+    name: str, repo: Path, command: CommandLine
+) -> None:
+    git = ("git", "-C", repo, "-c", "user.name=a", "-c", "user.email=a@example.org")
+    for args in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first")):
+        subprocess.run([*git, *args], check=True)
+    file = repo / "namespaces/shop/orders/order-created.avsc"
+    file.write_text(file.read_text("utf-8") + "\n", "utf-8")
+    before = file.read_bytes()
+    done = command(name, "--base", "HEAD", "--repo", repo, "--output", file)
+    assert (done.code, "one of the files that are read" in done.err) == (2, True), done
+    assert file.read_bytes() == before
 
 
 def test_a_plan_is_not_written_over_by_what_its_apply_says(
