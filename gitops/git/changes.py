@@ -49,6 +49,21 @@ def changes_in_folder(checkout: Checkout, base: str) -> tuple[ChangedFile, ...]:
     return tuple(each for each in found if each.after or each.before not in again)
 
 
+def with_links(
+    files: Iterable[ChangedFile], trees: Iterable[CommitTree]
+) -> tuple[ChangedFile, ...]:
+    """The changed files, and the symbolic links to them: what stands there changes too."""
+    found = list(files)
+    changed = {path for each in found for path in (each.before, each.after) if path}
+    links = sorted({link for tree in trees for link in tree.links().items()})
+    found += [
+        ChangedFile(before=link, after=link)
+        for link, target in links
+        if target in changed and link not in changed
+    ]
+    return tuple(dict.fromkeys(found))
+
+
 def _changed(checkout: Checkout, *commits: str) -> Iterator[ChangedFile]:
     listed = checkout.ask(*_DIFF, *commits, "--", *_at(checkout))
     parts = iter(listed.decode("utf-8", "surrogateescape").split("\0"))

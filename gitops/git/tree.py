@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -66,6 +67,15 @@ class CommitTree:
                     done.pop()
                     ahead = target.split("/") + ahead
         return "/".join(done)
+
+    def links(self) -> dict[str, str]:
+        """Where each symbolic link leads; those that lead nowhere are left out."""
+        found = {}
+        for path, entry in self._entries.items():
+            if entry.mode == _LINK:
+                with suppress(UnreadableFileError, OutsideRepositoryError):
+                    found[path] = self.resolve(path)
+        return found
 
     def _link(self, path: str, place: str) -> str | None:
         """The target of a link that stands at `place`, None where there is no link."""

@@ -25,7 +25,7 @@ from gitops.repository.definitions.named_types import (
 from gitops.repository.sources import resolve
 from gitops.repository.yaml.parser import parse_yaml
 
-_IMPORT: Final = re.compile(r'\bimport\s+(?:public\s+|weak\s+)?"([^"\n]+)"')
+_IMPORT: Final = re.compile(r'\bimport\s+(?:public\s+|weak\s+)?["\']([^"\'\n]+)["\']')
 _INLINE: Final = ("{", "[")
 _NOT_TYPES: Final = PRIMITIVES | NAMED | {"array", "map"}
 

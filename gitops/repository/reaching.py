@@ -24,6 +24,7 @@ Search = Callable[[Iterable[str], Iterable[str]], Iterable[str]]
 """From words and endings of files to the unchanged files in which one of the words stands."""
 
 _FREE: Final = (SNAPSHOTS, "samples/")
+_DEFINITIONS: Final = (".avsc", ".proto")
 _ESCAPES: Final = (("\\u", (".avsc",)), ("\\", (".yaml",)))
 """How a text hides a word from the search."""
 
@@ -132,7 +133,7 @@ class _Reach:
                 self._add(path, ())
 
     def _follow(self, path: str) -> None:
-        if path.startswith(_FREE):
+        if path.startswith(_FREE) and not path.endswith(_DEFINITIONS):
             return
         leads = self.leads[path]
         is_manifest = path.endswith(".yaml")

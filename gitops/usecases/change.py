@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from gitops.git.changes import ChangedFolder, changes_between, changes_in_folder
+from gitops.git.changes import (
+    ChangedFolder,
+    changes_between,
+    changes_in_folder,
+    with_links,
+)
 from gitops.git.checkout import Checkout
 from gitops.git.references import commit_of, merge_base
 from gitops.git.search import files_with
@@ -117,11 +122,11 @@ def find_change(checkout: Checkout, request: Request) -> Change:
     old = tree_of(checkout, base)
     if request.head is not None:
         new = tree_of(checkout, head)
-        files = changes_between(checkout, base, head)
+        files = with_links(changes_between(checkout, base, head), (old, new))
         return Change(
             checkout=checkout, base=base, head=head, base_tree=old, head_tree=new, files=files
         )
-    files = changes_in_folder(checkout, base)
+    files = with_links(changes_in_folder(checkout, base), (old,))
     lying = ChangedFolder(old, FolderTree(checkout.root), files)
     return Change(
         checkout=checkout, base=base, head="", base_tree=old, head_tree=lying, files=files

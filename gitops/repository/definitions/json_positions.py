@@ -58,7 +58,7 @@ class JsonPositions:
         with deep_enough(self._text):
             try:
                 found: dict[str, Any] = calculate(blank_comments(self._text))
-            except (BaseError, RecursionError):
+            except (BaseError, RecursionError, ValueError):  # also a number of thousands of digits
                 return {}
         return found
 

@@ -168,3 +168,45 @@ def test_files_that_are_not_reached_are_not_read(
     report(repo)
     unread = {f"{FOLDER}/status.yaml", f"{FOLDER}/native.yaml", "README.md", "protos/unit.proto"}
     assert not read & unread
+
+
+def test_what_a_link_leads_to_reaches_whoever_uses_the_link(repo: GitRepository) -> None:
+    real, link = repo.root / "types/real.avsc", repo.root / FOLDER / "created.avsc"
+    real.parent.mkdir()
+    link.rename(real)
+    link.symlink_to("../../../types/real.avsc")
+    repo.commit(message="a link")
+    repo.write({"types/real.avsc": avro("Created", "a", "b")})
+
+    assert touched(repo) == {"created": (f"{FOLDER}/created.avsc",)}
+    repo.git("switch", "--quiet", "--create", "pr")
+    repo.commit()
+    assert touched(repo) == {"created": (f"{FOLDER}/created.avsc",)}
+
+
+@pytest.mark.parametrize("folder", ["samples", "snapshots"])
+def test_a_definition_may_lie_where_recorded_data_does(repo: GitRepository, folder: str) -> None:
+    manifest_of = manifest(f"type: AVRO, definition: ../../../{folder}/real.avsc")
+    repo.commit(
+        {f"{FOLDER}/created.yaml": manifest_of, f"{folder}/real.avsc": avro("Created", "a")}
+    )
+    repo.write({f"{folder}/real.avsc": avro("Created", "a", "b")})
+
+    assert touched(repo) == {"created": (f"{folder}/real.avsc",)}
+
+
+def test_an_import_in_single_quotes_is_one(repo: GitRepository) -> None:
+    native = FILES[f"{FOLDER}/native.proto"].replace('"protos/unit.proto"', "'protos/unit.proto'")
+    repo.commit({f"{FOLDER}/native.proto": native})
+    repo.write({"protos/unit.proto": f"{HEAD}message Unit {{ int64 a = 1; }}\n"})
+
+    assert touched(repo) == {"native": ("protos/unit.proto",)}
+
+
+def test_a_number_of_thousands_of_digits_is_a_finding(repo: GitRepository) -> None:
+    text = avro("Created", "a").replace('"string"', '"int", "default": ' + "9" * 5000)
+    repo.write({f"{FOLDER}/created.avsc": text})
+
+    assert "AVRO-P001" in {
+        one.rule for each in report(repo).registries for one in each.plan.findings
+    } | {one.rule for one in report(repo).findings}
