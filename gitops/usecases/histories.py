@@ -16,6 +16,7 @@ from gitops.ports import Progress, Registry
 from gitops.registry.git.registry import GitRegistry, Past
 from gitops.registry.opening import open_registry
 from gitops.registry.snapshot.registry import SnapshotRegistry
+from gitops.usecases.ahead import with_base
 from gitops.usecases.change import LoadedChange
 from gitops.usecases.desired import desired_of
 from gitops.usecases.history_choice import HistoryChoice
@@ -123,11 +124,12 @@ class Histories:
                 f"the base has no snapshot of registry '{wanted.name}'",
                 hint=f"record one: pulsar-gitops snapshot --registry {wanted.name}, and commit it",
             )
-        state = registry.observe(self.scope, self.progress)
+        recorded = registry.observe(self.scope, self.progress)
+        state, ahead = with_base(recorded, self.loaded.base)
         day = last_change(change.checkout, change.base, registry.address)
         since = f"on {day}" if day else "(the clone does not tell when)"
         limit = f"What happened in the registry after the snapshot was recorded {since} is unknown."
-        history = History(source=HistorySource.SNAPSHOT, recorded=day, limits=(limit,))
+        history = History(source=HistorySource.SNAPSHOT, recorded=day, limits=(limit, *ahead))
         return Observed(registry=registry, state=state, history=history)
 
     def _git(self, wanted: Wanted) -> Observed:

@@ -12,7 +12,8 @@ import pytest
 from gitops.git.checkout import open_checkout
 from gitops.model.check import CheckReport, HistorySource
 from gitops.model.names import TopicName
-from gitops.model.plan import RegisterSchema
+from gitops.model.plan import RefusedSchema, RegisterSchema
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.repository.snapshots import render
@@ -31,6 +32,14 @@ HEAD = 'syntax = "proto3";\npackage shop;\n'
 def avro(name: str, *fields: str) -> str:
     each = [{"name": field, "type": "string"} for field in fields]
     return json.dumps({"type": "record", "name": name, "fields": each})
+
+
+def with_default(default: str | int) -> str:
+    """The definition with a field `b` that an old reader does without."""
+    whole = json.loads(avro("Created", "a"))
+    kind = "int" if isinstance(default, int) else "string"
+    whole["fields"].append({"name": "b", "type": kind, "default": default})
+    return json.dumps(whole)
 
 
 def manifest(schema: str, more: str = "") -> str:
@@ -130,13 +139,20 @@ def test_a_schema_that_is_taken_out_of_its_manifest(repo: GitRepository) -> None
     assert [one.rule for one in report(repo).findings] == ["CHECK-R001"]
 
 
-def test_the_snapshot_is_that_of_the_base(repo: GitRepository) -> None:
-    """Else a change could bring the history that it wants to be compared with."""
+def record(repo: GitRepository, *definitions: str) -> None:
+    """Write the snapshot of a registry that holds these versions of shop/orders/created."""
     live = EmbeddedRegistry("local", repo.root.parent / "live.db")
     topic = TopicName.parse("shop/orders/created")
     live.create_namespace(topic.namespace)
-    state = live.observe(Scope(namespaces=frozenset({topic.namespace})))
-    repo.write(dict(render("local", state)))
+    for each in definitions:
+        live.register_schema(topic, SchemaInfo(type=SchemaType.AVRO, schema=each))
+    scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
+    repo.write(dict(render("local", live.observe(scope))))
+
+
+def test_the_snapshot_is_that_of_the_base(repo: GitRepository) -> None:
+    """Else a change could bring the history that it wants to be compared with."""
+    record(repo)
     repo.write({f"{FOLDER}/created.avsc": avro("Created", "b")})
     (one,) = report(repo).registries
     assert one.history.source is HistorySource.GIT
@@ -147,7 +163,42 @@ def test_the_snapshot_is_that_of_the_base(repo: GitRepository) -> None:
     (one,) = report(repo).registries
     assert one.history.source is HistorySource.SNAPSHOT
     assert one.history.recorded == repo.git("log", "-1", "--format=%cs")
-    assert [each.version for each in one.plan.actions if isinstance(each, RegisterSchema)] == [0]
+
+
+def test_what_the_base_has_comes_after_an_older_snapshot(repo: GitRepository) -> None:
+    """As after each merge, until the next snapshot: its readers are to be thought of."""
+    record(repo, avro("Created", "a"))
+    repo.commit({f"{FOLDER}/created.avsc": with_default("")})
+    repo.write({f"{FOLDER}/created.avsc": with_default(0)})
+    (one,) = report(repo).registries
+    assert one.history.source is HistorySource.SNAPSHOT
+    assert "shop/orders/created (v1)" in one.history.limits[-1]
+    (refused,) = one.plan.notices
+    assert isinstance(refused, RefusedSchema)
+    assert refused.latest_version == 1
+    assert one.drift is not None
+    assert not one.drift.actions
+    assert not one.drift.notices
+
+
+def test_a_snapshot_that_has_what_the_base_has_needs_no_word(repo: GitRepository) -> None:
+    record(repo, avro("Created", "a"))
+    repo.commit()
+    repo.write({f"{FOLDER}/created.avsc": avro("Created", "a", "b")})
+    (one,) = report(repo).registries
+    assert len([each for each in one.history.limits if "snapshot" in each]) == 1
+
+
+def test_a_definition_of_the_base_that_no_registry_takes_is_no_version(
+    repo: GitRepository,
+) -> None:
+    record(repo, avro("Created", "a"))
+    repo.commit({f"{FOLDER}/created.avsc": "{"})
+    repo.write({f"{FOLDER}/created.avsc": avro("Created", "b")})
+    (one,) = report(repo).registries
+    assert [
+        each.latest_version for each in one.plan.notices if isinstance(each, RefusedSchema)
+    ] == [0]
 
 
 def test_files_that_are_not_reached_are_not_read(
