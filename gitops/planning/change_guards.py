@@ -20,8 +20,10 @@ from gitops.model.policy import (
 )
 from gitops.model.rules import RULES, finding
 from gitops.planning.policies import direction, policy_text
+from gitops.planning.strictness import severity_in
 
 _IN_BASE: Final = "in the base"
+_STILL: Final = "this change is still judged by what the base says; a reviewer should know why"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +42,8 @@ def of_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Findi
         "registry, and nothing here manages it any more",
         location=replace(where, in_base=True),
         subject=str(topic),
-        hint="keep the manifest; or set safety.allowDeletions, and `plan --prune` deletes the "
-        "schema with all its versions",
+        hint="keep the manifest; or set safety.allowDeletions in a change before this one, and "
+        "`plan --prune` deletes the schema with all its versions",
     )
     return _unless_allowed(found, safety)
 
@@ -54,7 +56,8 @@ def of_let_go(topic: TopicName, where: Location, safety: SafetyConfig) -> Findin
         "nothing here manages it any more",
         location=where,
         subject=str(topic),
-        hint="keep schema: in the manifest; with safety.allowDeletions this stops nobody",
+        hint="keep schema: in the manifest; where the base has safety.allowDeletions it stops "
+        "nobody",
     )
     return _unless_allowed(found, safety)
 
@@ -151,15 +154,15 @@ def of_share(touched: int, topics: int, safety: SafetyConfig) -> tuple[Finding, 
         finding(
             "CHECK-R005",
             f"{touched} of {topics} topics change, more than {safety.max_changed_share:.0%}",
-            hint="split the change, or raise safety.maxChangedShare in gitops.yaml",
+            hint="split the change, or raise safety.maxChangedShare in a change before this one",
         ),
     )
 
 
 def of_limits(base: Config, head: Config, where: Location) -> tuple[Finding, ...]:
-    """Findings where `head` is checked by weaker limits than those of `base`."""
+    """Findings where `head` has weaker limits than `base`."""
     return tuple(
-        finding("CHECK-R006", message, location=where, hint="a reviewer should know why")
+        finding("CHECK-R006", message, location=where, hint=_STILL)
         for message in (*_weaker_safety(base.safety, head.safety), *_weaker_rules(base, head))
     )
 
@@ -179,8 +182,7 @@ def _weaker_safety(base: SafetyConfig, head: SafetyConfig) -> list[str]:
 def _weaker_rules(base: Config, head: Config) -> list[str]:
     said = []
     for rule in sorted({*base.rules, *head.rules} & RULES.keys()):
-        default = RULES[rule].severity
-        old, new = base.rules.get(rule, default), head.rules.get(rule, default)
+        old, new = severity_in(base, rule), severity_in(head, rule)
         if new < old and RULES[rule].configurable:
             said.append(f"{rule} is rated lower: {old.name.lower()} → {new.name.lower()}")
     return said

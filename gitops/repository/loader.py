@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 
+from gitops.model.config import Config
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.repository import Repository, TopicSource
 from gitops.model.rules import with_severities
 from gitops.model.state import RegistryState
+from gitops.planning.strictness import stricter
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.repository.broken_snapshots import broken_snapshots
 from gitops.repository.definitions.schema import SchemaBuilder
@@ -24,10 +26,13 @@ from gitops.repository.loading.waivers import load_waivers
 from gitops.repository.sources import Sources
 
 
-def load(tree: FileTree, progress: Progress = no_progress) -> Repository:
+def load(
+    tree: FileTree, progress: Progress = no_progress, least: Config | None = None
+) -> Repository:
     """Everything that the files say, and everything that is wrong with them, in one run.
 
-    Severities are those of `rules:` in `gitops.yaml`. Raises UsageError where there is no
+    Severities are those of `rules:` in `gitops.yaml`, no milder than those of `least` where it is
+    given: the configuration that a change was to be judged by. Raises UsageError where there is no
     `gitops.yaml`.
     """
     sources = Sources(tree)
@@ -52,15 +57,16 @@ def load(tree: FileTree, progress: Progress = no_progress) -> Repository:
         *strays,
         *broken_snapshots(sources, config.registries),
     )
+    rules = stricter(least, config).rules if least else config.rules
     return Repository(
         config=config,
         desired=RegistryState(namespaces=namespaces.states, topics=topics.states),
         digest=sources.digest(),
         namespaces=namespaces.places,
-        topics=_rated(topics.sources, config.rules),
+        topics=_rated(topics.sources, rules),
         clients=tuple(clients.clients),
         waivers=waivers,
-        findings=_sorted(everything, config.rules),
+        findings=_sorted(everything, rules),
     )
 
 

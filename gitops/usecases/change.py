@@ -23,6 +23,7 @@ from gitops.model.errors import InvalidNameError, UsageError
 from gitops.model.names import NamespaceName
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState
+from gitops.planning.strictness import stricter
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.repository.changes import ChangedFile
 from gitops.repository.files import FolderTree
@@ -96,6 +97,13 @@ class LoadedChange:
         }
 
     @cached_property
+    def limits(self) -> Config:
+        """What the change is judged by: the stricter of both versions."""
+        if not self.had_config:
+            return self.head.config
+        return stricter(self.base.config, self.head.config)
+
+    @cached_property
     def is_config_changed(self) -> bool:
         """Whether the change touches gitops.yaml."""
         return CONFIG in self.changed
@@ -146,7 +154,7 @@ def load_change(change: Change, progress: Progress = no_progress) -> LoadedChang
     found = reach(trees, change.files, search, _other_folders(change))
     base_tree, head_tree = (SelectedTree(tree, found.files) for tree in trees)
     base, had_config = _load_base(base_tree)
-    head = load(head_tree, progress)
+    head = load(head_tree, progress, base.config if had_config else None)
     unused = {each.location.file for each in head.findings if each.rule == UNUSED and each.location}
     changed = {path for each in change.files for path in (each.before, each.after) if path}
     return LoadedChange(

@@ -70,7 +70,7 @@ def _is_error(found: Finding, file: str) -> bool:
 
 def guards(loaded: LoadedChange, touched: Touched) -> Iterator[Finding]:
     """Findings about the change as a whole, whatever a registry holds."""
-    safety = loaded.head.config.safety
+    safety = loaded.limits.safety
     for topic in touched.removed:
         yield of_removed(topic, loaded.base.topics[topic].manifest, safety)
     for new, old in touched.renamed.items():

@@ -93,7 +93,7 @@ def check(checking: Checking, progress: Progress = no_progress) -> CheckOutcome:
         else:
             checks.append(one)
             findings += more
-    all_of_it = (*graded(findings, loaded.head.config.rules), *limit_guards(loaded))
+    all_of_it = (*graded(findings, loaded.limits.rules), *limit_guards(loaded))
     report = CheckReport(
         base=loaded.change.base,
         head=loaded.change.head,
@@ -182,7 +182,7 @@ class _Checked:
         names = self._names() - broken
         topics = {name: state for name, state in desired.topics.items() if name in names}
         spaces = {*self.touched.namespaces, *(topic.namespace for topic in self._names())}
-        rules = self._loaded.head.config.rules
+        limits = self._loaded.limits
         return Question(
             registry=self.name,
             address=observed.registry.address,
@@ -194,16 +194,16 @@ class _Checked:
             observed=observed.state,
             defaults=config.broker_defaults,
             # Its share is of all topics, which are not here: a guard of the change looks at them.
-            safety=replace(repository.config.safety, max_changed_share=1.0),
+            safety=replace(limits.safety, max_changed_share=1.0),
             locate=Locator(tree, repository.topics).locate,
             today=self.checking.today,
             waivers=tuple(one for one in repository.waivers if self._is_reached(one)),
             content={
-                topic: graded(source.findings, rules)
+                topic: graded(source.findings, limits.rules)
                 for topic, source in repository.topics.items()
                 if source.findings and topic in topics
             },
-            rules=rules,
+            rules=limits.rules,
         )
 
     def _is_reached(self, waiver: Waiver) -> bool:

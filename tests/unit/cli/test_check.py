@@ -265,7 +265,7 @@ def test_rules_have_the_severity_of_the_settings(
     assert command(*args).code == 1
     replace(clone, "gitops.yaml", "CHECK-R003: error", "CHECK-R003: off\n  CHECK-R006: off")
     said = command(*args)
-    assert said.code == 0
+    assert said.code == 1, "nobody switches off a rule in the change that it stops"
     assert "CHECK-R003 is rated lower: error → off" in said.out
 
 

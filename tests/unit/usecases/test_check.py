@@ -11,6 +11,7 @@ import pytest
 
 from gitops.git.checkout import open_checkout
 from gitops.model.check import CheckReport, HistorySource
+from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -261,3 +262,14 @@ def test_a_number_of_thousands_of_digits_is_a_finding(repo: GitRepository) -> No
     assert "AVRO-P001" in {
         one.rule for each in report(repo).registries for one in each.plan.findings
     } | {one.rule for one in report(repo).findings}
+def test_a_change_does_not_allow_its_own_deletion(repo: GitRepository) -> None:
+    settings = FILES["gitops.yaml"] + "safety: {allowDeletions: true}\nrules: {CHECK-R001: off}\n"
+    repo.write({"gitops.yaml": settings, f"{FOLDER}/status.yaml": None})
+    found = {each.rule: each.severity for each in report(repo).findings}
+    assert found == {"CHECK-R001": Severity.ERROR, "CHECK-R006": Severity.WARNING}
+
+
+def test_a_change_does_not_switch_off_a_rule_about_its_files(repo: GitRepository) -> None:
+    settings = FILES["gitops.yaml"] + "rules: {REPO-R023: off}\n"
+    repo.write({"gitops.yaml": settings, f"{FOLDER}/left.avsc": avro("Left", "a")})
+    assert "REPO-R023" in {each.rule for each in report(repo).findings}
