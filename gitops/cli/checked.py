@@ -16,7 +16,7 @@ from gitops.cli.exits import Exit, tell
 from gitops.cli.findings import exit_code
 from gitops.cli.opened import line_of, repository_root
 from gitops.cli.options import HERE, FailOn, Format
-from gitops.cli.planned import Display
+from gitops.cli.planned import Display, write_waivers
 from gitops.cli.progress import progress_bar
 from gitops.cli.reported import print_reported
 from gitops.git.checkout import open_checkout
@@ -67,10 +67,15 @@ def checked(asked: Asked, display: Display) -> Iterator[tuple[CheckOutcome, Load
         yield run_check(checking, progress), loaded
 
 
-def run(asked: Asked, display: Display, started: float) -> int:
-    """Check, print, and answer the exit code; `started` is by the monotonic clock."""
+def run(asked: Asked, display: Display, started: float, waivers: Path | None = None) -> int:
+    """Check, print, and answer the exit code; `started` is by the monotonic clock.
+
+    Waivers are proposed in the folder `waivers`, if one is given.
+    """
     with checked(asked, display) as (outcome, loaded):
         _show(outcome, loaded, display, started)
+    if waivers:
+        write_waivers((one.plan for one in outcome.report.registries), waivers)
     for name, error in outcome.errors.items():
         tell(error, f"no answer for {name}: ")
     return _code(outcome, asked, display)

@@ -79,6 +79,12 @@ OutputFile = Annotated[
 Threshold = Annotated[
     FailOn, typer.Option("--fail-on", help="The severity from which on findings fail the run.")
 ]
+WaiversFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--waivers", metavar="DIR", help="Write a waiver to fill in for each refusal, there."
+    ),
+]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colours (also NO_COLOR).")]
 
 HERE = Path()

@@ -40,7 +40,13 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaiverProposal:
-    """A waiver for a refusal, as a file that lacks only a reason and an approval."""
+    """A waiver for a refusal, as a file that lacks only a reason and an approval.
+
+    `hint` says how the file comes to be; `fits` to which versions it is bound, where those may be
+    others than the registry's.
+    """
 
     file: str
     text: str
+    hint: str = "`plan --waivers waivers` writes it"
+    fits: str = ""

@@ -39,6 +39,7 @@ from gitops.usecases.histories import Histories, Observed, Wanted
 from gitops.usecases.history_choice import HistoryChoice
 from gitops.usecases.plan import Planning, UnplannableError
 from gitops.usecases.plan import plan as plan_whole
+from gitops.usecases.proposed_waivers import with_proposals
 from gitops.usecases.rollouts import Rolling, rollout_of
 from gitops.usecases.severities import graded
 from gitops.usecases.touching import topics_of_clients, touched_by
@@ -157,11 +158,12 @@ class _Checked:
         refused = _refused(as_before, plan, strategies)
         places = BasePlaces(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
+        mine, history = with_proposals(places.in_plan(plan), history)
         rollout, of_clients = rollout_of(
             Rolling(base=loaded.base, head=loaded.head, question=after, plan=plan)
         )
         found = RegistryCheck(
-            plan=self._sorted(places.in_plan(plan)),
+            plan=self._sorted(mine),
             history=history,
             strategies_before=strategies,
             refused_before={each.topic: places.of(each.findings) for each in refused},

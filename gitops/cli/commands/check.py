@@ -26,6 +26,7 @@ def check(
     drift: Annotated[
         bool, typer.Option("--drift", help="Compare a live registry with the whole base, too.")
     ] = False,
+    waivers: options.WaiversFolder = None,
     repo: options.Repo = HERE,
     registry: options.RegistryNames = None,
     output_format: options.OutputFormat = Format.TEXT,
@@ -49,4 +50,4 @@ def check(
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
-    return checked.run(asked, display, started)
+    return checked.run(asked, display, started, waivers)

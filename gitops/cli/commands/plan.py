@@ -19,12 +19,7 @@ def plan(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the plan for `apply`.")
     ] = None,
-    waivers: Annotated[
-        Path | None,
-        typer.Option(
-            "--waivers", metavar="DIR", help="Write a waiver to fill in for each refusal, there."
-        ),
-    ] = None,
+    waivers: options.WaiversFolder = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the schemas of topics that have no manifest.")
     ] = False,

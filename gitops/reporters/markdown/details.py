@@ -72,5 +72,6 @@ def _waiver(row: Row) -> str:
     """The file that would let it pass, ready to paste."""
     if row.waiver is None:
         return ""
+    note = f" ({prose(row.waiver.fits)})" if row.waiver.fits else ""
     lines = row.waiver.text.rstrip("\n").split("\n")
-    return f"Or a waiver, as {code(row.waiver.file)}:\n\n{block(lines, 'yaml')}"
+    return f"Or a waiver, as {code(row.waiver.file)}{note}:\n\n{block(lines, 'yaml')}"

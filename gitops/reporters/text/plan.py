@@ -192,7 +192,8 @@ def _refused(notice: RefusedSchema, excerpt: Excerpt) -> _Block:
 
 
 def _or_a_waiver(waiver: WaiverProposal) -> str:
-    return f"or a waiver: {safe(waiver.file)} (`plan --waivers waivers` writes it)"
+    said = "; ".join(each for each in (waiver.hint, waiver.fits) if each)
+    return f"or a waiver: {safe(waiver.file)} ({safe(said)})"
 
 
 def _changes_and_findings(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_line import CommandLine
+from tests.support.git_repos import GitRepository
 
 _OLD = '{"name": "amount"'
 _NEW = '{"name": "currency", "type": "string"},\n    {"name": "amount"'
@@ -185,3 +186,17 @@ def test_a_waiver_of_a_schema_that_a_rule_holds_back(repo: Path, command: Comman
     topic = "shop/orders/order-cancelled"
     (action,) = (one for one in _actions(repo, command) if one.get("topic") == topic)
     assert (action["pulsarAccepts"], action["waiver"]) == (True, _waiver(repo).stem)
+
+
+def test_a_check_writes_the_waiver_that_the_plan_takes(applied: Path, command: CommandLine) -> None:
+    GitRepository(applied).commit()
+    _edit(applied / "namespaces/shop/payments/captured.avsc", _OLD, _NEW)
+    folder = applied / "waivers"
+    said = command("check", "--base", "main", "--repo", applied, "--waivers", folder)
+    assert said.code == 1
+    assert "this check with `--waivers waivers` writes it" in " ".join(said.out.split())
+    _edit(_waiver(applied), 'reason: ""', "reason: all consumers are upgraded")
+    _edit(_waiver(applied), 'approvedBy: ""', 'approvedBy: "@acme/platform"')
+
+    assert command("plan", "--repo", applied).code == 0
+    assert command("check", "--base", "main", "--repo", applied).code == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitops.git.checkout import open_checkout
-from gitops.model.check import CheckReport, HistorySource
+from gitops.model.check import CheckReport, HistorySource, RegistryCheck
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
@@ -273,3 +273,35 @@ def test_a_change_does_not_switch_off_a_rule_about_its_files(repo: GitRepository
     settings = FILES["gitops.yaml"] + "rules: {REPO-R023: off}\n"
     repo.write({"gitops.yaml": settings, f"{FOLDER}/left.avsc": avro("Left", "a")})
     assert "REPO-R023" in {each.rule for each in report(repo).findings}
+
+
+def breaking(repo: GitRepository) -> tuple[RegistryCheck, RefusedSchema]:
+    repo.write({f"{FOLDER}/created.avsc": with_default(0)})
+    (one,) = report(repo).registries
+    (refused,) = one.plan.notices
+    assert isinstance(refused, RefusedSchema)
+    return one, refused
+
+
+def test_no_waiver_is_proposed_from_the_history_of_git(repo: GitRepository) -> None:
+    """A fingerprint holds for the registry's versions, which git does not know."""
+    repo.commit({f"{FOLDER}/created.avsc": with_default("")})
+    one, refused = breaking(repo)
+    assert one.history.source is HistorySource.GIT
+    assert refused.waiver is None
+    assert one.history.limits[-1].startswith("No waiver is proposed")
+
+
+def test_a_waiver_of_the_snapshot_says_so(repo: GitRepository) -> None:
+    record(repo, with_default(""))
+    repo.commit({f"{FOLDER}/created.avsc": with_default("")})
+    one, refused = breaking(repo)
+    assert one.history.source is HistorySource.SNAPSHOT
+    assert refused.waiver is not None
+    assert refused.waiver.fits == "it fits the versions of the snapshot"
+
+
+def test_a_history_of_git_without_a_refusal_speaks_of_no_waiver(repo: GitRepository) -> None:
+    repo.write({f"{FOLDER}/created.avsc": with_default("")})
+    (one,) = report(repo).registries
+    assert not [each for each in one.history.limits if "waiver" in each]
