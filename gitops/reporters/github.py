@@ -11,8 +11,16 @@ from typing import Final
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Location, Severity
+from gitops.model.plan import RegisterSchema
 from gitops.planning.plan_document import to_document
-from gitops.reporters.tally import Told, all_findings, count, from_git_root, verdict
+from gitops.reporters.tally import (
+    Told,
+    all_findings,
+    count,
+    from_git_root,
+    verdict,
+    waived_schemas,
+)
 from gitops.reporters.text.plain import short
 
 _LIMIT: Final = 10
@@ -38,6 +46,7 @@ def github(report: CheckReport, prefix: str = "") -> str:
         lines += [_annotation(one, prefix) for one in shown]
         if held := len(its) - len(shown):
             lines.append(_held_back(severity, held, report.command))
+    lines += [_waived(action, registry, prefix) for registry, action in waived_schemas(report)]
     lines += [_failure(name, why) for name, why in sorted(report.failures.items())]
     return "".join(f"{line}\n" for line in lines)
 
@@ -89,6 +98,15 @@ def _held_back(severity: Severity, number: int, command: str) -> str:
     shows = f"`{command}` shows all" if command else "the log and the summary show all"
     text = f"GitHub shows {_LIMIT} of a kind for one step; {shows}."
     return _command(_LEVELS[severity], short(text), {"title": f"{more} held back"})
+
+
+def _waived(action: RegisterSchema, registry: str, prefix: str) -> str:
+    """A warning at the first thing that the waiver lets pass."""
+    by = "a rule would hold it back" if action.accepted else "Pulsar would refuse it"
+    text = f"{by} under {action.strategy.value}; the waiver {action.waiver} lets it in"
+    where = next((one.location for one in action.findings), None)
+    title = short(f"waived: {action.topic} on {registry}", _MAX_TITLE)
+    return _command("warning", short(text, _MAX_MESSAGE), {**_place(where, prefix), "title": title})
 
 
 def _failure(registry: str, why: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
-from gitops.model.plan import RefusedSchema
+from gitops.model.plan import RefusedSchema, RegisterSchema
 
 
 class Verdict(Enum):
@@ -19,6 +19,7 @@ class Verdict(Enum):
 
     GOOD = "good"
     WARNINGS = "warnings"
+    WAIVED = "waived"
     ERRORS = "errors"
     UNKNOWN = "unknown"
     REFUSED = "refused"
@@ -50,7 +51,10 @@ def worst_first(finding: Finding) -> tuple[int, tuple[str, int, int, str, str]]:
 
 
 def verdict(report: CheckReport) -> Verdict:
-    """A refusal is worse than a registry that did not answer, and that than any other error."""
+    """A refusal is worse than a registry that did not answer, and that than any other error.
+
+    A schema that only a waiver lets in is worse than a warning.
+    """
     worst = max((one.finding.severity for one in all_findings(report)), default=Severity.OFF)
     notices = (notice for its in report.registries for notice in its.plan.notices)
     if any(isinstance(notice, RefusedSchema) for notice in notices):
@@ -59,7 +63,19 @@ def verdict(report: CheckReport) -> Verdict:
         return Verdict.UNKNOWN
     if worst is Severity.ERROR:
         return Verdict.ERRORS
+    if waived_schemas(report):
+        return Verdict.WAIVED
     return Verdict.WARNINGS if worst is Severity.WARNING else Verdict.GOOD
+
+
+def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...]:
+    """The registry and the schema, of each that is let in by a waiver only."""
+    return tuple(
+        (its.plan.registry, action)
+        for its in report.registries
+        for action in its.plan.actions
+        if isinstance(action, RegisterSchema) and action.waiver
+    )
 
 
 def counted(findings: Iterable[Finding]) -> str:

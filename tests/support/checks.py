@@ -215,3 +215,30 @@ CHECK = CheckReport(
 
 EMPTY = CheckReport(base="", head="", reference="", files="", touched=Touched())
 """Nothing to say."""
+
+WAIVED = replace(
+    EMPTY,
+    registries=(
+        RegistryCheck(
+            plan=replace(
+                PRODUCTION,
+                actions=(
+                    RegisterSchema(
+                        topic=CAPTURED,
+                        info=avro(field("currency")),
+                        version=8,
+                        latest_version=7,
+                        strategy=Strategy.FULL,
+                        findings=(REFUSAL,),
+                        waiver="captured-currency",
+                        accepted=False,
+                    ),
+                ),
+                notices=(),
+                findings=(),
+            ),
+            history=History(source=HistorySource.REGISTRY),
+        ),
+    ),
+)
+"""A schema that Pulsar would refuse, and that a waiver lets in."""

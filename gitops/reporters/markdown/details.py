@@ -50,8 +50,15 @@ def _title(row: Row) -> str:
 
 def _body(row: Row) -> str:
     """The parts, a blank line between two; the fixes stand beside what they mend."""
-    parts = (changes_block(row.changes), _reasons(row), _before(row), _waiver(row))
+    parts = (changes_block(row.changes), _waived(row), _reasons(row), _before(row), _waiver(row))
     return "\n".join(part for part in parts if part)
+
+
+def _waived(row: Row) -> str:
+    """Which waiver lets pass what is said below."""
+    if not row.waived_by:
+        return ""
+    return f"The waiver {code(row.waived_by)} lets it in, in spite of this:\n"
 
 
 def _reasons(row: Row) -> str:

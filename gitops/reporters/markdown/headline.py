@@ -2,71 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName
+from gitops.model.rules import RULES
 from gitops.reporters.markdown.rows import Row, Standing
 from gitops.reporters.tally import Verdict, all_findings, count, counted, verdict
 
+_Standings = Counter[Standing]
+"""How many topics stand how; of several registries the worst counts."""
+
+_TAKEN: Final = (Standing.LOOSENED, Standing.WARNED, Standing.ACCEPTED)
+_NO_CHANGE: Final = (Standing.DELETED, Standing.IGNORED)
+_NAMED: Final = 2
+"""How many kinds of errors are named."""
+
 
 def headline(report: CheckReport, rows: Sequence[Row]) -> str:
-    """One sentence without hostile text: it is made of counts."""
-    said = counted(one.finding for one in all_findings(report))
+    """One sentence without hostile text: it is made of counts and of rules' titles."""
+    topics = _standings(rows)
     match verdict(report):
         case Verdict.REFUSED:
-            return f"✗ {_refused(rows)}"
+            return f"✗ {_refused(topics)}"
         case Verdict.UNKNOWN:
-            missing, asked = len(report.failures), len(report.failures) + len(report.registries)
-            return f"✗ No answer from {missing:,} of {count(asked, 'registry', 'registries')}"
+            return f"✗ {_unanswered(report)}"
         case Verdict.ERRORS:
-            return f"✗ {said}{_although(rows)}"
+            return f"✗ {_errors(report)}{_although(topics)}"
         case Verdict.WARNINGS:
-            return f"⚠ {_good(report, rows)}, {_warned(report)}"
-        case Verdict.GOOD:
-            return f"{'⚠' if _sneaked(rows) else '✓'} {_good(report, rows)}"
+            return f"⚠ {_good(report, topics)}, {_warned(report)}"
+        case Verdict.WAIVED | Verdict.GOOD:
+            odd = any(topics[each] for each in Standing if each < Standing.WARNED)
+            return f"{'⚠' if odd else '✓'} {_good(report, topics)}"
 
 
-def _refused(rows: Sequence[Row]) -> str:
-    all_topics = _changed(rows)
-    refused = {row.topic for row in rows if row.standing is Standing.REFUSED}
-    if refused:
-        return f"{_of(len(refused), len(all_topics))} would be refused by Pulsar"
-    held = {row.topic for row in rows if row.standing is Standing.HELD_BACK}
-    verb = "is" if len(held) == 1 else "are"
-    return f"{_of(len(held), len(all_topics))} {verb} held back, although Pulsar would take it all"
+def _standings(rows: Iterable[Row]) -> _Standings:
+    worst: dict[TopicName, Standing] = {}
+    for row in rows:
+        worst[row.topic] = min(row.standing, worst.get(row.topic, row.standing))
+    return Counter(worst.values())
 
 
-def _of(some: int, of_all: int) -> str:
+def _refused(topics: _Standings) -> str:
+    if refused := topics[Standing.REFUSED]:
+        return f"{_of(refused, topics)} would be refused by Pulsar"
+    held = topics[Standing.HELD_BACK]
+    verb = "is" if held == 1 else "are"
+    return f"{_of(held, topics)} {verb} held back, although Pulsar would take it all"
+
+
+def _unanswered(report: CheckReport) -> str:
+    missing, asked = len(report.failures), len(report.failures) + len(report.registries)
+    if asked == 1:
+        return "No answer from the registry"
+    return f"No answer from {missing:,} of {asked:,} registries"
+
+
+def _errors(report: CheckReport) -> str:
+    """`2 errors, 1 warning: a renamed topic loses its history`."""
+    told = [one.finding for one in all_findings(report)]
+    rules = dict.fromkeys(one.rule for one in told if one.severity is Severity.ERROR)
+    titles = [RULES[rule].title for rule in rules if rule in RULES]
+    more = ", …" if len(titles) > _NAMED else ""
+    what = f": {'; '.join(titles[:_NAMED])}{more}" if titles else ""
+    return f"{counted(told)}{what}"
+
+
+def _although(topics: _Standings) -> str:
+    """What an error does not come from: Pulsar."""
+    number = _changes(topics)
+    if not number or number > _taken(topics):
+        return ""
+    return f", although Pulsar would take {_all(number)}"
+
+
+def _good(report: CheckReport, topics: _Standings) -> str:
+    said = "; ".join(_said(topics))
+    return said or ("No schema changes" if report.registries else "No errors")
+
+
+def _said(topics: _Standings) -> Iterator[str]:
+    """What becomes of the schemas, one clause for each way; the worst first."""
+    waived = ((Standing.WAIVED, "refused by Pulsar"), (Standing.RULE_WAIVED, "held back"))
+    for standing, verdict_of_it in waived:
+        if number := topics[standing]:
+            by = "a waiver lets it" if number == 1 else "waivers let them"
+            yield f"{_of(number, topics)} would be {verdict_of_it}, and {by} in"
+    if number := _taken(topics):
+        every = number == _changes(topics)
+        what = _all(number) if every else _of(number, topics)
+        yield f"Pulsar would take {what}{_only(topics[Standing.LOOSENED], number)}"
+    if number := topics[Standing.WITHOUT_EFFECT]:
+        yield f"{_of(number, topics)} {'has' if number == 1 else 'have'} no effect"
+    if number := topics[Standing.DELETED]:
+        yield f"{count(number, 'schema')} would be deleted"
+
+
+def _only(loosened: int, number: int) -> str:
+    if not loosened:
+        return ""
+    how = "only under loosened policies"
+    return f", but {how}" if number == 1 else f", {loosened:,} of them {how}"
+
+
+def _changes(topics: _Standings) -> int:
+    return sum(number for each, number in topics.items() if each not in _NO_CHANGE)
+
+
+def _taken(topics: _Standings) -> int:
+    return sum(topics[each] for each in _TAKEN)
+
+
+def _of(some: int, topics: _Standings) -> str:
+    of_all = _changes(topics)
     if some < of_all:
         return f"{some:,} of {of_all:,} schema changes"
     return "The schema change" if some == 1 else f"All {some:,} schema changes"
 
 
-def _although(rows: Sequence[Row]) -> str:
-    changes = _changed(rows)
-    return f", although Pulsar would take {_taken(len(changes))}" if changes else ""
-
-
-def _changed(rows: Sequence[Row]) -> set[TopicName]:
-    return {row.topic for row in rows if row.standing is not Standing.IGNORED}
-
-
-def _good(report: CheckReport, rows: Sequence[Row]) -> str:
-    if changes := _changed(rows):
-        sneaked = _sneaked(rows)
-        only = f", {sneaked:,} of them only under loosened policies" if sneaked else ""
-        return f"Pulsar would take {_taken(len(changes))}{only}"
-    return "No schema changes" if report.registries else "No errors"
-
-
-def _sneaked(rows: Sequence[Row]) -> int:
-    """How many topics change as the policies of the base would not allow."""
-    return len({row.topic for row in rows if row.standing is Standing.LOOSENED})
-
-
-def _taken(number: int) -> str:
+def _all(number: int) -> str:
     return "the schema change" if number == 1 else f"all {number:,} schema changes"
 
 

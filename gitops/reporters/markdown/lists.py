@@ -38,9 +38,18 @@ def _policy_rows(plan: Plan) -> Iterator[str]:
 
 
 def _policy(action: SetPolicy) -> str:
-    change, way = action.change, direction(action.change)
+    change = action.change
     values = f"{policy_text(change.before)} → {policy_text(change.after)}"
-    return f"{prose(change.key)}: {values}{' ⚠ **loosened**' if way == 'loosened' else ''}"
+    return f"{prose(change.key)}: {values}{_why(action)}"
+
+
+def _why(action: SetPolicy) -> str:
+    """Behind the values: what is odd about them."""
+    if action.loosens:
+        return " ⚠ **for this schema only**, by a waiver"
+    if action.sets_back:
+        return ", set back after that"
+    return " ⚠ **loosened**" if direction(action.change) == "loosened" else ""
 
 
 def ignored_items(rows: Sequence[Row]) -> tuple[str, ...]:

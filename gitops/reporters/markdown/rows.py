@@ -37,11 +37,13 @@ class Standing(IntEnum):
     REFUSED = 0
     HELD_BACK = 1
     DELETED = 2
-    LOOSENED = 3
-    WITHOUT_EFFECT = 4
-    WARNED = 5
-    ACCEPTED = 6
-    IGNORED = 7
+    WAIVED = 3
+    RULE_WAIVED = 4
+    LOOSENED = 5
+    WITHOUT_EFFECT = 6
+    WARNED = 7
+    ACCEPTED = 8
+    IGNORED = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,7 @@ class Row:
     """One topic on one registry.
 
     `findings` speak against the change, `before` against it under the base's strategy. A
-    `waiver` would let it pass.
+    `waiver` would let it pass, one of the name `waived_by` does.
     """
 
     standing: Standing
@@ -64,6 +66,7 @@ class Row:
     findings: tuple[Finding, ...] = ()
     before: tuple[Finding, ...] = ()
     waiver: WaiverProposal | None = None
+    waived_by: str = ""
 
     @property
     def good(self) -> bool:
@@ -104,15 +107,8 @@ def _rows(check: RegistryCheck) -> Iterator[Row]:
 
 
 def _registered(check: RegistryCheck, action: RegisterSchema) -> Row:
-    before = check.refused_before.get(action.topic, ())
-    standing, verdict = Standing.ACCEPTED, "✓"
-    if warnings := sum(one.severity >= Severity.WARNING for one in action.findings):
-        standing, verdict = Standing.WARNED, f"⚠ {count(warnings, 'warning')}"
-    if before:
-        old = check.strategies_before.get(action.topic)
-        by = old.value if old else "the old policies"
-        standing, verdict = Standing.LOOSENED, f"⚠ {by} would refuse it"
-    is_new = action.latest_version is None
+    standing, verdict = _standing(check, action)
+    no_order = action.latest_version is None or bool(action.waiver)
     return Row(
         standing=standing,
         topic=action.topic,
@@ -121,11 +117,26 @@ def _registered(check: RegistryCheck, action: RegisterSchema) -> Row:
         versions=f"{_version(action.latest_version)} → v{action.version}",
         strategy=_strategy(check, action.topic, action.strategy),
         verdict=verdict,
-        upgrade_first=NONE if is_new else upgrade_first(action.strategy).value,
+        upgrade_first=NONE if no_order else upgrade_first(action.strategy).value,
         changes=action.changes,
         findings=action.findings,
-        before=before,
+        before=() if action.waiver else check.refused_before.get(action.topic, ()),
+        waived_by=action.waiver,
     )
+
+
+def _standing(check: RegistryCheck, action: RegisterSchema) -> tuple[Standing, str]:
+    """How it stands, and the verdict in words."""
+    if action.waiver:
+        if action.accepted:
+            return Standing.RULE_WAIVED, "⚠ held back, waived"
+        return Standing.WAIVED, "⚠ refused by Pulsar, waived"
+    if action.topic in check.refused_before:
+        old = check.strategies_before.get(action.topic)
+        return Standing.LOOSENED, f"⚠ {old.value if old else 'the old policies'} would refuse it"
+    if warnings := sum(one.severity >= Severity.WARNING for one in action.findings):
+        return Standing.WARNED, f"⚠ {count(warnings, 'warning')}"
+    return Standing.ACCEPTED, "✓"
 
 
 def _deleted(check: RegistryCheck, action: DeleteSchema) -> Row:

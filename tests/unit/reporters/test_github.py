@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
 from gitops.reporters.github import assignments, github, outputs
-from tests.support.checks import CHECK, EMPTY, REVERT, UNKNOWN_KEY
+from tests.support.checks import CHECK, EMPTY, REVERT, UNKNOWN_KEY, WAIVED
 from tests.support.hostile import PIECES, TEXTS, poisoned
 from tests.support.runner import commands
 
@@ -61,6 +61,18 @@ def test_the_worst_come_first_and_every_level_has_its_command() -> None:
     shown = commands(github(_of(note, REVERT, UNKNOWN_KEY)))
 
     assert [each.name for each in shown] == ["error", "warning", "notice"]
+
+
+def test_a_waived_schema_is_a_warning_where_it_breaks() -> None:
+    (shown,) = commands(github(WAIVED))
+
+    assert shown.name == "warning"
+    assert shown.properties["file"] == "namespaces/shop/payments/captured.avsc"
+    assert shown.properties["title"] == "waived: shop/payments/captured on production"
+    assert shown.data == (
+        "Pulsar would refuse it under FULL; the waiver captured-currency lets it in"
+    )
+    assert outputs(WAIVED)["verdict"] == "waived"
 
 
 def test_a_registry_without_an_answer_is_an_error() -> None:

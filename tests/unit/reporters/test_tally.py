@@ -9,7 +9,16 @@ import pytest
 from gitops.model.check import CheckReport
 from gitops.model.findings import Severity
 from gitops.reporters.tally import Verdict, all_findings, count, counted, from_git_root, verdict
-from tests.support.checks import CHECK, EMPTY, GUARD, REFUSAL, REVERT, SNEAKED, UNKNOWN_KEY
+from tests.support.checks import (
+    CHECK,
+    EMPTY,
+    GUARD,
+    REFUSAL,
+    REVERT,
+    SNEAKED,
+    UNKNOWN_KEY,
+    WAIVED,
+)
 
 _WARNED = replace(EMPTY, findings=(replace(UNKNOWN_KEY, severity=Severity.WARNING),))
 _FAILED = replace(_WARNED, failures={"dr": "no answer"})
@@ -36,6 +45,9 @@ def test_what_the_old_policies_would_refuse_is_no_finding_of_the_change() -> Non
     [
         (EMPTY, Verdict.GOOD),
         (_WARNED, Verdict.WARNINGS),
+        (WAIVED, Verdict.WAIVED),
+        (replace(WAIVED, findings=_WARNED.findings), Verdict.WAIVED),
+        (replace(WAIVED, findings=_WRONG.findings), Verdict.ERRORS),
         (_WRONG, Verdict.ERRORS),
         (_FAILED, Verdict.UNKNOWN),
         (CHECK, Verdict.REFUSED),

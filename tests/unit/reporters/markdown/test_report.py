@@ -12,10 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitops.model.check import CheckReport
-from gitops.model.findings import Location, Severity
+from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
-from gitops.model.plan import DeleteSchema, Plan, RefusedSchema, RegisterSchema
+from gitops.model.plan import (
+    DeleteSchema,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaWithoutEffect,
+    SetPolicy,
+)
+from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rules import finding
 from gitops.reporters.markdown.report import markdown
 from gitops.reporters.markdown.sections import COMMENT_LIMIT, SUMMARY_LIMIT
 from tests.support.checks import (
@@ -56,6 +65,15 @@ def _register(name: str, **given: object) -> RegisterSchema:
     return replace(action, **given)  # type: ignore[arg-type]
 
 
+def _waiver_sets(before: Strategy, after: Strategy) -> SetPolicy:
+    change = PolicyChange(key="schemaCompatibilityStrategy", before=before, after=after)
+    return SetPolicy(subject=TopicName(ORDERS, "w"), change=change, waiver="until-may")
+
+
+def _error(rule: str) -> Finding:
+    return finding(rule, "odd", subject="shop/orders/w")
+
+
 def test_a_check_looks_as_it_should() -> None:
     if os.environ.get("UPDATE_DOCS"):
         _GOLDEN.write_text(markdown(CHECK), encoding="utf-8")
@@ -71,6 +89,16 @@ _HELD = RefusedSchema(
     findings=(REFUSAL,),
     accepted=True,
 )
+_REVERT = SchemaWithoutEffect(topic=CAPTURED, equal_version=2, latest_version=5)
+_DELETED = DeleteSchema(topic=TopicName(ORDERS, "old"), versions=(0, 3))
+_OPEN = Strategy.ALWAYS_COMPATIBLE
+_BROKEN = _register("w", waiver="until-may", accepted=False, findings=(REFUSAL,))
+_WAIVED = (
+    _waiver_sets(Strategy.FULL, _OPEN),
+    _BROKEN,
+    _waiver_sets(_OPEN, Strategy.FULL),
+)
+_RULE_WAIVED = _register("w", waiver="until-may", findings=(REFUSAL,))
 _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
 
 
@@ -85,10 +113,14 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
         ),
         (
             _with(replace(STAGING, actions=_CHANGES, notices=(), findings=(UNKNOWN_KEY,))),
-            "✗ 1 error, although Pulsar would take all 2 schema changes",
+            "✗ 1 error: unknown value, although Pulsar would take all 2 schema changes",
         ),
-        (replace(EMPTY, findings=(UNKNOWN_KEY, _WARNING)), "✗ 1 error, 1 warning"),
-        (replace(_PLAIN, registries=(), failures={"dr": "x"}), "✗ No answer from 1 of 1 registry"),
+        (replace(EMPTY, findings=(UNKNOWN_KEY, _WARNING)), "✗ 1 error, 1 warning: unknown value"),
+        (
+            replace(EMPTY, findings=tuple(_error(f"CHECK-R00{each}") for each in (1, 2, 5))),
+            "✗ 3 errors: a topic's manifest is removed; a renamed topic loses its history, …",
+        ),
+        (replace(_PLAIN, registries=(), failures={"dr": "x"}), "✗ No answer from the registry"),
         (
             replace(_with(replace(STAGING, notices=(), findings=())), failures={"dr": "x"}),
             "✗ No answer from 1 of 2 registries",
@@ -103,6 +135,33 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
         ),
         (_with(replace(STAGING, actions=(), notices=(), findings=())), "✓ No schema changes"),
         (EMPTY, "✓ No errors"),
+        (
+            _with(replace(STAGING, actions=(), notices=(_REVERT,), findings=(REVERT,))),
+            "⚠ The schema change has no effect, 1 warning",
+        ),
+        (
+            _with(replace(STAGING, actions=_CHANGES, notices=(_REVERT,), findings=())),
+            "⚠ Pulsar would take 2 of 3 schema changes; 1 of 3 schema changes has no effect",
+        ),
+        (
+            _with(replace(STAGING, actions=(_DELETED,), notices=(), findings=())),
+            "⚠ 1 schema would be deleted",
+        ),
+        (
+            _with(replace(STAGING, actions=_WAIVED, notices=(), findings=())),
+            "⚠ The schema change would be refused by Pulsar, and a waiver lets it in",
+        ),
+        (
+            _with(replace(STAGING, actions=_WAIVED, notices=(), findings=(UNKNOWN_KEY,))),
+            "✗ 1 error: unknown value",
+        ),
+        (
+            _with(replace(STAGING, actions=(*_CHANGES, _RULE_WAIVED), notices=(), findings=())),
+            (
+                "⚠ 1 of 3 schema changes would be held back, and a waiver lets it in; "
+                "Pulsar would take 2 of 3 schema changes"
+            ),
+        ),
     ],
 )
 def test_the_verdict_comes_first(report: CheckReport, said: str) -> None:
@@ -119,10 +178,36 @@ def test_a_loosened_strategy_is_not_called_good() -> None:
     assert "| BACKWARD (was FULL) | ⚠&nbsp;FULL would refuse it | consumers |" in markdown(report)
 
 
+def test_one_schema_under_a_loosened_strategy_is_spoken_of_in_the_singular() -> None:
+    action = replace(CHECK.registries[0].plan.actions[2])
+    plan = replace(PRODUCTION, actions=(action,), notices=(), findings=())
+    check = replace(CHECK.registries[0], plan=plan)
+
+    assert _headline(replace(_PLAIN, registries=(check,))) == (
+        "### ⚠ Pulsar would take the schema change, but only under loosened policies"
+    )
+
+
+def test_a_waived_schema_does_not_look_harmless() -> None:
+    text = markdown(_with(replace(STAGING, actions=_WAIVED, notices=(), findings=())))
+
+    assert "| FULL | ⚠&nbsp;refused by Pulsar, waived | – | – |" in text
+    assert (
+        "schemaCompatibilityStrategy: FULL → ALWAYS_COMPATIBLE ⚠ **for this schema only**, "
+        "by a waiver<br>schemaCompatibilityStrategy: ALWAYS_COMPATIBLE → FULL, set back after that"
+    ) in text
+    assert "The waiver `until-may` lets it in, in spite of this:\n\n- ✗" in text
+
+
+def test_a_waiver_of_what_a_rule_holds_back_says_so() -> None:
+    text = markdown(_with(replace(STAGING, actions=(_RULE_WAIVED,), notices=(), findings=())))
+
+    assert "| FULL | ⚠&nbsp;held back, waived | – | – |" in text
+
+
 def test_the_worst_row_comes_first_and_a_deletion_is_one() -> None:
-    deleted = DeleteSchema(topic=TopicName(ORDERS, "old"), versions=(0, 3))
     shaky = _register("z", findings=(_WARNING,))
-    plan = replace(STAGING, actions=(*_CHANGES, shaky, deleted), findings=())
+    plan = replace(STAGING, actions=(*_CHANGES, shaky, _DELETED), findings=())
 
     rows = [line for line in markdown(_with(plan)).split("\n") if line.startswith("| `")]
 
@@ -158,7 +243,7 @@ def test_a_plan_says_what_the_files_do_not_name() -> None:
 
 def test_findings_alone_need_no_heading() -> None:
     assert markdown(replace(EMPTY, findings=(UNKNOWN_KEY,), command="pulsar-gitops validate")) == (
-        "### ✗ 1 error\n\n"
+        "### ✗ 1 error: unknown value\n\n"
         "- ✗ `namespaces/shop/orders/namespace.yaml:4:30` · `REPO-R011`<br>\n"
         "  unknown value `BACKWARDS` for schemaCompatibilityStrategy<br>\n"
         "  → did you mean BACKWARD?\n\n"
@@ -244,7 +329,7 @@ def test_ten_thousand_findings_are_bounded() -> None:
     text = markdown(replace(EMPTY, findings=findings, command="pulsar-gitops validate"))
 
     assert COMMENT_LIMIT * 0.9 < len(text.encode()) <= COMMENT_LIMIT
-    assert text.startswith("### ✗ 10,000 errors\n")
+    assert text.startswith("### ✗ 10,000 errors: unknown value\n")
     assert "more findings, left out for GitHub's limit: `pulsar-gitops validate` shows all" in text
 
 
