@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from collections.abc import Iterator
@@ -32,6 +33,9 @@ from gitops.usecases.history_choice import HistoryChoice
 
 _READ: Final = (".yaml", ".yml", ".avsc", ".proto")
 """What no answer is written over."""
+_UNSTEADY: Final = re.compile(r"HEAD\b|[0-9a-f]{40}\Z")
+"""What names another commit elsewhere, or is too long to read."""
+_DIGITS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,7 @@ def checked(asked: Asked, display: Display) -> Iterator[tuple[CheckOutcome, Load
             registries=asked.registries,
             choice=asked.history,
             drift=asked.drift,
-            command=_command(asked, display),
+            command=_command(asked, display, change.base),
         )
         yield run_check(checking, progress), loaded
 
@@ -81,9 +85,13 @@ def run(asked: Asked, display: Display, started: float, waivers: Path | None = N
     return _code(outcome, asked, display)
 
 
-def _command(asked: Asked, display: Display) -> str:
-    """The line that gives this answer again, wherever the output went."""
-    words = ["pulsar-gitops", "check", "--base", asked.base]
+def _command(asked: Asked, display: Display, base: str) -> str:
+    """The line that gives this answer again, wherever the output went and HEAD goes.
+
+    `base` are the 40 hex digits of the base.
+    """
+    named = base[:_DIGITS] if _UNSTEADY.match(asked.base) else asked.base
+    words = ["pulsar-gitops", "check", "--base", named]
     words += ["--head", asked.head] if asked.head is not None else []
     words += ["--repo", str(asked.repo)] if asked.repo != HERE else []
     words += [word for name in asked.registries for word in ("--registry", name)]

@@ -138,8 +138,8 @@ def of_let_in(
     why = refused.findings[0].message if refused.findings else "Pulsar refuses it"
     return finding(
         "CHECK-R004",
-        f"{refused.topic} is accepted only because this change makes {refused.strategy.value} "
-        f"{now.value}; before: {why}",
+        f"{refused.topic} is accepted only because its strategy changes from "
+        f"{refused.strategy.value} to {now.value}; before: {why}",
         location=where,
         subject=str(refused.topic),
         hint="change the policy and the schema in two pull requests, the policy first",

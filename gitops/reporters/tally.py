@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from gitops.model.check import CheckReport
+from gitops.model.check import CheckReport, Touched
 from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
 
 
@@ -76,6 +77,15 @@ def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...
         for action in its.plan.actions
         if isinstance(action, RegisterSchema) and action.waiver
     )
+
+
+def reaching(touched: Touched) -> tuple[tuple[str, tuple[TopicName, ...]], ...]:
+    """The changed files that lead to several topics, such as a shared type, and these topics."""
+    found: dict[str, list[TopicName]] = {}
+    for topic, files in touched.topics.items():
+        for file in files:
+            found.setdefault(file, []).append(topic)
+    return tuple((file, tuple(its)) for file, its in sorted(found.items()) if len(its) > 1)
 
 
 def counted(findings: Iterable[Finding]) -> str:

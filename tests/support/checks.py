@@ -191,7 +191,11 @@ CHECK = CheckReport(
     reference="origin/main",
     files=PRODUCTION.files,
     touched=Touched(
-        topics=dict.fromkeys((CAPTURED, CREATED, CANCELLED, NOTED, ENTRY), ()),
+        topics={
+            **dict.fromkeys((CAPTURED, CREATED), ("types/money.avsc",)),
+            **dict.fromkeys((CANCELLED, NOTED, ENTRY), ()),
+        },
+        clients=("billing",),
     ),
     registries=(
         RegistryCheck(

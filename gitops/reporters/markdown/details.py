@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from textwrap import shorten
 from typing import Final
 
 from gitops.reporters.markdown.escaping import block, code, prose
@@ -14,14 +15,20 @@ _MAX_FINDINGS: Final = 20
 _MAX_TITLE: Final = 120
 
 
-def details(rows: Iterable[Row]) -> tuple[str, ...]:
-    """One fold for each topic; registries of which there is the same to say share it."""
+def details(rows: Iterable[Row], *, several: bool, unfolded: bool) -> tuple[str, ...]:
+    """One fold for each topic; registries of which there is the same to say share it.
+
+    Registries are named where there are `several`.
+    """
     folds: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
         if body := "" if _is_said_elsewhere(row) else _body(row):
-            folds.setdefault((str(row.topic), _title(row), body), []).append(row.registry)
+            names = folds.setdefault((str(row.topic), _title(row), body), [])
+            names += [row.registry] if several else []
+    opened = "<details open>" if unfolded else "<details>"
     return tuple(
-        _fold(topic, title, body, registries) for (topic, title, body), registries in folds.items()
+        f"{opened}{_summary(topic, title, registries)}\n\n{body}\n</details>\n\n"
+        for (topic, title, body), registries in folds.items()
     )
 
 
@@ -30,10 +37,9 @@ def _is_said_elsewhere(row: Row) -> bool:
     return row.standing is Standing.IGNORED and not row.findings
 
 
-def _fold(topic: str, title: str, body: str, registries: list[str]) -> str:
+def _summary(topic: str, title: str, registries: list[str]) -> str:
     on = f" on {prose(', '.join(registries))}" if any(registries) else ""
-    summary = f"{title[0]} <b>{prose(topic)}</b>{on}{title[1:]}"
-    return f"<details><summary>{summary}</summary>\n\n{body}\n</details>\n\n"
+    return f"<summary>{title[0]} <b>{prose(topic)}</b>{on}{title[1:]}</summary>"
 
 
 def _title(row: Row) -> str:
@@ -41,8 +47,7 @@ def _title(row: Row) -> str:
     if row.before:
         said = row.verdict.removeprefix("⚠ ")
     elif row.findings:
-        first = row.findings[0].message
-        said = first if len(first) <= _MAX_TITLE else f"{first[:_MAX_TITLE]}…"
+        said = shorten(row.findings[0].message, _MAX_TITLE, placeholder=" …")
     else:
         said = count(len(row.changes), "change")
     return f"{row.verdict[0]}: {prose(said)}"

@@ -24,7 +24,7 @@ _JOINED: Final = re.compile(
 )
 _SYNTAX: Final = re.compile(r"[&<>\\`*_\[\]|~$]")
 _FIRST: Final = re.compile(r"\A(?:[-+=#]|\d+[.)])")
-_QUOTED: Final = re.compile(r"(?<!\w)'([^']*)'(?!\w)")
+_QUOTED: Final = re.compile(r"(?<!\w)'([^']*)'(?!\w)|`([^`]+)`")
 _TICKS: Final = re.compile("`+")
 _MAX_TEXT: Final = 600
 _MAX_LINE: Final = 400
@@ -44,9 +44,12 @@ def prose(text: str) -> str:
 
 
 def message(text: str) -> str:
-    """A finding's text: what it quotes in `'` is code, the rest prose."""
-    parts = _QUOTED.split(short(text, _MAX_TEXT))
-    return "".join(code(part) if i % 2 else _between(part) for i, part in enumerate(parts))
+    """A finding's text: what it quotes in `'` or in backticks is code, the rest prose."""
+    shown, end, parts = short(text, _MAX_TEXT), 0, []
+    for found in _QUOTED.finditer(shown):
+        parts += [_between(shown[end : found.start()]), code(found[1] or found[2] or "")]
+        end = found.end()
+    return "".join([*parts, _between(shown[end:])])
 
 
 def code(text: str) -> str:

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
+from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
+from gitops.model.names import TopicName
 from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
 from gitops.reporters.markdown.escaping import code, message, prose
 from gitops.reporters.markdown.rows import Row, rows_of
 from gitops.reporters.rollout import Line, has_order, lines
+from gitops.reporters.tally import count, reaching
 
-POLICY_HEAD: Final = "| Namespace or topic | Registry | Policies |\n|---|---|---|\n"
 _DIGITS: Final = 12
 _MAX_CHANGES: Final = 20
+_MAX_NAMES: Final = 10
 
 
-def policy_rows(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:
-    """A row of a table for each subject whose policies would be set, and each new namespace."""
+def policy_rows(checks: Sequence[RegistryCheck]) -> tuple[tuple[str, ...], ...]:
+    """The cells of a row for each subject whose policies would be set, and each new namespace."""
     return tuple(row for check in checks for row in _policy_rows(check.plan))
 
 
-def _policy_rows(plan: Plan) -> Iterator[str]:
+def _policy_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
     said: dict[str, list[str]] = {}
     for action in plan.actions:
         match action:
@@ -34,7 +36,7 @@ def _policy_rows(plan: Plan) -> Iterator[str]:
             case _:
                 pass
     for subject, changes in said.items():
-        yield f"| {code(subject)} | {prose(plan.registry)} | {'<br>'.join(changes)} |\n"
+        yield code(subject), prose(plan.registry), "<br>".join(changes)
 
 
 def _policy(action: SetPolicy) -> str:
@@ -105,19 +107,22 @@ def _unmanaged(plan: Plan) -> Iterator[str]:
 
 
 def history_lines(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:
-    """A line for each registry: its plan, where the versions are from, what is not known."""
-    return tuple(f"<sub>{_registry(check)}</sub><br>\n" for check in checks)
+    """Lines for each registry: its plan, where the versions are from; then what is not known."""
+    return tuple(
+        "".join(f"<sub>{line}</sub><br>\n" for line in _registry(check)) for check in checks
+    )
 
 
-def _registry(check: RegistryCheck) -> str:
+def _registry(check: RegistryCheck) -> Iterator[str]:
     plan, history = check.plan, check.history
     parts = [
         f"{prose(plan.registry)} ({code(plan.address)})",
         f"plan {code(short_digest(str(to_document(plan)['digest'])))}",
         f"versions from {_source(history)}",
-        *map(prose, history.limits),
     ]
-    return " · ".join(parts)
+    yield " · ".join(parts)
+    # Why there is no better source comes first in a history; what is unknown matters more here.
+    yield from (f"⚠ {message(limit)}" for limit in reversed(history.limits))
 
 
 def _source(history: History) -> str:
@@ -135,6 +140,19 @@ def _source(history: History) -> str:
 def short_digest(digest: str) -> str:
     """As much of a digest as people compare."""
     return digest.removeprefix("sha256:")[:_DIGITS]
+
+
+def reach_items(touched: Touched) -> tuple[str, ...]:
+    """The shared files with the topics that they lead to, and the clients of the change."""
+    items = [f"- {code(file)} reaches {_names(topics)}\n" for file, topics in reaching(touched)]
+    if touched.clients:
+        items.append(f"- {count(len(touched.clients), 'client')}: {_names(touched.clients)}\n")
+    return tuple(items)
+
+
+def _names(names: Sequence[TopicName | str]) -> str:
+    shown, left = ", ".join(code(str(name)) for name in names[:_MAX_NAMES]), len(names) - _MAX_NAMES
+    return f"{shown} and {left:,} more" if left > 0 else shown
 
 
 def rollout_items(report: CheckReport) -> tuple[str, ...]:

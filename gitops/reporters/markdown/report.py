@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from gitops.model.check import CheckReport
@@ -12,12 +13,14 @@ from gitops.reporters.markdown.details import details
 from gitops.reporters.markdown.escaping import code, message, prose
 from gitops.reporters.markdown.headline import headline
 from gitops.reporters.markdown.parts import finding_item
-from gitops.reporters.markdown.rows import TABLE_HEAD, Row, rows_of
+from gitops.reporters.markdown.rows import Row, rows_of
 from gitops.reporters.markdown.sections import COMMENT_LIMIT, Section, fit
+from gitops.reporters.markdown.tables import POLICIES, TOPICS, table_head, table_rows
 from gitops.reporters.tally import Told, all_findings
 
 _SAID_BY_ROWS: Final = ("PLAN-R003", "PLAN-R007")
 """What these rules find is a row of the table."""
+_LET_IN: Final = "CHECK-R004"
 
 
 def markdown(report: CheckReport, limit: int = COMMENT_LIMIT) -> str:
@@ -27,11 +30,18 @@ def markdown(report: CheckReport, limit: int = COMMENT_LIMIT) -> str:
     """
     rows = rows_of(report.registries)
     everything = f"{code(report.command)} shows all" if report.command else "the log shows all"
-    sections = (*_verdict(report, rows), *_topics(rows), *_beside(report, rows), _footer(report))
+    several = len(report.registries) + len(report.failures) > 1
+    topics = _topics(rows, several=several)
+    sections = (
+        *_verdict(report, rows, several=several),
+        *topics,
+        *_beside(report, rows),
+        _footer(report),
+    )
     return fit([each for each in sections if each.blocks], limit, everything)
 
 
-def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
+def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tuple[Section, ...]:
     failures = tuple(
         f"- {prose(name)}: {message(why)}\n" for name, why in sorted(report.failures.items())
     )
@@ -39,11 +49,15 @@ def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
         Section(blocks=(f"### {headline(report, rows)}\n\n",)),
         Section(blocks=failures, head="#### No answer\n\n", tail="\n", cut=2, noun="registries"),
         Section(
-            blocks=tuple(str(row) for row in rows), head=TABLE_HEAD, tail="\n", cut=1, noun="topics"
+            blocks=table_rows([row.cells() for row in rows], several=several),
+            head=table_head(TOPICS, several=several),
+            tail="\n",
+            cut=1,
+            noun="topics",
         ),
         Section(
-            blocks=lists.policy_rows(report.registries),
-            head=lists.POLICY_HEAD,
+            blocks=table_rows(lists.policy_rows(report.registries), several=several),
+            head=table_head(POLICIES, several=several),
             tail="\n",
             cut=3,
             noun="policies",
@@ -51,9 +65,11 @@ def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
     )
 
 
-def _topics(rows: Sequence[Row]) -> tuple[Section, ...]:
-    bad = details(row for row in rows if not row.good)
-    good = details(row for row in rows if row.good)
+def _topics(rows: Sequence[Row], *, several: bool) -> tuple[Section, ...]:
+    """What is the only topic needs no click to be seen."""
+    is_only = len({row.topic for row in rows}) == 1
+    bad = details((row for row in rows if not row.good), several=several, unfolded=is_only)
+    good = details((row for row in rows if row.good), several=several, unfolded=is_only)
     return (
         Section(blocks=bad, cut=6, noun="topics' details"),
         Section(blocks=good, cut=7, noun="accepted topics' details"),
@@ -64,6 +80,7 @@ def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
     found = tuple(finding_item(one.finding, one.registries) for one in _others(report, rows))
     is_check = bool(report.base)
     return (
+        _list("Reach", lists.reach_items(report.touched), cut=8, noun="files and clients"),
         _list("Rollout", lists.rollout_items(report), cut=5, noun="steps"),
         _list("Findings" if report.registries else "", found, cut=4, noun="findings"),
         _list("Pulsar would ignore", lists.ignored_items(rows), cut=8, noun="topics"),
@@ -89,10 +106,16 @@ def _others(report: CheckReport, rows: Sequence[Row]) -> list[Told]:
     """Findings that no topic's details have."""
     shown: set[Finding] = {finding for row in rows for finding in row.findings}
     return [
-        one
+        _without_reason(one) if one.finding.rule == _LET_IN else one
         for one in all_findings(report)
         if one.finding not in shown and one.finding.rule not in _SAID_BY_ROWS
     ]
+
+
+def _without_reason(told: Told) -> Told:
+    """The topic's details have the reason in full."""
+    claim = told.finding.message.partition("; before: ")[0]
+    return replace(told, finding=replace(told.finding, message=claim))
 
 
 def _footer(report: CheckReport) -> Section:
@@ -100,7 +123,8 @@ def _footer(report: CheckReport) -> Section:
     if report.files:
         parts.append(f"files {code(lists.short_digest(report.files))}")
     if report.base:
-        parts.append(f"compared with {code(report.base[:7])} ({code(report.reference)})")
+        named = "" if report.base.startswith(report.reference) else f" ({code(report.reference)})"
+        parts.append(f"compared with {code(report.base[:7])}{named}")
     if report.command:
         parts.append(f"reproduce: {code(report.command)}")
     return Section(blocks=(f"<sub>{' · '.join(parts)}</sub>\n",) if parts else ())

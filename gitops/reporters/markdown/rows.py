@@ -24,10 +24,6 @@ from gitops.model.waivers import WaiverProposal
 from gitops.reporters.markdown.escaping import code, prose
 from gitops.reporters.tally import count
 
-TABLE_HEAD: Final = (
-    "| Topic | Registry | Type | Versions | Strategy | Verdict | Upgrade first | Replay |\n"
-    "|---|---|---|---|---|---|---|---|\n"
-)
 NONE: Final = "–"
 
 
@@ -73,8 +69,9 @@ class Row:
         """Whether nobody needs to look."""
         return self.standing >= Standing.ACCEPTED
 
-    def __str__(self) -> str:
-        cells = (
+    def cells(self) -> tuple[str, ...]:
+        """As Markdown, in the order of the columns."""
+        return (
             code(str(self.topic)),
             prose(self.registry),
             self.type,
@@ -82,9 +79,7 @@ class Row:
             self.strategy,
             self.verdict.replace(" ", "&nbsp;", 1),
             self.upgrade_first,
-            NONE,  # what a replay of messages says
         )
-        return f"| {' | '.join(cells)} |\n"
 
 
 def rows_of(checks: Sequence[RegistryCheck]) -> list[Row]:

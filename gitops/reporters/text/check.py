@@ -14,6 +14,7 @@ from gitops.model.check import CheckReport, History, RegistryCheck
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
+from gitops.reporters.tally import count, reaching
 from gitops.reporters.text.findings import Excerpt, count_line, finding_block
 from gitops.reporters.text.plain import safe
 from gitops.reporters.text.plan import plan_body, plan_summary
@@ -34,10 +35,20 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
         parts += [Text.assemble((safe(name), "bold"), f" · no answer: {safe(why)}"), Text("")]
     parts += _findings(report.findings, excerpt)
     parts += _not_from_this_change(report)
-    parts.append(Text.assemble(count_line(_all(report)), "   ", (f"{seconds:.1f} s", "dim")))
+    parts.append(Text.assemble(*_summary(report), "   ", (f"{seconds:.1f} s", "dim")))
     if report.command:
         parts.append(Text(f"reproduce: {safe(report.command)}", style="dim"))
     return Group(*parts)
+
+
+def _summary(report: CheckReport) -> list[Text]:
+    """How many findings; `no findings` only where every registry answered."""
+    found, failures = list(_all(report)), len(report.failures)
+    if not failures:
+        return [count_line(found)]
+    asked = failures + len(report.registries)
+    told = [Text(f"no answer from {failures:,} of {_count(asked, 'registry')}", style="bold red")]
+    return [*told, Text(", "), count_line(found)] if found else told
 
 
 def _head(report: CheckReport) -> Text:
@@ -52,17 +63,12 @@ def _touched(report: CheckReport) -> Iterator[Text]:
     counts = [
         _count(len(touched.topics), "topic"),
         _count(len(touched.namespaces), "namespace"),
-        _count(len(touched.clients), "client"),
+        _count(len(touched.clients), "client") + _in_brackets(touched.clients),
         _count(len(touched.waivers), "waiver"),
     ]
     yield Text(f"touches and reaches {', '.join(counts)}")
-    reached: dict[str, list[TopicName]] = {}
-    for topic, files in touched.topics.items():
-        for file in files:
-            reached.setdefault(file, []).append(topic)
-    for file, topics in sorted(reached.items()):
-        if len(topics) > 1:
-            yield Text(f"  {safe(file)} reaches {_names(topics)}")
+    for file, topics in reaching(touched):
+        yield Text(f"  {safe(file)} reaches {_names(topics)}")
 
 
 def _findings(findings: Sequence[Finding], excerpt: Excerpt) -> Iterator[RenderableType]:
@@ -78,7 +84,11 @@ def _findings(findings: Sequence[Finding], excerpt: Excerpt) -> Iterator[Rendera
         yield Text("")
 
 
-def _names(topics: list[TopicName]) -> str:
+def _in_brackets(names: Sequence[str]) -> str:
+    return f" ({_names(names)})" if names else ""
+
+
+def _names(topics: Sequence[TopicName | str]) -> str:
     shown, left = ", ".join(safe(str(each)) for each in topics[:_SHOWN]), len(topics) - _SHOWN
     return f"{shown} and {left:,} more" if left > 0 else shown
 
@@ -145,4 +155,4 @@ def _all(report: CheckReport) -> Iterable[Finding]:
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return count(number, what, "registries" if what == "registry" else "")

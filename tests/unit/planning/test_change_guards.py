@@ -134,7 +134,7 @@ def test_what_only_the_new_policy_lets_in() -> None:
     )
     found = of_let_in(refused, Strategy.BACKWARD, WHERE)
     assert (found.rule, found.severity) == ("CHECK-R004", Severity.ERROR)
-    assert "makes FULL BACKWARD" in found.message
+    assert "changes from FULL to BACKWARD" in found.message
     assert "'a' has no default" in found.message
 
 

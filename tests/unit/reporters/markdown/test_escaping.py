@@ -48,6 +48,12 @@ def test_code_is_written_as_it_should(text: str, shown: str) -> None:
     assert code(text) == shown
 
 
+def test_what_a_message_has_in_backticks_is_code() -> None:
+    assert message("`plan --prune` deletes 'it', ` not") == (
+        "`plan --prune` deletes `it`, &#96; not"
+    )
+
+
 def test_what_a_message_quotes_is_code() -> None:
     assert message("the topic's field 'a|b' has no [default]") == (
         "the topic's field `a\\x7cb` has no &#91;default&#93;"

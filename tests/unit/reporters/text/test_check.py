@@ -97,6 +97,8 @@ def test_drift_stands_apart_without_its_findings() -> None:
 def test_a_registry_without_an_answer() -> None:
     said = text(replace(REPORT, failures={"staging": "no \x1b[31manswer"}))
     assert "staging · no answer: no \\x1b[31manswer" in said
+    assert "no findings" not in said
+    assert "no answer from 1 of " in said
 
 
 def test_thousands_of_findings_are_cut_the_worst_stay_and_it_is_said() -> None:
