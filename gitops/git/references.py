@@ -10,13 +10,18 @@ from gitops.model.errors import OutsideError, UsageError
 from gitops.repository.suggestions import did_you_mean
 
 _WHOLE: Final = re.compile(r"[0-9a-f]{40}")
+_BY_HISTORY: Final = re.compile(r"\A[0-9a-f]{7,40}\Z|[~^]")
+"""What names a commit by its hash or by its descendants, and not by a name of its own."""
 _ACTIONS: Final = "with actions/checkout: `fetch-depth: 0`"
 _NO_MORE: Final = 1
 """The exit status of `merge-base` and of `rev-parse --quiet` for: there is none."""
 
 
 def commit_of(checkout: Checkout, reference: str) -> str:
-    """The 40 hex digits of a commit; raises UsageError with what to do where there is none."""
+    """The 40 hex digits of a commit.
+
+    Raises OutsideError where a shallow clone seems to lack it, else UsageError, with what to do.
+    """
     if reference.startswith("-") or "\0" in reference or not reference.strip():
         raise UsageError(f"'{reference}' is no name of a commit", hint="name a branch or a commit")
     found = checkout.line(
@@ -25,6 +30,11 @@ def commit_of(checkout: Checkout, reference: str) -> str:
     )
     if _WHOLE.fullmatch(found):
         return found
+    if _BY_HISTORY.search(reference) and checkout.is_shallow:
+        raise OutsideError(
+            f"the clone is too shallow: it has no commit '{reference}'",
+            hint=f"fetch all: git fetch --unshallow origin; {_ACTIONS}",
+        )
     raise UsageError(f"git knows no commit '{reference}'", hint=_how_to_get(checkout, reference))
 
 

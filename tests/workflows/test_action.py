@@ -91,6 +91,16 @@ def test_it_checks_with_the_defaults_and_writes_each_report(runner: Runner, call
     }
 
 
+def test_without_a_base_it_says_which_input_to_set(runner: Runner, calls: Path) -> None:
+    runner.expressions[BASE] = ""
+
+    ran = runner.run(STEPS["Check"])
+
+    assert ran.code == 2
+    assert "::set the input base" in ran.printed
+    assert not calls.exists()
+
+
 def test_inputs_reach_the_command_line_as_they_are(runner: Runner, calls: Path) -> None:
     hostile = "a; touch pwned $(touch pwned) `touch pwned` \"'"
     runner.expressions |= {

@@ -97,3 +97,19 @@ def test_a_clone_that_is_too_shallow_says_what_to_fetch(
         assert "fetch-depth: 0" in raised.value.hint
         checkout.ask("fetch", "--quiet", "--unshallow", "origin")
         assert merge_base(checkout, base, head, "origin/main")
+
+
+@pytest.mark.parametrize("name", ["", "HEAD^1"])
+def test_a_commit_that_a_shallow_clone_lacks(
+    name: str, repo: GitRepository, tmp_path: Path
+) -> None:
+    first = repo.commit({"a": "1"})
+    repo.commit({"a": "2"})
+    clone = tmp_path / "clone"
+    repo.git("clone", "--quiet", "--depth=1", repo.root.as_uri(), str(clone))
+    with open_checkout(clone) as checkout:
+        with pytest.raises(OutsideError, match="too shallow") as raised:
+            commit_of(checkout, name or first)
+        assert "fetch-depth: 0" in raised.value.hint
+        with pytest.raises(UsageError):
+            commit_of(checkout, "mian")
