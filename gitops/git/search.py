@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -34,3 +35,14 @@ def files_with(
     start = f"{commit}:{checkout.prefix}"
     paths = found.decode("utf-8", "surrogateescape").split("\0")
     return frozenset(path.removeprefix(start) for path in paths if path.startswith(start))
+
+
+def is_known(checkout: Checkout, path: str, commits: Iterable[str]) -> bool:
+    """Whether a file of the schemas' folder is in git's index, or in one of these commits."""
+    place = posixpath.normpath(f"{checkout.prefix}{path}")
+    if place.startswith(("/", "..")):
+        return False
+    pathspec = f":(top,literal){place}"
+    listed = [checkout.ask("ls-files", "-z", "--", pathspec)]
+    listed += [checkout.ask("ls-tree", "-z", "--full-tree", one, "--", place) for one in commits]
+    return any(listed)

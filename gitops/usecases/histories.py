@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 from gitops.git.history import last_change
+from gitops.git.search import is_known
 from gitops.model.check import History, HistorySource
 from gitops.model.config import EmbeddedConfig, RegistryConfig
 from gitops.model.errors import GitopsError, OutsideError
@@ -108,12 +110,25 @@ class Histories:
                 f"registry '{wanted.name}' has no file yet",
                 hint="`pulsar-gitops apply` makes it, or use --history snapshot or git",
             )
+        if self._is_of_the_clone(config):
+            raise NoHistoryError(
+                f"the file of registry '{wanted.name}' is committed, so that a change could bring "
+                "its own history along",
+                hint=f"git rm --cached {config.path}, and add it to .gitignore",
+            )
         registry = open_registry(wanted.name, config, root)
         self.stack.callback(registry.close)
         state = registry.observe(self.scope, self.progress)
         return Observed(
             registry=registry, state=state, history=History(source=HistorySource.REGISTRY)
         )
+
+    def _is_of_the_clone(self, config: RegistryConfig) -> TypeGuard[EmbeddedConfig]:
+        """Whether git knows the registry's file, in the folder or in the change."""
+        if not isinstance(config, EmbeddedConfig):
+            return False
+        change = self.loaded.change
+        return is_known(change.checkout, config.path, [change.head] if change.head else [])
 
     def _snapshot(self, wanted: Wanted) -> Observed:
         change = self.loaded.change

@@ -262,6 +262,8 @@ def test_a_number_of_thousands_of_digits_is_a_finding(repo: GitRepository) -> No
     assert "AVRO-P001" in {
         one.rule for each in report(repo).registries for one in each.plan.findings
     } | {one.rule for one in report(repo).findings}
+
+
 def test_a_change_does_not_allow_its_own_deletion(repo: GitRepository) -> None:
     settings = FILES["gitops.yaml"] + "safety: {allowDeletions: true}\nrules: {CHECK-R001: off}\n"
     repo.write({"gitops.yaml": settings, f"{FOLDER}/status.yaml": None})
@@ -305,3 +307,17 @@ def test_a_history_of_git_without_a_refusal_speaks_of_no_waiver(repo: GitReposit
     repo.write({f"{FOLDER}/created.avsc": with_default("")})
     (one,) = report(repo).registries
     assert not [each for each in one.history.limits if "waiver" in each]
+
+
+def test_a_registry_that_a_change_brings_along_is_not_asked(repo: GitRepository) -> None:
+    """Its author would decide what the change is compared with."""
+    live = EmbeddedRegistry("local", repo.root / "x.db")
+    live.create_namespace(TopicName.parse("shop/orders/created").namespace)
+    live.close()
+    assert report(repo).registries[0].history.source is HistorySource.REGISTRY
+
+    repo.git("switch", "--quiet", "--create", "pr")
+    repo.commit()
+    (one,) = report(repo).registries
+    assert one.history.source is HistorySource.GIT
+    assert any("is committed" in limit for limit in one.history.limits)
