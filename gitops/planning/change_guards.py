@@ -17,6 +17,7 @@ from gitops.model.policy import (
     PolicyValue,
     SchemaCompatibilityStrategy,
     camel_case,
+    managed_items,
 )
 from gitops.model.rules import RULES, finding
 from gitops.planning.policies import direction, policy_text
@@ -93,6 +94,18 @@ def loosened(
     return tuple(found)
 
 
+def dropped(
+    subject: NamespaceName | TopicName, head: Policies, base: Policies
+) -> tuple[Loosened, ...]:
+    """The policies that `base` manages and `head` does not, with nothing after them."""
+    left = {key for key, _ in managed_items(head)}
+    return tuple(
+        Loosened(subject=subject, change=PolicyChange(key=key, before=value, after=None))
+        for key, value in managed_items(base)
+        if key not in left
+    )
+
+
 def in_force(
     base: Policies, observed: Policies, above: Mapping[str, PolicyValue]
 ) -> dict[str, PolicyValue]:
@@ -129,6 +142,33 @@ def of_loosened(one: Loosened, where: Location | None) -> Finding:
         subject=str(one.subject),
         hint="whoever owns the topics should agree; `pulsar-gitops explain CHECK-R003` says more",
     )
+
+
+def of_dropped(one: Loosened, where: Location | None) -> Finding:
+    """A policy that the files said before and say no more."""
+    kind = "topic" if isinstance(one.subject, TopicName) else "namespace"
+    return finding(
+        "CHECK-R003",
+        f"{one.change.key} of {kind} {one.subject} is no longer managed (it was "
+        f"{policy_text(one.change.before)}): whatever the cluster has stays, and nothing here says "
+        "what",
+        location=where,
+        subject=str(one.subject),
+        hint="keep the key with the value that is wanted; whoever owns the topics should agree",
+    )
+
+
+def of_unmanaged(name: NamespaceName, where: Location | None) -> Finding:
+    """A namespace that comes with a change, and whose policies no file says."""
+    found = finding(
+        "CHECK-R003",
+        f"namespace {name} is new here and no file manages its policies: whatever the cluster has "
+        "holds, and nothing here says what",
+        location=where,
+        subject=str(name),
+        hint=f"add namespaces/{name}/namespace.yaml with a schemaCompatibilityStrategy",
+    )
+    return replace(found, severity=Severity.INFO)
 
 
 def of_let_in(

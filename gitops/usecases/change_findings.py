@@ -14,9 +14,11 @@ from gitops.model.rules import with_severities
 from gitops.model.state import NamespaceState
 from gitops.planning.change_guards import (
     Loosened,
+    dropped,
     in_force,
     loosened,
     of_defaults,
+    of_dropped,
     of_let_go,
     of_let_in,
     of_limits,
@@ -24,6 +26,7 @@ from gitops.planning.change_guards import (
     of_removed,
     of_renamed,
     of_share,
+    of_unmanaged,
 )
 from gitops.planning.make import Question, strategy_of
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE, layout
@@ -116,12 +119,38 @@ def policy_guards(
     before, after = questions
     for one in _loosened(before, after):
         yield of_loosened(one, _place(loaded, one.subject, one.change.key, registry))
+    for one in _dropped(before, after):
+        yield of_dropped(one, _place(loaded, one.subject, one.change.key, registry))
+    for name in _unmanaged(loaded, after):
+        yield of_unmanaged(name, loaded.head.namespaces.get(name))
     for each in refused:
         strategy = strategy_of(after, each.topic)
         key = "schemaCompatibilityStrategy"
         where = _place(loaded, each.topic, key, registry)
         where = where or _place(loaded, each.topic.namespace, key, registry)
         yield of_let_in(each, strategy, where)
+
+
+def _dropped(before: Question, after: Question) -> Iterator[Loosened]:
+    """Of a topic that is gone itself another guard tells."""
+    none = NamespacePolicies()
+    for name, state in sorted(before.desired.namespaces.items()):
+        new = after.desired.namespaces.get(name)
+        yield from dropped(name, new.policies if new else none, state.policies)
+    for topic, known in sorted(before.desired.topics.items()):
+        if wanted := after.desired.topics.get(topic):
+            yield from dropped(topic, wanted.policies, known.policies)
+
+
+def _unmanaged(loaded: LoadedChange, after: Question) -> list[NamespaceName]:
+    """The namespaces that the base has no file of, and the change no policy."""
+    known = {path.rpartition("/")[0] for path in loaded.change.base_tree.paths()}
+    none = NamespacePolicies()
+    return [
+        name
+        for name, state in sorted(after.desired.namespaces.items())
+        if state.policies == none and f"namespaces/{name}" not in known
+    ]
 
 
 def _place(

@@ -10,7 +10,11 @@ from gitops.model.rules.rule import Rule
 CHECK_RULES: Final = (
     Rule(id="CHECK-R001", title="a topic's manifest is removed", severity=Severity.ERROR),
     Rule(id="CHECK-R002", title="a renamed topic loses its history", severity=Severity.ERROR),
-    Rule(id="CHECK-R003", title="a policy is loosened", severity=Severity.WARNING),
+    Rule(
+        id="CHECK-R003",
+        title="a policy is loosened, or managed no more",
+        severity=Severity.WARNING,
+    ),
     Rule(
         id="CHECK-R004",
         title="a changed policy lets in what the old one refuses",

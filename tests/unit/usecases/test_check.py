@@ -11,7 +11,7 @@ import pytest
 
 from gitops.git.checkout import open_checkout
 from gitops.model.check import CheckReport, HistorySource, RegistryCheck
-from gitops.model.findings import Severity
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -321,3 +321,53 @@ def test_a_registry_that_a_change_brings_along_is_not_asked(repo: GitRepository)
     (one,) = report(repo).registries
     assert one.history.source is HistorySource.GIT
     assert any("is committed" in limit for limit in one.history.limits)
+SPACE = "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
+
+
+def told(repo: GitRepository, rule: str) -> list[Finding]:
+    return [each for each in report(repo).findings if each.rule == rule]
+
+
+@pytest.mark.parametrize("left", [None, SPACE])
+def test_a_policy_that_is_managed_no_more(repo: GitRepository, left: str | None) -> None:
+    file = f"{FOLDER}/namespace.yaml"
+    repo.commit({file: f"{SPACE}schemaCompatibilityStrategy: FULL\n"})
+    repo.write({file: left})
+    (found,) = told(repo, "CHECK-R003")
+    assert found.severity is Severity.WARNING
+    assert "schemaCompatibilityStrategy of namespace shop/orders is no longer" in found.message
+    assert "FULL" in found.message
+    assert found.location is not None
+    assert (found.location.file, found.location.line) == (file, 4)
+    assert found.location.in_base
+
+
+def test_a_policy_that_is_another_one_is_still_managed(repo: GitRepository) -> None:
+    file = f"{FOLDER}/namespace.yaml"
+    repo.commit({file: f"{SPACE}schemaCompatibilityStrategy: BACKWARD\n"})
+    repo.write({file: f"{SPACE}schemaCompatibilityStrategy: FULL\n"})
+    assert not told(repo, "CHECK-R003")
+
+
+def test_a_policy_of_a_topic_that_is_managed_no_more(repo: GitRepository) -> None:
+    file = f"{FOLDER}/status.yaml"
+    policies = "policies: {schemaCompatibilityStrategy: FULL}\n"
+    repo.commit({file: manifest("type: STRING", policies)})
+    repo.write({file: manifest("type: STRING")})
+    (found,) = told(repo, "CHECK-R003")
+    assert "of topic shop/orders/status is no longer managed" in found.message
+
+
+def test_a_new_namespace_without_policies(repo: GitRepository) -> None:
+    repo.write({"namespaces/shop/new/status.yaml": manifest("type: STRING")})
+    (found,) = told(repo, "CHECK-R003")
+    assert found.severity is Severity.INFO
+    assert "namespace shop/new is new here" in found.message
+    space = f"{SPACE}schemaCompatibilityStrategy: FULL\n".replace("orders", "new")
+    repo.write({"namespaces/shop/new/namespace.yaml": space})
+    assert not told(repo, "CHECK-R003")
+
+
+def test_a_new_topic_in_a_namespace_that_never_had_a_file(repo: GitRepository) -> None:
+    repo.write({f"{FOLDER}/other.yaml": manifest("type: STRING")})
+    assert not told(repo, "CHECK-R003")
