@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -24,6 +24,7 @@ from gitops.planning.policies import direction, policy_text
 from gitops.planning.strictness import severity_in
 
 _IN_BASE: Final = "in the base"
+_MOST_NAMED: Final = 5
 _STILL: Final = "this change is still judged by what the base says; a reviewer should know why"
 
 
@@ -196,6 +197,20 @@ def of_share(touched: int, topics: int, safety: SafetyConfig) -> tuple[Finding, 
             f"{touched} of {topics} topics change, more than {safety.max_changed_share:.0%}",
             hint="split the change, or raise safety.maxChangedShare in a change before this one",
         ),
+    )
+
+
+def of_recorded(files: Sequence[str], where: Location) -> Finding:
+    """Snapshots of the base are edited or deleted; `where` is the first of the files."""
+    more = [f"{len(files) - _MOST_NAMED} more"] if len(files) > _MOST_NAMED else []
+    names = ", ".join([*files[:_MOST_NAMED], *more])
+    return finding(
+        "CHECK-R007",
+        f"recorded history is edited or deleted: {names}",
+        location=where,
+        subject="snapshots",
+        hint="a snapshot is written by `pulsar-gitops snapshot` alone, and later changes are "
+        "compared with it: leave it out, or run that again and see that it gives the same",
     )
 
 

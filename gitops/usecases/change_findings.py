@@ -23,12 +23,14 @@ from gitops.planning.change_guards import (
     of_let_in,
     of_limits,
     of_loosened,
+    of_recorded,
     of_removed,
     of_renamed,
     of_share,
     of_unmanaged,
 )
 from gitops.planning.make import Question, strategy_of
+from gitops.repository.broken_snapshots import SNAPSHOTS
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE, layout
 from gitops.repository.policy_places import policy_place
 from gitops.usecases.change import UNUSED, LoadedChange
@@ -80,9 +82,22 @@ def guards(loaded: LoadedChange, touched: Touched) -> Iterator[Finding]:
         yield of_renamed(new, old, loaded.head.topics[new].manifest, safety)
     count = len(layout(loaded.change.base_tree.paths()).topics)
     yield from of_share(_changed_topics(loaded, touched), count, safety)
+    yield from _of_recorded(loaded)
     for topic in touched.topics:
         if _is_let_go(loaded, topic):
             yield of_let_go(topic, loaded.head.topics[topic].manifest, safety)
+
+
+def _of_recorded(loaded: LoadedChange) -> Iterator[Finding]:
+    """New files are no edit: a snapshot is recorded for the first time, or grows."""
+    edited = {
+        each.before: each.after
+        for each in loaded.change.files
+        if each.before and each.before.startswith(SNAPSHOTS)
+    }
+    if edited:
+        first, *_ = files = sorted(edited)
+        yield of_recorded(files, Location(file=first, in_base=edited[first] != first))
 
 
 def _is_let_go(loaded: LoadedChange, topic: TopicName) -> bool:

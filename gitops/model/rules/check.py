@@ -26,4 +26,5 @@ CHECK_RULES: Final = (
         title="the limits that a change is checked by are loosened",
         severity=Severity.WARNING,
     ),
+    Rule(id="CHECK-R007", title="a change edits recorded history", severity=Severity.WARNING),
 )

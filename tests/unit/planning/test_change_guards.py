@@ -28,6 +28,7 @@ from gitops.planning.change_guards import (
     of_let_in,
     of_limits,
     of_loosened,
+    of_recorded,
     of_removed,
     of_renamed,
     of_share,
@@ -152,6 +153,14 @@ def test_the_share_of_topics_that_a_change_alters(
 def config(safety: SafetyConfig = SAFETY, **rules: Severity) -> Config:
     named = {rule.replace("_", "-"): severity for rule, severity in rules.items()}
     return Config(registries={}, default_registry="", safety=safety, rules=named)
+
+
+def test_history_that_is_edited() -> None:
+    files = [f"snapshots/local/shop/orders/{name}.json" for name in "abcdefg"]
+    found = of_recorded(files, Location(file=files[0]))
+    assert (found.rule, found.severity) == ("CHECK-R007", Severity.WARNING)
+    assert found.message.endswith(f"{files[4]}, 2 more")
+    assert "more" not in of_recorded(files[:5], Location(file=files[0])).message
 
 
 def test_limits_that_are_weakened() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from gitops.git.checkout import open_checkout
 from gitops.model.check import CheckReport, HistorySource, RegistryCheck
-from gitops.model.findings import Finding, Severity
+from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -371,3 +371,18 @@ def test_a_new_namespace_without_policies(repo: GitRepository) -> None:
 def test_a_new_topic_in_a_namespace_that_never_had_a_file(repo: GitRepository) -> None:
     repo.write({f"{FOLDER}/other.yaml": manifest("type: STRING")})
     assert not told(repo, "CHECK-R003")
+
+
+def test_snapshots_that_are_edited_or_deleted(repo: GitRepository) -> None:
+    record(repo, avro("Created", "a"))
+    assert not told(repo, "CHECK-R007"), "a first snapshot edits nothing"
+    repo.commit()
+    space, topic = "snapshots/local/shop/orders.json", "snapshots/local/shop/orders/created.json"
+    repo.write({topic: None})
+    (found,) = told(repo, "CHECK-R007")
+    assert found.message.endswith(f": {topic}")
+    assert found.location == Location(file=topic, in_base=True)
+    repo.write({space: (repo.root / space).read_text() + "\n"})
+    (found,) = told(repo, "CHECK-R007")
+    assert found.message.endswith(f": {space}, {topic}")
+    assert found.location == Location(file=space)
