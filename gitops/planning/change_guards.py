@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -24,6 +24,9 @@ from gitops.planning.policies import direction, policy_text
 from gitops.planning.strictness import severity_in
 
 _IN_BASE: Final = "in the base"
+_Weaker = tuple[tuple[str, str], str]
+"""A key of gitops.yaml, and what is said of it."""
+
 _MOST_NAMED: Final = 5
 _STILL: Final = "this change is still judged by what the base says; a reviewer should know why"
 
@@ -72,9 +75,19 @@ def of_renamed(new: TopicName, old: TopicName, where: Location, safety: SafetyCo
         "messages stay behind",
         location=where,
         subject=str(new),
-        hint=f"a file may be renamed and keep its topic: write topic: {old.local_name} in it",
+        hint=_keeping(new, old),
     )
     return _unless_allowed(found, safety)
+
+
+def _keeping(new: TopicName, old: TopicName) -> str:
+    """How the file may move and the topic stay; the folder always says the namespace."""
+    if new.namespace == old.namespace:
+        return f"a file may be renamed and keep its topic: write topic: {old.local_name} in it"
+    return (
+        f"a topic is in the namespace of its folder, and no namespace can be renamed: put it back "
+        f"into namespaces/{old.namespace}"
+    )
 
 
 def _unless_allowed(found: Finding, safety: SafetyConfig) -> Finding:
@@ -214,30 +227,37 @@ def of_recorded(files: Sequence[str], where: Location) -> Finding:
     )
 
 
-def of_limits(base: Config, head: Config, where: Location) -> tuple[Finding, ...]:
-    """Findings where `head` has weaker limits than `base`."""
+def of_limits(
+    base: Config, head: Config, locate: Callable[[tuple[str, str]], Location]
+) -> tuple[Finding, ...]:
+    """Findings where `head` has weaker limits than `base`; `locate` finds a key of gitops.yaml."""
     return tuple(
-        finding("CHECK-R006", message, location=where, hint=_STILL)
-        for message in (*_weaker_safety(base.safety, head.safety), *_weaker_rules(base, head))
+        finding("CHECK-R006", message, location=locate(key), hint=_STILL)
+        for key, message in (*_weaker_safety(base.safety, head.safety), *_weaker_rules(base, head))
     )
 
 
-def _weaker_safety(base: SafetyConfig, head: SafetyConfig) -> list[str]:
+def _weaker_safety(base: SafetyConfig, head: SafetyConfig) -> list[_Weaker]:
     said = []
     if head.max_changed_share > base.max_changed_share:
         shares = f"{base.max_changed_share:.0%} → {head.max_changed_share:.0%}"
-        said.append(f"safety.maxChangedShare is raised: {shares}")
+        said.append(_safety("maxChangedShare", f"raised: {shares}"))
     if head.min_topics > base.min_topics:
-        said.append(f"safety.minTopics is raised: {base.min_topics} → {head.min_topics}")
+        said.append(_safety("minTopics", f"raised: {base.min_topics} → {head.min_topics}"))
     if head.allow_deletions and not base.allow_deletions:
-        said.append("safety.allowDeletions is set")
+        said.append(_safety("allowDeletions", "set"))
     return said
 
 
-def _weaker_rules(base: Config, head: Config) -> list[str]:
+def _safety(key: str, what: str) -> _Weaker:
+    return ("safety", key), f"safety.{key} is {what}"
+
+
+def _weaker_rules(base: Config, head: Config) -> list[_Weaker]:
     said = []
     for rule in sorted({*base.rules, *head.rules} & RULES.keys()):
         old, new = severity_in(base, rule), severity_in(head, rule)
         if new < old and RULES[rule].configurable:
-            said.append(f"{rule} is rated lower: {old.name.lower()} → {new.name.lower()}")
+            names = f"{old.name.lower()} → {new.name.lower()}"
+            said.append((("rules", rule), f"{rule} is rated lower: {names}"))
     return said

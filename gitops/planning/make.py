@@ -248,7 +248,7 @@ def _findings(
 ) -> tuple[Finding, ...]:
     """All findings, as `rules` rates them; what is lowered or waived here stays so."""
     unrated = (
-        *of_notices(notices),
+        *of_notices(notices, question.locate),
         *of_tenants(question.observed),
         *of_missing_topics(actions, question.observed),
         *guard(actions, question.observed, question.safety),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gitops.model.findings import Finding, Location, Severity
@@ -20,16 +20,21 @@ from gitops.model.rules import finding
 from gitops.model.state import RegistryState
 
 
-def of_notices(notices: Sequence[Notice]) -> Iterator[Finding]:
-    """Refusals with all their reasons, and what Pulsar would take without doing it."""
+def of_notices(
+    notices: Sequence[Notice], locate: Callable[[TopicName, str], Location | None]
+) -> Iterator[Finding]:
+    """Refusals with all their reasons, and what Pulsar would take without doing it.
+
+    `locate` says where a JSON pointer of a topic's definition stands in the files.
+    """
     for notice in notices:
         match notice:
             case RefusedSchema():
                 yield from notice.findings
             case SchemaWithoutEffect():
-                yield _without_effect(notice)
+                yield _without_effect(notice, locate(notice.topic, ""))
             case SchemaSwallowed():
-                yield _swallowed(notice)
+                yield _swallowed(notice, locate(notice.topic, ""))
                 yield from notice.findings
 
 
@@ -93,8 +98,8 @@ def _how_to_create(topic: TopicName, observed: RegistryState) -> str:
     )
 
 
-def _without_effect(notice: SchemaWithoutEffect) -> Finding:
-    return without_effect(str(notice.topic), notice.equal_version, notice.latest_version)
+def _without_effect(notice: SchemaWithoutEffect, where: Location | None) -> Finding:
+    return without_effect(str(notice.topic), notice.equal_version, notice.latest_version, where)
 
 
 def without_effect(
@@ -111,11 +116,12 @@ def without_effect(
     )
 
 
-def _swallowed(notice: SchemaSwallowed) -> Finding:
+def _swallowed(notice: SchemaSwallowed, where: Location | None) -> Finding:
     places = ", ".join(dict.fromkeys(change.path or "the schema" for change in notice.changes))
     return finding(
         "PLAN-R007",
         f"Pulsar takes this for v{notice.version} and ignores what differs: {places}",
+        location=where,
         subject=str(notice.topic),
         hint="see `pulsar-gitops explain PLAN-R007`",
     )

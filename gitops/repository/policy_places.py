@@ -36,6 +36,11 @@ def policy_place(
     return override or _place(tree, own, NamespaceDocument, (key,))
 
 
+def settings_place(tree: FileTree, path: Path) -> Location | None:
+    """The line of a key of gitops.yaml, None where it does not stand there."""
+    return _place(tree, CONFIG, ConfigDocument, path)
+
+
 def _place(tree: FileTree, file: str, model: type[Document], path: Path) -> Location | None:
     """The place of a value that stands there, None where nothing does."""
     try:

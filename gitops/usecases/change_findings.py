@@ -10,6 +10,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RefusedSchema
 from gitops.model.policy import NamespacePolicies, PolicyValue
+from gitops.model.repository import TopicSource
 from gitops.model.rules import with_severities
 from gitops.model.state import NamespaceState
 from gitops.planning.change_guards import (
@@ -30,9 +31,10 @@ from gitops.planning.change_guards import (
     of_unmanaged,
 )
 from gitops.planning.make import Question, strategy_of
+from gitops.ports import FileTree
 from gitops.repository.broken_snapshots import SNAPSHOTS
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE, layout
-from gitops.repository.policy_places import policy_place
+from gitops.repository.policy_places import policy_place, settings_place
 from gitops.usecases.change import UNUSED, LoadedChange
 from gitops.usecases.touching import differs, files_of
 
@@ -77,9 +79,9 @@ def guards(loaded: LoadedChange, touched: Touched) -> Iterator[Finding]:
     """Findings about the change as a whole, whatever a registry holds."""
     safety = loaded.limits.safety
     for topic in touched.removed:
-        yield of_removed(topic, loaded.base.topics[topic].manifest, safety)
+        yield of_removed(topic, _top(loaded.base_tree, loaded.base.topics[topic]), safety)
     for new, old in touched.renamed.items():
-        yield of_renamed(new, old, loaded.head.topics[new].manifest, safety)
+        yield of_renamed(new, old, _top(loaded.head_tree, loaded.head.topics[new]), safety)
     count = len(layout(loaded.change.base_tree.paths()).topics)
     yield from of_share(_changed_topics(loaded, touched), count, safety)
     yield from _of_recorded(loaded)
@@ -98,6 +100,14 @@ def _of_recorded(loaded: LoadedChange) -> Iterator[Finding]:
     if edited:
         first, *_ = files = sorted(edited)
         yield of_recorded(files, Location(file=first, in_base=edited[first] != first))
+
+
+def _top(tree: FileTree, source: TopicSource) -> Location:
+    """The first line of a manifest that says something: it is about the whole of it."""
+    file = source.manifest.file
+    lines = tree.read(file).decode("utf-8", "replace").splitlines()
+    says = (n for n, line in enumerate(lines, 1) if line and not line.startswith(("#", "---")))
+    return Location(file=file, line=next(says, 1), column=1)
 
 
 def _is_let_go(loaded: LoadedChange, topic: TopicName) -> bool:
@@ -121,7 +131,11 @@ def limit_guards(loaded: LoadedChange) -> tuple[Finding, ...]:
     if not (loaded.had_config and loaded.is_config_changed):
         return ()
     base, head = loaded.base.config, loaded.head.config
-    return with_severities(of_limits(base, head, Location(file=CONFIG)), base.rules)
+
+    def locate(key: tuple[str, str]) -> Location:
+        return settings_place(loaded.head_tree, key) or Location(file=CONFIG)
+
+    return with_severities(of_limits(base, head, locate), base.rules)
 
 
 def policy_guards(

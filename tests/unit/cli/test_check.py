@@ -313,5 +313,5 @@ def test_what_is_removed_stands_at_the_line_of_the_base(
     assert f"{PAYMENTS}/captured.avsc:8:14  AVRO-R002" in said.out
     assert '8 |     {"name": "orderId", "type": "string"},' in said.out
     assert "(removed: the line is the base's)" in " ".join(said.out.split())
-    assert f"{ORDERS}/order-status.yaml:4:1  CHECK-R001" in said.out
-    assert "4 | schema:" in said.out
+    assert f"{ORDERS}/order-status.yaml:2:1  CHECK-R001" in said.out
+    assert "2 | apiVersion: pulsar-gitops/v1" in said.out

@@ -57,6 +57,9 @@ def test_a_topic_by_another_name() -> None:
     assert (found.rule, found.severity) == ("CHECK-R002", Severity.ERROR)
     assert "shop/orders/created becomes shop/orders/placed" in found.message
     assert "topic: created" in found.hint
+    moved = of_renamed(TopicName.parse("shop/other/created"), TOPIC, WHERE, SAFETY)
+    assert "topic:" not in moved.hint, "the folder says the namespace"
+    assert moved.hint.endswith("namespaces/shop/orders")
     assert of_renamed(new, TOPIC, WHERE, ALLOWED).severity is Severity.WARNING
 
 
@@ -163,9 +166,13 @@ def test_history_that_is_edited() -> None:
     assert "more" not in of_recorded(files[:5], Location(file=files[0])).message
 
 
+def at(key: tuple[str, str]) -> Location:
+    return Location(file=".".join(key))
+
+
 def test_limits_that_are_weakened() -> None:
     weak = SafetyConfig(max_changed_share=1.0, min_topics=99, allow_deletions=True)
-    found = of_limits(config(), config(weak, CHECK_R001=Severity.OFF), WHERE)
+    found = of_limits(config(), config(weak, CHECK_R001=Severity.OFF), at)
     assert [one.message for one in found] == [
         "safety.maxChangedShare is raised: 30% → 100%",
         "safety.minTopics is raised: 10 → 99",
@@ -173,18 +180,19 @@ def test_limits_that_are_weakened() -> None:
         "CHECK-R001 is rated lower: error → off",
     ]
     assert {one.rule for one in found} == {"CHECK-R006"}
+    assert [str(one.location) for one in found][2:] == ["safety.allowDeletions", "rules.CHECK-R001"]
 
 
 def test_limits_that_are_strengthened_or_stay() -> None:
     strict = SafetyConfig(max_changed_share=0.1, min_topics=1)
-    assert not of_limits(config(), config(strict, CHECK_R003=Severity.ERROR), WHERE)
-    assert not of_limits(config(), config(), WHERE)
+    assert not of_limits(config(), config(strict, CHECK_R003=Severity.ERROR), at)
+    assert not of_limits(config(), config(), at)
     # What Pulsar decides is not a matter of configuration.
-    assert not of_limits(config(), config(AVRO_R001=Severity.OFF), WHERE)
+    assert not of_limits(config(), config(AVRO_R001=Severity.OFF), at)
     # Nor does a rule count that there is not.
-    assert not of_limits(config(NO_RULE=Severity.ERROR), config(), WHERE)
+    assert not of_limits(config(NO_RULE=Severity.ERROR), config(), at)
     lowered = replace(config(), rules={})
-    assert of_limits(config(CHECK_R003=Severity.ERROR), lowered, WHERE)
+    assert of_limits(config(CHECK_R003=Severity.ERROR), lowered, at)
 
 
 def test_a_loosened_policy_says_both_values() -> None:

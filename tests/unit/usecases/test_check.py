@@ -386,3 +386,24 @@ def test_snapshots_that_are_edited_or_deleted(repo: GitRepository) -> None:
     (found,) = told(repo, "CHECK-R007")
     assert found.message.endswith(f": {space}, {topic}")
     assert found.location == Location(file=space)
+
+
+def test_guards_stand_at_a_line(repo: GitRepository) -> None:
+    settings = FILES["gitops.yaml"] + "safety:\n  allowDeletions: true\n"
+    repo.write({"gitops.yaml": settings, f"{FOLDER}/status.yaml": None})
+    places = {each.rule: each.location for each in report(repo).findings}
+    assert [str(places[rule]) for rule in ("CHECK-R001", "CHECK-R006")] == [
+        f"{FOLDER}/status.yaml:1:1",
+        "gitops.yaml:6:19",
+    ]
+
+
+def test_a_revert_is_found_at_its_definition(repo: GitRepository) -> None:
+    old, new = avro("Created", "a"), with_default("")
+    record(repo, old, new)
+    repo.commit({f"{FOLDER}/created.avsc": new})
+    repo.write({f"{FOLDER}/created.avsc": old})
+    (one,) = report(repo).registries
+    (found,) = [each for each in one.plan.findings if each.rule == "PLAN-R003"]
+    assert found.location is not None
+    assert str(found.location) == f"{FOLDER}/created.avsc:1:1"
