@@ -19,22 +19,27 @@ HAS_CHECK: Final = any(each.name == "check" for each in app.registered_commands)
 
 def pull_request(folder: Path) -> str:
     """The template, and on top of it a commit that breaks a schema; answers the base."""
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
-
-    def git(*words: str) -> str:
-        done = subprocess.run(
-            ["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True
-        )
-        return done.stdout.strip()
-
     subprocess.run([PROGRAM, "init", "."], cwd=folder, check=True, capture_output=True)
-    git("init", "--quiet", "--initial-branch=main")
-    git("add", ".")
-    git("commit", "--quiet", "--message=schemas")
-    base = git("rev-parse", "HEAD")
+    base = git_repository(folder)
     break_schema(folder)
-    git("commit", "--quiet", "--all", "--message=break it")
+    _git(folder, "commit", "--quiet", "--all", "--message=break it")
     return base
+
+
+def git_repository(folder: Path) -> str:
+    """Make the folder one, with all that it holds as the first commit; answers the commit."""
+    _git(folder, "init", "--quiet", "--initial-branch=main")
+    _git(folder, "add", ".")
+    _git(folder, "commit", "--quiet", "--message=schemas")
+    return _git(folder, "rev-parse", "HEAD")
+
+
+def _git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(
+        ["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
 
 
 def break_schema(folder: Path) -> None:

@@ -16,7 +16,7 @@ import yaml
 from gitops.repository.template import copy_template, template_root
 from tests.support.command_line import PROGRAM
 from tests.support.github_stand_in import TOKEN, GitHubStandIn, Stored, github_stand_in
-from tests.support.pull_requests import HAS_CHECK, break_schema, pull_request
+from tests.support.pull_requests import HAS_CHECK, break_schema, git_repository, pull_request
 from tests.support.workflow_steps import Ran, Runner, steps_of
 
 GITHUB: Final = template_root() / ".github"
@@ -24,6 +24,8 @@ INSTALL: Final = steps_of(GITHUB / "actions" / "pulsar-gitops" / "action.yml")["
 WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
 PLAN: Final = steps_of(GITHUB / "workflows" / "apply.yml", "plan")["Plan"]
 APPLY: Final = steps_of(GITHUB / "workflows" / "apply.yml", "apply")["Apply"]
+RECORD: Final = steps_of(GITHUB / "workflows" / "apply.yml", "apply")["Record"]
+PROPOSE: Final = steps_of(GITHUB / "workflows" / "apply.yml", "record")["Propose"]
 RELAY: Final = steps_of(GITHUB / "workflows" / "comment.yml", "comment")["Comment"]
 DRIFT: Final = steps_of(GITHUB / "workflows" / "drift.yml", "drift")
 CHECK: Final = steps_of(GITHUB / "workflows" / "check.yml", "check")
@@ -68,7 +70,11 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
 def test_a_job_may_do_little_and_not_for_long(name: str) -> None:
     job = JOBS[name]
     writes = {key for key, value in job["permissions"].items() if value == "write"}
-    allowed = {"comment.comment": {"pull-requests"}, "drift.drift": {"issues"}}
+    allowed = {
+        "apply.record": {"contents", "pull-requests"},
+        "comment.comment": {"pull-requests"},
+        "drift.drift": {"issues"},
+    }
 
     assert writes == allowed.get(name, set())
     assert job["timeout-minutes"] <= 30
@@ -150,6 +156,54 @@ def test_the_reviewed_plan_is_applied(runner: Runner) -> None:
     assert applied.code == 0, applied.printed
     assert f"Applied plan {planned.outputs['digest']}." in applied.summary
     assert again.outputs == {"changes": "false"}
+
+
+def test_who_meets_the_cluster_may_not_write_and_who_may_write_meets_no_cluster() -> None:
+    assert JOBS["apply.apply"]["permissions"] == {"contents": "read"}
+    assert "PULSAR_TOKEN" not in str(JOBS["apply.record"])
+
+
+GH: Final = """#!/bin/sh
+echo "$@" >>"$CALLS"
+if [ "$2" = list ]; then cat "$OPEN"; else echo 1 >"$OPEN"; fi
+"""
+
+
+def test_the_history_after_an_apply_becomes_one_pull_request(
+    runner: Runner, tmp_path: Path
+) -> None:
+    calls, opened = tmp_path / "calls", tmp_path / "open"
+    opened.write_text("0\n")
+    stub = runner.root / "stub" / "gh"
+    stub.parent.mkdir()
+    stub.write_text(GH)
+    stub.chmod(0o755)
+    runner.path.insert(0, str(stub.parent))
+    runner.environment |= {"CALLS": str(calls), "OPEN": str(opened)}
+    runner.expressions["github.ref_name"] = "main"
+    remote = tmp_path / "remote.git"
+    git_repository(runner.workspace)
+    for words in (["init", "--quiet", "--bare", str(remote)], ["remote", "add", "origin", remote]):
+        subprocess.run(["git", *words], cwd=runner.workspace, check=True)
+    handed_over(runner, runner.run(PLAN))
+
+    ran = [runner.run(step) for step in (APPLY, RECORD, PROPOSE, PROPOSE)]
+    (runner.workspace / "snapshots" / "more.json").write_text("{}")
+    ran.append(runner.run(PROPOSE))
+
+    assert [each.code for each in ran] == [0] * 5, [each.printed for each in ran]
+    assert "is up to date" in ran[3].summary
+    pushed = subprocess.run(
+        ["git", "ls-tree", "-r", "--name-only", "pulsar-gitops/snapshot-local"],
+        cwd=remote,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    assert "snapshots/local/shop/payments/captured.json" in pushed
+    assert "snapshots/more.json" in pushed
+    verbs = [line.split()[1] for line in calls.read_text().splitlines() if line.startswith("pr ")]
+    assert verbs == ["list", "create", "list"]
 
 
 def test_a_refused_schema_makes_no_plan(runner: Runner) -> None:
@@ -361,14 +415,24 @@ def test_a_pull_request_is_checked_and_its_comment_written(
         },
         environment=github.environment,
     )
+    env = {"BASE": "HEAD^1", "REGISTRY": "local"}
 
-    checked = runner.run(CHECK["Check"], {"BASE": base})
-    written = runner.run(CHECK["Write the report"], {"BASE": base})
+    checked = runner.run(CHECK["Check"], env)
+    written = runner.run(CHECK["Write the report"], env)
+    laid_out = runner.run(CHECK["Layout"], env)
+    by_default = runner.run(CHECK["Check"], {**env, "REGISTRY": ""})
+    elsewhere = runner.run(CHECK["Check"], {**env, "REGISTRY": "nowhere; touch pwned"})
     commented = runner.run(RELAY)
 
     assert checked.code == 1, checked.printed
     assert "AVRO-R002" in checked.summary
     assert written.code == 0, written.printed
+    assert laid_out.code == 1, laid_out.printed
+    assert "would change namespaces/shop/payments/captured.avsc" in laid_out.printed
+    assert by_default.code == 1
+    assert elsewhere.code == 2
+    assert not (tmp_path / "workspace" / "pwned").exists()
     assert commented.code == 0, commented.printed
     (comment,) = github.comments[7]
     assert "AVRO-R002" in comment.body
+    assert f"reproduce: `pulsar-gitops check --base {base[:12]} --registry local`" in comment.body
