@@ -321,6 +321,8 @@ def test_a_registry_that_a_change_brings_along_is_not_asked(repo: GitRepository)
     (one,) = report(repo).registries
     assert one.history.source is HistorySource.GIT
     assert any("is committed" in limit for limit in one.history.limits)
+
+
 SPACE = "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
 
 
