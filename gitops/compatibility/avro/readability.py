@@ -64,7 +64,7 @@ def can_read(writer: Schema, reader: Schema) -> Readability:
         return Readability(reasons=(reason,), crashes=not error.overflow, overflows=error.overflow)
     if isinstance(action, Adjust) and not action.fields and not whole:
         return _READABLE
-    walk = _Walk(Places(written), Places(reader))
+    walk = _Walk(Places(written), Places(reader), whole=whole)
     walk.over(action, _TOP)
     if whole and has_cycle(walk.edges):
         return Readability(reasons=(_recursion(writer, reader), *walk.reasons), overflows=True)
@@ -88,10 +88,12 @@ _TOP: Final = _Place("")
 class _Walk:
     """Over everything that can be reached, once."""
 
-    def __init__(self, writer: Places, reader: Places, explained: set[int] | None = None) -> None:
+    def __init__(
+        self, writer: Places, reader: Places, *, whole: bool, explained: set[int] | None = None
+    ) -> None:
         self.reasons: list[Reason] = []
         self.edges: dict[Hashable, list[Hashable]] = {}
-        self._writer, self._reader = writer, reader
+        self._writer, self._reader, self._whole = writer, reader, whole
         self._explained = set() if explained is None else explained
 
     def over(self, action: Action, place: _Place) -> None:
@@ -108,7 +110,7 @@ class _Walk:
             case Branches():
                 for branch in action.actions:
                     self.over(branch, place)
-            case Skip(writer=schema) | Walk(schema=schema):
+            case Skip(writer=schema) | Walk(schema=schema) if self._whole:
                 collect_edges(schema, self.edges)
             case _:
                 pass
@@ -125,22 +127,25 @@ class _Walk:
         """
         if adjust is not None and adjust.fields and id(adjust) not in self._explained:
             self._explained.add(id(adjust))
-            beside = _Walk(self._writer, self._reader, self._explained)
+            beside = _Walk(self._writer, self._reader, whole=self._whole, explained=self._explained)
             beside.over(adjust, place)
             self.reasons += beside.reasons
 
     def _adjust(self, adjust: Adjust, place: _Place) -> None:
-        defaults = [field.type for field in adjust.defaults]
-        self.edges[id(adjust)] = [
-            *[id(step) for _, _, step in adjust.fields if isinstance(step, Adjust)],
-            *[id(kind) for kind in defaults if isinstance(kind, Record)],
-        ]
-        for kind in defaults:
-            collect_edges(kind, self.edges)
+        self.edges[id(adjust)] = self._edges(adjust) if self._whole else []
         for written, read, step in adjust.fields:
             path = f"{place.path}.{written.name}" if place.path else written.name
             reader = (adjust.reader, read) if read else place.reader
             self.over(step, _Place(path, (adjust.writer, written), reader))
+
+    def _edges(self, adjust: Adjust) -> list[Hashable]:
+        defaults = [field.type for field in adjust.defaults]
+        for kind in defaults:
+            collect_edges(kind, self.edges)
+        return [
+            *[id(step) for _, _, step in adjust.fields if isinstance(step, Adjust)],
+            *[id(kind) for kind in defaults if isinstance(kind, Record)],
+        ]
 
 
 def _bad_alias(error: AvroParseError, writer: Schema, reader: Schema) -> Reason:
