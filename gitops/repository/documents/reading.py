@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Final, Generic, TypeVar
 
@@ -158,8 +159,15 @@ class Manifest(Generic[D]):
             column=column,
             length=length if length < _WHOLE_LINE else 1,
             pointer=at,
-            sensitive=self._secrets and (not self.parsed.complete or line in self._secret_lines),
+            sensitive=self._secrets and self._may_hold_secret(line),
         )
+
+    def _may_hold_secret(self, line: int) -> bool:
+        """In a text that cannot be read, any line may; one that only opens a bracket does not."""
+        if self.parsed.complete:
+            return line in self._secret_lines
+        text = _LINE_END.split(self.parsed.text)
+        return not (0 < line <= len(text) and _OPENS.fullmatch(text[line - 1]))
 
     @cached_property
     def _lines(self) -> Lines:
@@ -176,5 +184,7 @@ class Manifest(Generic[D]):
 
 
 _WHOLE_LINE: Final = 200
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_OPENS: Final = re.compile(r"[ ]*[A-Za-z]{1,40}: *[\[{]")
 _ABOUT_KEYS: Final = frozenset({"REPO-R005", "REPO-R015"})
 _KINDS: Final = frozenset({"Client", "Config", "Namespace", "Topic", "Waiver"})

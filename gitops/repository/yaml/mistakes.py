@@ -37,6 +37,9 @@ class _Failure(NamedTuple):
 _INDENT: Final = re.compile(r"[ \t]*")
 _REFERENCE: Final = re.compile(r"""(?<!["'\w])\$\{[A-Za-z_][A-Za-z0-9_]*\}""")
 _WORDS: Final = re.compile(r"(?P<indent> *)(?P<words>[^-#\s:][^:\n]*)")
+_CLOSING: Final = {"{": "}", "[": "]"}
+_LAST: Final = re.compile(r"(?P<opening>[\[{])[ \t]*(?:#[^\n]*)?\s*\Z")
+_COMMENT: Final = re.compile(r"^[ \t]*#|[ \t]#", re.MULTILINE)
 _NO_COLON: Final = "a key without ':'"
 _GLUED: Final = re.compile(r"\w+:\S")
 _PAIR: Final = re.compile(r"\s*(?:- +)*[^\s:#][^:#]*: ")
@@ -79,11 +82,19 @@ def _tab(failure: _Failure) -> Mistake | None:
 def _reference(failure: _Failure) -> Mistake | None:
     if "flow" not in failure.told:
         return None
-    near = [each for each in _REFERENCE.finditer(failure.text) if each.start() <= failure.at]
+    near = [
+        each
+        for each in _REFERENCE.finditer(failure.text, failure.start)
+        if each.start() <= failure.at and not _is_comment(failure.text, each.start())
+    ]
     if not near:
         return None
     name, span = near[-1][0], Span(*near[-1].span())
     return Mistake(f"not YAML: {name} inside {{…}} needs quotes", span, f'write "{name}"')
+
+
+def _is_comment(text: str, at: int) -> bool:
+    return _COMMENT.search(text, _line_start(text, at), at) is not None
 
 
 def _colon(failure: _Failure) -> Mistake | None:
@@ -152,6 +163,18 @@ def _open_end(failure: _Failure) -> Mistake | None:
     return None
 
 
+def _left_open(failure: _Failure) -> Mistake | None:
+    """A bracket is the last thing in the text."""
+    found = _LAST.search(failure.text) if "flow node" in failure.told else None
+    if found is None or failure.text[failure.at :].strip():
+        return None
+    opening = found["opening"]
+    message = f"not YAML: the {opening} that begins here is not closed"
+    return Mistake(
+        message, Span(*found.span("opening")), f"close it with {_CLOSING[opening]}, or remove it"
+    )
+
+
 def _odd_start(failure: _Failure) -> Mistake | None:
     for offset in (failure.at, failure.start):
         char = failure.text[offset : offset + 1]
@@ -183,4 +206,5 @@ _LOOKS: Final[tuple[Callable[[_Failure], Mistake | None], ...]] = (
     _no_colon,
     _escape,
     _open_end,
+    _left_open,
 )

@@ -314,6 +314,14 @@ def test_a_secret_is_nowhere_in_what_comes_out() -> None:
     assert [place for place in shown if "hunter2" in lines[place.line - 1]] == []
 
 
+def test_a_line_that_only_opens_a_bracket_is_shown() -> None:
+    for line, is_hidden in (("bad: [", False), ("token: 'hunter2' [", True), ("a: [hunter2", True)):
+        loaded = load(MemoryTree({"gitops.yaml": f"{_CONFIG}{line}\n"}))
+        (where,) = [f.location for f in loaded.findings if f.rule == "REPO-R001"]
+        assert where is not None
+        assert where.sensitive is is_hidden
+
+
 def test_each_file_is_read_once() -> None:
     tree = repository(
         {
