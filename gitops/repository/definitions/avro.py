@@ -21,7 +21,11 @@ from gitops.repository.definitions.avro_hints import misspelt_member, type_hint
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.logical_types import ignored_logical_types
-from gitops.repository.definitions.shared_types import Expansion, SharedTypes
+from gitops.repository.definitions.shared_types import (
+    Expansion,
+    SharedTypeProblem,
+    SharedTypes,
+)
 from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.positions import pointer
 from gitops.repository.sources import Sources
@@ -67,7 +71,9 @@ class AvroDefinitions:
                 problems = _problems(whole.text, top_union=top_union, defaults=defaults)
             else:
                 whole.text = given.text
-        if whole.problems:
+        lacking = any(each.kind == "undefined-name" for each in problems)
+        broken = tuple(self._broken()) if lacking else ()
+        if whole.problems or broken:
             # What a shared type would have defined is missing now, which is no second mistake.
             problems = tuple(each for each in problems if each.kind != "undefined-name")
         poison = _poison(whole.text, schema_type)
@@ -75,23 +81,44 @@ class AvroDefinitions:
             problems = ()  # it is no Avro because it is in the other form
         return AvroText(
             text=whole.text,
-            files=(*([given.file] if given.file else []), *whole.files),
+            files=(
+                *([given.file] if given.file else []),
+                *whole.files,
+                *(each.subject for each in broken),
+            ),
             findings=(
                 *(self._finding(each, given, whole, subject) for each in problems),
                 *(self._poisonous(each, given, whole, subject) for each in poison),
                 *self._ignored(given, whole, subject),
             ),
-            obstacles=tuple(
-                finding(
-                    each.rule,
-                    one_line(each.message),
-                    location=self._place(each.pointer, given, whole),
-                    subject=subject,
-                    hint=each.hint,
-                )
-                for each in whole.problems
+            obstacles=(
+                *(self._obstacle(each, given, whole, subject) for each in whole.problems),
+                *broken,
             ),
         )
+
+    def _obstacle(
+        self, problem: SharedTypeProblem, given: DefinitionText, whole: Expansion, subject: str
+    ) -> Finding:
+        return finding(
+            problem.rule,
+            one_line(problem.message),
+            location=self._place(problem.pointer, given, whole),
+            subject=subject,
+            hint=problem.hint,
+        )
+
+    def _broken(self) -> Iterator[Finding]:
+        """The files of shared types that are not JSON: the same findings for all who lack one."""
+        for file, (text, error) in self._shared.broken.items():
+            found = json_mistake(text, str(error), error.offset)
+            yield finding(
+                "AVRO-P001",
+                one_line(f"{_NO_JSON}{found.message}"),
+                location=JsonPositions(file, text).at_offset(found.offset),
+                subject=file,
+                hint=one_line(found.hint),
+            )
 
     def _expanded(self, given: DefinitionText) -> Expansion | None:
         try:

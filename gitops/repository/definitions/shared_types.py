@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from gitops.compatibility.avro.depth import deep_enough
 from gitops.compatibility.avro.json_text import JsonTextError, read_json
@@ -23,6 +24,8 @@ from gitops.repository.definitions.named_types import (
     namespace_of,
 )
 from gitops.repository.sources import Sources
+
+_TYPES: Final = "types/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,21 @@ class SharedTypes:
         """The full names of all of them."""
         return self._index
 
+    @cached_property
+    def broken(self) -> Mapping[str, tuple[str, JsonTextError]]:
+        """The text and what is wrong with it, of files below types/ that are not JSON.
+
+        Nobody knows what they define, so a type that is not found may be theirs.
+        """
+        found = {}
+        for file in self._sources.paths:
+            if file.startswith(_TYPES) and file.endswith(".avsc"):
+                with suppress(UnreadableFileError, UnicodeDecodeError, RecursionError):
+                    text = self._sources.data(file).decode()
+                    if wrong := _wrong(text):
+                        found[file] = text, wrong
+        return found
+
     def expand(self, text: str, own_file: str | None) -> Expansion:
         """`text` with shared types put in; raises JsonTextError, RecursionError."""
         with deep_enough(text):
@@ -106,6 +124,15 @@ class SharedTypes:
             # Reported where a manifest names the file; nobody can use what it defines.
             return []
         return [SharedType(name=name, file=file, pointer=at, node=node) for name, at, node in found]
+
+
+def _wrong(text: str) -> JsonTextError | None:
+    try:
+        with deep_enough(text):
+            read_json(text)
+    except JsonTextError as error:
+        return error
+    return None
 
 
 class _Expander:

@@ -160,3 +160,44 @@ def _file_names(descriptor_set: str) -> list[str]:
 
     read = FileDescriptorSet.FromString(base64.b64decode(descriptor_set))
     return [file.name for file in read.file]
+
+
+_AVRO = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: AVRO, definition: %s.avsc}\n"
+
+
+def _names_money(name: str) -> str:
+    field = {"name": "m", "type": "shop.Money"}
+    return json.dumps({"type": "record", "name": name, "fields": [field]})
+
+
+def test_a_broken_shared_type_is_one_error_where_it_is_broken() -> None:
+    tree = repository(
+        {
+            f"{_ORDERS}/a.yaml": _AVRO % "a",
+            f"{_ORDERS}/a.avsc": _names_money("A"),
+            f"{_ORDERS}/b.yaml": _AVRO % "b",
+            f"{_ORDERS}/b.avsc": _names_money("B"),
+            "types/money.avsc": '{\n  "type": \n',
+        }
+    )
+    loaded = load(tree)
+    (found,) = [
+        *loaded.findings,
+        *(each for source in loaded.topics.values() for each in source.findings),
+    ]
+    assert found.rule == "AVRO-P001"
+    assert found.message.startswith("not JSON")
+    assert found.location is not None
+    assert found.location.file == "types/money.avsc"
+    assert found.location.line > 0
+
+
+def test_a_broken_shared_type_that_nobody_lacks_is_only_unused() -> None:
+    tree = repository(
+        {
+            f"{_ORDERS}/a.yaml": _AVRO % "a",
+            f"{_ORDERS}/a.avsc": '{"type": "record", "name": "A", "fields": []}',
+            "types/money.avsc": "{",
+        }
+    )
+    assert [each.rule for each in load(tree).findings] == ["REPO-R023"]
