@@ -100,6 +100,11 @@ class Runner:
         return _EXPRESSION.sub(lambda found: self.expressions[found[1]], text)
 
 
+def handed_over(runner: Runner, planned: Ran) -> None:
+    """What GitHub does between the two jobs: the artifact and the outputs of the first."""
+    runner.expressions["needs.plan.outputs.digest"] = planned.outputs["digest"]
+
+
 def steps_of(path: Path, job: str = "") -> dict[str, dict[str, Any]]:
     """The `run` steps of a workflow's job, or of a composite action, by name and in order."""
     content = yaml.safe_load(path.read_text("utf-8"))

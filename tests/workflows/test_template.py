@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,19 +12,17 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from gitops.repository.template import copy_template, template_root
+from gitops.repository.template import template_root
 from tests.support.command_line import PROGRAM
 from tests.support.github_stand_in import TOKEN, GitHubStandIn, Stored, github_stand_in
-from tests.support.pull_requests import HAS_CHECK, break_schema, git_repository, pull_request
-from tests.support.workflow_steps import Ran, Runner, steps_of
+from tests.support.pull_requests import HAS_CHECK, break_schema, pull_request
+from tests.support.workflow_steps import Runner, handed_over, steps_of
 
 GITHUB: Final = template_root() / ".github"
 INSTALL: Final = steps_of(GITHUB / "actions" / "pulsar-gitops" / "action.yml")["Install"]
 WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
 PLAN: Final = steps_of(GITHUB / "workflows" / "apply.yml", "plan")["Plan"]
 APPLY: Final = steps_of(GITHUB / "workflows" / "apply.yml", "apply")["Apply"]
-RECORD: Final = steps_of(GITHUB / "workflows" / "apply.yml", "apply")["Record"]
-PROPOSE: Final = steps_of(GITHUB / "workflows" / "apply.yml", "record")["Propose"]
 RELAY: Final = steps_of(GITHUB / "workflows" / "comment.yml", "comment")["Comment"]
 DRIFT: Final = steps_of(GITHUB / "workflows" / "drift.yml", "drift")
 CHECK: Final = steps_of(GITHUB / "workflows" / "check.yml", "check")
@@ -36,20 +33,6 @@ def github() -> Iterator[GitHubStandIn]:
     """GitHub, with pull request #7."""
     with github_stand_in() as stand_in:
         yield stand_in
-
-
-@pytest.fixture
-def runner(tmp_path: Path) -> Runner:
-    """A runner with the template checked out, for the embedded registry."""
-    workspace = tmp_path / "workspace"
-    copy_template(workspace)
-    expressions = {
-        "vars.PULSAR_REGISTRY": "local",
-        "secrets.PULSAR_TOKEN": "",
-        "github.token": TOKEN,
-        "steps.python.outputs.python-path": sys.executable,
-    }
-    return Runner(root=tmp_path / "runner", workspace=workspace, expressions=expressions)
 
 
 def schema_of(runner: Runner) -> Path:
@@ -137,11 +120,6 @@ def test_what_the_requirement_names_comes_onto_the_path(runner: Runner) -> None:
 # ---------------------------------------------------------------------------- apply.yml
 
 
-def handed_over(runner: Runner, planned: Ran) -> None:
-    """What GitHub does between the two jobs: the artifact and the outputs of the first."""
-    runner.expressions["needs.plan.outputs.digest"] = planned.outputs["digest"]
-
-
 def test_the_reviewed_plan_is_applied(runner: Runner) -> None:
     planned = runner.run(PLAN)
     handed_over(runner, planned)
@@ -161,49 +139,6 @@ def test_the_reviewed_plan_is_applied(runner: Runner) -> None:
 def test_who_meets_the_cluster_may_not_write_and_who_may_write_meets_no_cluster() -> None:
     assert JOBS["apply.apply"]["permissions"] == {"contents": "read"}
     assert "PULSAR_TOKEN" not in str(JOBS["apply.record"])
-
-
-GH: Final = """#!/bin/sh
-echo "$@" >>"$CALLS"
-if [ "$2" = list ]; then cat "$OPEN"; else echo 1 >"$OPEN"; fi
-"""
-
-
-def test_the_history_after_an_apply_becomes_one_pull_request(
-    runner: Runner, tmp_path: Path
-) -> None:
-    calls, opened = tmp_path / "calls", tmp_path / "open"
-    opened.write_text("0\n")
-    stub = runner.root / "stub" / "gh"
-    stub.parent.mkdir()
-    stub.write_text(GH)
-    stub.chmod(0o755)
-    runner.path.insert(0, str(stub.parent))
-    runner.environment |= {"CALLS": str(calls), "OPEN": str(opened)}
-    runner.expressions["github.ref_name"] = "main"
-    remote = tmp_path / "remote.git"
-    git_repository(runner.workspace)
-    for words in (["init", "--quiet", "--bare", str(remote)], ["remote", "add", "origin", remote]):
-        subprocess.run(["git", *words], cwd=runner.workspace, check=True)
-    handed_over(runner, runner.run(PLAN))
-
-    ran = [runner.run(step) for step in (APPLY, RECORD, PROPOSE, PROPOSE)]
-    (runner.workspace / "snapshots" / "more.json").write_text("{}")
-    ran.append(runner.run(PROPOSE))
-
-    assert [each.code for each in ran] == [0] * 5, [each.printed for each in ran]
-    assert "is up to date" in ran[3].summary
-    pushed = subprocess.run(
-        ["git", "ls-tree", "-r", "--name-only", "pulsar-gitops/snapshot-local"],
-        cwd=remote,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.splitlines()
-    assert "snapshots/local/shop/payments/captured.json" in pushed
-    assert "snapshots/more.json" in pushed
-    verbs = [line.split()[1] for line in calls.read_text().splitlines() if line.startswith("pr ")]
-    assert verbs == ["list", "create", "list"]
 
 
 def test_a_refused_schema_makes_no_plan(runner: Runner) -> None:

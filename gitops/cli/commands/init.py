@@ -24,4 +24,8 @@ def init(
     say("  pulsar-gitops validate")
     say("  pulsar-gitops plan --out plan.json")
     say("  pulsar-gitops apply plan.json")
+    above = [each for each in directory.resolve().parents if (each / ".git").exists()]
+    if above and not (directory / ".git").exists():
+        say(f"GitHub looks for workflows in {above[0] / '.github'} only: see docs/how-to/")
+        say('set-up-github.md, "In a folder of another repository"')
     return Exit.GOOD

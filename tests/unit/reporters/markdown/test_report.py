@@ -34,7 +34,6 @@ from tests.support.checks import (
     PRODUCTION,
     REFUSAL,
     REVERT,
-    SNEAKED,
     STAGING,
     UNKNOWN_KEY,
 )
@@ -365,54 +364,3 @@ def _check_poisoned(report: CheckReport) -> None:
 
 def test_a_revert_explains_itself() -> None:
     assert REVERT.message in markdown(CHECK)
-
-
-def test_one_registry_needs_no_column_and_one_topic_no_click() -> None:
-    text = markdown(_with(replace(STAGING, actions=())))
-
-    assert "| Topic | Type | Versions | Strategy | Verdict | Upgrade first |\n" in text
-    assert "| `shop/payments/captured` | AVRO | v7&nbsp;→&nbsp;– | FULL |" in text
-    assert "<details open><summary>✗ <b>shop/payments/captured</b>: the new schema" in text
-    assert "| Topic | Registry |" in markdown(CHECK)
-    assert "<details open>" not in markdown(CHECK)
-
-
-def test_a_title_ends_with_a_whole_word() -> None:
-    long = replace(REFUSAL, message=" ".join(["mend"] * 40))
-    notice = replace(_HELD, findings=(long,))
-    text = markdown(_with(replace(STAGING, actions=(), notices=(notice,))))
-
-    assert "mend …</summary>" in text
-
-
-def test_the_reason_of_what_a_loosened_policy_lets_in_is_given_once() -> None:
-    let_in = finding("CHECK-R004", f"accepted only so; before: {SNEAKED.message}", subject="w")
-    check = replace(CHECK.registries[0], plan=replace(PRODUCTION, notices=(), findings=()))
-    text = markdown(replace(_PLAIN, registries=(check,), findings=(let_in,)))
-
-    assert "\n  accepted only so\n" in text
-    assert text.count("reader field `legacy` has no default") == 1
-
-
-def test_what_is_not_known_stands_in_lines_of_its_own_the_reason_for_it_last() -> None:
-    history = replace(CHECK.registries[1].history, limits=("No `snapshot`.", "Much is unknown."))
-    text = markdown(replace(_PLAIN, registries=(replace(CHECK.registries[1], history=history),)))
-
-    assert ("<sub>⚠ Much is unknown.</sub><br>\n<sub>⚠ No `snapshot`.</sub><br>\n") in text
-
-
-def test_a_commit_is_named_once_and_short() -> None:
-    text = markdown(replace(_PLAIN, reference=CHECK.base))
-
-    assert "compared with `4d7f2a9` · " in text
-    assert CHECK.base not in text
-
-
-def test_shared_types_and_clients_are_named() -> None:
-    text = markdown(CHECK)
-
-    assert (
-        "- `types/money.avsc` reaches `shop/payments/captured`, `shop/orders/order-created`\n"
-        in (text)
-    )
-    assert "- 1 client: `billing`\n" in text

@@ -1,0 +1,25 @@
+"""What `init` says about where it writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.command_line import CommandLine
+
+
+def test_in_a_folder_of_another_repository_it_says_where_github_looks(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+
+    ran = command("init", tmp_path / "schemas")
+
+    assert ran.code == 0
+    assert f"GitHub looks for workflows in {tmp_path / '.github'} only" in ran.out + ran.err
+
+
+def test_a_repository_of_its_own_needs_no_such_word(command: CommandLine, tmp_path: Path) -> None:
+    ran = command("init", tmp_path / "schemas")
+
+    assert ran.code == 0
+    assert "GitHub looks" not in ran.out + ran.err

@@ -1,0 +1,26 @@
+"""A runner for the steps of the template's workflows."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitops.repository.template import copy_template
+from tests.support.github_stand_in import TOKEN
+from tests.support.workflow_steps import Runner
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    """A runner with the template checked out, for the embedded registry."""
+    workspace = tmp_path / "workspace"
+    copy_template(workspace)
+    expressions = {
+        "vars.PULSAR_REGISTRY": "local",
+        "secrets.PULSAR_TOKEN": "",
+        "github.token": TOKEN,
+        "steps.python.outputs.python-path": sys.executable,
+    }
+    return Runner(root=tmp_path / "runner", workspace=workspace, expressions=expressions)
