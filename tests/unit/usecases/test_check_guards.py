@@ -1,0 +1,177 @@
+"""What a change may not do by itself: its own limits, policies, recorded history."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitops.model.check import HistorySource, RegistryCheck
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import TopicName
+from gitops.model.plan import RefusedSchema
+from gitops.registry.embedded.registry import EmbeddedRegistry
+from tests.support.git_repos import GitRepository
+from tests.unit.usecases.test_check import (
+    FILES,
+    FOLDER,
+    avro,
+    manifest,
+    record,
+    report,
+    with_default,
+)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepository:
+    made = GitRepository(tmp_path / "repo")
+    made.commit(FILES)
+    return made
+
+
+def test_a_change_does_not_allow_its_own_deletion(repo: GitRepository) -> None:
+    settings = FILES["gitops.yaml"] + "safety: {allowDeletions: true}\nrules: {CHECK-R001: off}\n"
+    repo.write({"gitops.yaml": settings, f"{FOLDER}/status.yaml": None})
+    found = {each.rule: each.severity for each in report(repo).findings}
+    assert found == {"CHECK-R001": Severity.ERROR, "CHECK-R006": Severity.WARNING}
+
+
+def test_a_change_does_not_switch_off_a_rule_about_its_files(repo: GitRepository) -> None:
+    settings = FILES["gitops.yaml"] + "rules: {REPO-R023: off}\n"
+    repo.write({"gitops.yaml": settings, f"{FOLDER}/left.avsc": avro("Left", "a")})
+    assert "REPO-R023" in {each.rule for each in report(repo).findings}
+
+
+def breaking(repo: GitRepository) -> tuple[RegistryCheck, RefusedSchema]:
+    repo.write({f"{FOLDER}/created.avsc": with_default(0)})
+    (one,) = report(repo).registries
+    (refused,) = one.plan.notices
+    assert isinstance(refused, RefusedSchema)
+    return one, refused
+
+
+def test_no_waiver_is_proposed_from_the_history_of_git(repo: GitRepository) -> None:
+    """A fingerprint holds for the registry's versions, which git does not know."""
+    repo.commit({f"{FOLDER}/created.avsc": with_default("")})
+    one, refused = breaking(repo)
+    assert one.history.source is HistorySource.GIT
+    assert refused.waiver is None
+    assert one.history.limits[-1].startswith("No waiver is proposed")
+
+
+def test_a_waiver_of_the_snapshot_says_so(repo: GitRepository) -> None:
+    record(repo, with_default(""))
+    repo.commit({f"{FOLDER}/created.avsc": with_default("")})
+    one, refused = breaking(repo)
+    assert one.history.source is HistorySource.SNAPSHOT
+    assert refused.waiver is not None
+    assert refused.waiver.fits == "it fits the versions of the snapshot"
+
+
+def test_a_history_of_git_without_a_refusal_speaks_of_no_waiver(repo: GitRepository) -> None:
+    repo.write({f"{FOLDER}/created.avsc": with_default("")})
+    (one,) = report(repo).registries
+    assert not [each for each in one.history.limits if "waiver" in each]
+
+
+def test_a_registry_that_a_change_brings_along_is_not_asked(repo: GitRepository) -> None:
+    """Its author would decide what the change is compared with."""
+    live = EmbeddedRegistry("local", repo.root / "x.db")
+    live.create_namespace(TopicName.parse("shop/orders/created").namespace)
+    live.close()
+    assert report(repo).registries[0].history.source is HistorySource.REGISTRY
+
+    repo.git("switch", "--quiet", "--create", "pr")
+    repo.commit()
+    (one,) = report(repo).registries
+    assert one.history.source is HistorySource.GIT
+    assert any("is committed" in limit for limit in one.history.limits)
+
+
+SPACE = "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
+
+
+def told(repo: GitRepository, rule: str) -> list[Finding]:
+    return [each for each in report(repo).findings if each.rule == rule]
+
+
+@pytest.mark.parametrize("left", [None, SPACE])
+def test_a_policy_that_is_managed_no_more(repo: GitRepository, left: str | None) -> None:
+    file = f"{FOLDER}/namespace.yaml"
+    repo.commit({file: f"{SPACE}schemaCompatibilityStrategy: FULL\n"})
+    repo.write({file: left})
+    (found,) = told(repo, "CHECK-R003")
+    assert found.severity is Severity.WARNING
+    assert "schemaCompatibilityStrategy of namespace shop/orders is no longer" in found.message
+    assert "FULL" in found.message
+    assert found.location is not None
+    assert (found.location.file, found.location.line) == (file, 4)
+    assert found.location.in_base
+
+
+def test_a_policy_that_is_another_one_is_still_managed(repo: GitRepository) -> None:
+    file = f"{FOLDER}/namespace.yaml"
+    repo.commit({file: f"{SPACE}schemaCompatibilityStrategy: BACKWARD\n"})
+    repo.write({file: f"{SPACE}schemaCompatibilityStrategy: FULL\n"})
+    assert not told(repo, "CHECK-R003")
+
+
+def test_a_policy_of_a_topic_that_is_managed_no_more(repo: GitRepository) -> None:
+    file = f"{FOLDER}/status.yaml"
+    policies = "policies: {schemaCompatibilityStrategy: FULL}\n"
+    repo.commit({file: manifest("type: STRING", policies)})
+    repo.write({file: manifest("type: STRING")})
+    (found,) = told(repo, "CHECK-R003")
+    assert "of topic shop/orders/status is no longer managed" in found.message
+
+
+def test_a_new_namespace_without_policies(repo: GitRepository) -> None:
+    repo.write({"namespaces/shop/new/status.yaml": manifest("type: STRING")})
+    (found,) = told(repo, "CHECK-R003")
+    assert found.severity is Severity.INFO
+    assert "namespace shop/new is new here" in found.message
+    space = f"{SPACE}schemaCompatibilityStrategy: FULL\n".replace("orders", "new")
+    repo.write({"namespaces/shop/new/namespace.yaml": space})
+    assert not told(repo, "CHECK-R003")
+
+
+def test_a_new_topic_in_a_namespace_that_never_had_a_file(repo: GitRepository) -> None:
+    repo.write({f"{FOLDER}/other.yaml": manifest("type: STRING")})
+    assert not told(repo, "CHECK-R003")
+
+
+def test_snapshots_that_are_edited_or_deleted(repo: GitRepository) -> None:
+    record(repo, avro("Created", "a"))
+    assert not told(repo, "CHECK-R007"), "a first snapshot edits nothing"
+    repo.commit()
+    space, topic = "snapshots/local/shop/orders.json", "snapshots/local/shop/orders/created.json"
+    repo.write({topic: None})
+    (found,) = told(repo, "CHECK-R007")
+    assert found.message.endswith(f": {topic}")
+    assert found.location == Location(file=topic, in_base=True)
+    repo.write({space: (repo.root / space).read_text() + "\n"})
+    (found,) = told(repo, "CHECK-R007")
+    assert found.message.endswith(f": {space}, {topic}")
+    assert found.location == Location(file=space)
+
+
+def test_guards_stand_at_a_line(repo: GitRepository) -> None:
+    settings = FILES["gitops.yaml"] + "safety:\n  allowDeletions: true\n"
+    repo.write({"gitops.yaml": settings, f"{FOLDER}/status.yaml": None})
+    places = {each.rule: each.location for each in report(repo).findings}
+    assert [str(places[rule]) for rule in ("CHECK-R001", "CHECK-R006")] == [
+        f"{FOLDER}/status.yaml:1:1",
+        "gitops.yaml:6:19",
+    ]
+
+
+def test_a_revert_is_found_at_its_definition(repo: GitRepository) -> None:
+    old, new = avro("Created", "a"), with_default("")
+    record(repo, old, new)
+    repo.commit({f"{FOLDER}/created.avsc": new})
+    repo.write({f"{FOLDER}/created.avsc": old})
+    (one,) = report(repo).registries
+    (found,) = [each for each in one.plan.findings if each.rule == "PLAN-R003"]
+    assert found.location is not None
+    assert str(found.location) == f"{FOLDER}/created.avsc:1:1"
