@@ -156,6 +156,7 @@ STEPS: Final = (
         code=1,
         findings=(
             f"CHECK-R001 {PAYMENTS}/captured.yaml",
+            f"CHECK-R003 {PAYMENTS}/namespace.yaml",
             "CLIENT-R005 clients/billing.yaml",
             "CLIENT-R005 clients/checkout.yaml",
         ),
@@ -270,7 +271,11 @@ STEPS: Final = (
             "order-by-customer same as v0",
             "order-created same as v2",
         ),
-        findings=("PLAN-R003 -",),
+        findings=(
+            f"PLAN-R003 {ORDERS}/order-by-customer.yaml",
+            f"PLAN-R003 {CREATED}",
+            f"PLAN-R003 {CAPTURED}",
+        ),
         merged=False,
     ),
     Step(
@@ -358,7 +363,7 @@ STEPS: Final = (
         name="that is reverted",
         edit=lambda s: s.revert(PAIR_MERGE),
         plan=("order-by-customer same as v1",),
-        findings=("PLAN-R003 -",),
+        findings=(f"PLAN-R003 {ORDERS}/order-by-customer.yaml",),
         touched=("order-by-customer",),
         merged=False,
     ),
