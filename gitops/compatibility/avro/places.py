@@ -6,6 +6,8 @@ type by a walk over the definition, which only they pay for who ask.
 
 from __future__ import annotations
 
+from typing import Final
+
 from gitops.compatibility.avro.schema import (
     Array,
     Enum,
@@ -18,6 +20,8 @@ from gitops.compatibility.avro.schema import (
     Union,
 )
 
+_FEW: Final = 4
+
 
 class Places:
     """Of the definition whose top is `schema`."""
@@ -26,6 +30,7 @@ class Places:
         self._top = schema
         self._named: dict[int, str] = {}
         self._order: dict[int, dict[str, int]] = {}
+        self._asked = 0
 
     def of(self, named: Named) -> str:
         """Where a named type of the definition is defined."""
@@ -37,11 +42,18 @@ class Places:
 
     def field(self, record: Record, field: Field) -> str:
         """Where a field of a record of the definition stands."""
+        return f"{self.of(record)}/fields/{self._index(record, field)}"
+
+    def _index(self, record: Record, field: Field) -> int:
+        """Most who ask ask for one or two: an order of all fields pays only after that."""
+        self._asked += 1
+        if self._asked <= _FEW:
+            return record.all_fields.index(field)
         order = self._order.get(id(record))
         if order is None:
             order = {each.name: index for index, each in enumerate(record.all_fields)}
             self._order[id(record)] = order
-        return f"{self.of(record)}/fields/{order[field.name]}"
+        return order[field.name]
 
     def path(self, record: Record, field: Field) -> str:
         """How a person names a field: dotted names, `[]` for items, `{}` for values."""

@@ -59,6 +59,8 @@ class Resolver:
 
     def resolve(self, writer: Schema, reader: Schema) -> Action:
         """How `reader` takes what `writer` wrote; raises UnusableDefaultError."""
+        if isinstance(writer, Record) and isinstance(reader, Record):
+            return self._record(writer, reader)
         if isinstance(writer, Union):
             return self._writer_union(writer, reader)
         if writer.kind == reader.kind:
@@ -73,8 +75,6 @@ class Resolver:
         if isinstance(writer, Primitive):
             return _NOTHING
         match writer, reader:
-            case Record(), Record():
-                return self._record(writer, reader)
             case Array(), Array():
                 return Items(step="[]", action=self.resolve(writer.items, reader.items))
             case Map(), Map():
