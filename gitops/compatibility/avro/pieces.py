@@ -97,14 +97,19 @@ def cut_type(text: bytes) -> dict[str, Json] | None:
         found = _TYPE.decode(text)
     except _NO_JSON:
         return _cut_record(text)
+    node = _members(found)
+    if len(text) > _UNSEEN and len(text) - sum(map(len, node.values())) > _UNSEEN:
+        return None
+    return _with_parts(node)
+
+
+def _members(found: _Record | _Enum | _Array | _Map) -> dict[str, Json]:
     node: dict[str, Json] = {"type": found.__struct_config__.tag}
-    unseen = len(text)
     for name in found.__struct_fields__:
         value = getattr(found, name)
         if value is not UNSET:
-            unseen -= len(value)
             node[name] = value
-    return None if unseen > _UNSEEN else _with_parts(node)
+    return node
 
 
 def _with_parts(node: dict[str, Json]) -> dict[str, Json] | None:
@@ -151,6 +156,8 @@ def cut_field(piece: bytes) -> FieldText | None:
         found = _FIELD.decode(piece)
     except _NO_JSON:
         return None
+    if len(piece) <= _UNSEEN:
+        return found
     seen = len(found.name) + len(found.type) + (0 if found.default is UNSET else len(found.default))
     if found.doc is not UNSET:
         seen += len(found.doc)

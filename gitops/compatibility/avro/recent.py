@@ -40,8 +40,10 @@ class Recent(Generic[_K, _V]):
     def get_each(self, keys: Sequence[_K]) -> list[_V | None]:
         """`get` for many, which are mostly young."""
         found = list(map(self._young.get, keys))
-        if self._old and None in found:
-            return [self.get(k) if v is None else v for k, v in zip(keys, found, strict=True)]
+        old = self._old
+        if old and None in found:
+            pairs = zip(keys, found, strict=True)
+            return [self.get(k) if v is None and k in old else v for k, v in pairs]
         return found
 
     def put(self, key: _K, value: _V) -> None:

@@ -77,7 +77,7 @@ def test_a_broken_file_is_left_alone_and_the_others_are_laid_out(
     broken.write_text("kind: [\n")
     done = command("fmt", "--repo", untidy)
     assert done.code == 1
-    assert f"left alone {ORDERS}/order-created.yaml:2:1  REPO-R001 not YAML" in done.out
+    assert f"left alone {ORDERS}/order-created.yaml:1:7  REPO-R001 not YAML" in done.out
     assert "2 changed, 12 in order, 1 left alone" in done.out
     assert broken.read_text() == "kind: [\n"
 
