@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gitops.model.errors import UsageError
+from gitops.usecases.history_choice import HistoryChoice
 
 
 class Format(StrEnum):
@@ -86,6 +87,17 @@ WaiversFolder = Annotated[
     ),
 ]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colours (also NO_COLOR).")]
+
+BaseRef = Annotated[
+    str, typer.Option("--base", metavar="REF", help="What the change is to be merged into.")
+]
+HeadRef = Annotated[
+    str | None,
+    typer.Option("--head", metavar="REF", help="The change.", show_default="the folder"),
+]
+HistorySource = Annotated[
+    HistoryChoice, typer.Option("--history", help="Where known versions come from.")
+]
 
 HERE = Path()
 """The default of `--repo`."""

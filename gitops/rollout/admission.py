@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from gitops.compatibility.consumers import check_consumer
 from gitops.compatibility.decision import StoredHistory
-from gitops.compatibility.payload import PayloadError, as_kept, to_stored
+from gitops.compatibility.payload import PayloadError, as_kept, to_info, to_stored
 from gitops.compatibility.registration import CANDIDATE, NOT_REGISTERED, find_registered
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.world import Role, TopicWorld, Use
@@ -22,6 +23,13 @@ def histories(topic: TopicWorld) -> list[StoredHistory]:
             StoredHistory(entries=(*last.entries, entry), next_version=last.next_version + 1)
         )
     return found
+
+
+def readable(history: StoredHistory) -> Iterator[tuple[int, SchemaInfo]]:
+    """The versions as clients know them; one that cannot be read is nobody's."""
+    for version, stored in history.entries:
+        with suppress(PayloadError):
+            yield version, to_info(stored)
 
 
 def why_refused(use: Use, topic: TopicWorld, history: StoredHistory) -> str | None:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gitops.compatibility.payload import to_info
 from gitops.model.names import TopicName
 from gitops.model.rollout import (
     Block,
@@ -25,7 +24,7 @@ from gitops.model.rollout import (
     Upgrade,
 )
 from gitops.model.schema import SchemaInfo
-from gitops.rollout.admission import histories, why_refused
+from gitops.rollout.admission import histories, readable, why_refused
 from gitops.rollout.reading import why_unreadable
 from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema, World
 
@@ -94,6 +93,7 @@ class _Topic:
         self.topic = topic
         self.found = found
         self.histories = histories(topic)
+        self.retained = list(readable(topic.history))
         self.registers = [
             Register(topic.topic, before.next_version) for before, _ in pairwise(self.histories)
         ]
@@ -203,8 +203,7 @@ class _Topic:
         """What an old consumer could read and a new one cannot has to be gone first."""
         if not consumer.service.changes or consumer.after is None:
             return
-        for version, stored in self.topic.history.entries:
-            written = to_info(stored)
+        for version, written in self.retained:
             why = why_unreadable(consumer.after, written)
             if why is None or (consumer.before and why_unreadable(consumer.before, written)):
                 continue

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from gitops.compatibility.payload import PayloadError, to_info
 from gitops.model.clients import Client, ClientSchema, Consumes, Produces, VersionPin
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
-from gitops.rollout.admission import histories
+from gitops.rollout.admission import histories, readable
 from gitops.rollout.reading import kind_of
 from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema
 
@@ -22,6 +21,7 @@ class Services:
 
     topics: Mapping[TopicName, TopicWorld]
     findings: list[Finding] = field(default_factory=list)
+    _known: dict[TopicName, dict[int, SchemaInfo]] = field(default_factory=dict)
 
     def of(self, base: Iterable[Client], head: Iterable[Client]) -> tuple[Service, ...]:
         """Every client that uses one of the topics before the change or after it, by name.
@@ -67,15 +67,10 @@ class Services:
         return self._versions(topic).get(schema.version)
 
     def _versions(self, topic: TopicName) -> dict[int, SchemaInfo]:
-        """The live versions, and those that the change registers."""
-        last = histories(self.topics[topic])[-1]
-        found: dict[int, SchemaInfo] = {}
-        for version, stored in last.entries:
-            try:
-                found[version] = to_info(stored)
-            except PayloadError:
-                continue
-        return found
+        """The live versions, and those that the change registers; once for all their clients."""
+        if topic not in self._known:
+            self._known[topic] = dict(readable(histories(self.topics[topic])[-1]))
+        return self._known[topic]
 
     def _tell(
         self, client: Client, use: Consumes | Produces, version: int, *, exists: bool

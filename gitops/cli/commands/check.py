@@ -13,16 +13,9 @@ from gitops.usecases.history_choice import HistoryChoice
 
 
 def check(
-    base: Annotated[
-        str, typer.Option("--base", metavar="REF", help="What the change is to be merged into.")
-    ],
-    head: Annotated[
-        str | None,
-        typer.Option("--head", metavar="REF", help="The change.", show_default="the folder"),
-    ] = None,
-    history: Annotated[
-        HistoryChoice, typer.Option("--history", help="Where known versions come from.")
-    ] = HistoryChoice.AUTO,
+    base: options.BaseRef,
+    head: options.HeadRef = None,
+    history: options.HistorySource = HistoryChoice.AUTO,
     drift: Annotated[
         bool, typer.Option("--drift", help="Compare a live registry with the whole base, too.")
     ] = False,

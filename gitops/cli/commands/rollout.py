@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from gitops.cli import options
 from gitops.cli.options import HERE, TextOrJson
 from gitops.usecases.history_choice import HistoryChoice
 
 
 def rollout(
-    base: Annotated[
-        str, typer.Option("--base", metavar="REF", help="What the change is to be merged into.")
-    ],
-    head: Annotated[
-        str | None,
-        typer.Option("--head", metavar="REF", help="The change.", show_default="the folder"),
-    ] = None,
-    history: Annotated[
-        HistoryChoice, typer.Option("--history", help="Where known versions come from.")
-    ] = HistoryChoice.AUTO,
+    base: options.BaseRef,
+    head: options.HeadRef = None,
+    history: options.HistorySource = HistoryChoice.AUTO,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
