@@ -26,7 +26,7 @@ from gitops.model.rollout import (
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.admission import histories, readable, why_refused
 from gitops.rollout.reading import why_unreadable
-from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema, World
+from gitops.rollout.world import Role, Service, TopicWorld, Use, World
 
 
 def constraints(world: World) -> Constraints:
@@ -67,18 +67,21 @@ def _uses(uses: Iterable[Use], topic: TopicName) -> list[Use]:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One service on one side of the topic, before and after its upgrade (None: not there)."""
+    """One service on one side of the topic, before and after its upgrade (none: not there).
+
+    Several uses are several subscriptions, each of which has to work.
+    """
 
     service: Service
-    before: Use | None
-    after: Use | None
+    before: tuple[Use, ...]
+    after: tuple[Use, ...]
 
     @property
     def name(self) -> str:
         return self.service.name
 
     @property
-    def states(self) -> tuple[Use | None, Use | None]:
+    def states(self) -> tuple[tuple[Use, ...], tuple[Use, ...]]:
         return self.before, self.after
 
     @property
@@ -118,13 +121,14 @@ class _Topic:
             before = [use for use in _uses(one.before, self.topic.topic) if use.role is role]
             after = [use for use in _uses(one.after, self.topic.topic) if use.role is role]
             if before or after:
-                yield _Side(one, _joined(before), _joined(after))
+                yield _Side(one, tuple(before), tuple(after))
 
-    def _refusals(self, use: Use | None) -> list[str | None]:
+    def _refusals(self, uses: Iterable[Use]) -> list[str | None]:
         """Why the client is refused, after 0, 1, … registrations."""
-        if use is None:
-            return [None] * len(self.histories)
-        return [why_refused(use, self.topic, history) for history in self.histories]
+        return [
+            next((why for use in uses if (why := why_refused(use, self.topic, history))), None)
+            for history in self.histories
+        ]
 
     def _admission(self, side: _Side) -> None:
         """Old clients reconnect until they upgrade, new ones from then on."""
@@ -201,11 +205,11 @@ class _Topic:
 
     def _retained(self, consumer: _Side, producers: list[_Side]) -> None:
         """What an old consumer could read and a new one cannot has to be gone first."""
-        if not consumer.service.changes or consumer.after is None:
+        if not consumer.service.changes or not consumer.after:
             return
         for version, written in self.retained:
-            why = why_unreadable(consumer.after, written)
-            if why is None or (consumer.before and why_unreadable(consumer.before, written)):
+            why = _why_any(consumer.after, written)
+            if why is None or _why_any(consumer.before, written):
                 continue
             drain = Drain(self.topic.topic, version)
             reason = f"the new {consumer.name} cannot read retained messages of v{version}: {why}"
@@ -216,7 +220,7 @@ class _Topic:
     def _stops_writing(self, producer: _Side, written: SchemaInfo, drain: Drain) -> None:
         """What is drained must not be written when it is drained."""
         reason = f"{producer.name} still writes v{drain.version}"
-        writes = [use is not None and written in use.schemas for use in producer.states]
+        writes = [any(written in use.schemas for use in uses) for uses in producer.states]
         if all(writes):
             self.found.block(reason, drain)
         elif writes[0]:
@@ -228,7 +232,7 @@ class _Topic:
         delete = Delete(self.topic.topic)
         self.found.steps.add(delete)
         for side in sides:
-            if side.after is not None:
+            if side.after:
                 self.found.block(f"{side.name} still uses {self.topic.topic}", side.upgrade, delete)
             else:
                 self.found.order(side.upgrade, delete, f"{side.name} uses the topic until then")
@@ -240,18 +244,11 @@ class _Topic:
         return f"{reader}{consumer.name} cannot read what {what}: {why}"
 
 
-def _joined(uses: list[Use]) -> Use | None:
-    """The uses of one side as one: several subscriptions, or several kinds of event."""
-    if not uses:
-        return None
-    every: list[UsedSchema] = []
-    for schema in (schema for use in uses for schema in use.schemas):
-        if schema not in every:
-            every.append(schema)
-    return Use(topic=uses[0].topic, role=uses[0].role, schemas=tuple(every))
+def _why(consumers: Iterable[Use], producers: Iterable[Use]) -> str | None:
+    written = [schema for use in producers for schema in use.schemas]
+    reasons = (why_unreadable(use, one) for use in consumers for one in written)
+    return next((why for why in reasons if why), None)
 
 
-def _why(consumer: Use | None, producer: Use | None) -> str | None:
-    if consumer is None or producer is None:
-        return None
-    return next((why for one in producer.schemas if (why := why_unreadable(consumer, one))), None)
+def _why_any(consumers: Iterable[Use], written: SchemaInfo) -> str | None:
+    return next((why for use in consumers if (why := why_unreadable(use, written))), None)

@@ -96,14 +96,9 @@ class _State:
     def uses(self, topic: TopicName, role: Role) -> Iterator[tuple[Service, Use]]:
         for service in self.world.services:
             upgraded = Upgrade(service.name) in self.done
-            its = [
-                use
-                for use in (service.after if upgraded else service.before)
-                if use.topic == topic and use.role is role
-            ]
-            if its:
-                schemas = [schema for use in its for schema in use.schemas]
-                yield service, Use(topic=topic, role=role, schemas=tuple(schemas))
+            for use in service.after if upgraded else service.before:
+                if use.topic == topic and use.role is role:
+                    yield service, use
 
     def drain(self) -> None:
         """Whatever nobody writes any more is gone at some time, and waiting harms nobody."""

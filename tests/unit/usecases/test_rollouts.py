@@ -216,3 +216,15 @@ def test_what_is_retained_has_to_go_before_a_reader_that_fails_on_it(repo: GitRe
     )
 
     assert _said(_steps(repo)) == ["Register v1", "checkout", "Drain v0", "billing"]
+
+
+def test_a_subscription_that_takes_all_hides_no_other_one(repo: GitRepository) -> None:
+    both = _client("billing", "consumes", "{version: 0}") + (
+        f"  - {{topic: {_TOPIC}, subscription: all, schema: AUTO_CONSUME}}\n"
+    )
+    loose = _FILES[f"{FOLDER}/namespace.yaml"].replace("BACKWARD", "ALWAYS_COMPATIBLE")
+    repo.commit({"clients/billing.yaml": both, f"{FOLDER}/namespace.yaml": loose})
+    repo.write({f"{FOLDER}/created.avsc": _avro(a="long", b="string")})
+
+    (last,) = [one for one in _steps(repo) if one.step == Upgrade("checkout")]
+    assert any("the old billing cannot read" in wait.reason for wait in last.waits_for)
