@@ -1,0 +1,133 @@
+"""A replay: what is read with what, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.samples import Sample
+from gitops.model.schema import SchemaInfo
+
+
+class Direction(Enum):
+    """Which side is new.
+
+    BACKWARD: data of a live version is read by the proposed schema. FORWARD: the same data,
+    rewritten with the proposed schema, is read by an older version or by a declared client.
+    """
+
+    BACKWARD = "backward"
+    FORWARD = "forward"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderSchema:
+    """Who reads. `name` is `proposed`, `v3`, or a client as `billing`; failures count if `gates`.
+
+    `name` and `direction` together are unique within a topic.
+    """
+
+    name: str
+    direction: Direction
+    schema: SchemaInfo
+    gates: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicReplay:
+    """What is replayed of one topic.
+
+    `versions` are the live ones, by number, as clients know them. `proposed` is the schema under
+    review, which may be the latest version itself. `forward_rows` bounds how many messages of
+    each version are rewritten for the forward direction: those whose `where` hashes lowest, so
+    that the choice does not depend on how the data is partitioned.
+    """
+
+    topic: TopicName
+    versions: Mapping[int, SchemaInfo]
+    proposed: SchemaInfo
+    readers: tuple[ReaderSchema, ...]
+    samples: tuple[Sample, ...]
+    strategy: SchemaCompatibilityStrategy
+    forward_rows: int = 10_000
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FailureExample:
+    """One row that failed.
+
+    `where` is the message id, or the file and the row in it. `message` is for a person. `value`
+    is what was read up to there, as text; None unless values are to be shown. A field that is
+    sensitive, and all in it, never stands in either.
+    """
+
+    where: str
+    message: str
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayFailure:
+    """Rows that failed for one reason at one path (`lines[].price`; empty for the whole row)."""
+
+    path: str
+    reason: str
+    rows: int
+    examples: tuple[FailureExample, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldReplay:
+    """What became of the values at one path, over the rows that could be read.
+
+    Counts are of values, so that an array counts each of its items. `read` are all that the
+    writer wrote and the reader took, `promoted` and `changed` among them; `changed` are other
+    values than were written (precision lost by a promotion, a symbol replaced by the enum's
+    default, text that is not UTF-8). `defaulted` are filled in from the reader's default,
+    `dropped` are not taken. `nulls` are those of `read` that are null. `symbols` are the values
+    of an enum, `branches` those of a union by branch.
+    """
+
+    path: str
+    read: int = 0
+    promoted: int = 0
+    changed: int = 0
+    defaulted: int = 0
+    dropped: int = 0
+    nulls: int = 0
+    symbols: Mapping[str, int] = field(default_factory=dict)
+    branches: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderReplay:
+    """What one reader made of the messages of one version (None: rows of no known version)."""
+
+    topic: TopicName
+    version: int | None
+    reader: str
+    direction: Direction
+    gates: bool
+    rows: int
+    failed: int
+    failures: tuple[ReplayFailure, ...] = ()
+    fields: tuple[FieldReplay, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayReport:
+    """All of a replay, sorted; the same data gives the same report, whatever the runner.
+
+    `complete` is False after an interruption: the numbers are those of what was done until then.
+    """
+
+    registry: str
+    engine: str
+    rows: int
+    readers: tuple[ReaderReplay, ...]
+    findings: tuple[Finding, ...] = ()
+    complete: bool = True

@@ -1,0 +1,1 @@
+"""Samples of a topic read with old and new schemas: sources, kernel, runners."""

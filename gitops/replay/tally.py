@@ -1,0 +1,50 @@
+"""Counts that add up: what leaves a worker, and what a report is made from."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from gitops.model.replay import Direction
+
+
+class Key(Struct, frozen=True, order=True):
+    """Whose counts: a topic, a version of its data (None: not known), a reader.
+
+    Rows of no known version or topic have no reader: their `reader` is empty.
+    """
+
+    topic: str
+    version: int | None
+    reader: str
+    direction: str = Direction.BACKWARD.value
+
+
+class Failed(Struct):
+    """Rows of one reason; `examples` are `(where, message, value)`, those that sort lowest."""
+
+    path: str
+    reason: str
+    rows: int = 0
+    examples: list[tuple[str, str, str | None]] = field(default_factory=list)
+
+
+class Counts(Struct):
+    """The counts of one path; `FieldReplay` says what they mean."""
+
+    read: int = 0
+    promoted: int = 0
+    changed: int = 0
+    defaulted: int = 0
+    dropped: int = 0
+    nulls: int = 0
+    symbols: dict[str, int] = field(default_factory=dict)
+    branches: dict[str, int] = field(default_factory=dict)
+
+
+class Tally(Struct):
+    """What one key counted."""
+
+    rows: int = 0
+    failed: int = 0
+    failures: list[Failed] = field(default_factory=list)
+    fields: dict[str, Counts] = field(default_factory=dict)
