@@ -34,6 +34,8 @@ class AvroChanges:
     def changed(self, schema: Json, most: int = 3) -> Json:
         """A copy with up to `most` changes, now and then none."""
         found = copy.deepcopy(schema)
+        if self.chance.maybe(0.04):
+            return self._aliased(found)
         for _ in range(self.chance.choice((0, 1, 1, 1, 2, most))):
             # Copied again: what a change puts in may be a constant, which must stay as it is.
             found = self._change(copy.deepcopy(found))
@@ -59,6 +61,20 @@ class AvroChanges:
         else:
             self._inner(node)
         return schema
+
+    def _aliased(self, schema: Json) -> Json:
+        """Aliases all over, so that names meet where a writer is seen with them."""
+        chance = self.chance
+        for node in _nodes(schema):
+            if "name" in node and chance.maybe(0.6):
+                node["aliases"] = chance.some(_NAMES, 3)
+            if isinstance(node.get("fields"), list):
+                for field in _fields(node):
+                    if chance.maybe(0.3):
+                        field["aliases"] = chance.some(FIELDS, 2)
+                    if chance.maybe(0.2):
+                        field["default"] = chance.choice(({}, [], self.schemas.default("int")))
+        return self._change(schema) if chance.maybe(0.5) else schema
 
     def _record(self, node: _Node) -> None:
         steps: tuple[Callable[[_Node], None], ...] = (

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from gitops.compatibility.avro import canonical, fields
+from gitops.compatibility.avro.defaults import IncompleteRecordError, is_valid_default
 from gitops.compatibility.avro.errors import JavaError
+from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.names import problem
 from gitops.compatibility.avro.places import Places
 from gitops.compatibility.avro.reading import make_union
@@ -17,6 +19,7 @@ from gitops.compatibility.avro.schema import (
     Field,
     Fixed,
     Map,
+    Missing,
     Record,
     Schema,
     Union,
@@ -134,5 +137,34 @@ class _Rewriter:
         at = self.places.field(record, old)
         kind = self.schema(old.type, f"{at}/type")
         if old.has_default:
-            fields.check_default(name, kind, old.default, at)
+            self._check_default(name, kind, old, at)
         return Field(name, kind, old.default, old.order, (), old.doc, old.props)
+
+    def _check_default(self, name: str, kind: Schema, old: Field, at: str) -> None:
+        """Java writes the type down to say that a default is none of it, which can fail first."""
+        if _is_refused(kind, old.default) and (twice := _defined_twice(kind)):
+            raise problem("redefined", f"{twice} is defined twice", at)
+        fields.check_default(name, kind, old.default, at)
+
+
+def _is_refused(kind: Schema, default: Json | Missing) -> bool:
+    """Whether Java looks at the default and says that it is none."""
+    try:
+        return not is_valid_default(kind, default)
+    except IncompleteRecordError:
+        return False
+
+
+def _defined_twice(schema: Schema) -> str | None:
+    """The name for which Java's Schema.toString throws "Can't redefine"; None if it does not.
+
+    It stops at a record whose fields are not known yet: that ends in another exception.
+    """
+    known: dict[str, Schema] = {}
+    for named in named_types(schema):
+        first = known.setdefault(named.name, named)
+        if first is not named and canonical.key(first) != canonical.key(named):
+            return named.name
+        if isinstance(named, Record) and named.fields is None:
+            return None
+    return None

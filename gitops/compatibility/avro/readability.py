@@ -19,7 +19,7 @@ from gitops.compatibility.avro.actions import (
 )
 from gitops.compatibility.avro.aliases import apply_aliases, clashing_alias
 from gitops.compatibility.avro.default_values import UnusableDefaultError
-from gitops.compatibility.avro.errors import AvroParseError
+from gitops.compatibility.avro.errors import AvroParseError, JavaError
 from gitops.compatibility.avro.mismatches import Reason, explain
 from gitops.compatibility.avro.places import Places
 from gitops.compatibility.avro.recursion import (
@@ -58,7 +58,8 @@ def can_read(writer: Schema, reader: Schema) -> Readability:
         written = apply_aliases(writer, reader) if facts.has_aliases else writer
         action = Resolver(whole=whole).resolve(written, reader)
     except AvroParseError as error:
-        return Readability(reasons=(_bad_alias(error, writer, reader),), crashes=True)
+        crashes = error.java is not JavaError.SCHEMA_PARSE
+        return Readability(reasons=(_bad_alias(error, writer, reader),), crashes=crashes)
     except UnusableDefaultError as error:
         reason = _bad_default(error, writer, reader)
         return Readability(reasons=(reason,), crashes=not error.overflow, overflows=error.overflow)
