@@ -22,21 +22,26 @@ from gitops.compatibility.avro.schema import (
 
 _FEW: Final = 4
 
+# Most who have places never ask for these two: nothing is made for them.
+_NOWHERE: Final[dict[int, str]] = {}
+_UNORDERED: Final[dict[int, dict[str, int]]] = {}
+
 
 class Places:
     """Of the definition whose top is `schema`."""
 
     def __init__(self, schema: Schema) -> None:
         self._top = schema
-        self._named: dict[int, str] = {}
-        self._order: dict[int, dict[str, int]] = {}
+        self._named = _NOWHERE
+        self._order = _UNORDERED
         self._asked = 0
 
     def of(self, named: Named) -> str:
         """Where a named type of the definition is defined."""
         if named is self._top:
             return ""
-        if not self._named:
+        if self._named is _NOWHERE:
+            self._named = {}
             self._collect(self._top, "")
         return self._named[id(named)]
 
@@ -48,7 +53,9 @@ class Places:
         """Most who ask ask for one or two: an order of all fields pays only after that."""
         self._asked += 1
         if self._asked <= _FEW:
-            return record.all_fields.index(field)
+            return [*record.by_name].index(field.name)  # nodes take longer to compare
+        if self._order is _UNORDERED:
+            self._order = {}
         order = self._order.get(id(record))
         if order is None:
             order = {each.name: index for index, each in enumerate(record.all_fields)}

@@ -105,7 +105,8 @@ class _Walk:
             case Adjust() if id(action) not in self.edges:
                 self._adjust(action, place)
             case Items():
-                self.over(action.action, place._replace(path=place.path + action.step))
+                inner = _Place(place.path + action.step, place.writer, place.reader)
+                self.over(action.action, inner)
             case Chosen():
                 self.over(action.action, place)
             case Branches():

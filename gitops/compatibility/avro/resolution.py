@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from gitops.compatibility.avro.actions import (
@@ -92,20 +92,22 @@ class Resolver:
         adjust = Adjust(writer, reader)
         self._seen[pair] = adjust
         written, read = self._different(writer, reader)
+        # What one side has and the other has not just so, the other has here or not at all.
+        readers = {field.name: field for field in read}
         for field in written:
-            self._written(field, reader.by_name.get(field.name), adjust)
-        for field in read:
-            if field.name in writer.by_name:
-                continue
+            self._written(field, readers.pop(field.name, None), adjust)
+        for field in readers.values():
             if field.default is MISSING:
-                error = _without_default(writer, reader, read, adjust)
+                error = _without_default(writer, reader, readers.values(), adjust)
                 self._seen[pair] = error
                 return error
             check_usable(reader, field)
             adjust.defaults.append(field)
         return adjust
 
-    def _different(self, writer: Record, reader: Record) -> tuple[Sequence[Field], Sequence[Field]]:
+    def _different(
+        self, writer: Record, reader: Record
+    ) -> tuple[Collection[Field], Collection[Field]]:
         """The fields of each, in order, that the other does not have just so."""
         if self._whole:
             return writer.all_fields, reader.all_fields
@@ -159,9 +161,9 @@ class Resolver:
 
 
 def _without_default(
-    writer: Record, reader: Record, fields: Sequence[Field], adjust: Adjust
+    writer: Record, reader: Record, unwritten: Iterable[Field], adjust: Adjust
 ) -> Error:
-    missing = tuple([f for f in fields if f.name not in writer.by_name and f.default is MISSING])
+    missing = tuple([field for field in unwritten if field.default is MISSING])
     return Error(
         mismatch=Mismatch.NO_DEFAULT, writer=writer, reader=reader, missing=missing, adjust=adjust
     )

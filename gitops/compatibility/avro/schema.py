@@ -7,9 +7,7 @@ nobody may change a parsed schema, and where a node stands is known only to `Pla
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from itertools import compress
-from operator import is_not
+from collections.abc import Collection, Hashable, Mapping
 from typing import Final
 
 from msgspec import Struct, field
@@ -151,12 +149,14 @@ class Facts(Struct, eq=False):
 class Record(Struct, eq=False):
     """A record or an error; `fields` is None while it is being read, as in Java.
 
-    `facts` are those of the definition whose top it is.
+    `members` are the fields again, so that two records can be told apart at once. `facts` are
+    those of the definition whose top it is.
     """
 
     name: str
     fields: tuple[Field, ...] | None = None
     by_name: Mapping[str, Field] = field(default_factory=dict)
+    members: frozenset[Field] = frozenset()
     aliases: tuple[str, ...] = ()
     doc: str | None = None
     props: Mapping[str, Json] = field(default_factory=dict)
@@ -167,6 +167,7 @@ class Record(Struct, eq=False):
         """Complete the record; answers whether the names are distinct, as they must be."""
         self.fields = fields
         self.by_name = {f.name: f for f in fields}
+        self.members = frozenset(fields)
         return len(self.by_name) == len(fields)
 
     @property
@@ -177,31 +178,26 @@ class Record(Struct, eq=False):
 
 Named = Record | Enum | Fixed
 Schema = Primitive | Array | Map | Union | Named
+_TOPS: Final = (Record, Union)
 _NAMED: Final = (Record, Enum, Fixed)
 
 
-def differing(one: Record, other: Record) -> tuple[list[Field], list[Field]]:
+def differing(one: Record, other: Record) -> tuple[Collection[Field], Collection[Field]]:
     """The fields of each of two complete records, in order, that they do not share.
 
-    Versions share most fields, and mostly in the same places, which Python tells without a step
-    for each.
+    Versions share most fields, which sets tell without a step of Python for each.
     """
-    mine, theirs = one.fields or (), other.fields or ()
-    moved = list(map(is_not, mine, theirs))
-    same = len(moved)
-    my, their = [*compress(mine, moved), *mine[same:]], [*compress(theirs, moved), *theirs[same:]]
-    if my and their:
-        my_names, their_names = one.by_name, other.by_name
-        my, their = (
-            [field for field in my if their_names.get(field.name) is not field],
-            [field for field in their if my_names.get(field.name) is not field],
-        )
-    return my, their
+    mine, theirs = one.members, other.members
+    my, their = mine - theirs, theirs - mine
+    return (
+        sorted(my, key=one.all_fields.index) if len(my) > 1 else my,
+        sorted(their, key=other.all_fields.index) if len(their) > 1 else their,
+    )
 
 
 def facts_of(schema: Schema) -> Facts:
     """What is known of a definition by its top; the worst where nobody noted it."""
-    noted = schema.facts if isinstance(schema, Record | Union) else None
+    noted = schema.facts if isinstance(schema, _TOPS) else None
     return noted or Facts(has_aliases=True, refers_back=True)
 
 
@@ -239,6 +235,8 @@ def branch_name(schema: Schema) -> str:
 
 def describe(schema: Schema) -> str:
     """How a person would write the type in a sentence."""
+    if isinstance(schema, Primitive):
+        return schema.kind
     match schema:
         case Record() | Enum() | Fixed():
             return f"{schema.kind} {schema.name}"
@@ -248,5 +246,3 @@ def describe(schema: Schema) -> str:
             return f"map of {describe(schema.values)}"
         case Union():
             return "[" + ", ".join(map(branch_name, schema.branches)) + "]"
-        case Primitive():
-            return schema.kind
