@@ -8,6 +8,7 @@ nobody may change a parsed schema, and where a node stands is known only to `Pla
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct, field
@@ -36,7 +37,7 @@ NO_PROPS: Final[Mapping[str, Json]] = {}
 # since Python takes about a third longer for names.
 
 
-class Primitive(Struct, eq=False):
+class Primitive(Struct, eq=False, gc=False):
     """`kind` is the type's name."""
 
     kind: str
@@ -68,7 +69,7 @@ class Union(Struct, eq=False):
     facts: Facts | None = None
 
 
-class Enum(Struct, eq=False):
+class Enum(Struct, eq=False, gc=False):
     """`name` is the full name; `default` None where there is none."""
 
     name: str
@@ -80,7 +81,7 @@ class Enum(Struct, eq=False):
     kind: str = "enum"
 
 
-class Fixed(Struct, eq=False):
+class Fixed(Struct, eq=False, gc=False):
     """`size` in bytes."""
 
     name: str
@@ -155,20 +156,26 @@ class Record(Struct, eq=False):
 
     name: str
     fields: tuple[Field, ...] | None = None
-    by_name: Mapping[str, Field] = field(default_factory=dict)
     members: frozenset[Field] = frozenset()
     aliases: tuple[str, ...] = ()
     doc: str | None = None
     props: Mapping[str, Json] = field(default_factory=dict)
     kind: str = "record"
     facts: Facts | None = None
+    _by_name: dict[str, Field] | None = None
 
     def set_fields(self, fields: tuple[Field, ...]) -> bool:
         """Complete the record; answers whether the names are distinct, as they must be."""
         self.fields = fields
-        self.by_name = {f.name: f for f in fields}
         self.members = frozenset(fields)
-        return len(self.by_name) == len(fields)
+        return len(set(map(_NAME, fields))) == len(fields)
+
+    @property
+    def by_name(self) -> Mapping[str, Field]:
+        """The fields of a complete record by their names; most are never asked for them."""
+        if self._by_name is None:
+            self._by_name = {field.name: field for field in self.all_fields}
+        return self._by_name
 
     @property
     def all_fields(self) -> tuple[Field, ...]:
@@ -178,6 +185,7 @@ class Record(Struct, eq=False):
 
 Named = Record | Enum | Fixed
 Schema = Primitive | Array | Map | Union | Named
+_NAME: Final = attrgetter("name")
 _TOPS: Final = (Record, Union)
 _NAMED: Final = (Record, Enum, Fixed)
 
