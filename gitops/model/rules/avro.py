@@ -17,6 +17,7 @@ AVRO_DEFINITION_RULES: Final = (
     Rule(id="AVRO-P003", title="a record that can never evolve", severity=Severity.ERROR),
     Rule(id="JSON-P001", title="a JSON schema in Jackson's form", severity=Severity.ERROR),
     Rule(id="AVRO-W020", title="logicalType that Avro ignores", severity=Severity.WARNING),
+    Rule(id="AVRO-W021", title="member that Avro ignores", severity=Severity.WARNING),
 )
 
 

@@ -18,9 +18,11 @@ from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaType
 from gitops.repository.definitions.avro_hints import misspelt_member, type_hint
+from gitops.repository.definitions.ignored import Ignored
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.logical_types import ignored_logical_types
+from gitops.repository.definitions.members import ignored_members, may_have_ignored_members
 from gitops.repository.definitions.shared_types import (
     Expansion,
     SharedTypeProblem,
@@ -170,17 +172,14 @@ class AvroDefinitions:
         return message, at_key, f"did you mean {meant}?"
 
     def _ignored(self, given: DefinitionText, whole: Expansion, subject: str) -> Iterator[Finding]:
-        if '"logicalType"' not in whole.text:
-            return
-        with deep_enough(whole.text):
-            for each in ignored_logical_types(_json(whole.text)):
-                yield finding(
-                    "AVRO-W020",
-                    one_line(each.message),
-                    location=self._place(each.pointer, given, whole),
-                    subject=subject,
-                    hint=one_line(each.hint),
-                )
+        for rule, each in _passed_over(whole.text):
+            yield finding(
+                rule,
+                one_line(each.message),
+                location=self._place(each.pointer, given, whole),
+                subject=subject,
+                hint=one_line(each.hint),
+            )
 
     def _place(
         self, at: str, given: DefinitionText, whole: Expansion, *, at_key: bool = False
@@ -190,6 +189,19 @@ class AvroDefinitions:
             return given.places.at_pointer(there, at_key=at_key)
         text = self._sources.data(file).decode()
         return JsonPositions(file, text).at_pointer(there, at_key=at_key)
+
+
+def _passed_over(text: str) -> Iterator[tuple[str, Ignored]]:
+    """What Avro ignores, by rule; most definitions need not be read for that."""
+    logical, members = '"logicalType"' in text, may_have_ignored_members(text)
+    if not (logical or members):
+        return
+    with deep_enough(text):
+        definition = _json(text)
+        if logical:
+            yield from (("AVRO-W020", each) for each in ignored_logical_types(definition))
+        if members:
+            yield from (("AVRO-W021", each) for each in ignored_members(definition))
 
 
 def _json(text: str) -> Json:
