@@ -6,7 +6,7 @@ The forms and limits are those of actions/runner (ActionCommand, ExecutionContex
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gitops.model.check import CheckReport
@@ -41,14 +41,22 @@ def github(report: CheckReport, prefix: str = "") -> str:
     told = all_findings(report)
     lines: list[str] = []
     for severity in _LEVELS:
-        its = [one for one in told if one.finding.severity is severity]
+        its = list(_before_findings(report, severity, prefix))
+        its += [_annotation(one, prefix) for one in told if one.finding.severity is severity]
         shown = its if len(its) <= _LIMIT else its[: _LIMIT - 1]
-        lines += [_annotation(one, prefix) for one in shown]
+        lines += shown
         if held := len(its) - len(shown):
             lines.append(_held_back(severity, held, report.command))
-    lines += [_waived(action, registry, prefix) for registry, action in waived_schemas(report)]
-    lines += [_failure(name, why) for name, why in sorted(report.failures.items())]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _before_findings(report: CheckReport, severity: Severity, prefix: str) -> Iterator[str]:
+    """What weighs more than any finding of its level: no answer at all, and what is waived."""
+    if severity is Severity.ERROR:
+        yield from (_failure(name, why) for name, why in sorted(report.failures.items()))
+    elif severity is Severity.WARNING:
+        for registry, action in waived_schemas(report):
+            yield _waived(action, registry, prefix)
 
 
 def outputs(report: CheckReport) -> Mapping[str, str]:

@@ -42,15 +42,14 @@ def sarif(report: CheckReport, explain: Explain, prefix: str = "") -> Document:
     at its end. Findings of one run that are equal are told apart by their number.
     """
     about_files = bool(report.base) or not (report.registries or report.failures)
-    runs = [_run("files", report.findings, explain, prefix)] if about_files else []
-    runs += [
-        _run(its.plan.registry, its.plan.findings, explain, prefix) for its in report.registries
-    ]
+    rank = worst_first(report)
+    said = [("files", report.findings)] if about_files else []
+    said += [(its.plan.registry, its.plan.findings) for its in report.registries]
+    runs = [_run(name, sorted(found, key=rank), explain, prefix) for name, found in said]
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}
 
 
-def _run(name: str, findings: Sequence[Finding], explain: Explain, prefix: str) -> Document:
-    ordered = sorted(findings, key=worst_first)
+def _run(name: str, ordered: Sequence[Finding], explain: Explain, prefix: str) -> Document:
     shown = ordered[:_LIMIT]
     rules = sorted({one.rule for one in shown})
     places = {rule: index for index, rule in enumerate(rules)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -13,6 +13,8 @@ from gitops.model.check import CheckReport, Touched
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
+
+_Rank = tuple[int, bool, tuple[str, int, int, str, str]]
 
 
 class Verdict(Enum):
@@ -36,19 +38,29 @@ class Told:
 
 def all_findings(report: CheckReport) -> tuple[Told, ...]:
     """Those of the change and of its plans, not those of drift; the worst first, then by place."""
+    rank = worst_first(report)
     said = [(one, "") for one in report.findings]
     said += [(one, its.plan.registry) for its in report.registries for one in its.plan.findings]
     found: dict[tuple[str, Location | None], tuple[Finding, list[str]]] = {}
-    for one, registry in sorted(said, key=lambda pair: worst_first(pair[0])):
+    for one, registry in sorted(said, key=lambda pair: rank(pair[0])):
         _, registries = found.setdefault((one.fingerprint, one.location), (one, []))
         if registry and registry not in registries:
             registries.append(registry)
     return tuple(Told(finding=one, registries=tuple(on)) for one, on in found.values())
 
 
-def worst_first(finding: Finding) -> tuple[int, tuple[str, int, int, str, str]]:
-    """The key to sort findings by."""
-    return (-finding.severity, finding.sort_key)
+def worst_first(report: CheckReport) -> Callable[[Finding], _Rank]:
+    """The key to sort findings by: among equals, what stops a schema comes first.
+
+    A limit cuts from the end, and nothing that was cut may be the reason for the verdict.
+    """
+    stopping = {finding for notice in _refusals(report) for finding in notice.findings}
+    return lambda finding: (-finding.severity, finding not in stopping, finding.sort_key)
+
+
+def _refusals(report: CheckReport) -> Iterator[RefusedSchema]:
+    for its in report.registries:
+        yield from (each for each in its.plan.notices if isinstance(each, RefusedSchema))
 
 
 def verdict(report: CheckReport) -> Verdict:
@@ -57,8 +69,7 @@ def verdict(report: CheckReport) -> Verdict:
     A schema that only a waiver lets in is worse than a warning.
     """
     worst = max((one.finding.severity for one in all_findings(report)), default=Severity.OFF)
-    notices = (notice for its in report.registries for notice in its.plan.notices)
-    if any(isinstance(notice, RefusedSchema) for notice in notices):
+    if any(_refusals(report)):
         return Verdict.REFUSED
     if report.failures:
         return Verdict.UNKNOWN

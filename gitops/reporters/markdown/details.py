@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import shorten
 from typing import Final
 
+from gitops.model.findings import Finding
 from gitops.reporters.markdown.escaping import block, code, prose
 from gitops.reporters.markdown.parts import changes_block, finding_item
 from gitops.reporters.markdown.rows import Row, Standing
 from gitops.reporters.tally import count
 
 _MAX_FINDINGS: Final = 20
+_MAX_ITEMS: Final = 8000
+"""Characters of findings, then one more is too many: a fold that is larger than a comment is cut as
+a whole, and tells nothing."""
 _MAX_TITLE: Final = 120
 
 
@@ -47,7 +51,8 @@ def _title(row: Row) -> str:
     if row.before:
         said = row.verdict.removeprefix("⚠ ")
     elif row.findings:
-        said = shorten(row.findings[0].message, _MAX_TITLE, placeholder=" …")
+        worst = max(row.findings, key=lambda finding: finding.severity)
+        said = shorten(worst.message, _MAX_TITLE, placeholder=" …")
     else:
         said = count(len(row.changes), "change")
     return f"{row.verdict[0]}: {prose(said)}"
@@ -67,8 +72,18 @@ def _waived(row: Row) -> str:
 
 
 def _reasons(row: Row) -> str:
-    items = [finding_item(finding) for finding in row.findings[:_MAX_FINDINGS]]
-    left = len(row.findings) - _MAX_FINDINGS
+    return _items(row.findings)
+
+
+def _items(findings: Sequence[Finding]) -> str:
+    """The worst ones, and how many more there are."""
+    worst = sorted(findings, key=lambda finding: -finding.severity)
+    items: list[str] = []
+    for finding in worst[:_MAX_FINDINGS]:
+        if sum(map(len, items)) > _MAX_ITEMS:
+            break
+        items.append(finding_item(finding))
+    left = len(findings) - len(items)
     return "".join(items) + (f"- … {count(left, 'more finding')}\n" if left > 0 else "")
 
 
@@ -76,8 +91,7 @@ def _before(row: Row) -> str:
     """What this change would meet if it did not loosen the policies."""
     if not row.before:
         return ""
-    items = "".join(finding_item(finding) for finding in row.before[:_MAX_FINDINGS])
-    return f"Without the loosened policies it would be refused:\n\n{items}"
+    return f"Without the loosened policies it would be refused:\n\n{_items(row.before)}"
 
 
 def _waiver(row: Row) -> str:

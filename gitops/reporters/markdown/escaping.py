@@ -29,6 +29,8 @@ _TICKS: Final = re.compile("`+")
 _MAX_TEXT: Final = 600
 _MAX_LINE: Final = 400
 _MAX_LINES: Final = 60
+_MAX_BLOCK: Final = 4000
+"""Characters, which a line may exceed."""
 
 
 def prose(text: str) -> str:
@@ -68,8 +70,12 @@ def code(text: str) -> str:
 
 def block(lines: Sequence[str], language: str = "", indent: str = "") -> str:
     """Lines as they are, with a fence that none of them can close; many are cut and counted."""
-    cut = len(lines) - _MAX_LINES
-    shown = [short(line.replace("\t", "    "), _MAX_LINE) for line in lines[:_MAX_LINES]]
+    shown: list[str] = []
+    for line in lines[:_MAX_LINES]:
+        if sum(map(len, shown)) > _MAX_BLOCK:
+            break
+        shown.append(short(line.replace("\t", "    "), _MAX_LINE))
+    cut = len(lines) - len(shown)
     shown += [f"… {cut:,} more lines"] if cut > 0 else []
     fence = "`" * max([3, *(_longest_run(line) + 1 for line in shown)])
     return "".join(f"{indent}{line}\n" for line in (f"{fence}{language}", *shown, fence))

@@ -11,7 +11,7 @@ from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
 from gitops.reporters.markdown.escaping import code, message, prose
-from gitops.reporters.markdown.rows import Row, rows_of
+from gitops.reporters.markdown.rows import Row, Weight, rows_of
 from gitops.reporters.rollout import Line, has_order, lines
 from gitops.reporters.tally import count, reaching
 
@@ -89,7 +89,7 @@ def _drift(check: RegistryCheck, drift: Plan) -> Iterator[str]:
         elif isinstance(action, CreateNamespace):
             yield f"- {code(str(action.namespace))} on {on}: new namespace\n"
     for row in rows_of((RegistryCheck(plan=drift, history=check.history),)):
-        verdict = "" if row.good else f", {row.verdict}"
+        verdict = "" if row.weight is Weight.GOOD else f", {row.verdict}"
         yield f"- {code(str(row.topic))} on {on}: {row.versions}{verdict}\n"
 
 

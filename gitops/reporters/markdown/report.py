@@ -13,7 +13,7 @@ from gitops.reporters.markdown.details import details
 from gitops.reporters.markdown.escaping import code, message, prose
 from gitops.reporters.markdown.headline import headline
 from gitops.reporters.markdown.parts import finding_item
-from gitops.reporters.markdown.rows import Row, rows_of
+from gitops.reporters.markdown.rows import Row, Weight, rows_of
 from gitops.reporters.markdown.sections import COMMENT_LIMIT, Section, fit
 from gitops.reporters.markdown.tables import POLICIES, TOPICS, table_head, table_rows
 from gitops.reporters.tally import Told, all_findings
@@ -59,7 +59,7 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
             blocks=table_rows(lists.policy_rows(report.registries), several=several),
             head=table_head(POLICIES, several=several),
             tail="\n",
-            cut=3,
+            cut=4,
             noun="policies",
         ),
     )
@@ -68,11 +68,14 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
 def _topics(rows: Sequence[Row], *, several: bool) -> tuple[Section, ...]:
     """What is the only topic needs no click to be seen."""
     is_only = len({row.topic for row in rows}) == 1
-    bad = details((row for row in rows if not row.good), several=several, unfolded=is_only)
-    good = details((row for row in rows if row.good), several=several, unfolded=is_only)
+    stopped, odd, good = (
+        details((row for row in rows if row.weight is each), several=several, unfolded=is_only)
+        for each in Weight
+    )
     return (
-        Section(blocks=bad, cut=6, noun="topics' details"),
-        Section(blocks=good, cut=7, noun="accepted topics' details"),
+        Section(blocks=stopped, cut=3, noun="refused topics' details"),
+        Section(blocks=odd, cut=7, noun="topics' details"),
+        Section(blocks=good, cut=8, noun="accepted topics' details"),
     )
 
 
@@ -80,20 +83,20 @@ def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
     found = tuple(finding_item(one.finding, one.registries) for one in _others(report, rows))
     is_check = bool(report.base)
     return (
-        _list("Reach", lists.reach_items(report.touched), cut=8, noun="files and clients"),
-        _list("Rollout", lists.rollout_items(report), cut=5, noun="steps"),
-        _list("Findings" if report.registries else "", found, cut=4, noun="findings"),
-        _list("Pulsar would ignore", lists.ignored_items(rows), cut=8, noun="topics"),
+        _list("Reach", lists.reach_items(report.touched), cut=9, noun="files and clients"),
+        _list("Rollout", lists.rollout_items(report), cut=6, noun="steps"),
+        _list("Findings" if report.registries else "", found, cut=5, noun="findings"),
+        _list("Pulsar would ignore", lists.ignored_items(rows), cut=9, noun="topics"),
         _list(
-            "Not from this change (drift)", lists.drift_items(report), cut=10, noun="differences"
+            "Not from this change (drift)", lists.drift_items(report), cut=11, noun="differences"
         ),
         _list(
             "In the registry and not in the files",
             () if is_check else lists.unmanaged_items(report.registries),
-            cut=9,
+            cut=10,
             noun="topics",
         ),
-        Section(blocks=lists.history_lines(report.registries), cut=5, noun="registries"),
+        Section(blocks=lists.history_lines(report.registries), cut=6, noun="registries"),
     )
 
 

@@ -42,6 +42,14 @@ class Standing(IntEnum):
     IGNORED = 9
 
 
+class Weight(IntEnum):
+    """How much the details of a topic matter: the reasons for a refusal are cut last."""
+
+    STOPPED = 0
+    ODD = 1
+    GOOD = 2
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One topic on one registry.
@@ -65,9 +73,11 @@ class Row:
     waived_by: str = ""
 
     @property
-    def good(self) -> bool:
-        """Whether nobody needs to look."""
-        return self.standing >= Standing.ACCEPTED
+    def weight(self) -> Weight:
+        """What decides comes first; at GOOD nobody needs to look."""
+        if self.standing <= Standing.HELD_BACK:
+            return Weight.STOPPED
+        return Weight.ODD if self.standing < Standing.ACCEPTED else Weight.GOOD
 
     def cells(self) -> tuple[str, ...]:
         """As Markdown, in the order of the columns."""

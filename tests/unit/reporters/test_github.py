@@ -100,6 +100,28 @@ def test_what_github_would_drop_is_counted(number: int, shown: int, held: int) -
         assert "`pulsar-gitops validate` shows all" in errors[-1].data
 
 
+def test_no_number_of_trivial_findings_holds_back_why_a_schema_is_refused() -> None:
+    trivial = [replace(UNKNOWN_KEY, message=f"{each:05}") for each in range(10_000)]
+    mere = [replace(each, severity=Severity.WARNING, rule="X") for each in trivial]
+    report = replace(
+        CHECK,
+        registries=(*CHECK.registries, *WAIVED.registries),
+        findings=(*trivial, *mere),
+        failures={"a": ""},
+    )
+
+    shown = commands(github(report))
+
+    assert [each.name for each in shown] == ["error"] * 10 + ["warning"] * 10
+    assert [each.properties["title"] for each in shown[:2]] == [
+        "no answer: a",
+        "AVRO-R002 shop/payments/captured on production, staging",
+    ]
+    assert shown[10].properties["title"] == "waived: shop/payments/captured on production"
+    assert shown[9].properties["title"] == "9,994 more errors held back"
+    assert shown[19].properties["title"] == "9,993 more warnings held back"
+
+
 def test_a_very_long_text_is_cut() -> None:
     long = replace(UNKNOWN_KEY, message="m" * 100_000, hint="h" * 100_000, subject="s" * 100_000)
 

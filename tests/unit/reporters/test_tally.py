@@ -25,12 +25,12 @@ _FAILED = replace(_WARNED, failures={"dr": "no answer"})
 _WRONG = replace(EMPTY, findings=(UNKNOWN_KEY,))
 
 
-def test_a_finding_of_several_registries_is_told_once_the_worst_first() -> None:
+def test_a_finding_of_several_registries_is_told_once_a_refusal_first() -> None:
     told = [(one.finding, one.registries) for one in all_findings(CHECK)]
 
     assert told == [
-        (UNKNOWN_KEY, ()),
         (REFUSAL, ("production", "staging")),
+        (UNKNOWN_KEY, ()),
         (GUARD, ("production",)),
         (REVERT, ("production",)),
     ]
