@@ -21,30 +21,34 @@ def policy_place(
     repository: Repository,
     subject: NamespaceName | TopicName,
     key: str,
-    registry: str,
 ) -> Location | None:
-    """The line of a policy, as it holds for a registry; None where no file says it."""
+    """The line of a policy in its subject's own file; None where that does not say it."""
     if isinstance(subject, TopicName):
         source = repository.topics.get(subject)
         if source is None:
             return None
         return _place(tree, source.manifest.file, TopicDocument, ("policies", key))
-    override = _place(
-        tree, CONFIG, ConfigDocument, ("registries", registry, "namespaces", str(subject), key)
-    )
-    own = f"namespaces/{subject}/{NAMESPACE_FILE}"
-    return override or _place(tree, own, NamespaceDocument, (key,))
+    return _place(tree, f"namespaces/{subject}/{NAMESPACE_FILE}", NamespaceDocument, (key,))
 
 
-def settings_place(tree: FileTree, path: Path) -> Location | None:
-    """The line of a key of gitops.yaml, None where it does not stand there."""
-    return _place(tree, CONFIG, ConfigDocument, path)
+def override_place(
+    tree: FileTree, subject: NamespaceName | TopicName, key: str, registry: str
+) -> Location | None:
+    """The line of a policy that a registry has of its own; None where it has none."""
+    return settings_place(tree, ("registries", registry, "namespaces", str(subject), key))
 
 
-def _place(tree: FileTree, file: str, model: type[Document], path: Path) -> Location | None:
+def settings_place(tree: FileTree, path: Path, *, at_key: bool = False) -> Location | None:
+    """The line of a value of gitops.yaml, or of its key; None where it does not stand there."""
+    return _place(tree, CONFIG, ConfigDocument, path, at_key=at_key)
+
+
+def _place(
+    tree: FileTree, file: str, model: type[Document], path: Path, *, at_key: bool = False
+) -> Location | None:
     """The place of a value that stands there, None where nothing does."""
     try:
         manifest = Manifest(file, tree.read(file), model)
     except UnreadableFileError:
         return None
-    return manifest.location(path) if path in manifest.parsed.values else None
+    return manifest.location(path, at_key=at_key) if path in manifest.parsed.values else None

@@ -23,6 +23,7 @@ from gitops.model.errors import InvalidNameError, UsageError
 from gitops.model.names import NamespaceName
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState
+from gitops.planning.registries import defaults_differ, overrides_that_differ
 from gitops.planning.strictness import stricter
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.repository.changes import ChangedFile
@@ -195,20 +196,3 @@ def _other_folders(change: Change) -> list[str]:
     if defaults_differ(base, head):
         return sorted(folders)
     return sorted(folders & {f"namespaces/{name}" for name in overrides_that_differ(base, head)})
-
-
-def defaults_differ(base: Config, head: Config) -> bool:
-    """Whether what a registry's brokers do by default is said to be another."""
-    return any(
-        base.registries[name].broker_defaults != head.registries[name].broker_defaults
-        for name in base.registries.keys() & head.registries.keys()
-    )
-
-
-def overrides_that_differ(base: Config, head: Config) -> frozenset[NamespaceName]:
-    """The namespaces to which a registry gives other policies of its own than before."""
-    found: set[NamespaceName] = set()
-    for name in base.registries.keys() & head.registries.keys():
-        old, new = base.registries[name].namespaces, head.registries[name].namespaces
-        found |= {each for each in {*old, *new} if old.get(each) != new.get(each)}
-    return frozenset(found)

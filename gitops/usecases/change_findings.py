@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from gitops.model.check import Touched
 from gitops.model.findings import Finding, Location, Severity
@@ -34,8 +33,9 @@ from gitops.planning.make import Question, strategy_of
 from gitops.ports import FileTree
 from gitops.repository.broken_snapshots import SNAPSHOTS
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE, layout
-from gitops.repository.policy_places import policy_place, settings_place
 from gitops.usecases.change import UNUSED, LoadedChange
+from gitops.usecases.change_places import place_of_policy, place_of_setting
+from gitops.usecases.registry_findings import naming_guards
 from gitops.usecases.touching import differs, files_of
 
 
@@ -133,9 +133,10 @@ def limit_guards(loaded: LoadedChange) -> tuple[Finding, ...]:
     base, head = loaded.base.config, loaded.head.config
 
     def locate(key: tuple[str, str]) -> Location:
-        return settings_place(loaded.head_tree, key) or Location(file=CONFIG)
+        return place_of_setting(loaded, key) or Location(file=CONFIG)
 
-    return with_severities(of_limits(base, head, locate), base.rules)
+    found = (*of_limits(base, head, locate), *naming_guards(loaded))
+    return with_severities(found, base.rules)
 
 
 def policy_guards(
@@ -147,16 +148,16 @@ def policy_guards(
     """Loosened policies, and what only they let in; `questions` are before and after."""
     before, after = questions
     for one in _loosened(before, after):
-        yield of_loosened(one, _place(loaded, one.subject, one.change.key, registry))
+        yield of_loosened(one, place_of_policy(loaded, one.subject, one.change.key, registry))
     for one in _dropped(before, after):
-        yield of_dropped(one, _place(loaded, one.subject, one.change.key, registry))
+        yield of_dropped(one, place_of_policy(loaded, one.subject, one.change.key, registry))
     for name in _unmanaged(loaded, after):
         yield of_unmanaged(name, loaded.head.namespaces.get(name))
     for each in refused:
         strategy = strategy_of(after, each.topic)
         key = "schemaCompatibilityStrategy"
-        where = _place(loaded, each.topic, key, registry)
-        where = where or _place(loaded, each.topic.namespace, key, registry)
+        where = place_of_policy(loaded, each.topic, key, registry)
+        where = where or place_of_policy(loaded, each.topic.namespace, key, registry)
         yield of_let_in(each, strategy, where)
 
 
@@ -180,15 +181,6 @@ def _unmanaged(loaded: LoadedChange, after: Question) -> list[NamespaceName]:
         for name, state in sorted(after.desired.namespaces.items())
         if state.policies == none and f"namespaces/{name}" not in known
     ]
-
-
-def _place(
-    loaded: LoadedChange, subject: NamespaceName | TopicName, key: str, registry: str
-) -> Location | None:
-    """The policy's line in the new files, or in the old ones where it is gone."""
-    new = policy_place(loaded.head_tree, loaded.head, subject, key, registry)
-    old = policy_place(loaded.base_tree, loaded.base, subject, key, registry)
-    return new or (replace(old, in_base=True) if old else None)
 
 
 def _loosened(before: Question, after: Question) -> Iterator[Loosened]:

@@ -20,6 +20,7 @@ from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.model.waivers import Waiver
 from gitops.planning.make import Question, make_plan, strategy_of
 from gitops.planning.own_part import own_part
+from gitops.planning.registries import before, former_name
 from gitops.planning.waiver_findings import expiries
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.repository.definitions.locating import Locator
@@ -40,6 +41,7 @@ from gitops.usecases.history_choice import HistoryChoice
 from gitops.usecases.plan import Planning, UnplannableError
 from gitops.usecases.plan import plan as plan_whole
 from gitops.usecases.proposed_waivers import with_proposals
+from gitops.usecases.registry_findings import registry_guards
 from gitops.usecases.rollouts import Rolling, rollout_of
 from gitops.usecases.severities import graded
 from gitops.usecases.touching import topics_of_clients, touched_by
@@ -86,7 +88,9 @@ def check(checking: Checking, progress: Progress = no_progress) -> CheckOutcome:
     findings = [*own_findings(loaded), *of_waivers, *guards(loaded, touched)]
     checks: list[RegistryCheck] = []
     errors: dict[str, GitopsError] = {}
-    for name, config in () if is_config_broken(loaded) else _registries(checking):
+    registries = [] if is_config_broken(loaded) else _registries(checking)
+    findings += registry_guards(loaded, {name for name, _ in registries})
+    for name, config in registries:
         try:
             one, more = _Checked(checking, touched, name, config, progress).answer()
         except GitopsError as error:
@@ -132,7 +136,8 @@ class _Checked:
             observed = histories.read(
                 Wanted(
                     name=self.name,
-                    config=self._loaded.base.config.registries.get(self.name),
+                    former_name=self._former_name,
+                    config=self._loaded.base.config.registries.get(self._former_name),
                     head_config=self.config,
                     choice=self.checking.choice,
                 )
@@ -144,8 +149,12 @@ class _Checked:
         return self.checking.loaded
 
     @property
+    def _former_name(self) -> str:
+        return former_name(self.name, self._loaded.base.config, self._loaded.head.config)
+
+    @property
     def _base_config(self) -> RegistryConfig:
-        return self._loaded.base.config.registries.get(self.name, self.config)
+        return before(self.name, self._loaded.base.config, self._loaded.head.config)
 
     def _compared(self, observed: Observed) -> tuple[RegistryCheck, list[Finding]]:
         loaded = self._loaded

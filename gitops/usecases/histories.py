@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeGuard
 
@@ -43,13 +43,20 @@ class Wanted:
     """Of which registry the versions are wanted, and where it is.
 
     `config` is what the base says, None where the base does not know the registry: a change must
-    not decide to whom secrets are sent. `head_config` is what the change says.
+    not decide to whom secrets are sent. `head_config` is what the change says. The base may know
+    it by its `former_name`.
     """
 
     name: str
+    former_name: str
     config: RegistryConfig | None
     head_config: RegistryConfig
     choice: HistoryChoice = HistoryChoice.AUTO
+
+    @property
+    def before(self) -> RegistryConfig:
+        """What held for it: of a registry that the base does not know, nothing of its own."""
+        return self.config or replace(self.head_config, namespaces={})
 
 
 _Read = Callable[[], Observed]
@@ -133,7 +140,7 @@ class Histories:
     def _snapshot(self, wanted: Wanted) -> Observed:
         change = self.loaded.change
         defaults = wanted.head_config.broker_defaults
-        registry = SnapshotRegistry(wanted.name, change.base_tree, defaults)
+        registry = SnapshotRegistry(wanted.former_name, change.base_tree, defaults)
         if registry.is_empty:
             raise NoHistoryError(
                 f"the base has no snapshot of registry '{wanted.name}'",
@@ -152,7 +159,7 @@ class Histories:
         past = Past(
             checkout=loaded.change.checkout,
             commit=loaded.change.base,
-            desired=desired_of(loaded.base, wanted.config or wanted.head_config),
+            desired=desired_of(loaded.base, wanted.before),
             files={topic: files_of(source) for topic, source in loaded.base.topics.items()},
         )
         registry = GitRegistry(wanted.name, past, wanted.head_config.broker_defaults)

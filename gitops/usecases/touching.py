@@ -9,9 +9,10 @@ from gitops.model.clients import Client
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.repository import Repository, TopicSource
 from gitops.model.schema import SchemaInfo
+from gitops.planning.registries import defaults_differ, overrides_that_differ
 from gitops.planning.sameness import is_same
 from gitops.repository.loading.layout import CONFIG
-from gitops.usecases.change import LoadedChange, defaults_differ, overrides_that_differ
+from gitops.usecases.change import LoadedChange
 
 _Key = tuple[NamespaceName, str]
 

@@ -175,3 +175,12 @@ def test_a_revert_is_found_at_its_definition(repo: GitRepository) -> None:
     (found,) = [each for each in one.plan.findings if each.rule == "PLAN-R003"]
     assert found.location is not None
     assert str(found.location) == f"{FOLDER}/created.avsc:1:1"
+
+
+def test_a_limit_that_is_taken_out_stands_in_the_base(repo: GitRepository) -> None:
+    repo.commit({"gitops.yaml": FILES["gitops.yaml"] + "rules: {CHECK-R003: error}\n"})
+    repo.write({"gitops.yaml": FILES["gitops.yaml"]})
+    (found,) = told(repo, "CHECK-R006")
+    assert found.location is not None
+    assert found.location.in_base
+    assert str(found.location) == "gitops.yaml:5:21"
