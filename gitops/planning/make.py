@@ -35,6 +35,7 @@ from gitops.planning.loosening import Holds, actions_of, settle
 from gitops.planning.notice_findings import (
     of_actions,
     of_content,
+    of_looser_topic,
     of_missing_topics,
     of_notices,
     of_tenants,
@@ -74,7 +75,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Planned:
-    """What becomes of one topic; `findings` are about its waivers."""
+    """What becomes of one topic; `findings` are about its waivers and its own strategy."""
 
     actions: tuple[Action, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -148,12 +149,12 @@ def _topic(
         settled.state.policies,
         enforced_above=by_broker or bool(above.schema_validation_enforced),
     )
+    looser = of_looser_topic(desired, settled.state, holds, question.locate(desired.topic, ""))
     if desired.history.latest is None:
+        of_waivers = waiver_findings.unneeded(waivers, question.today, at_work=settled.waiver)
         return _Planned(
             actions=tuple(actions_of(observed, settled, differing, None)),
-            findings=tuple(
-                waiver_findings.unneeded(waivers, question.today, at_work=settled.waiver)
-            ),
+            findings=(*of_waivers, *looser),
         )
     case = _case(question, desired, settled.state, holds, waivers)
     outcome = plan_topic(case)
@@ -161,7 +162,7 @@ def _topic(
     return _Planned(
         actions=tuple(actions_of(observed, settled, differing, schema)),
         notices=() if outcome is None or isinstance(outcome, RegisterSchema) else (outcome,),
-        findings=tuple(waiver_findings.of_topic(case, outcome, at_work=settled.waiver)),
+        findings=(*waiver_findings.of_topic(case, outcome, at_work=settled.waiver), *looser),
     )
 
 

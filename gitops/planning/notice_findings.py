@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
@@ -16,8 +17,12 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     SetPolicy,
 )
+from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.rules import finding
-from gitops.model.state import RegistryState
+from gitops.model.state import RegistryState, TopicState
+from gitops.planning.policies import direction
+
+_STRATEGY: Final = "schemaCompatibilityStrategy"
 
 
 def of_notices(
@@ -86,6 +91,38 @@ def of_missing_topics(actions: Sequence[Action], observed: RegistryState) -> Ite
                 subject=str(topic),
                 hint=_how_to_create(topic, observed),
             )
+
+
+def of_looser_topic(
+    desired: TopicState,
+    observed: TopicState,
+    holds: Callable[[SchemaCompatibilityStrategy | None], SchemaCompatibilityStrategy],
+    where: Location | None,
+) -> tuple[Finding, ...]:
+    """A topic takes more than its namespace lets in, by a strategy that its manifest does not say.
+
+    `holds` gives, from a topic's own strategy, the one in force. An apply that was killed between
+    two requests may have left that.
+    """
+    own = observed.policies.schema_compatibility_strategy
+    managed = desired.policies.schema_compatibility_strategy is not None
+    if own is None or managed or observed.topic.domain == "non-persistent":
+        return ()
+    change = PolicyChange(key=_STRATEGY, before=holds(None), after=holds(own))
+    if direction(change) != "loosened":
+        return ()
+    topic = str(observed.topic)
+    return (
+        finding(
+            "PLAN-R009",
+            f"the registry has {_STRATEGY} {own.value} for this topic alone, which lets more in "
+            f"than the {holds(None).value} that would hold without it, and no file says so",
+            location=where,
+            subject=topic,
+            hint=f"remove it: pulsar-gitops policies set {topic} {_STRATEGY}= ; or, if it is meant "
+            "to be so, write it under policies: in the topic's manifest",
+        ),
+    )
 
 
 def _how_to_create(topic: TopicName, observed: RegistryState) -> str:

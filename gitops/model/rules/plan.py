@@ -36,4 +36,9 @@ PLAN_RULES: Final = (
         severity=Severity.ERROR,
         configurable=False,
     ),
+    Rule(
+        id="PLAN-R009",
+        title="a topic is looser than its namespace, and no file says so",
+        severity=Severity.WARNING,
+    ),
 )

@@ -255,6 +255,52 @@ def test_a_topic_that_somebody_opened_without_a_waiver_is_left_alone() -> None:
         assert _steps(plan) == ["v1"]
 
 
+def _looser(plan: Plan) -> list[str]:
+    return [one.message for one in plan.findings if one.rule == "PLAN-R009"]
+
+
+def test_a_topic_that_is_open_for_no_known_reason_is_told_of() -> None:
+    """The waiver is gone, or what is wanted is another schema than the one that it let in."""
+    agreed = _agreed(_state(_BREAKING), _state(_OLD))
+    later = avro(field("a"), field("b"), field("c"))
+    opened = _state(_OLD, own=_OPEN)
+
+    for plan in (
+        _plan(_state(_BREAKING), opened),
+        _plan(_state(later), opened, agreed),
+        _plan(_state(_OLD), opened),
+        _plan(_state(), opened),
+    ):
+        (message,) = _looser(plan)
+        assert "schemaCompatibilityStrategy ALWAYS_COMPATIBLE for this topic alone" in message
+        assert "than the FULL that would hold without it" in message
+        (told,) = (one for one in plan.findings if one.rule == "PLAN-R009")
+        assert (told.severity, told.subject) == (Severity.WARNING, str(CREATED))
+        assert f"policies set {CREATED} schemaCompatibilityStrategy= ;" in told.hint
+
+    assert not _looser(_plan(_state(_BREAKING), opened, agreed)), "it is set back"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held", "topic"),
+    [
+        (_OPEN, _OPEN, CREATED),
+        (Strategy.FULL, _OPEN, CREATED),
+        (None, Strategy.FULL_TRANSITIVE, CREATED),
+        (None, Strategy.FULL, CREATED),
+        (None, Strategy.UNDEFINED, CREATED),
+        (None, None, CREATED),
+        (None, _OPEN, TopicName(ORDERS, "created", "non-persistent")),
+    ],
+)
+def test_a_topic_is_looser_only_where_nobody_says_it_and_it_counts(
+    wanted: Strategy | None, held: Strategy | None, topic: TopicName
+) -> None:
+    plan = _plan(_state(_OLD, own=wanted, topic=topic), _state(_OLD, own=held, topic=topic))
+
+    assert not _looser(plan)
+
+
 def test_a_topic_without_a_managed_schema_is_set_back_too() -> None:
     agreed = _agreed(_state(_BREAKING), _state(_OLD))
 
