@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeVar
 
 from gitops.model.errors import InvalidNameError
 
 Domain = Literal["persistent", "non-persistent"]
+_T = TypeVar("_T")
 
 # Pulsar's NamedEntity: what a tenant's and a namespace's name may be made of.
 _ENTITY: Final = re.compile(r"[-=:.\w]+", re.ASCII)
@@ -96,6 +98,17 @@ class TopicName:
         """Whether it is one of Pulsar's own topics, by its name."""
         return self.local_name.startswith(_SYSTEM_TOPICS)
 
+    @property
+    def keeper(self) -> TopicName:
+        """The persistent topic, by whose name a schema history is known."""
+        return TopicName(self.namespace, self.local_name)
+
     def __str__(self) -> str:
         short = f"{self.namespace}/{self.local_name}"
         return short if self.domain == "persistent" else f"{self.domain}://{short}"
+
+
+def under_either_domain(found: Mapping[TopicName, _T], topic: TopicName) -> _T | None:
+    """What is known of a topic, or else of the one that shares its schema history."""
+    other: Domain = "non-persistent" if topic.domain == "persistent" else "persistent"
+    return found.get(topic) or found.get(replace(topic, domain=other))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gitops.model.findings import Severity
-from gitops.model.names import TopicName
+from gitops.model.names import TopicName, under_either_domain
 from gitops.model.repository import Repository
 from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.model.state import RegistryState, TopicState
@@ -34,7 +34,8 @@ def with_base(state: RegistryState, base: Repository) -> tuple[RegistryState, tu
 
 def _definition(base: Repository, topic: TopicName) -> SchemaInfo | None:
     """What the base says, None for what no registry can have taken."""
-    source, state = base.topics.get(topic), base.desired.topics.get(topic)
+    source = under_either_domain(base.topics, topic)
+    state = under_either_domain(base.desired.topics, topic)
     if source and any(each.severity is Severity.ERROR for each in source.findings):
         return None
     latest = state.history.latest if state else None

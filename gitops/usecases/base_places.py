@@ -24,6 +24,7 @@ class BasePlaces:
         self._loaded = loaded
         self._observed = observed
         self._locator = Locator(loaded.base_tree, loaded.base.topics)
+        self._names = {topic.keeper: topic for topic in loaded.base.topics}
         self._topics = {str(topic): topic for topic in observed.topics}
 
     def in_plan(self, plan: Plan) -> Plan:
@@ -63,13 +64,14 @@ class BasePlaces:
         return replace(found, location=there, compared=found.location, message=message)
 
     def _place(self, topic: TopicName, where: Location) -> Location | None:
-        state = self._loaded.base.desired.topics.get(topic)
+        name = self._names.get(topic.keeper, topic)
+        state = self._loaded.base.desired.topics.get(name)
         latest = state.history.latest if state else None
         entries = self._observed.topics[topic].history.entries
         version = next((each for each in entries if f"v{each.version}" == where.file), None)
         if latest is None or version is None or not is_same(version.info, latest.info):
             return None
-        place = self._locator.locate(topic, where.pointer)
+        place = self._locator.locate(name, where.pointer)
         return replace(place, in_base=True) if place else None
 
 

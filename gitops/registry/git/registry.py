@@ -81,7 +81,9 @@ class GitRegistry(ReadOnly):
         for topic in sorted(scope.topics):
             state = desired.topics.get(topic, TopicState(topic=topic))
             topics[topic] = TopicState(
-                topic=topic, history=known.get(topic, SchemaHistory()), policies=state.policies
+                topic=topic,
+                history=known.get(topic.keeper, SchemaHistory()),
+                policies=state.policies,
             )
         return RegistryState(
             namespaces={
@@ -115,8 +117,9 @@ class GitRegistry(ReadOnly):
     def _histories(
         self, topics: Iterable[TopicName], progress: Progress
     ) -> dict[TopicName, SchemaHistory]:
-        wanted = frozenset(topics)
-        files = frozenset(path for topic in wanted for path in self._past.files.get(topic, ()))
+        wanted = frozenset(topic.keeper for topic in topics)
+        mine = (files for topic, files in self._past.files.items() if topic.keeper in wanted)
+        files = frozenset(path for each in mine for path in each)
         past: dict[str, Repository] = {}
         while True:
             commits = first_parents(self._past.checkout, self._past.commit, files, MOST_COMMITS)
@@ -147,15 +150,18 @@ class GitRegistry(ReadOnly):
     def _versions(
         self, wanted: frozenset[TopicName], past: list[Repository]
     ) -> dict[TopicName, SchemaHistory]:
-        """The histories out of what the files said, oldest first."""
+        """The histories out of what the files said, oldest first, by their keepers."""
         found: dict[TopicName, SchemaHistory] = {}
         for repository in past:
-            for topic in wanted & repository.topics.keys():
-                source, latest = repository.topics[topic], _schema(repository, topic)
+            for topic, source in repository.topics.items():
+                latest = _schema(repository, topic)
+                if topic.keeper not in wanted:
+                    continue
                 if _is_broken(source.findings) or (not latest and source.definitions):
                     self._unreadable += 1
                 elif latest:
-                    found[topic] = _with(found.get(topic, SchemaHistory()), latest)
+                    before = found.get(topic.keeper, SchemaHistory())
+                    found[topic.keeper] = _with(before, latest)
         return found
 
 
@@ -180,8 +186,9 @@ def _with(history: SchemaHistory, info: SchemaInfo) -> SchemaHistory:
 def _files_of(repository: Repository, topics: frozenset[TopicName]) -> frozenset[str]:
     return frozenset(
         path
-        for topic in topics & repository.topics.keys()
-        for path in repository.topics[topic].definitions
+        for topic, source in repository.topics.items()
+        if topic.keeper in topics
+        for path in source.definitions
     )
 
 

@@ -134,6 +134,32 @@ def test_a_topic_that_only_changes_its_domain_keeps_its_history(repo: GitReposit
     assert (found.removed, found.renamed) == ((), {})
 
 
+@pytest.mark.parametrize("source", [HistorySource.GIT, HistorySource.SNAPSHOT])
+def test_a_topic_that_changes_its_domain_is_compared_with_its_history(
+    repo: GitRepository, source: HistorySource
+) -> None:
+    if source is HistorySource.SNAPSHOT:
+        record(repo, FILES[f"{FOLDER}/created.avsc"])
+        repo.commit()
+    else:
+        repo.commit({"x": ""})
+    more = "topic: non-persistent://shop/orders/created\n"
+    repo.commit({f"{FOLDER}/status.yaml": manifest("type: INT64")})
+    repo.write(
+        {
+            f"{FOLDER}/created.yaml": manifest("type: AVRO, definition: created.avsc", more),
+            f"{FOLDER}/created.avsc": avro("Created", "a", "b"),
+        }
+    )
+    (one,) = report(repo).registries
+    (refused,) = one.plan.notices
+    assert isinstance(refused, RefusedSchema)
+    assert (one.history.source, refused.latest_version) == (source, 0)
+    found = refused.findings[0]
+    assert found.compared is not None
+    assert found.compared.file == f"{FOLDER}/created.avsc"
+
+
 def test_a_schema_that_is_taken_out_of_its_manifest(repo: GitRepository) -> None:
     repo.write({f"{FOLDER}/status.yaml": "apiVersion: pulsar-gitops/v1\nkind: Topic\n"})
     assert [one.rule for one in report(repo).findings] == ["CHECK-R001"]

@@ -73,6 +73,22 @@ def test_each_definition_is_a_version(repo: GitRepository, checkout: Checkout) -
     assert fields(checkout) == {0: ["a"], 1: ["a", "b"]}
 
 
+def test_a_topic_keeps_its_history_when_its_domain_changes(
+    repo: GitRepository, checkout: Checkout
+) -> None:
+    """A broker has one history for both."""
+    repo.commit()
+    repo.commit({f"{FOLDER}/created.avsc": avro("a", "b")})
+    volatile = TopicName(TOPIC.namespace, TOPIC.local_name, "non-persistent")
+    beside = registry(checkout).observe(Scope(topics=frozenset({volatile})))
+    named = manifest("created.avsc").replace("kind: Topic", f"kind: Topic\ntopic: {volatile}")
+    repo.commit({f"{FOLDER}/created.yaml": named, f"{FOLDER}/created.avsc": avro("a", "c")})
+    after = registry(checkout).observe(Scope(topics=frozenset({volatile})))
+
+    assert [each.version for each in beside.topics[volatile].history.entries] == [0, 1]
+    assert [each.version for each in after.topics[volatile].history.entries] == [0, 1, 2]
+
+
 def test_a_revert_and_a_doc_are_no_versions(repo: GitRepository, checkout: Checkout) -> None:
     repo.commit()
     repo.commit({f"{FOLDER}/created.avsc": avro("a", doc="said")})
