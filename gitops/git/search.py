@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from gitops.git.checkout import Checkout
+from gitops.repository.broken_snapshots import SNAPSHOTS
 
 _NONE: Final = 1
 """The exit status of `git grep` where nothing is found."""
@@ -20,6 +21,7 @@ def files_with(
     """The files with one of these endings in which one of the words stands anywhere.
 
     Paths count from the folder of the schemas. A word with a line end is looked for line by line.
+    Recorded histories are not searched: they are many, and mention what they are made from.
     """
     lines = [line for word in words for line in word.split("\n") if line]
     if not lines:
@@ -29,6 +31,7 @@ def files_with(
         *("grep", "--files-with-matches", "--null", "--full-name", "--text", "--fixed-strings"),
         *("-f", "-", commit, "--"),
         *(f":(top){folder}*{ending}" for ending in endings),
+        f":(top,exclude){folder}{SNAPSHOTS}*.json",
         stdin="\n".join(lines).encode("utf-8", "surrogatepass"),
         answers=(0, _NONE),
     )

@@ -49,7 +49,7 @@ class Mentions:
 
 def mentions(path: str, data: bytes) -> Mentions:
     """What the file at `path` mentions."""
-    if path.endswith(".avsc"):
+    if path.endswith((".avsc", ".json")):
         return _of_avro(data.decode("utf-8", "replace"))
     if path.endswith(".proto"):
         return _of_protobuf(path, data.decode("utf-8", "replace"))

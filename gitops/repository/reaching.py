@@ -18,14 +18,14 @@ from gitops.repository.broken_snapshots import SNAPSHOTS
 from gitops.repository.changes import ChangedFile
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE
 from gitops.repository.mentions import Mentions, mentions
-from gitops.repository.words import Kind, Words
+from gitops.repository.words import Kind, Words, piece
 
 Search = Callable[[Iterable[str], Iterable[str]], Iterable[str]]
 """From words and endings of files to the unchanged files in which one of the words stands."""
 
 _FREE: Final = (SNAPSHOTS, "samples/")
 _DEFINITIONS: Final = (".avsc", ".proto")
-_ESCAPES: Final = (("\\u", (".avsc",)), ("\\", (".yaml",)))
+_ESCAPES: Final = (("\\u", (".avsc", ".json")), ("\\", (".yaml",)))
 """How a text hides a word from the search."""
 
 
@@ -66,7 +66,7 @@ def is_mentioned(tree: FileTree, path: str, search: Search, without: Collection[
         own = mentions(path, tree.read(path))
     except UnreadableFileError:
         return False
-    found = {*search([posixpath.basename(path)], Kind.FILE.endings)}
+    found = {*search([piece(posixpath.basename(path))], Kind.FILE.endings)}
     found.update(search(own.defines, Kind.TYPE.endings))
     for other in found.intersection(tree.paths()).difference(without, [path]):
         with suppress(UnreadableFileError):
@@ -133,7 +133,7 @@ class _Reach:
                 self._add(path, ())
 
     def _follow(self, path: str) -> None:
-        if path.startswith(_FREE) and not path.endswith(_DEFINITIONS):
+        if _is_data(path):
             return
         leads = self.leads[path]
         is_manifest = path.endswith(".yaml")
@@ -192,7 +192,7 @@ class _Reach:
 
     def _take(self, path: str) -> None:
         """Add a file that the search found, if what it says is what was looked for."""
-        if path not in self._read and not self._is_worth_parsing(path):
+        if _is_data(path) or (path not in self._read and not self._is_worth_parsing(path)):
             return
         for each in self._mentions(path):
             if any(self._words.is_wanted(Kind.TYPE, name) for name in each.defines):
@@ -226,6 +226,11 @@ class _Reach:
                     contents.append(tree.read(path))
             self._read[path] = tuple(mentions(path, data) for data in contents)
         return self._read[path]
+
+
+def _is_data(path: str) -> bool:
+    """Whether it is a sample or a recorded history, whatever it mentions."""
+    return path.startswith(_FREE) and not path.endswith(_DEFINITIONS)
 
 
 def _local(topic: str) -> str:

@@ -27,17 +27,29 @@ class Kind(Enum):
 
 
 _ENDINGS: Final = {
-    Kind.TYPE: (".avsc", ".yaml"),
+    Kind.TYPE: (".avsc", ".json", ".yaml"),
     Kind.FILE: (".proto", ".yaml"),
     Kind.TOPIC: (".yaml",),
     Kind.CLIENT: (".yaml",),
 }
+_ANYWHERE: Final = rb"(?<![\w.-])"
 _BEFORE: Final = {
     Kind.TYPE: rb"(?<![\w-])",
-    Kind.FILE: rb"(?<![\w.-])",
+    Kind.FILE: _ANYWHERE,
     Kind.TOPIC: rb"\btopic[\"']?\s*:\s*\S{0,300}?(?<![\w.-])",
     Kind.CLIENT: rb"\bname[\"']?\s*:\s*[\"']?",
 }
+
+
+_SEPARATED: Final = re.compile(r"[\s']+")
+
+
+def piece(word: str) -> str:
+    """The longest part of a word that YAML writes as it is.
+
+    Where it folds a line a blank is a line end, and between single quotes a `'` is two.
+    """
+    return max(_SEPARATED.split(word), key=len) or word
 
 
 class Words:
@@ -65,10 +77,10 @@ class Words:
         return (kind, word) in self._leads
 
     def fresh(self) -> dict[Kind, list[str]]:
-        """The words that nobody has searched for yet; they count as searched from now on."""
+        """What nobody has searched for yet, as `piece` has it; it counts as searched now."""
         found: dict[Kind, list[str]] = {}
         for kind, word in self._leads.keys() - self._searched:
-            found.setdefault(kind, []).append(word)
+            found.setdefault(kind, []).append(piece(word))
         self._searched.update(self._leads)
         return found
 
@@ -82,10 +94,14 @@ class Words:
 
     def _alternatives(self) -> Iterable[bytes]:
         for kind, before in _BEFORE.items():
-            words = [
-                re.escape(word.encode("utf-8", "surrogatepass"))
-                for each, word in self._leads
-                if each is kind
-            ]
-            if words:
-                yield before + rb"(?:" + b"|".join(words) + rb")(?![\w-])"
+            words = [word for each, word in self._leads if each is kind]
+            whole = [word for word in words if piece(word) == word]
+            parts = [piece(word) for word in words if piece(word) != word]
+            for start, some in ((before, whole), (_ANYWHERE, parts)):
+                if some:
+                    any_of = b"|".join(re.escape(_bytes(word)) for word in some)
+                    yield start + rb"(?:" + any_of + rb")(?![\w-])"
+
+
+def _bytes(word: str) -> bytes:
+    return word.encode("utf-8", "surrogatepass")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
+import pytest
+
 from gitops.repository.changes import ChangedFile
 from gitops.repository.reaching import Reached, reach
 from tests.support.trees import MemoryTree
@@ -189,6 +191,49 @@ def test_an_escape_hides_nobody() -> None:
     assert f"{FOLDER}/hidden.yaml" in found.leads
     found = reached({"types/line.avsc": record("Line", "int")}, hidden)
     assert "types/hidden.avsc" in found.leads
+
+
+@pytest.mark.parametrize(
+    ("file", "written"),
+    [
+        ("it's.avsc", "'it''s.avsc'"),
+        ("it's.avsc", '"it\'s.avsc"'),
+        ("my order.avsc", "my\n    order.avsc"),
+        ("my order.avsc", ">-\n    my\n    order.avsc"),
+        ("my order.avsc", "'my\n    order.avsc'"),
+        ("my own order's.avsc", "'my own\n    order''s.avsc'"),
+        ("my\\order.avsc", "my\\order.avsc"),
+        ("my order.avsc", '"my\\x20\\\n    order.avsc"'),
+        ("created.json", "created.json"),
+        ("created", "created"),
+    ],
+)
+def test_a_file_is_found_however_yaml_writes_its_name(file: str, written: str) -> None:
+    manifest = f"{MANIFEST}schema:\n  type: AVRO\n  definition: {written}\n"
+    base = {**FILES, f"{FOLDER}/odd.yaml": manifest, f"{FOLDER}/{file}": record("Odd")}
+    found = reached({f"{FOLDER}/{file}": record("Odd", "int")}, base)
+    assert found.leads[f"{FOLDER}/odd.yaml"] == {f"{FOLDER}/{file}"}
+
+
+@pytest.mark.parametrize("written", ["'it''s'", "a\n  name", '"a\\x20name"', ">-\n  a\n  name"])
+def test_a_topic_is_found_however_yaml_writes_its_name(written: str) -> None:
+    name = "it's" if "it" in written else "a name"
+    odd = manifest("sent.avsc", f"topic: {written}\n")
+    base = {**FILES, f"{FOLDER}/odd.yaml": odd}
+    found = reached({f"{FOLDER}/{name}.yaml": manifest("sent.avsc")}, base)
+    assert f"{FOLDER}/odd.yaml" in found.leads
+
+
+def test_a_definition_by_another_ending_needs_its_types_and_is_reached_by_them() -> None:
+    base = {
+        **FILES,
+        f"{FOLDER}/created.yaml": manifest("created.json"),
+        f"{FOLDER}/created.json": record("Created", "shop.Line"),
+    }
+    needing = reached({f"{FOLDER}/created.json": record("Created", "shop.Line", "int")}, base)
+    assert {"types/line.avsc", "types/money.avsc"} <= needing.files
+    money = "types/money.avsc"
+    assert reached({money: record("Money", "int")}, base).leads[f"{FOLDER}/created.yaml"] == {money}
 
 
 def test_samples_and_snapshots_lead_nowhere() -> None:

@@ -78,6 +78,24 @@ def touched(repo: GitRepository) -> dict[str, tuple[str, ...]]:
     return {name.local_name: files for name, files in report(repo).touched.topics.items()}
 
 
+def test_definitions_with_odd_names_touch_their_topics(repo: GitRepository) -> None:
+    odd, folded = f"{FOLDER}/it's.avsc", f"{FOLDER}/my own.json"
+    repo.commit(
+        {
+            odd: avro("A", "a"),
+            folded: json.dumps({"type": "array", "items": "Money"}),
+            "types/money.avsc": avro("Money", "a"),
+            f"{FOLDER}/odd.yaml": manifest("type: AVRO, definition: 'it''s.avsc'"),
+            f"{FOLDER}/folded.yaml": manifest("type: AVRO, definition: my\n  own.json"),
+        }
+    )
+    repo.write({odd: avro("A", "b"), "types/money.avsc": avro("Money", "b")})
+    assert touched(repo) == {"odd": (odd,), "folded": ("types/money.avsc",)}
+    repo.git("checkout", "--quiet", "types")
+    repo.write({folded: '"string"'})
+    assert touched(repo) == {"odd": (odd,), "folded": (folded,)}
+
+
 def test_an_imported_proto_reaches_its_topic(repo: GitRepository) -> None:
     repo.write({"protos/unit.proto": f"{HEAD}message Unit {{ int64 a = 1; }}\n"})
     assert touched(repo) == {"native": ("protos/unit.proto",)}
