@@ -97,12 +97,12 @@ def of_looser_topic(
     desired: TopicState,
     observed: TopicState,
     holds: Callable[[SchemaCompatibilityStrategy | None], SchemaCompatibilityStrategy],
-    where: Location | None,
+    locate: Callable[[TopicName, str], Location | None],
 ) -> tuple[Finding, ...]:
     """A topic takes more than its namespace lets in, by a strategy that its manifest does not say.
 
-    `holds` gives, from a topic's own strategy, the one in force. An apply that was killed between
-    two requests may have left that.
+    `holds` gives, from a topic's own strategy, the one in force; `locate` as in `of_notices`. An
+    apply that was killed between two requests may have left that.
     """
     own = observed.policies.schema_compatibility_strategy
     managed = desired.policies.schema_compatibility_strategy is not None
@@ -117,7 +117,7 @@ def of_looser_topic(
             "PLAN-R009",
             f"the registry has {_STRATEGY} {own.value} for this topic alone, which lets more in "
             f"than the {holds(None).value} that would hold without it, and no file says so",
-            location=where,
+            location=locate(desired.topic, ""),
             subject=topic,
             hint=f"remove it: pulsar-gitops policies set {topic} {_STRATEGY}= ; or, if it is meant "
             "to be so, write it under policies: in the topic's manifest",

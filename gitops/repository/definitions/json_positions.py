@@ -28,19 +28,25 @@ class JsonPositions:
 
     def at_pointer(self, pointer: str, *, at_key: bool = False) -> Location:
         """The place of a value (of its key, with `at_key`), or of the nearest one around it."""
+        span = self.nearest(pointer, at_key=at_key)
+        if span is None:
+            return Location(file=self._file, line=1, column=1, pointer=pointer)
+        line, column = self._lines.position(span.start)
+        scalar = self._text[span.start] not in "{["
+        length = self._lines.length_on_line(span) if scalar else 1
+        return Location(file=self._file, line=line, column=column, length=length, pointer=pointer)
+
+    def nearest(self, pointer: str, *, at_key: bool = False) -> Span | None:
+        """The characters of a value or a key, or of the nearest one around it; None without any."""
         known = pointer
         while known and _raw(known) not in self._map:
             known = known.rpartition("/")[0]
         entry = self._map.get(_raw(known))
         if entry is None:
-            return Location(file=self._file, line=1, column=1, pointer=pointer)
-        span = Span(entry.value_start.position, entry.value_end.position)
+            return None
         if at_key and entry.key_start is not None:
-            span = Span(entry.key_start.position, entry.key_end.position)
-        line, column = self._lines.position(span.start)
-        scalar = self._text[span.start] not in "{["
-        length = self._lines.length_on_line(span) if scalar else 1
-        return Location(file=self._file, line=line, column=column, length=length, pointer=pointer)
+            return Span(entry.key_start.position, entry.key_end.position)
+        return Span(entry.value_start.position, entry.value_end.position)
 
     def span(self, pointer: str) -> Span | None:
         """The characters of a value, None where there is no such place."""

@@ -11,8 +11,10 @@ from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.model.findings import Location
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.documents.reading import Manifest
-from gitops.repository.positions import Path, child, parts
+from gitops.repository.positions import Path, Span, child, parts
+from gitops.repository.positions import pointer as json_pointer
 from gitops.repository.sources import Sources, resolve
+from gitops.repository.yaml.scalar_lines import Scalar
 
 _INLINE: Final = ("{", "[", '"')
 
@@ -32,8 +34,33 @@ class DefinitionText:
 
 
 @dataclass(frozen=True, slots=True)
+class _InScalar:
+    """Places of a definition that is a text in a manifest, where YAML has it as it is."""
+
+    manifest: Manifest[Any]
+    path: Path
+    text: str
+
+    def at_offset(self, offset: int) -> Location:
+        return self._place(Span(offset, offset + 1), "")
+
+    def at_pointer(self, pointer: str, *, at_key: bool = False) -> Location:
+        span = JsonPositions("", self.text).nearest(pointer, at_key=at_key)
+        return self._place(span, pointer) if span else self.manifest.location(self.path)
+
+    def _place(self, span: Span, inner: str) -> Location:
+        parsed = self.manifest.parsed
+        scalar = Scalar.of(parsed.text, parsed.values.get(self.path), self.text)
+        if scalar is None:
+            return self.manifest.location(self.path)
+        start = scalar.offset(span.start)
+        there = Span(start, start + span.end - span.start)
+        return self.manifest.location_of(there, json_pointer(self.path) + inner)
+
+
+@dataclass(frozen=True, slots=True)
 class _InManifest:
-    """Places of a definition that is part of a manifest."""
+    """Places of a definition that is part of a manifest's own YAML."""
 
     manifest: Manifest[Any]
     path: Path
@@ -58,17 +85,29 @@ def definition_text(
     definition: object, manifest: Manifest[Any], path: Path, sources: Sources
 ) -> DefinitionText | None:
     """What `definition:` at `path` means; None with a finding in the manifest if it fails."""
-    places = _InManifest(manifest, path, definition)
+    if inline := inline_definition(definition, manifest, path):
+        return inline
     if not isinstance(definition, str):
-        text = _as_json(definition)
-        if text is None:
-            manifest.add("REPO-R019", "the definition holds a number that JSON has not", path)
-            return None
-        return DefinitionText(text=text, places=places)
-    if definition.lstrip().startswith(_INLINE):
-        return DefinitionText(text=definition, places=places)
+        manifest.add("REPO-R019", "the definition holds a number that JSON has not", path)
+        return None
     file = definition_file(definition, manifest, path, sources)
     return None if file is None else text_of_file(file, manifest, path, sources)
+
+
+def inline_definition(
+    definition: object, manifest: Manifest[Any], path: Path
+) -> DefinitionText | None:
+    """A definition that stands at `path` itself; None for the name of a file, or what has no text.
+
+    Places of a JSON text in a scalar are exact where YAML changes nothing but its indentation.
+    """
+    if isinstance(definition, str):
+        is_text = definition.lstrip().startswith(_INLINE)
+        places = _InScalar(manifest, path, definition)
+        return DefinitionText(text=definition, places=places) if is_text else None
+    text = _as_json(definition)
+    in_yaml = _InManifest(manifest, path, definition)
+    return None if text is None else DefinitionText(text=text, places=in_yaml)
 
 
 def definition_file(name: str, manifest: Manifest[Any], path: Path, sources: Sources) -> str | None:

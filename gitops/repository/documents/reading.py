@@ -57,6 +57,10 @@ class Manifest(Generic[D]):
         span = self._span(known, at_key=at_key or known != written)
         return self._place(span, pointer(written))
 
+    def location_of(self, span: Span, path: str) -> Location:
+        """The place of some characters of the text, with this JSON pointer."""
+        return self._place(span, path)
+
     def add(
         self, rule: str, message: str, path: Path, *, at_key: bool = False, hint: str = ""
     ) -> None:

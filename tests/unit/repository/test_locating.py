@@ -84,14 +84,74 @@ def test_without_shared_types_the_pointer_is_the_files_own() -> None:
     assert (found.pointer, found.length) == ("/fields/1/type", 8)
 
 
-def test_an_inline_definition_is_found_at_the_manifest() -> None:
-    inline = _MANIFEST.replace("created.avsc", "{type: record, name: A, fields: []}")
-    files = {f"{_FOLDER}/created.yaml": inline}
+_LITERAL = """|
+    {"type": "record", "name": "Created", "fields": [
+      {"name": "id", "type": "string"},
+      {"name": "total", "type": "shop.Money"}
+    ]}
+"""
+_YAML = """
+    type: record
+    name: Created
+    fields:
+      - {name: id, type: string}
+      - name: total
+        type: shop.Money
+"""
+_FLOW = """{type: record, name: Created,
+    fields: [
+      {name: id, type: string}, {name: total,
+        type: shop.Money}]}
+"""
+_ONE_LINE = '{"type": "record", "name": "Created", "fields": [{"name": "id", "type": "string"}]}'
 
-    found = _located("/fields", files)
 
-    assert found is not None
-    assert found.file == f"{_FOLDER}/created.yaml"
+@pytest.mark.parametrize(
+    ("definition", "pointer", "line", "column"),
+    [
+        (_LITERAL, "", 6, 5),
+        (_LITERAL, "/name", 6, 32),
+        (_LITERAL, "/fields/1/name", 8, 16),
+        (_LITERAL, "/fields/9", 6, 53),
+        (_LITERAL.replace("|", "|2-  # no indentation", 1), "/fields/1/name", 8, 16),
+        (_LITERAL.replace("|", ">-", 1), "/fields/1/name", 8, 16),
+        (f"'{_ONE_LINE}'", "/fields/0/type", 5, 88),
+        (f"'{_ONE_LINE[:-1]}, \"doc\": \"it''s\"}}'", "/fields/0/type", 5, 15),
+        (_LITERAL.replace("|", ">", 1).replace("[\n", "[\n\n"), "/fields/1/name", 9, 16),
+        (_LITERAL.replace("|", ">", 1).replace("      ", "    \n    "), "/fields/1/name", 5, 3),
+        (_YAML, "", 5, 3),
+        (_YAML, "/fields/0/type", 9, 26),
+        (_YAML, "/fields/1/type", 11, 15),
+        (_FLOW, "/fields/1/name", 7, 40),
+        (_FLOW, "/fields/1/type", 8, 15),
+    ],
+)
+def test_a_place_in_a_definition_of_the_manifest_is_found_there(
+    definition: str, pointer: str, line: int, column: int
+) -> None:
+    """What YAML folds or escapes is found where it begins."""
+    text = _MANIFEST.replace("created.avsc", definition).replace("shop.Money", "string")
+
+    found = _located(pointer, {f"{_FOLDER}/created.yaml": text})
+
+    assert str(found) == f"{_FOLDER}/created.yaml:{line}:{column}"
+
+
+@pytest.mark.parametrize("definition", [_LITERAL, _YAML, _FLOW])
+def test_a_shared_type_in_a_definition_of_the_manifest_has_its_own_file(definition: str) -> None:
+    files = {**_FILES, f"{_FOLDER}/created.yaml": _MANIFEST.replace("created.avsc", definition)}
+    del files[f"{_FOLDER}/created.avsc"]
+
+    assert str(_located("/fields/1/type/fields/0/name", files)) == "types/money.avsc:4:14"
+    assert str(_located("/fields/1/name", files)).startswith(f"{_FOLDER}/created.yaml:")
+
+
+def test_halves_that_stand_in_the_manifest_are_found_there() -> None:
+    inline = _PAIR.replace("{type: STRING}", f"{{type: AVRO, definition: {_FLOW.strip()}}}")
+    files = {**_FILES, f"{_FOLDER}/created.yaml": inline.replace("shop.Money", "string")}
+
+    assert str(_located("/key/fields/1/type", files)) == f"{_FOLDER}/created.yaml:8:15"
+    assert str(_located("/value/fields/0/type", files)) == f"{_FOLDER}/created.avsc:2:26"
 
 
 def test_a_topic_without_a_definition_is_found_at_the_manifest() -> None:
