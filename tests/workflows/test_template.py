@@ -136,6 +136,31 @@ def test_the_reviewed_plan_is_applied(runner: Runner) -> None:
     assert again.outputs == {"changes": "false"}
 
 
+def test_a_plan_that_is_too_large_for_a_summary_says_how_much_is_missing(runner: Runner) -> None:
+    """GitHub drops a summary of more than 1 MiB as a whole."""
+    text = "".join(f"+ tópic-{number:06}{' x' * 40}\n" for number in range(20_000))
+    (runner.root / "large.txt").write_text(text, "utf-8")
+    stub = runner.root / "stub" / "pulsar-gitops"
+    stub.parent.mkdir()
+    stub.write_text(f'#!/bin/sh\ncp {runner.root}/large.txt "$RUNNER_TEMP/plan.txt"\nexit 1\n')
+    stub.chmod(0o755)
+    runner.path.insert(0, str(stub.parent))
+
+    planned = runner.run(PLAN)
+
+    shown = [line for line in planned.summary.split("\n") if line.startswith("    + ")]
+    assert planned.code == 1
+    assert planned.printed == text, "the log has all"
+    assert 900_000 < len(planned.summary.encode()) < 1024 * 1024 - 1024
+    assert f"\n**{20_000 - len(shown)} more lines are left out here: the log" in planned.summary
+
+
+def test_check_apply_and_drift_speak_of_one_registry() -> None:
+    for name in ("check.check", "apply.plan", "drift.drift"):
+        said = [line for line in str(JOBS[name]).split("'") if "vars.PULSAR_REGISTRY }}" in line]
+        assert set(said) == {"${{ vars.PULSAR_REGISTRY }}"}, name
+
+
 def test_who_meets_the_cluster_may_not_write_and_who_may_write_meets_no_cluster() -> None:
     assert JOBS["apply.apply"]["permissions"] == {"contents": "read"}
     assert "PULSAR_TOKEN" not in str(JOBS["apply.record"])
