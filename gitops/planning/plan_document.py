@@ -196,7 +196,14 @@ def finding_document(finding: Finding) -> Document:
 
 
 def _proposed(waiver: WaiverProposal | None) -> Document | None:
-    return {"file": waiver.file, "text": waiver.text} if waiver else None
+    if waiver is None:
+        return None
+    return {
+        "file": waiver.file,
+        "text": waiver.text,
+        "hint": waiver.hint,
+        "fits": waiver.fits or None,
+    }
 
 
 def _place(where: Location | None) -> Document | None:

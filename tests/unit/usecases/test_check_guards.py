@@ -10,6 +10,7 @@ from gitops.model.check import HistorySource, RegistryCheck
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema
+from gitops.planning.plan_document import to_document
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from tests.support.git_repos import GitRepository
 from tests.unit.usecases.test_check import (
@@ -67,6 +68,9 @@ def test_a_waiver_of_the_snapshot_says_so(repo: GitRepository) -> None:
     assert one.history.source is HistorySource.SNAPSHOT
     assert refused.waiver is not None
     assert refused.waiver.fits == "it fits the versions of the snapshot"
+    (said,) = to_document(one.plan)["notices"]
+    assert said["waiver"]["fits"] == refused.waiver.fits
+    assert "`--waivers waivers`" in said["waiver"]["hint"]
 
 
 def test_a_history_of_git_without_a_refusal_speaks_of_no_waiver(repo: GitRepository) -> None:
