@@ -14,6 +14,7 @@ from typing import Any, Final
 from gitops.compatibility.avro.depth import deep_enough
 from gitops.compatibility.avro.json_text import JsonTextError, read_json
 from gitops.model.errors import OutsideRepositoryError
+from gitops.repository.broken_snapshots import SNAPSHOTS
 from gitops.repository.definitions.named_types import (
     NAMED,
     PRIMITIVES,
@@ -26,6 +27,7 @@ from gitops.repository.sources import resolve
 from gitops.repository.yaml.parser import parse_yaml
 
 _IMPORT: Final = re.compile(r'\bimport\s+(?:public\s+|weak\s+)?["\']([^"\'\n]+)["\']')
+_RECORDED: Final = re.compile(r'(?<!\\)"topic"\s*:\s*"([^"\\]+)"')
 _INLINE: Final = ("{", "[")
 _NOT_TYPES: Final = PRIMITIVES | NAMED | {"array", "map"}
 
@@ -49,6 +51,8 @@ class Mentions:
 
 def mentions(path: str, data: bytes) -> Mentions:
     """What the file at `path` mentions."""
+    if path.startswith(SNAPSHOTS):
+        return Mentions(topics=frozenset(_RECORDED.findall(data.decode("utf-8", "replace"))))
     if path.endswith((".avsc", ".json")):
         return _of_avro(data.decode("utf-8", "replace"))
     if path.endswith(".proto"):

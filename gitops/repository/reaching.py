@@ -89,6 +89,7 @@ class _Reach:
         self._trees = trees
         self._search = search
         self._changed = {path for each in changes for path in (each.before, each.after) if path}
+        self._recorded = {e.before for e in changes if e.before and e.before.startswith(SNAPSHOTS)}
         self._known = frozenset(path for tree in trees for path in tree.paths())
         self._folders: dict[str, list[str]] = {}
         for path in self._known:
@@ -133,6 +134,8 @@ class _Reach:
                 self._add(path, ())
 
     def _follow(self, path: str) -> None:
+        if path in self._recorded:
+            self._follow_snapshot(path)
         if _is_data(path):
             return
         leads = self.leads[path]
@@ -161,6 +164,14 @@ class _Reach:
                 # Perhaps another manifest of the same topic.
                 self._add(f"{folder}/{topic}.yaml", ())
             self._words.add(Kind.TOPIC, topics, leads)
+
+    def _follow_snapshot(self, path: str) -> None:
+        """What the files want of a record that was there before; they are not reached by it."""
+        folder = "/".join(["namespaces", *path.removesuffix(".json").split("/")[2:4]])
+        self._add(f"{folder}/{NAMESPACE_FILE}", ())
+        for topic in (topic for each in self._mentions(path) for topic in each.topics):
+            self._add(_manifest_of(topic), ())
+            self._words.add(Kind.TOPIC, [_local(topic)], ())
 
     def _follow_topics(self, path: str, leads: set[str]) -> None:
         """A waiver leads to its topic; a changed client to all others of its topics."""
@@ -196,6 +207,8 @@ class _Reach:
             return
         for each in self._mentions(path):
             if any(self._words.is_wanted(Kind.TYPE, name) for name in each.defines):
+                self._add(path, ())
+            if any(self._words.is_wanted(Kind.TOPIC, _local(topic)) for topic in each.topics):
                 self._add(path, ())
             if leads := set(self._leading(path, each)):
                 self._add(path, leads)

@@ -23,7 +23,6 @@ from gitops.planning.change_guards import (
     of_let_in,
     of_limits,
     of_loosened,
-    of_recorded,
     of_removed,
     of_renamed,
     of_share,
@@ -31,10 +30,10 @@ from gitops.planning.change_guards import (
 )
 from gitops.planning.make import Question, strategy_of
 from gitops.ports import FileTree
-from gitops.repository.broken_snapshots import SNAPSHOTS
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE, layout
 from gitops.usecases.change import UNUSED, LoadedChange
 from gitops.usecases.change_places import place_of_policy, place_of_setting
+from gitops.usecases.recorded_findings import recorded_guards
 from gitops.usecases.registry_findings import naming_guards
 from gitops.usecases.touching import differs, files_of
 
@@ -84,22 +83,10 @@ def guards(loaded: LoadedChange, touched: Touched) -> Iterator[Finding]:
         yield of_renamed(new, old, _top(loaded.head_tree, loaded.head.topics[new]), safety)
     count = len(layout(loaded.change.base_tree.paths()).topics)
     yield from of_share(_changed_topics(loaded, touched), count, safety)
-    yield from _of_recorded(loaded)
+    yield from recorded_guards(loaded)
     for topic in touched.topics:
         if _is_let_go(loaded, topic):
             yield of_let_go(topic, loaded.head.topics[topic].manifest, safety)
-
-
-def _of_recorded(loaded: LoadedChange) -> Iterator[Finding]:
-    """New files are no edit: a snapshot is recorded for the first time, or grows."""
-    edited = {
-        each.before: each.after
-        for each in loaded.change.files
-        if each.before and each.before.startswith(SNAPSHOTS)
-    }
-    if edited:
-        first, *_ = files = sorted(edited)
-        yield of_recorded(files, Location(file=first, in_base=edited[first] != first))
 
 
 def _top(tree: FileTree, source: TopicSource) -> Location:

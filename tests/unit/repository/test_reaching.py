@@ -241,7 +241,12 @@ def test_samples_and_snapshots_lead_nowhere() -> None:
     assert others(reached({path: "{}\n", "samples/created.avsc": "x"})) == {
         path,
         "samples/created.avsc",
+        f"{FOLDER}/namespace.yaml",
     }
+    recorded = {**FILES, path: '{"topic": "shop/orders/other"}'}
+    found = reached({path: '{"topic": "shop/orders/sent"}'}, recorded)
+    assert {f"{FOLDER}/named.yaml", f"{FOLDER}/sent.yaml"} <= found.files, "what it is judged by"
+    assert set(found.leads) == {path}
 
 
 def test_names_that_are_common_words_are_no_reason_to_read_a_file() -> None:

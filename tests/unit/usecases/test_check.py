@@ -184,10 +184,11 @@ def test_a_schema_that_is_taken_out_of_its_manifest(repo: GitRepository) -> None
 
 
 def record(repo: GitRepository, *definitions: str) -> None:
-    """Write the snapshot of a registry that holds these versions of shop/orders/created."""
+    """Register these versions of shop/orders/created, and write the snapshot of the registry."""
     live = EmbeddedRegistry("local", repo.root.parent / "live.db")
     topic = TopicName.parse("shop/orders/created")
-    live.create_namespace(topic.namespace)
+    if topic.namespace not in live.list_namespaces():
+        live.create_namespace(topic.namespace)
     for each in definitions:
         live.register_schema(topic, SchemaInfo(type=SchemaType.AVRO, schema=each))
     scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -154,10 +155,53 @@ def test_snapshots_that_are_edited_or_deleted(repo: GitRepository) -> None:
     (found,) = told(repo, "CHECK-R007")
     assert found.message.endswith(f": {topic}")
     assert found.location == Location(file=topic, in_base=True)
-    repo.write({space: (repo.root / space).read_text() + "\n"})
+    repo.write({space: (repo.root / space).read_text().replace("shop/orders", "shop/other")})
     (found,) = told(repo, "CHECK-R007")
     assert found.message.endswith(f": {space}, {topic}")
     assert found.location == Location(file=space)
+
+
+def test_a_snapshot_that_grows_by_what_was_merged_is_no_edit(repo: GitRepository) -> None:
+    """It is what the template's workflow proposes after each apply."""
+    record(repo, avro("Created", "a"))
+    policy = "schemaCompatibilityStrategy"
+    merged = {
+        f"{FOLDER}/created.avsc": with_default(""),
+        f"{FOLDER}/namespace.yaml": f"{SPACE}{policy}: FULL\n",
+    }
+    repo.commit(merged)
+    space, topic = "snapshots/local/shop/orders.json", "snapshots/local/shop/orders/created.json"
+    record(repo, with_default(""))
+    set_now = (repo.root / space).read_text().replace("{}", f'{{"{policy}": "FULL"}}')
+    repo.write({space: set_now})
+    assert set(repo.git("diff", "--name-only").split()) == {space, topic}
+    assert not told(repo, "CHECK-R007")
+    assert not report(repo).touched.topics
+
+    repo.write({space: set_now.replace("FULL", "ALWAYS_COMPATIBLE")})
+    (found,) = told(repo, "CHECK-R007")
+    assert found.message.endswith(f": {space}")
+    grown = (repo.root / topic).read_text()
+    repo.write({space: set_now, topic: grown.replace('\\"b\\"', '\\"forged\\"')})
+    (found,) = told(repo, "CHECK-R007")
+    assert found.message.endswith(f": {topic}")
+
+
+def test_a_snapshot_that_lacks_a_version_is_an_edit(repo: GitRepository) -> None:
+    topic = "snapshots/local/shop/orders/created.json"
+    old, new = avro("Created", "a"), with_default("")
+    record(repo, old, new)
+    repo.commit({f"{FOLDER}/created.avsc": new})
+    whole = json.loads((repo.root / topic).read_text())
+    for versions, following in (
+        (whole["versions"][1:], 2),
+        (whole["versions"], 1),
+        ([whole["versions"][0] | {"schema": new}, whole["versions"][1]], 2),
+    ):
+        repo.write({topic: json.dumps(whole | {"versions": versions, "nextVersion": following})})
+        assert told(repo, "CHECK-R007"), (versions, following)
+    repo.write({topic: "{"})
+    assert told(repo, "CHECK-R007")
 
 
 def test_guards_stand_at_a_line(repo: GitRepository) -> None:
