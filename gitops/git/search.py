@@ -12,6 +12,8 @@ from gitops.repository.broken_snapshots import SNAPSHOTS
 
 _NONE: Final = 1
 """The exit status of `git grep` where nothing is found."""
+_APART: Final = re.compile("[\n\0]")
+"""What git takes no pattern with."""
 _SPECIAL: Final = re.compile(r"([*?\[\\])")
 
 
@@ -23,7 +25,7 @@ def files_with(
     Paths count from the folder of the schemas. A word with a line end is looked for line by line.
     Recorded histories are not searched: they are many, and mention what they are made from.
     """
-    lines = [line for word in words for line in word.split("\n") if line]
+    lines = [line for word in words for line in _APART.split(word) if line]
     if not lines:
         return frozenset()
     folder = _SPECIAL.sub(r"\\\1", checkout.prefix)

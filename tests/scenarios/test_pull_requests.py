@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from git import Git
 
 from gitops.ports import FileTree
 from gitops.repository.reaching import Reached, reach
 from gitops.repository.template import copy_template
 from gitops.usecases import change
 from tests.scenarios.editing import Schemas
-from tests.scenarios.pull_requests import STEPS, Step
+from tests.scenarios.pull_requests import CREATED, STEPS, Step
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.git_repos import GitRepository
 
@@ -147,3 +148,67 @@ def _finding(finding: dict[str, Any]) -> str:
 
 def _short(topic: str) -> str:
     return topic.rpartition("/")[2]
+
+
+def _breaking(tmp_path: Path) -> GitRepository:
+    """A repository with a few merges, and a branch `pr` that breaks a schema."""
+    repo = GitRepository(tmp_path / "repo")
+    schemas = Schemas(repo)
+    copy_template(schemas.root)
+    repo.commit(message="the schemas")
+    for step in [step for step in STEPS if step.merged][:4]:
+        repo.git("switch", "--quiet", "--create", "pr")
+        step.edit(schemas)
+        repo.commit(message=step.name)
+        repo.git("switch", "--quiet", "main")
+        repo.git("merge", "--quiet", "--no-ff", "pr", "--message", f"merge: {step.name}")
+        repo.git("branch", "--quiet", "-D", "pr")
+    repo.git("switch", "--quiet", "--create", "pr")
+    schemas.add_field(CREATED, "region")
+    repo.commit(message="breaks it")
+    repo.git("switch", "--quiet", "main")
+    return repo
+
+
+def _verdict(said: Outcome) -> tuple[int, list[str], list[str]]:
+    document = json.loads(said.out)
+    (registry,) = document["registries"]
+    rules = sorted({each["rule"] for each in registry["plan"]["findings"]})
+    return said.code, sorted(map(_notice, registry["plan"]["notices"])), rules
+
+
+REFUSED: Final = (1, ["order-created refused"], ["AVRO-R002"])
+
+
+def test_a_branch_in_a_worktree_gets_the_same_verdict(command: CommandLine, tmp_path: Path) -> None:
+    repo, there = _breaking(tmp_path), tmp_path / "there"
+    repo.git("worktree", "add", "--quiet", str(there), "pr")
+
+    for folder in (there / "schemas", there / "schemas" / "namespaces" / ".."):
+        said = command("check", "--base", "main", "--repo", folder, "--format", "json")
+        assert _verdict(said) == REFUSED
+
+
+def test_a_shallow_clone_says_what_to_fetch_and_then_gets_the_same_verdict(
+    command: CommandLine, tmp_path: Path
+) -> None:
+    """As actions/checkout makes one by default: the newest commit of one branch."""
+    repo, there = _breaking(tmp_path), tmp_path / "there"
+    source = f"file://{repo.root}"
+    repo.git("clone", "--quiet", "--depth=1", "--branch=pr", source, str(there))
+    words = ("check", "--repo", there / "schemas", "--format", "json")
+    clone = Git(there)
+
+    lacking = command(*words, "--base", "origin/main")
+    assert lacking.code == 2
+    assert "git fetch origin main" in lacking.err
+    clone.execute(
+        ["git", "fetch", "--quiet", "--depth=1", "origin", "main:refs/remotes/origin/main"]
+    )
+    too_shallow = command(*words, "--base", "origin/main")
+    assert too_shallow.code == 4
+    assert "git fetch --unshallow" in too_shallow.err
+    clone.execute(["git", "fetch", "--quiet", "--unshallow"])
+
+    assert _verdict(command(*words, "--base", "origin/main")) == REFUSED
+    assert not Path(there / "schemas" / ".gitops").exists()

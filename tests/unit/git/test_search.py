@@ -41,5 +41,5 @@ def test_a_folder_with_a_name_that_looks_like_a_pattern(repo: GitRepository) -> 
 
 def test_many_words_and_odd_ones(repo: GitRepository, checkout: Checkout) -> None:
     head = repo.commit(FILES)
-    words = [*(f"Word{number}" for number in range(20_000)), "\ud800", "Money"]
+    words = [*(f"Word{number}" for number in range(20_000)), "\ud800", "\0", "x\0Money"]
     assert files_with(checkout, head, words, [".avsc"]) == {"a.avsc"}
