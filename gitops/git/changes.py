@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gitops.git.checkout import Checkout
-from gitops.git.tree import CommitTree
+from gitops.git.tree import SUBMODULE, CommitTree
 from gitops.model.errors import UnreadableFileError
 from gitops.ports import FileTree
 from gitops.repository.changes import ChangedFile
@@ -26,6 +26,7 @@ _DIFF: Final = (
     "--find-renames=50%",
     "-l1000",
 )
+_SUBMODULE: Final = "160000"
 _TWO_PATHS: Final = ("R", "C")
 
 
@@ -84,7 +85,8 @@ def _changed(checkout: Checkout, *commits: str) -> Iterator[ChangedFile]:
         )
         if any(pair) and pair not in told:
             told.add(pair)
-            yield ChangedFile(before=pair[0], after=pair[1])
+            is_other = _SUBMODULE in head.lstrip(":").split(" ")[:2]
+            yield ChangedFile(before=pair[0], after=pair[1], submodule=is_other)
 
 
 def _at(checkout: Checkout) -> list[str]:
@@ -106,6 +108,7 @@ class ChangedFolder:
         changed = tuple(changes)
         self._base = base
         self._folder = folder
+        self._submodules = {each.after for each in changed if each.submodule}
         self._there = {each.after for each in changed if each.after is not None}
         self._gone = {each.before for each in changed if each.before is not None} - self._there
 
@@ -115,6 +118,8 @@ class ChangedFolder:
 
     def read(self, path: str) -> bytes:
         """The content of a file; raises UnreadableFileError, OutsideRepositoryError."""
+        if path in self._submodules:
+            raise UnreadableFileError(SUBMODULE, where=path)
         if path in self._there:
             return self._folder.read(path)
         place = self._base.resolve(path)

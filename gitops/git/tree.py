@@ -13,6 +13,8 @@ from gitops.repository.files import SKIPPED
 
 _LINK: Final = "120000"
 _SUBMODULE: Final = "160000"
+SUBMODULE: Final = "a submodule, whose files are in another repository"
+"""Why it cannot be read."""
 _MOST_LINKS: Final = 40
 """Linux follows as many."""
 
@@ -83,7 +85,7 @@ class CommitTree:
         if entry is None:
             return None
         if entry.mode == _SUBMODULE:
-            raise UnreadableFileError("a submodule, whose files are elsewhere", where=path)
+            raise UnreadableFileError(SUBMODULE, where=path)
         if entry.mode != _LINK:
             return None
         target = self._checkout.blob(entry.blob, path).decode("utf-8", "surrogateescape")

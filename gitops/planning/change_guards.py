@@ -227,6 +227,18 @@ def of_recorded(files: Sequence[str], where: Location) -> Finding:
     )
 
 
+def of_submodule(file: str) -> Finding:
+    """Another repository that is part of this one; `file` is where."""
+    found = finding(
+        "REPO-R018",
+        f"'{file}' is a submodule: its files are in another repository, and nothing of what "
+        "changes there is checked here",
+        location=Location(file=file),
+        hint="keep files that schemas are made of in this repository",
+    )
+    return replace(found, severity=Severity.WARNING)
+
+
 def of_limits(
     base: Config, head: Config, locate: Callable[[tuple[str, str]], Location]
 ) -> tuple[Finding, ...]:

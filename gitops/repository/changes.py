@@ -9,8 +9,10 @@ from dataclasses import dataclass
 class ChangedFile:
     """One file of a change: where it was and where it is, None where it is not.
 
-    Both are given and differ where it was renamed.
+    Both are given and differ where it was renamed. A submodule is one file here, whatever changes
+    in it.
     """
 
     before: str | None = None
     after: str | None = None
+    submodule: bool = False

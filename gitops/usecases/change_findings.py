@@ -26,6 +26,7 @@ from gitops.planning.change_guards import (
     of_removed,
     of_renamed,
     of_share,
+    of_submodule,
     of_unmanaged,
 )
 from gitops.planning.make import Question, strategy_of
@@ -84,9 +85,19 @@ def guards(loaded: LoadedChange, touched: Touched) -> Iterator[Finding]:
     count = len(layout(loaded.change.base_tree.paths()).topics)
     yield from of_share(_changed_topics(loaded, touched), count, safety)
     yield from recorded_guards(loaded)
+    yield from _of_submodules(loaded)
     for topic in touched.topics:
         if _is_let_go(loaded, topic):
             yield of_let_go(topic, loaded.head.topics[topic].manifest, safety)
+
+
+def _of_submodules(loaded: LoadedChange) -> Iterator[Finding]:
+    """Those that are not told of already, because they stand where manifests or types do."""
+    told = {each.location.file for each in loaded.head.findings if each.location}
+    for each in loaded.change.files:
+        path = each.after or each.before or ""
+        if each.submodule and path not in told:
+            yield of_submodule(path)
 
 
 def _top(tree: FileTree, source: TopicSource) -> Location:

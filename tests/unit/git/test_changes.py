@@ -45,6 +45,21 @@ def test_every_kind_of_change(repo: GitRepository, checkout: Checkout) -> None:
     assert pairs(changes_in_folder(checkout, base)) == expected
 
 
+def test_a_submodule_is_one_file(repo: GitRepository, checkout: Checkout) -> None:
+    base = repo.commit({"s/a": "1"})
+    inner = GitRepository(repo.root / "s" / "types")
+    inner.commit({"money.avsc": "1"})
+    repo.git("-c", "advice.addEmbeddedRepo=false", "add", "--all")
+    middle = repo.commit()
+    inner.commit({"money.avsc": "2"})
+    added = (ChangedFile(after="types", submodule=True),)
+    moved = (ChangedFile(before="types", after="types", submodule=True),)
+    assert changes_between(checkout, base, middle) == changes_in_folder(checkout, base) == added
+    assert changes_in_folder(checkout, middle) == moved
+    head = repo.commit()
+    assert changes_between(checkout, middle, head) == moved
+
+
 def test_no_change_at_all(repo: GitRepository, checkout: Checkout) -> None:
     base = repo.commit({"s/a": "1"})
     assert changes_between(checkout, base, base) == ()

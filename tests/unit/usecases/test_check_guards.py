@@ -204,6 +204,31 @@ def test_a_snapshot_that_lacks_a_version_is_an_edit(repo: GitRepository) -> None
     assert told(repo, "CHECK-R007")
 
 
+@pytest.mark.parametrize(
+    ("place", "severity", "said"),
+    [
+        ("types", Severity.ERROR, "a submodule, whose files are in another repository"),
+        ("shared", Severity.WARNING, "nothing of what changes there is checked here"),
+    ],
+)
+def test_a_submodule_that_moves_is_not_passed_over(
+    repo: GitRepository, place: str, severity: Severity, said: str
+) -> None:
+    """Neither from a commit nor in the folder, where its files lie."""
+    inner = GitRepository(repo.root / place)
+    inner.commit({"money.avsc": avro("Money", "a")})
+    repo.commit()
+    assert not told(repo, "REPO-R018")
+    inner.commit({"money.avsc": avro("Money", "b")})
+    in_folder = told(repo, "REPO-R018")
+    repo.git("switch", "--quiet", "--create", "pr")
+    repo.commit()
+    (found,) = told(repo, "REPO-R018")
+    assert in_folder == [found]
+    assert (found.severity, str(found.location)) == (severity, place)
+    assert said in found.message
+
+
 def test_guards_stand_at_a_line(repo: GitRepository) -> None:
     settings = FILES["gitops.yaml"] + "safety:\n  allowDeletions: true\n"
     repo.write({"gitops.yaml": settings, f"{FOLDER}/status.yaml": None})
