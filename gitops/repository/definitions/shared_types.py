@@ -25,7 +25,7 @@ from gitops.repository.definitions.named_types import (
 )
 from gitops.repository.sources import Sources
 
-_TYPES: Final = "types/"
+_WITH_MANIFESTS: Final = ("namespaces/", "clients/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +88,14 @@ class SharedTypes:
 
     @cached_property
     def broken(self) -> Mapping[str, tuple[str, JsonTextError]]:
-        """The text and what is wrong with it, of files below types/ that are not JSON.
+        """The text and what is wrong with it, of files of shared types that are not JSON.
 
-        Nobody knows what they define, so a type that is not found may be theirs.
+        Nobody knows what they define, so a type that is not found may be theirs. Definitions
+        beside manifests are left out: these tell of them.
         """
         found = {}
         for file in self._sources.paths:
-            if file.startswith(_TYPES) and file.endswith(".avsc"):
+            if file.endswith(".avsc") and not file.startswith(_WITH_MANIFESTS):
                 with suppress(UnreadableFileError, UnicodeDecodeError, RecursionError):
                     text = self._sources.data(file).decode()
                     if wrong := _wrong(text):

@@ -170,14 +170,15 @@ def _names_money(name: str) -> str:
     return json.dumps({"type": "record", "name": name, "fields": [field]})
 
 
-def test_a_broken_shared_type_is_one_error_where_it_is_broken() -> None:
+@pytest.mark.parametrize("folder", ["types", "common/avro"])
+def test_a_broken_shared_type_is_one_error_where_it_is_broken(folder: str) -> None:
     tree = repository(
         {
             f"{_ORDERS}/a.yaml": _AVRO % "a",
             f"{_ORDERS}/a.avsc": _names_money("A"),
             f"{_ORDERS}/b.yaml": _AVRO % "b",
             f"{_ORDERS}/b.avsc": _names_money("B"),
-            "types/money.avsc": '{\n  "type": \n',
+            f"{folder}/money.avsc": '{\n  "type": \n',
         }
     )
     loaded = load(tree)
@@ -188,7 +189,7 @@ def test_a_broken_shared_type_is_one_error_where_it_is_broken() -> None:
     assert found.rule == "AVRO-P001"
     assert found.message.startswith("not JSON")
     assert found.location is not None
-    assert found.location.file == "types/money.avsc"
+    assert found.location.file == f"{folder}/money.avsc"
     assert found.location.line > 0
 
 
