@@ -235,6 +235,7 @@ class _Topic:
             if side.after:
                 self.found.block(f"{side.name} still uses {self.topic.topic}", side.upgrade, delete)
             else:
+                self.found.must_go.add(side.name)
                 self.found.order(side.upgrade, delete, f"{side.name} uses the topic until then")
 
     def _said(

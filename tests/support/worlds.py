@@ -1,0 +1,197 @@
+"""Small random worlds of a rollout, and a simulation of them that looks at whole states.
+
+The simulation shares who is let in and what can be read with the code under test, and nothing
+else: no pairs, no constraints.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gitops.compatibility.payload import stored_history, to_info
+from gitops.compatibility.registration import register
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rollout import Delete, Drain, Register, Step, Upgrade
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.rollout.admission import histories, why_refused
+from gitops.rollout.reading import why_unreadable
+from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema, World
+from tests.support.states import history as history_of
+
+_FIELDS: Final[tuple[dict[str, Any], ...]] = (
+    {"name": "a", "type": "int"},
+    {"name": "a", "type": "long"},
+    {"name": "b", "type": "string"},
+    {"name": "b", "type": "string", "default": ""},
+    {"name": "c", "type": {"type": "enum", "name": "E", "symbols": ["X"]}},
+    {"name": "c", "type": {"type": "enum", "name": "E", "symbols": ["X", "Y"]}},
+    {"name": "d", "type": ["null", "string"], "default": None},
+    {"name": "d", "type": "string"},
+)
+_SCHEMALESS: Final = ("AUTO_CONSUME", "NONE")
+
+
+def _schema(dice: random.Random, kind: SchemaType) -> SchemaInfo:
+    chosen = dice.sample(_FIELDS, dice.randrange(4))
+    fields = list({one["name"]: one for one in chosen}.values())
+    text = json.dumps({"type": "record", "name": dice.choice("RRRS"), "fields": fields})
+    return SchemaInfo(type=kind, schema=text)
+
+
+def _different(schemas: Iterable[SchemaInfo]) -> list[SchemaInfo]:
+    return list({one.schema: one for one in schemas}.values())
+
+
+class Worlds:
+    """Worlds of one seed, one after the other."""
+
+    def __init__(self, seed: int) -> None:
+        self.dice = random.Random(seed)  # noqa: S311 - worlds to repeat, no secret
+
+    def healthy(self) -> World:
+        """A world in which all is well at the start, and Pulsar takes what is new."""
+        return next(one for one in iter(self.world, None) if is_healthy(one))
+
+    def world(self) -> World:
+        """One or two topics, up to four services."""
+        dice = self.dice
+        topics = [self._topic(name) for name in "tu"[: dice.randrange(1, 3)]]
+        services = tuple(self._service(f"s{n}", topics) for n in range(dice.randrange(1, 5)))
+        return World(topics={one.topic: one for one in topics}, services=services)
+
+    def _topic(self, name: str) -> TopicWorld:
+        dice = self.dice
+        kind = dice.choice((SchemaType.AVRO, SchemaType.AVRO, SchemaType.JSON))
+        old = _different(_schema(dice, kind) for _ in range(dice.randrange(1, 3)))
+        deleted = dice.random() < 0.1
+        count = 0 if deleted else dice.randrange(3)
+        new = _different(_schema(dice, kind) for _ in range(count))
+        return TopicWorld(
+            topic=TopicName.parse(f"t/n/{name}"),
+            history=stored_history(history_of(*old)),
+            new=tuple(info for info in new if info not in old),
+            strategy=dice.choice(list(Strategy)),
+            is_schema_validation_enforced=dice.random() < 0.3,
+            deleted=deleted,
+        )
+
+    def _service(self, name: str, topics: list[TopicWorld]) -> Service:
+        dice = self.dice
+        before = tuple(self._use(topic, new=False) for topic in topics if dice.random() < 0.8)
+        after = before
+        if dice.random() < 0.8:
+            after = tuple(self._use(topic, new=True) for topic in topics if dice.random() < 0.8)
+        return Service(name=name, before=before, after=after, assumed=dice.random() < 0.3)
+
+    def _use(self, topic: TopicWorld, *, new: bool) -> Use:
+        dice = self.dice
+        known = [to_info(stored) for _, stored in topic.history.entries]
+        choices: list[UsedSchema] = [*known, *(topic.new if new else ())]
+        role = dice.choice(list(Role))
+        if role is Role.CONSUMER:
+            choices += [_schema(dice, known[0].type), "AUTO_CONSUME"]
+        elif dice.random() < 0.3:
+            choices.append("NONE")
+        several = dice.sample(choices, min(len(choices), dice.choice((1, 1, 1, 2))))
+        return Use(topic=topic.topic, role=role, schemas=tuple(several))
+
+
+@dataclass
+class Simulation:
+    """What runs, what is registered and what is retained; every state is looked at as a whole."""
+
+    world: World
+    done: set[Step] = field(default_factory=set)
+    drained: set[tuple[TopicName, int]] = field(default_factory=set)
+
+    def uses(self, topic: TopicName, role: Role) -> Iterator[tuple[Service, Use]]:
+        """What runs on one side of a topic."""
+        for service in self.world.services:
+            upgraded = Upgrade(service.name) in self.done
+            for use in service.after if upgraded else service.before:
+                if use.topic == topic and use.role is role:
+                    yield service, use
+
+    def drain(self) -> None:
+        """Whatever nobody writes any more is gone at some time, and waiting harms nobody."""
+        for name, topic in self.world.topics.items():
+            written = [s for _, use in self.uses(name, Role.PRODUCER) for s in use.schemas]
+            for version, stored in topic.history.entries:
+                if to_info(stored) not in written:
+                    self.drained.add((name, version))
+
+    def troubles(self) -> set[tuple[object, ...]]:
+        """Everything that does not work now."""
+        return {*self._refused(), *self._unreadable(), *self._lost(), *self._orphans()}
+
+    def _refused(self) -> Iterator[tuple[object, ...]]:
+        for name, topic in self.world.topics.items():
+            every = histories(topic)
+            registered = sum(isinstance(s, Register) and s.topic == name for s in self.done)
+            for role in Role:
+                for service, use in self.uses(name, role):
+                    if why_refused(use, topic, every[registered]):
+                        yield ("refused", service.name, name, role)
+
+    def _unreadable(self) -> Iterator[tuple[object, ...]]:
+        for name in self.world.topics:
+            for reader, reads in self.uses(name, Role.CONSUMER):
+                for writer, writes in self.uses(name, Role.PRODUCER):
+                    if any(why_unreadable(reads, one) for one in writes.schemas):
+                        yield ("unreadable", reader.name, writer.name, name)
+
+    def _lost(self) -> Iterator[tuple[object, ...]]:
+        for name, topic in self.world.topics.items():
+            for reader, reads in self.uses(name, Role.CONSUMER):
+                for version, stored in topic.history.entries:
+                    gone = (name, version) in self.drained
+                    if not gone and why_unreadable(reads, to_info(stored)):
+                        yield ("lost", reader.name, name, version)
+
+    def _orphans(self) -> Iterator[tuple[object, ...]]:
+        for step in self.done:
+            if isinstance(step, Delete):
+                for role in Role:
+                    for service, _ in self.uses(step.topic, role):
+                        yield ("orphan", service.name, step.topic)
+
+
+def is_healthy(world: World) -> bool:
+    """Whether everybody is let in and reads everything now, and the new versions are accepted."""
+    return not Simulation(world).troubles() and all(
+        register(before, info, topic.strategy).accepted
+        for topic in world.topics.values()
+        for before, info in zip(histories(topic), topic.new, strict=False)
+    )
+
+
+def is_safe(world: World, steps: Iterable[Step], *, wait: bool) -> bool:
+    """Whether nothing breaks on the way that was not broken before; `wait` drains all it can."""
+    state = Simulation(world)
+    allowed = state.troubles()
+    for step in steps:
+        if isinstance(step, Drain):
+            state.drain()
+            if (step.topic, step.version) not in state.drained:
+                return False
+        if wait:
+            state.drain()
+        state.done.add(step)
+        if state.troubles() - allowed:
+            return False
+    return True
+
+
+def all_orders(steps: Iterable[Step]) -> Iterator[tuple[Step, ...]]:
+    """All orders of what is done; waiting is not, and versions come one after the other."""
+    fixed = [step for step in steps if not isinstance(step, Drain)]
+    for one in itertools.permutations(fixed):
+        registers = [step for step in one if isinstance(step, Register)]
+        if sorted(registers, key=lambda step: step.topic) == sorted(registers):
+            yield one
