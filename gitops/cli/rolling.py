@@ -3,27 +3,69 @@
 from __future__ import annotations
 
 from gitops.cli.checked import Asked, checked
-from gitops.cli.console import print_report, print_text
+from gitops.cli.console import print_report, print_text, say
 from gitops.cli.exits import Exit, tell
 from gitops.cli.options import Format
 from gitops.cli.planned import Display
+from gitops.model.check import CheckReport
+from gitops.model.errors import UsageError
+from gitops.model.rollout import Rollout
 from gitops.reporters.check_json import rollouts_document
 from gitops.reporters.json_report import to_text
 from gitops.reporters.text.rollout import rollouts_report
+from gitops.repository.folder import write_files
+from gitops.usecases.change import LoadedChange
+from gitops.usecases.migrating import write_migrations
 
 
-def run(asked: Asked, display: Display) -> int:
-    """Print the steps; 1 where there is no order, 4 where a registry has no answer."""
-    with checked(asked, display) as (outcome, _):
+def run(asked: Asked, display: Display, *, migrate: bool = False) -> int:
+    """Print the steps; 1 where there is no order, 4 where a registry has no answer.
+
+    With `migrate` the manifests of migrations are written, and a topic that has one is no longer
+    a reason for 1.
+    """
+    if migrate and asked.head is not None:
+        raise UsageError(
+            "--migrate writes into the folder, and --head names a commit",
+            hint="check that commit out, and leave --head away",
+        )
+    with checked(asked, display) as (outcome, loaded):
         report = outcome.report
-    if display.output_format is Format.JSON:
-        print_text(to_text(rollouts_document(report)), display.output)
-    else:
-        shown = rollouts_report(report)
-        print_report(shown, output=display.output, no_color=display.no_color)
+        _show(report, display)
+        if migrate:
+            _migrate(report, loaded)
     for name, error in outcome.errors.items():
         tell(error, f"no answer for {name}: ")
     if outcome.errors:
         return Exit.OUTSIDE
-    blocked = any(one.rollout.blocks for one in report.registries)
+    blocked = any(_is_blocked(one.rollout, migrate=migrate) for one in report.registries)
     return Exit.FINDINGS if blocked else Exit.GOOD
+
+
+def _show(report: CheckReport, display: Display) -> None:
+    if display.output_format is Format.JSON:
+        print_text(to_text(rollouts_document(report)), display.output)
+        return
+    shown = rollouts_report(report)
+    print_report(shown, output=display.output, no_color=display.no_color)
+
+
+def _migrate(report: CheckReport, loaded: LoadedChange) -> None:
+    """Write the manifests, and say on stderr what was written and what is to do by hand."""
+    ways = [way for one in report.registries for way in one.rollout.migrations]
+    if not ways:
+        say("nothing to migrate: there is an order, or none that a new topic would help")
+        return
+    written = write_migrations(loaded, ways)
+    write_files(loaded.change.checkout.root, written.files)
+    for path, said in sorted(written.said.items()):
+        say(f"wrote {path}: {said}")
+    for left in written.left:
+        say(f"by hand: {left}")
+
+
+def _is_blocked(rollout: Rollout, *, migrate: bool) -> bool:
+    left = {way.topic for way in rollout.migrations} if migrate else set()
+    return any(not left.issuperset(block.topics) for block in rollout.blocks) or not (
+        left.issuperset(rollout.refused)
+    )

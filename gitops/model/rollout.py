@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -43,19 +45,24 @@ Step = Register | Upgrade | Drain | Delete
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraint:
-    """`first` comes before `then`, since otherwise what `reason` says would happen."""
+    """`first` comes before `then`, since otherwise what `reason` says would happen to `topic`."""
 
     first: Step
     then: Step
     reason: str
+    topic: TopicName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Why there is no order at all; `steps` are those that stand in each other's way."""
+    """Why there is no order at all; `steps` are those that stand in each other's way.
+
+    `topics` are those that it is about.
+    """
 
     reason: str
     steps: tuple[Step, ...] = ()
+    topics: tuple[TopicName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +92,46 @@ class Ordered:
     waits_for: tuple[Constraint, ...] = ()
 
 
+class Move(Enum):
+    """What is done on the way from a topic to the one that takes its place, in this order."""
+
+    CREATE = "create"
+    """The new topic gets the new schema."""
+    CONSUME_BOTH = "consumeBoth"
+    """Consumers subscribe to the new topic, too."""
+    PRODUCE = "produce"
+    """Producers write to the new topic instead of the old one."""
+    DRAIN = "drain"
+    """Every subscription of the old topic comes to its end."""
+    CONSUME_NEW = "consumeNew"
+    """Consumers leave the old topic."""
+    DELETE = "delete"
+    """The old topic goes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """The way from `topic` to a new one, where no order of upgrades leads to the new schema.
+
+    Every step of `Move` is done, in its order; `consumers` and `producers` are the declared
+    clients that take part, each side in any order.
+    """
+
+    topic: TopicName
+    to: TopicName
+    consumers: tuple[str, ...] = ()
+    producers: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollout:
     """The steps in order, or the blocks that leave none.
 
     `broken` does not work before the first step. `may_stay` never have to upgrade. `sides` say of
-    each service what it is, as `consumer of shop/orders/order-created`.
+    each service what it is, as `consumer of shop/orders/order-created`. `refused` are topics whose
+    new schema is not registered at all. `migrations` are the ways out of blocks and refusals.
+    `strategies` are those of topics that get a next version, and that no client declares to use:
+    of their clients the strategy is all that is known.
     """
 
     steps: tuple[Ordered, ...] = ()
@@ -98,3 +139,6 @@ class Rollout:
     broken: tuple[str, ...] = ()
     may_stay: frozenset[str] = frozenset()
     sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    refused: tuple[TopicName, ...] = ()
+    migrations: tuple[Migration, ...] = ()
+    strategies: Mapping[TopicName, SchemaCompatibilityStrategy] = field(default_factory=dict)

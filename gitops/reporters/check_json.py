@@ -7,8 +7,18 @@ from typing import Any
 
 from gitops.model.check import CheckReport, RegistryCheck, Touched
 from gitops.model.findings import Finding
-from gitops.model.rollout import Delete, Drain, Register, Rollout, Step, Upgrade
+from gitops.model.rollout import (
+    Delete,
+    Drain,
+    Migration,
+    Move,
+    Register,
+    Rollout,
+    Step,
+    Upgrade,
+)
 from gitops.planning.plan_document import API_VERSION, finding_document, to_document
+from gitops.reporters.rollout import advice, migration_lines
 
 
 def check_document(report: CheckReport) -> dict[str, Any]:
@@ -80,11 +90,25 @@ def rollout_document(rollout: Rollout) -> dict[str, Any]:
                 "wave": one.wave,
                 "reasons": list(dict.fromkeys(wait.reason for wait in one.waits_for)),
                 "mayStay": isinstance(one.step, Upgrade) and one.step.service in rollout.may_stay,
+                "advice": advice(one, rollout) or None,
             }
             for one in rollout.steps
         ],
         "blocks": [one.reason for one in rollout.blocks],
         "broken": list(rollout.broken),
+        "refused": [str(topic) for topic in rollout.refused],
+        "migrations": [_migration(one) for one in rollout.migrations],
+    }
+
+
+def _migration(migration: Migration) -> dict[str, Any]:
+    lines = zip(Move, migration_lines(migration), strict=True)
+    return {
+        "topic": str(migration.topic),
+        "to": str(migration.to),
+        "consumers": list(migration.consumers),
+        "producers": list(migration.producers),
+        "steps": [{"kind": move.value, "text": line.text} for move, line in lines],
     }
 
 

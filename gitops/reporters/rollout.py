@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
-from gitops.model.rollout import Delete, Drain, Ordered, Register, Rollout, Step, Upgrade
+from gitops.model.policy import UpgradeFirst, upgrade_first
+from gitops.model.rollout import (
+    Delete,
+    Drain,
+    Migration,
+    Move,
+    Ordered,
+    Register,
+    Rollout,
+    Step,
+    Upgrade,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One step: its number from 1, what to do, a remark, and why it waits for others."""
+    """One step: its number from 1, what to do, a remark, and why it waits for others.
+
+    `advice` is what the strategy alone says of clients that nobody declares.
+    """
 
     number: int
     text: str
     note: str = ""
     reasons: tuple[str, ...] = ()
+    advice: str = ""
+
+
+_ADVICE: Final = {
+    UpgradeFirst.CONSUMERS: "consumers upgrade first; then produce with the new schema",
+    UpgradeFirst.PRODUCERS: (
+        "producers upgrade first; then wait until no message of the older schema is retained or in "
+        "a backlog; then consumers"
+    ),
+    UpgradeFirst.ANY_ORDER: "consumers and producers upgrade in any order",
+    UpgradeFirst.NOBODY: "nobody upgrades: evolution is off",
+}
 
 
 def has_order(rollout: Rollout) -> bool:
@@ -31,7 +59,46 @@ def lines(rollout: Rollout) -> Iterator[Line]:
             text=_said(one.step, rollout),
             note=_note(one, rollout),
             reasons=tuple(dict.fromkeys(wait.reason for wait in one.waits_for)),
+            advice=advice(one, rollout),
         )
+
+
+def advice(one: Ordered, rollout: Rollout) -> str:
+    """What the strategy alone says, at a registration whose clients nobody declares."""
+    if not isinstance(one.step, Register) or one.step.topic not in rollout.strategies:
+        return ""
+    strategy = rollout.strategies[one.step.topic]
+    return f"{strategy.value}: {_ADVICE[upgrade_first(strategy)]}"
+
+
+def migrate_command(reference: str) -> str:
+    """What writes the manifests of a migration's first steps; `reference` is the base."""
+    return shlex.join(["pulsar-gitops", "rollout", "--base", reference or "REF", "--migrate"])
+
+
+def migration_lines(migration: Migration) -> Iterator[Line]:
+    """The steps from the old topic to the new one, in order."""
+    for number, move in enumerate(Move, start=1):
+        yield Line(number=number, text=_moved(move, migration))
+
+
+def _moved(move: Move, migration: Migration) -> str:
+    old, new = migration.topic, migration.to
+    consumers = ", ".join(migration.consumers) or "all consumers"
+    producers = ", ".join(migration.producers) or "all producers"
+    match move:
+        case Move.CREATE:
+            return f"create {new} with the new schema"
+        case Move.CONSUME_BOTH:
+            return f"upgrade {consumers}: consume {new} beside {old}"
+        case Move.PRODUCE:
+            return f"upgrade {producers}: produce to {new} instead of {old}"
+        case Move.DRAIN:
+            return f"wait until no subscription of {old} has a message left"
+        case Move.CONSUME_NEW:
+            return f"upgrade {consumers}: consume {new} only"
+        case Move.DELETE:
+            return f"remove {old}"
 
 
 def _said(step: Step, rollout: Rollout) -> str:

@@ -1,8 +1,8 @@
-"""A part of a tree as a tree of its own."""
+"""A part of a tree, or a tree with some files changed, as a tree of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from gitops.model.errors import UnreadableFileError
 from gitops.ports import FileTree
@@ -25,3 +25,19 @@ class SelectedTree:
         if path not in self._known:
             raise UnreadableFileError("no such file", where=path)
         return self._tree.read(path)
+
+
+class OverlaidTree:
+    """A tree in which these files have other contents, or are new."""
+
+    def __init__(self, tree: FileTree, files: Mapping[str, bytes]) -> None:
+        self._tree = tree
+        self._files = files
+
+    def paths(self) -> tuple[str, ...]:
+        """All files, sorted."""
+        return tuple(sorted({*self._tree.paths(), *self._files}))
+
+    def read(self, path: str) -> bytes:
+        """The content of a file; raises UnreadableFileError."""
+        return self._files[path] if path in self._files else self._tree.read(path)

@@ -53,13 +53,6 @@ class _Found:
     broken: list[str] = field(default_factory=list)
     must_go: set[str] = field(default_factory=set)
 
-    def order(self, first: Step, then: Step, reason: str) -> None:
-        self.steps |= {first, then}
-        self.before.append(Constraint(first=first, then=then, reason=reason))
-
-    def block(self, reason: str, *steps: Step) -> None:
-        self.blocks.append(Block(reason=reason, steps=steps))
-
 
 def _uses(uses: Iterable[Use], topic: TopicName) -> list[Use]:
     return [one for one in uses if one.topic == topic]
@@ -104,7 +97,7 @@ class _Topic:
     def constrain(self, services: list[Service]) -> None:
         self.found.steps.update(self.registers)
         for first, then in pairwise(self.registers):
-            self.found.order(first, then, "versions are registered one after the other")
+            self._order(first, then, "versions are registered one after the other")
         consumers = [*self._sides(services, Role.CONSUMER)]
         producers = [*self._sides(services, Role.PRODUCER)]
         for side in (*consumers, *producers):
@@ -149,24 +142,22 @@ class _Topic:
             self.found.must_go.add(side.name)
             if side.service.changes:
                 reason = f"with v{register.version} the old {side.name} cannot reconnect: {why}"
-                self.found.order(side.upgrade, register, reason)
+                self._order(side.upgrade, register, reason)
             else:
                 reason = f"with v{register.version} {side.name} cannot reconnect: {why}"
-                self.found.block(reason, register)
+                self._block(reason, register)
             return
 
     def _stuck(self, side: _Side, why: str) -> None:
         when = "after its upgrade" if side.service.changes else "at the end"
-        self.found.block(
-            f"{side.name} cannot connect to {self.topic.topic} {when}: {why}", side.upgrade
-        )
+        self._block(f"{side.name} cannot connect to {self.topic.topic} {when}: {why}", side.upgrade)
 
     def _arrive(self, side: _Side, refusals: list[str | None]) -> None:
         late = [number for number, why in enumerate(refusals) if why]
         if late:
             register, why = self.registers[late[-1]], refusals[late[-1]]
             reason = f"before v{register.version} the new {side.name} cannot connect: {why}"
-            self.found.order(register, side.upgrade, reason)
+            self._order(register, side.upgrade, reason)
 
     def _pair(self, consumer: _Side, producer: _Side) -> None:
         """The four states of a consumer and a producer of the topic."""
@@ -177,7 +168,7 @@ class _Topic:
             self.found.broken.append(self._said(consumer, producer, why))
             return
         if why := _why(consumer.after, producer.after):
-            self.found.block(
+            self._block(
                 self._said(consumer, producer, why, "at the end "),
                 consumer.upgrade,
                 producer.upgrade,
@@ -194,14 +185,14 @@ class _Topic:
 
     def _first(self, first: _Side, then: _Side, reason: str) -> None:
         if first.service.changes:
-            self.found.order(first.upgrade, then.upgrade, reason)
+            self._order(first.upgrade, then.upgrade, reason)
 
     def _own(self, consumer: _Side, producer: _Side) -> None:
         """A service that reads what it writes changes both at once."""
         if not _why(consumer.before, producer.before) and (
             why := _why(consumer.after, producer.after)
         ):
-            self.found.block(self._said(consumer, producer, why), consumer.upgrade)
+            self._block(self._said(consumer, producer, why), consumer.upgrade)
 
     def _retained(self, consumer: _Side, producers: list[_Side]) -> None:
         """What an old consumer could read and a new one cannot has to be gone first."""
@@ -213,7 +204,7 @@ class _Topic:
                 continue
             drain = Drain(self.topic.topic, version)
             reason = f"the new {consumer.name} cannot read retained messages of v{version}: {why}"
-            self.found.order(drain, consumer.upgrade, reason)
+            self._order(drain, consumer.upgrade, reason)
             for producer in producers:
                 self._stops_writing(producer, written, drain)
 
@@ -222,21 +213,30 @@ class _Topic:
         reason = f"{producer.name} still writes v{drain.version}"
         writes = [any(written in use.schemas for use in uses) for uses in producer.states]
         if all(writes):
-            self.found.block(reason, drain)
+            self._block(reason, drain)
         elif writes[0]:
-            self.found.order(producer.upgrade, drain, reason)
+            self._order(producer.upgrade, drain, reason)
         elif writes[1]:
-            self.found.order(drain, producer.upgrade, f"then {producer.name} writes it again")
+            self._order(drain, producer.upgrade, f"then {producer.name} writes it again")
 
     def _deletion(self, sides: Iterable[_Side]) -> None:
         delete = Delete(self.topic.topic)
         self.found.steps.add(delete)
         for side in sides:
             if side.after:
-                self.found.block(f"{side.name} still uses {self.topic.topic}", side.upgrade, delete)
+                self._block(f"{side.name} still uses {self.topic.topic}", side.upgrade, delete)
             else:
                 self.found.must_go.add(side.name)
-                self.found.order(side.upgrade, delete, f"{side.name} uses the topic until then")
+                self._order(side.upgrade, delete, f"{side.name} uses the topic until then")
+
+    def _order(self, first: Step, then: Step, reason: str) -> None:
+        self.found.steps |= {first, then}
+        topic = self.topic.topic
+        self.found.before.append(Constraint(first=first, then=then, reason=reason, topic=topic))
+
+    def _block(self, reason: str, *steps: Step) -> None:
+        topics = (self.topic.topic,)
+        self.found.blocks.append(Block(reason=reason, steps=steps, topics=topics))
 
     def _said(
         self, consumer: _Side, producer: _Side, why: str, reader: str = "", writer: str = ""

@@ -61,11 +61,15 @@ def _cycle(found: Constraints) -> tuple[Block, ...]:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         steps: list[Step] = error.args[1]
-        return (Block(reason=_why(steps, found.before), steps=tuple(steps[:-1])),)
+        return (_block(steps, found.before),)
     return ()
 
 
-def _why(steps: list[Step], constraints: Iterable[Constraint]) -> str:
+def _block(steps: list[Step], constraints: Iterable[Constraint]) -> Block:
     pairs = set(pairwise(steps))
-    reasons = [one.reason for one in constraints if (one.first, one.then) in pairs]
-    return "; and ".join(dict.fromkeys(reasons))
+    waiting = [one for one in constraints if (one.first, one.then) in pairs]
+    return Block(
+        reason="; and ".join(dict.fromkeys(one.reason for one in waiting)),
+        steps=tuple(steps[:-1]),
+        topics=tuple(sorted({one.topic for one in waiting})),
+    )

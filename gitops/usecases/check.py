@@ -169,7 +169,13 @@ class _Checked:
         of_all, history = self._drift(observed, drift)
         mine, history = with_proposals(places.in_plan(plan), history)
         rollout, of_clients = rollout_of(
-            Rolling(base=loaded.base, head=loaded.head, question=after, plan=plan)
+            Rolling(
+                base=loaded.base,
+                head=loaded.head,
+                question=after,
+                plan=plan,
+                paths=loaded.change.head_tree.paths(),
+            )
         )
         found = RegistryCheck(
             plan=self._sorted(mine),

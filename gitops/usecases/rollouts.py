@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Final
 
 from gitops.compatibility.payload import PayloadError, stored_history
 from gitops.model.clients import Client
 from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
-from gitops.model.plan import Plan, RegisterSchema
+from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.repository import Repository
-from gitops.model.rollout import Block, Constraint, Delete, Rollout, Upgrade
+from gitops.model.rollout import Block, Constraint, Delete, Migration, Rollout, Upgrade
 from gitops.model.rules import finding
+from gitops.model.schema import SchemaInfo
 from gitops.planning.make import Question, is_validation_enforced, strategy_of
 from gitops.rollout.constraints import constraints
+from gitops.rollout.migration import migration, next_name
 from gitops.rollout.order import order
 from gitops.rollout.world import Service, TopicWorld, World
 from gitops.usecases.services import Services
+
+_TWO_STEPS: Final = (
+    "change the schema in two steps, or move to a new topic: `pulsar-gitops rollout --migrate`"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +34,15 @@ class Rolling:
     """Both versions of the files, and what `plan` of the change was made from.
 
     Clients are pinned to versions of the default registry; of others nothing is said. A topic
-    whose manifest goes is one whose schema may be deleted, once nobody uses it.
+    whose manifest goes is one whose schema may be deleted, once nobody uses it. `paths` are all
+    files of the head, also those that the change does not touch.
     """
 
     base: Repository
     head: Repository
     question: Question
     plan: Plan
+    paths: Collection[str] = ()
 
 
 def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
@@ -43,10 +54,62 @@ def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
     services = makes.of(rolling.base.clients, rolling.head.clients)
     found = constraints(World(topics=topics, services=services))
     rollout = order(found)
+    refused = _refused(rolling)
     told = _Told({one.name: one for one in (*rolling.base.clients, *rolling.head.clients)})
     findings = [*makes.findings, *map(told.block, rollout.blocks)]
     findings += told.too_early(found.before, services)
-    return replace(rollout, sides={one.name: _sides(one) for one in services}), tuple(findings)
+    rollout = replace(
+        rollout,
+        sides={one.name: _sides(one) for one in services},
+        refused=tuple(refused),
+        migrations=tuple(_migrations(rolling, rollout, refused, services)),
+        strategies=_strategies(topics, services),
+    )
+    return rollout, tuple(findings)
+
+
+def _refused(rolling: Rolling) -> dict[TopicName, SchemaInfo]:
+    """The topics whose next schema Pulsar does not take."""
+    return {
+        one.topic: one.info
+        for one in rolling.plan.notices
+        if isinstance(one, RefusedSchema) and not one.accepted and one.latest_version is not None
+    }
+
+
+def _migrations(
+    rolling: Rolling,
+    rollout: Rollout,
+    refused: Mapping[TopicName, SchemaInfo],
+    services: tuple[Service, ...],
+) -> Iterator[Migration]:
+    """A way for each topic whose new schema no order leads to."""
+    blocked = {topic for block in rollout.blocks for topic in block.topics}
+    wanted = dict(refused)
+    for one in rolling.plan.actions:
+        if isinstance(one, RegisterSchema) and one.topic in blocked and not one.waiver:
+            wanted[one.topic] = one.info
+    taken = {*rolling.base.desired.topics, *rolling.head.desired.topics}
+    for topic, info in sorted(wanted.items()):
+        folder = PurePosixPath("namespaces", str(topic.namespace))
+        stems = (path.stem for path in map(PurePosixPath, rolling.paths) if path.parent == folder)
+        to = next_name(topic, {*taken, *(replace(topic, local_name=stem) for stem in stems)})
+        taken.add(to)
+        strategy = strategy_of(rolling.question, topic)
+        if found := migration(topic, to, services, (info, strategy)):
+            yield found
+
+
+def _strategies(
+    topics: Mapping[TopicName, TopicWorld], services: tuple[Service, ...]
+) -> dict[TopicName, SchemaCompatibilityStrategy]:
+    """Of topics whose clients nobody declares, if they have clients already."""
+    used = {use.topic for one in services for use in (*one.before, *one.after)}
+    return {
+        name: topic.strategy
+        for name, topic in topics.items()
+        if topic.new and topic.history.entries and name not in used
+    }
 
 
 def _sides(service: Service) -> tuple[str, ...]:
@@ -95,7 +158,7 @@ class _Told:
         elif alone and names:
             rule, hint = "CLIENT-R002", "see `pulsar-gitops connect` for each step of the decision"
         else:
-            rule, hint = "CLIENT-R004", "move to a new topic, or change the schema in two steps"
+            rule, hint = "CLIENT-R004", _TWO_STEPS
         subject = names[0] if names else ""
         return finding(
             rule, block.reason, location=self._place(subject), subject=subject, hint=hint

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from gitops.cli import options
 from gitops.cli.options import HERE, TextOrJson
 from gitops.usecases.history_choice import HistoryChoice
@@ -16,6 +20,10 @@ def rollout(
     output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
+    migrate: Annotated[
+        bool,
+        typer.Option("--migrate", help="Write the manifests of a new topic where no order exists."),
+    ] = False,
 ) -> int:
     """Show the steps of a change: register, upgrade, wait, delete."""
     from gitops.cli import rolling
@@ -32,4 +40,4 @@ def rollout(
         drift=False,
     )
     display = Display(output_format=Format(output_format), output=output, no_color=no_color)
-    return rolling.run(asked, display)
+    return rolling.run(asked, display, migrate=migrate)

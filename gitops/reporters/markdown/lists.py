@@ -8,11 +8,12 @@ from typing import Final
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
 from gitops.model.names import TopicName
 from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
+from gitops.model.rollout import Migration
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
 from gitops.reporters.markdown.escaping import code, message, prose
 from gitops.reporters.markdown.rows import Row, Weight, rows_of
-from gitops.reporters.rollout import Line, has_order, lines
+from gitops.reporters.rollout import Line, has_order, lines, migrate_command, migration_lines
 from gitops.reporters.tally import count, reaching
 
 _DIGITS: Final = 12
@@ -158,14 +159,26 @@ def _names(names: Sequence[TopicName | str]) -> str:
 def rollout_items(report: CheckReport) -> tuple[str, ...]:
     """The steps as a list to tick off; a merge registers what is to be registered."""
     return tuple(
-        _step(line)
+        item
         for one in report.registries
         if has_order(one.rollout)
-        for line in lines(one.rollout)
+        for item in (
+            *(f"- ✗ no safe order: {message(block.reason)}\n" for block in one.rollout.blocks),
+            *map(_step, lines(one.rollout)),
+            *(each for way in one.rollout.migrations for each in _migration(way, report.reference)),
+        )
     )
+
+
+def _migration(way: Migration, reference: str) -> Iterator[str]:
+    command = code(migrate_command(reference))
+    yield f"- the way to a new topic, {code(str(way.to))}; {command} begins it\n"
+    for line in migration_lines(way):
+        yield f"  - [ ] {line.number}. {prose(line.text)}\n"
 
 
 def _step(line: Line) -> str:
     note = f" · {line.note}" if line.note else ""
     since = f"<br>\n      since {message(line.reasons[0])}" if line.reasons else ""
+    since += f"<br>\n      {message(line.advice)}" if line.advice else ""
     return f"- [ ] {line.number}. {prose(line.text)}{note}{since}\n"

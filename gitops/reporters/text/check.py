@@ -30,7 +30,7 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
     """The whole answer; `seconds` is how long it took."""
     parts: list[RenderableType] = [_head(report), *_touched(report), Text("")]
     for one in report.registries:
-        parts += [*_registry(one, excerpt), Text("")]
+        parts += [*_registry(one, excerpt, report.reference), Text("")]
     for name, why in sorted(report.failures.items()):
         parts += [Text.assemble((safe(name), "bold"), f" · no answer: {safe(why)}"), Text("")]
     parts += _findings(report.findings, excerpt)
@@ -93,7 +93,7 @@ def _names(topics: Sequence[TopicName | str]) -> str:
     return f"{shown} and {left:,} more" if left > 0 else shown
 
 
-def _registry(one: RegistryCheck, excerpt: Excerpt) -> list[RenderableType]:
+def _registry(one: RegistryCheck, excerpt: Excerpt, reference: str) -> list[RenderableType]:
     plan = one.plan
     head = Text.assemble((safe(plan.registry), "bold"), f" · {safe(plan.address)}")
     limits = [Text(f"  {safe(limit)}", style="dim") for limit in one.history.limits]
@@ -104,7 +104,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt) -> list[RenderableType]:
         *plan_body(plan, excerpt, one.strategies_before),
         *_refused_before(one, excerpt),
         plan_summary(plan),
-        *rollout_section(one.rollout),
+        *rollout_section(one.rollout, reference),
     ]
 
 

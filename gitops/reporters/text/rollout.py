@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gitops.model.check import CheckReport
-from gitops.model.rollout import Rollout
-from gitops.reporters.rollout import has_order, lines
+from gitops.model.rollout import Migration, Rollout
+from gitops.reporters.rollout import has_order, lines, migrate_command, migration_lines
 from gitops.reporters.text.plain import safe
 
 
@@ -19,24 +19,40 @@ def rollouts_report(report: CheckReport) -> RenderableType:
     parts: list[RenderableType] = []
     for one in report.registries:
         parts.append(Text(safe(one.plan.registry), style="bold"))
-        parts += _steps(one.rollout) or [Text("  nothing to do")]
+        refused = [f"✗ Pulsar refuses the new schema of {each}" for each in one.rollout.refused]
+        parts += [Padding(Text(safe(each)), (0, 0, 0, 2)) for each in refused]
+        parts += _steps(one.rollout, report.reference) or (
+            [] if refused else [Text("  nothing to do")]
+        )
     return Group(*parts)
 
 
-def rollout_section(rollout: Rollout) -> Iterator[RenderableType]:
-    """The steps below a plan, where a client takes part in them."""
+def rollout_section(rollout: Rollout, reference: str) -> Iterator[RenderableType]:
+    """The steps below a plan, where a client takes part in them; `reference` is the base."""
     if has_order(rollout):
         yield Text("")
         yield Text("rollout", style="bold")
-        yield from _steps(rollout)
+        yield from _steps(rollout, reference)
 
 
-def _steps(rollout: Rollout) -> list[RenderableType]:
+def _steps(rollout: Rollout, reference: str) -> list[RenderableType]:
     blocks = [Text(f"✗ no safe order: {safe(one.reason)}") for one in rollout.blocks]
     found: list[RenderableType] = [Padding(each, (0, 0, 0, 2)) for each in blocks]
     for line in lines(rollout):
         note = (f"   {line.note}" if line.note else "", "dim")
         said = Text.assemble(f"{line.number}  {safe(line.text)}", note)
-        since = [Text(f"since {safe(reason)}", style="dim") for reason in line.reasons]
-        found += [Padding(said, (0, 0, 0, 2)), *(Padding(each, (0, 0, 0, 5)) for each in since)]
+        below = [f"since {reason}" for reason in line.reasons]
+        below += [line.advice] if line.advice else []
+        found.append(Padding(said, (0, 0, 0, 2)))
+        found += [Padding(Text(safe(each), style="dim"), (0, 0, 0, 5)) for each in below]
+    for one in rollout.migrations:
+        found += _migration(one, migrate_command(reference))
     return found
+
+
+def _migration(migration: Migration, command: str) -> Iterator[RenderableType]:
+    yield Padding(Text(safe(f"the way to a new topic, {migration.to}:")), (0, 0, 0, 2))
+    for line in migration_lines(migration):
+        yield Padding(Text(f"{line.number}  {safe(line.text)}"), (0, 0, 0, 4))
+    said = f"this writes what the first two steps need: {command}"
+    yield Padding(Text(safe(said)), (0, 0, 0, 4))
