@@ -67,8 +67,17 @@ def make(
     prune: bool,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError."""
+    planning = planning_of(opened, registry, config, prune=prune)
+    with progress_bar(no_color=display.no_color) as progress:
+        return run(planning, progress)
+
+
+def planning_of(
+    opened: OpenedRepository, registry: Registry, config: RegistryConfig, *, prune: bool = False
+) -> Planning:
+    """What a plan is made from."""
     repository = opened.repository
-    planning = Planning(
+    return Planning(
         repository=repository,
         registry=registry,
         config=config,
@@ -77,8 +86,6 @@ def make(
         recorded=recorded_topics(opened.tree, registry.name) if prune else frozenset(),
         prune=prune,
     )
-    with progress_bar(no_color=display.no_color) as progress:
-        return run(planning, progress)
 
 
 def show(plan: Plan, opened: OpenedRepository, display: Display, seconds: float) -> None:

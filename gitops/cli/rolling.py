@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 from gitops.cli.checked import Asked, checked
 from gitops.cli.console import print_report, print_text, say
 from gitops.cli.exits import Exit, tell
+from gitops.cli.opened import OpenedRepository, open_registry, open_repository
 from gitops.cli.options import Format
-from gitops.cli.planned import Display
+from gitops.cli.planned import Display, planning_of, plans_report, stopped
+from gitops.cli.progress import progress_bar
 from gitops.model.check import CheckReport
+from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
 from gitops.model.rollout import Rollout
+from gitops.ports import Registry
+from gitops.registry.snapshot.registry import SnapshotRegistry
 from gitops.reporters.check_json import rollouts_document
 from gitops.reporters.json_report import to_text
 from gitops.reporters.text.rollout import rollouts_report
 from gitops.repository.folder import write_files
 from gitops.usecases.change import LoadedChange
+from gitops.usecases.desired import registry_config
+from gitops.usecases.history_choice import HistoryChoice
 from gitops.usecases.migrating import write_migrations
+from gitops.usecases.plan import ask, plan_of
+from gitops.usecases.rollouts import from_registry, rollout_of
 
 
 def run(asked: Asked, display: Display, *, migrate: bool = False) -> int:
-    """Print the steps; 1 where there is no order, 4 where a registry has no answer.
+    """Print the steps of a change; 1 where there is no order, 4 where a registry has no answer.
 
     With `migrate` the manifests of migrations are written, and a topic that has one is no longer
     a reason for 1.
@@ -38,6 +50,47 @@ def run(asked: Asked, display: Display, *, migrate: bool = False) -> int:
         tell(error, f"no answer for {name}: ")
     if outcome.errors:
         return Exit.OUTSIDE
+    return _code(report, migrate=migrate)
+
+
+def run_from_registry(
+    repo: Path, registries: list[str], history: HistoryChoice, display: Display
+) -> int:
+    """Print the steps from what the registry or its snapshot holds to what the files say."""
+    opened = open_repository(repo, display.output)
+    if (code := stopped(opened, display)) is not None:
+        return code
+    if history is HistoryChoice.SNAPSHOT:
+        name, config = registry_config(opened.repository, registries[0] if registries else None)
+        recorded = SnapshotRegistry(name, opened.tree, config.broker_defaults)
+        if recorded.is_empty:
+            raise UsageError(
+                f"there is no snapshot of registry '{name}'",
+                hint=f"record one: pulsar-gitops snapshot --registry {name}",
+            )
+        report = _from(recorded, config, opened, display)
+    else:
+        with open_registry(opened, registries) as (live, config):
+            report = _from(live, config, opened, display)
+    _show(report, display)
+    return _code(report, migrate=False)
+
+
+def _from(
+    registry: Registry, config: RegistryConfig, opened: OpenedRepository, display: Display
+) -> CheckReport:
+    planning = planning_of(opened, registry, config)
+    with progress_bar(no_color=display.no_color) as progress:
+        question = ask(planning, progress)
+        plan = plan_of(planning, question, progress)
+    rolling = from_registry(opened.repository, question, plan, opened.tree.paths())
+    rollout, _ = rollout_of(rolling)
+    report = plans_report([plan])
+    (one,) = report.registries
+    return replace(report, registries=(replace(one, rollout=rollout),))
+
+
+def _code(report: CheckReport, *, migrate: bool) -> int:
     blocked = any(_is_blocked(one.rollout, migrate=migrate) for one in report.registries)
     return Exit.FINDINGS if blocked else Exit.GOOD
 

@@ -130,8 +130,8 @@ class Rollout:
     `broken` does not work before the first step. `may_stay` never have to upgrade. `sides` say of
     each service what it is, as `consumer of shop/orders/order-created`. `refused` are topics whose
     new schema is not registered at all. `migrations` are the ways out of blocks and refusals.
-    `strategies` are those of topics that get a next version, and that no client declares to use:
-    of their clients the strategy is all that is known.
+    `strategies` are those of topics that would get a next version, and that no client declares to
+    use: of their clients the strategy is all that is known.
     """
 
     steps: tuple[Ordered, ...] = ()

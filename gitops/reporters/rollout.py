@@ -71,6 +71,15 @@ def advice(one: Ordered, rollout: Rollout) -> str:
     return f"{strategy.value}: {_ADVICE[upgrade_first(strategy)]}"
 
 
+def refusals(rollout: Rollout) -> Iterator[str]:
+    """What is not registered at all, and why nobody upgrades where the strategy says so."""
+    for topic in rollout.refused:
+        strategy = rollout.strategies.get(topic)
+        nobody = strategy and upgrade_first(strategy) is UpgradeFirst.NOBODY
+        why = f" ({strategy.value}: {_ADVICE[UpgradeFirst.NOBODY]})" if nobody and strategy else ""
+        yield f"Pulsar refuses the new schema of {topic}{why}"
+
+
 def migrate_command(reference: str) -> str:
     """What writes the manifests of a migration's first steps; `reference` is the base."""
     return shlex.join(["pulsar-gitops", "rollout", "--base", reference or "REF", "--migrate"])

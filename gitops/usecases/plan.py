@@ -50,43 +50,56 @@ def blocks(findings: Iterable[Finding]) -> bool:
 
 def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
     """Read the registry and compare; raises UnplannableError, OutsideError."""
+    return plan_of(planning, ask(planning, progress), progress)
+
+
+def ask(planning: Planning, progress: Progress = no_progress) -> Question:
+    """What the plan is made from; raises UnplannableError, OutsideError."""
     repository, registry = planning.repository, planning.registry
     rules = repository.config.rules
-    of_waivers = expiries(repository.waivers, planning.today)
-    findings = graded((*repository.findings, *of_waivers), rules)
-    if blocks(findings):
+    if blocks(_findings(planning)):
         raise UnplannableError("the files have errors", hint="see `pulsar-gitops validate`")
     desired = desired_of(repository, planning.config)
-    observed = _observe(planning, desired, progress)
-    made = make_plan(
-        Question(
-            registry=registry.name,
-            address=registry.address,
-            files=repository.digest,
-            desired=desired,
-            observed=observed,
-            defaults=registry.defaults,
-            safety=repository.config.safety,
-            locate=planning.locate,
-            today=planning.today,
-            content={
-                topic: graded(source.findings, rules)
-                for topic, source in repository.topics.items()
-                if source.findings
-            },
-            rules=rules,
-            waivers=repository.waivers,
-            prune=planning.prune,
-        ),
-        progress,
+    return Question(
+        registry=registry.name,
+        address=registry.address,
+        files=repository.digest,
+        desired=desired,
+        observed=_observe(planning, desired, progress),
+        defaults=registry.defaults,
+        safety=repository.config.safety,
+        locate=planning.locate,
+        today=planning.today,
+        content={
+            topic: graded(source.findings, rules)
+            for topic, source in repository.topics.items()
+            if source.findings
+        },
+        rules=rules,
+        waivers=repository.waivers,
+        prune=planning.prune,
     )
-    unmanaged, unlisted = _left_alone(planning, observed, frozenset(desired.topics))
+
+
+def plan_of(planning: Planning, question: Question, progress: Progress = no_progress) -> Plan:
+    """The plan for what was asked, with the findings about the files."""
+    made = make_plan(question, progress)
+    topics = frozenset(question.desired.topics)
+    unmanaged, unlisted = _left_alone(planning, question.observed, topics)
+    findings = (*_findings(planning), *made.findings)
     return replace(
         made,
-        findings=tuple(sorted((*findings, *made.findings), key=lambda one: one.sort_key)),
+        findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
         unmanaged=unmanaged,
         unlisted=unlisted,
     )
+
+
+def _findings(planning: Planning) -> tuple[Finding, ...]:
+    """About the files, rated."""
+    repository = planning.repository
+    of_waivers = expiries(repository.waivers, planning.today)
+    return graded((*repository.findings, *of_waivers), repository.config.rules)
 
 
 def _observe(planning: Planning, desired: RegistryState, progress: Progress) -> RegistryState:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gitops.compatibility.payload import PayloadError, stored_history
-from gitops.model.clients import Client
+from gitops.model.clients import Client, Consumes, Produces, VersionPin
 from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
@@ -17,6 +17,7 @@ from gitops.model.repository import Repository
 from gitops.model.rollout import Block, Constraint, Delete, Migration, Rollout, Upgrade
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
+from gitops.model.state import RegistryState
 from gitops.planning.make import Question, is_validation_enforced, strategy_of
 from gitops.rollout.constraints import constraints
 from gitops.rollout.migration import migration, next_name
@@ -45,6 +46,33 @@ class Rolling:
     paths: Collection[str] = ()
 
 
+def from_registry(
+    repository: Repository, question: Question, plan: Plan, paths: Collection[str] = ()
+) -> Rolling:
+    """From what the registry holds to what the files say, with no change between commits.
+
+    What runs is what the clients declare. Who is pinned to a version that is not there yet does
+    not run with it: it comes in once that is registered.
+    """
+    clients = tuple(_running(one, question.observed) for one in repository.clients)
+    base = replace(repository, clients=clients)
+    return Rolling(base=base, head=repository, question=question, plan=plan, paths=paths)
+
+
+def _running(client: Client, observed: RegistryState) -> Client:
+    def runs(use: Consumes | Produces) -> bool:
+        state = observed.topics.get(use.topic)
+        held = {entry.version for entry in state.history.entries} if state else set()
+        pins = [one.version for one in use.schemas if isinstance(one, VersionPin)]
+        return state is None or held.issuperset(pins)
+
+    return replace(
+        client,
+        consumes=tuple(filter(runs, client.consumes)),
+        produces=tuple(filter(runs, client.produces)),
+    )
+
+
 def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
     """The steps, and what is to be said of the declared clients."""
     if rolling.question.registry != rolling.head.config.default_registry:
@@ -63,7 +91,7 @@ def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
         sides={one.name: _sides(one) for one in services},
         refused=tuple(refused),
         migrations=tuple(_migrations(rolling, rollout, refused, services)),
-        strategies=_strategies(topics, services),
+        strategies=_strategies(topics, refused, services),
     )
     return rollout, tuple(findings)
 
@@ -101,14 +129,16 @@ def _migrations(
 
 
 def _strategies(
-    topics: Mapping[TopicName, TopicWorld], services: tuple[Service, ...]
+    topics: Mapping[TopicName, TopicWorld],
+    refused: Collection[TopicName],
+    services: tuple[Service, ...],
 ) -> dict[TopicName, SchemaCompatibilityStrategy]:
     """Of topics whose clients nobody declares, if they have clients already."""
     used = {use.topic for one in services for use in (*one.before, *one.after)}
     return {
         name: topic.strategy
         for name, topic in topics.items()
-        if topic.new and topic.history.entries and name not in used
+        if (topic.new or name in refused) and topic.history.entries and name not in used
     }
 
 

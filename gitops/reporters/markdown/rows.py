@@ -19,7 +19,7 @@ from gitops.model.plan import (
     SchemaSwallowed,
     SchemaWithoutEffect,
 )
-from gitops.model.policy import SchemaCompatibilityStrategy, upgrade_first
+from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
 from gitops.model.waivers import WaiverProposal
 from gitops.reporters.markdown.escaping import code, prose
 from gitops.reporters.tally import count
@@ -181,6 +181,7 @@ def _noticed(check: RegistryCheck, notice: Notice) -> Row:
 
 
 def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
+    nobody = upgrade_first(notice.strategy) is UpgradeFirst.NOBODY
     return Row(
         standing=Standing.HELD_BACK if notice.accepted else Standing.REFUSED,
         topic=notice.topic,
@@ -189,6 +190,7 @@ def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
         versions=f"{_version(notice.latest_version)} → {NONE}",
         strategy=_strategy(check, notice.topic, notice.strategy),
         verdict="✗ held back" if notice.accepted else "✗ refused",
+        upgrade_first=UpgradeFirst.NOBODY.value if nobody else NONE,
         changes=notice.changes,
         findings=notice.findings,
         waiver=notice.waiver,

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from gitops.model.check import CheckReport
 from gitops.model.rollout import Migration, Rollout
-from gitops.reporters.rollout import has_order, lines, migrate_command, migration_lines
+from gitops.reporters.rollout import has_order, lines, migrate_command, migration_lines, refusals
 from gitops.reporters.text.plain import safe
 
 
@@ -19,8 +19,9 @@ def rollouts_report(report: CheckReport) -> RenderableType:
     parts: list[RenderableType] = []
     for one in report.registries:
         parts.append(Text(safe(one.plan.registry), style="bold"))
-        refused = [f"✗ Pulsar refuses the new schema of {each}" for each in one.rollout.refused]
-        parts += [Padding(Text(safe(each)), (0, 0, 0, 2)) for each in refused]
+        refused = [f"✗ {each}" for each in refusals(one.rollout)]
+        now = [f"! it does not work now: {each}" for each in one.rollout.broken]
+        parts += [Padding(Text(safe(each)), (0, 0, 0, 2)) for each in (*now, *refused)]
         parts += _steps(one.rollout, report.reference) or (
             [] if refused else [Text("  nothing to do")]
         )

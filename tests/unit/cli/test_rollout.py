@@ -83,3 +83,96 @@ def test_the_ways_are_in_the_json(folder: Path, command: CommandLine) -> None:
         ["checkout"],
     )
     assert [step["kind"] for step in way["steps"]][:2] == ["create", "consumeBoth"]
+
+
+def test_without_a_base_the_files_are_compared_with_the_registry(
+    folder: Path, command: CommandLine
+) -> None:
+    assert command("rollout", "--repo", folder).out == "local\n  nothing to do\n"
+    _edit(folder, '"quantity", "type": "int"', '"quantity", "type": "long"')
+    done = command("rollout", "--repo", folder)
+    assert (done.code, [line[:13] for line in done.out.splitlines() if line[2:3].isdigit()]) == (
+        0,
+        ["  1  upgrade ", "  2  register", "  3  upgrade "],
+    )
+    assert "can stay behind" in done.out
+
+
+def test_who_is_pinned_to_what_is_not_there_yet_comes_in_later(
+    folder: Path, command: CommandLine
+) -> None:
+    _edit(folder, '"quantity", "type": "int"', '"quantity", "type": "long"')
+    checkout = folder / "clients/checkout.yaml"
+    text = checkout.read_text("utf-8")
+    checkout.write_text(
+        text.replace("created, schema: {version: 0}", "created, schema: {version: 1}")
+    )
+    done = command("rollout", "--repo", folder, "--format", "json")
+    (rollout,) = json.loads(done.out)["rollouts"]
+    steps = [(step["kind"], step["client"], step["mayStay"]) for step in rollout["steps"]]
+    assert steps == [
+        ("upgrade", "billing", False),
+        ("register", None, False),
+        ("upgrade", "checkout", False),
+    ]
+    assert rollout["broken"] == []
+
+
+def test_the_snapshot_stands_for_the_registry(folder: Path, command: CommandLine) -> None:
+    missing = command("rollout", "--repo", folder, "--history", "snapshot")
+    assert (missing.code, "there is no snapshot" in missing.err) == (2, True)
+    command("snapshot", "--repo", folder)
+    _edit(folder, '"quantity", "type": "int"', '"quantity", "type": "long"')
+    recorded = command("rollout", "--repo", folder, "--history", "snapshot")
+    assert recorded.out == command("rollout", "--repo", folder).out
+
+
+@pytest.mark.parametrize("option", [["--head", "main"], ["--migrate"], ["--history", "git"]])
+def test_what_only_a_change_has_needs_a_base(
+    option: list[str], folder: Path, command: CommandLine
+) -> None:
+    done = command("rollout", "--repo", folder, *option)
+    assert (done.code, "needs --base" in done.err) == (2, True)
+
+
+def test_files_with_errors_have_no_rollout(folder: Path, command: CommandLine) -> None:
+    (folder / "clients/billing.yaml").write_text("kind: Nothing\n")
+    assert command("rollout", "--repo", folder).code == 1
+
+
+_ADVICE = {
+    "ALWAYS_COMPATIBLE": ("consumers and producers upgrade in any order", "any order"),
+    "BACKWARD": ("consumers upgrade first; then produce with the new schema", "consumers"),
+    "BACKWARD_TRANSITIVE": ("consumers upgrade first; then produce", "consumers"),
+    "FORWARD": ("producers upgrade first; then wait until no message of the older", "producers"),
+    "FORWARD_TRANSITIVE": ("producers upgrade first; then wait until no message", "producers"),
+    "FULL": ("consumers and producers upgrade in any order", "any order"),
+    "FULL_TRANSITIVE": ("consumers and producers upgrade in any order", "any order"),
+    "ALWAYS_INCOMPATIBLE": ("nobody upgrades: evolution is off", "nobody"),
+}
+
+
+@pytest.mark.parametrize("strategy", _ADVICE)
+def test_without_clients_the_strategy_says_who_goes_first(
+    strategy: str, repo: Path, command: CommandLine
+) -> None:
+    for client in (repo / "clients").iterdir():
+        client.unlink()
+    namespace = repo / "namespaces/shop/orders/namespace.yaml"
+    text = namespace.read_text("utf-8")
+    assert "schemaCompatibilityStrategy: BACKWARD\n" in text
+    namespace.write_text(text.replace("BACKWARD\n", f"{strategy}\n"), "utf-8")
+    assert command("apply", "--repo", repo, "--auto-approve").code == 0
+    GitRepository(repo).commit()
+    _edit(
+        repo,
+        '{"name": "customerId", "type": "string"}',
+        '{"name": "customerId", "type": "string"},'
+        '{"name": "giftWrap", "type": ["null", "string"], "default": null}',
+    )
+    sentence, column = _ADVICE[strategy]
+    for base in ([], ["--base", "main"]):
+        done = command("rollout", "--repo", repo, *base)
+        assert f"{strategy}: {sentence}" in " ".join(done.out.split()), done.out
+    table = command("check", "--repo", repo, "--base", "main", "--format", "markdown").out
+    assert any(line.endswith(f"| {column} |") for line in table.splitlines()), table
