@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _SAID: Final = 300
 """How many characters of git's own words stand in an error."""
+_MOST_HELD: Final = 32 * 1024 * 1024
+"""How many bytes of blobs are kept."""
 
 
 class GitFailedError(OutsideError):
@@ -31,6 +33,8 @@ class Checkout:
 
     def __init__(self, repo: git.Repo, root: Path) -> None:
         self._repo = repo
+        self._blobs: dict[str, bytes] = {}
+        self._held = 0
         self.root: Final = root
         top = repo.working_tree_dir
         inside = root.resolve().relative_to(Path(top).resolve()).as_posix() if top else "."
@@ -62,7 +66,19 @@ class Checkout:
         return self.ask(*words, answers=answers).decode("utf-8", "replace").strip()
 
     def blob(self, name: str, path: str) -> bytes:
-        """The content of a blob; raises UnreadableFileError for one that is too large."""
+        """The content of a blob; raises UnreadableFileError for one that is too large.
+
+        Most blobs of a change are read again in its other version: the first of them are kept.
+        """
+        if (known := self._blobs.get(name)) is not None:
+            return known
+        content = self._read(name, path)
+        if self._held + len(content) <= _MOST_HELD:
+            self._held += len(content)
+            self._blobs[name] = content
+        return content
+
+    def _read(self, name: str, path: str) -> bytes:
         try:
             size = self._repo.git.get_object_header(name)[2]
             if size > MAX_FILE_BYTES:

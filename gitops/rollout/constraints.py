@@ -32,9 +32,12 @@ from gitops.rollout.world import Role, Service, TopicWorld, Use, World
 def constraints(world: World) -> Constraints:
     """All constraints of a world; raises PayloadError for a history that cannot be read."""
     found = _Found()
+    users: dict[TopicName, dict[str, Service]] = {}
+    for one in world.services:
+        for use in (*one.before, *one.after):
+            users.setdefault(use.topic, {})[one.name] = one
     for name, topic in sorted(world.topics.items()):
-        services = [one for one in world.services if _uses(one.before + one.after, name)]
-        _Topic(topic, found).constrain(services)
+        _Topic(topic, found).constrain(list(users.get(name, {}).values()))
     steps = {Upgrade(one.name) for one in world.services if one.changes} | found.steps
     return Constraints(
         steps=tuple(sorted(steps, key=lambda step: (type(step).__name__, step))),

@@ -95,8 +95,9 @@ class SnapshotRegistry(ReadOnly):
         """The files that may be about a topic, under either domain."""
         names = topic.namespace, topic.local_name
         sides = (TopicName(*names), TopicName(*names, "non-persistent"))
+        fitting = [FileNames.fitting(side) for side in sides]
         for stem in self._stems.get(str(topic.namespace), ()):
-            if any(FileNames.fits(side, stem) for side in sides):
+            if any(fits(stem) for fits in fitting):
                 yield self._file(topic.namespace, stem)
 
     def _file(self, namespace: NamespaceName, stem: str) -> str:

@@ -12,6 +12,7 @@ from gitops.model.names import TopicName
 _SAFE: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"(?:-\d+)?")
 _MAX_SLUG: Final = 60
 
 
@@ -36,12 +37,20 @@ class FileNames:
     @classmethod
     def fits(cls, topic: TopicName, stem: str) -> bool:
         """Whether a stem is one that this topic may have got."""
-        if stem == topic.local_name:
-            return True
-        for candidate in cls._candidates(topic):
-            if candidate != topic.local_name:
-                return re.fullmatch(rf"{re.escape(candidate)}(?:-\d+)?", stem) is not None
-        raise AssertionError("there are endless candidates")
+        return cls.fitting(topic)(stem)
+
+    @classmethod
+    def fitting(cls, topic: TopicName) -> Callable[[str], bool]:
+        """`fits` for many stems of one topic."""
+        own = topic.local_name
+        made = next(each for each in cls._candidates(topic) if each != own)
+
+        def fits(stem: str) -> bool:
+            if stem == own:
+                return True
+            return stem.startswith(made) and _NUMBER.fullmatch(stem, len(made)) is not None
+
+        return fits
 
     @staticmethod
     def _candidates(topic: TopicName) -> Iterable[str]:
