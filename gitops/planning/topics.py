@@ -8,6 +8,7 @@ from dataclasses import replace
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.payload import PayloadError, as_kept, stored_history, to_stored
 from gitops.compatibility.registration import register
+from gitops.compatibility.review.kinds import is_of_kind
 from gitops.compatibility.review.reviewing import ONLY_IF_TAKEN, changes_of_all
 from gitops.model.findings import Finding, Severity
 from gitops.model.plan import (
@@ -16,8 +17,9 @@ from gitops.model.plan import (
     SchemaSwallowed,
     SchemaWithoutEffect,
 )
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import with_severities
-from gitops.model.schema import SchemaEntry
+from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.planning.diff.schemas import schema_changes
 from gitops.planning.loosening import obstacle
 from gitops.planning.refusals import Places, broken_history, findings_of, findings_of_remarks
@@ -90,9 +92,26 @@ def _registered(case: TopicCase, findings: tuple[Finding, ...]) -> RegisterSchem
         version=case.history.next_version,
         latest_version=latest.version if latest else None,
         strategy=case.strategy,
-        changes=schema_changes(latest.info if latest else None, case.desired),
+        changes=schema_changes(_compared(case), case.desired),
         findings=findings,
     )
+
+
+def _compared(case: TopicCase) -> SchemaInfo | None:
+    """The latest version, under ALWAYS_COMPATIBLE of the same kind of event; None: all is new."""
+    infos = [entry.info for entry in case.history.entries]
+    if case.strategy is SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE:
+        of_kind = [one for one in infos if _is_of_kind(one, case.desired)]
+        # Another type is no other kind of event of the same sort, and has to be seen.
+        infos = of_kind or [one for one in infos[-1:] if one.type is not case.desired.type]
+    return infos[-1] if infos else None
+
+
+def _is_of_kind(old: SchemaInfo, new: SchemaInfo) -> bool:
+    try:
+        return is_of_kind(to_stored(old), to_stored(new))
+    except PayloadError:
+        return False
 
 
 def _refused(case: TopicCase, findings: tuple[Finding, ...]) -> RefusedSchema:

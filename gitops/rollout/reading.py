@@ -9,12 +9,13 @@ from gitops.compatibility import key_value
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.parser import parse_data
 from gitops.compatibility.avro.readability import can_read
-from gitops.compatibility.avro.schema import Record, Schema
+from gitops.compatibility.avro.schema import Schema
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.payload import PayloadError, to_stored
+from gitops.compatibility.review import kinds
 from gitops.compatibility.review.avro_changes import avro_changes
 from gitops.compatibility.review.avro_place import Wire
-from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.rollout.world import Use, UsedSchema
 
 _WIRES: Final = {SchemaType.JSON: Wire.JSON}
@@ -38,14 +39,11 @@ def why_unreadable(consumer: Use, written: UsedSchema) -> str | None:
 
 
 def kind_of(info: SchemaInfo) -> str:
-    """The kind of event: the name of the record, else the type."""
-    if info.type in AVRO_DEFINED:
-        try:
-            top = parse_data(to_stored(info).data)
-        except (AvroParseError, PayloadError):
-            return info.type.value
-        return top.name if isinstance(top, Record) else info.type.value
-    return info.type.value
+    """The kind of event: the name of the record or message, else the type."""
+    try:
+        return kinds.kind_of(to_stored(info))
+    except PayloadError:
+        return info.type.value
 
 
 def _why(reader: SchemaInfo, writer: SchemaInfo) -> str | None:

@@ -13,6 +13,7 @@ from gitops.compatibility.avro.schema import Schema
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.review import (
     key_value_changes,
+    kinds,
     poison,
     protobuf_changes,
     protobuf_native_changes,
@@ -72,7 +73,10 @@ def changes_of_all(
 
     Each place is told once by a rule, with the newest version that it concerns. Only the latest
     counts for what its own consumers read, and for what the step to the new schema looks like.
+    Under ALWAYS_COMPATIBLE the versions of the new schema's own kind are all that counts.
     """
+    if strategy is Strategy.ALWAYS_COMPATIBLE:
+        versions = [each for each in versions if kinds.is_of_kind(each[1], new)]
     told: set[tuple[str, str, str]] = set()
     compared: set[tuple[SchemaType, bytes, frozenset[tuple[str, str]]]] = set()
     latest = len(versions) - 1
@@ -86,6 +90,9 @@ def changes_of_all(
             found = changes_of(old, new, strategy)
         else:
             found = _since(version, changes_of(old, new, Strategy.BACKWARD))
+        if strategy is Strategy.ALWAYS_COMPATIBLE:
+            broken = kinds.broken_readers(version, old, new, forward=index == latest)
+            found = (*broken, *found)
         for remark in found:
             place = (remark.rule, remark.path, remark.pointer)
             if index == latest or place not in told:

@@ -18,4 +18,9 @@ CLIENT_RULES: Final = (
     Rule(id="CLIENT-R004", title="there is no safe order of upgrades", severity=Severity.ERROR),
     Rule(id="CLIENT-R005", title="a client still uses what goes away", severity=Severity.ERROR),
     Rule(id="CLIENT-R006", title="a client is behind the latest version", severity=Severity.INFO),
+    Rule(
+        id="CLIENT-R007",
+        title="consumers of one kind of event could not read it",
+        severity=Severity.WARNING,
+    ),
 )
