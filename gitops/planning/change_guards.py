@@ -23,7 +23,6 @@ from gitops.model.rules import RULES, finding
 from gitops.planning.policies import direction, policy_text
 from gitops.planning.strictness import severity_in
 
-_IN_BASE: Final = "in the base"
 _Weaker = tuple[tuple[str, str], str]
 """A key of gitops.yaml, and what is said of it."""
 
@@ -43,8 +42,8 @@ def of_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Findi
     """A manifest is gone; `where` it was, in the base."""
     found = finding(
         "CHECK-R001",
-        f"the manifest of {topic} is removed ({_IN_BASE}: {where}); its schema stays in the "
-        "registry, and nothing here manages it any more",
+        f"the manifest of {topic} is removed; its schema stays in the registry, and nothing here "
+        "manages it any more",
         location=replace(where, in_base=True),
         subject=str(topic),
         hint="keep the manifest; or set safety.allowDeletions in a change before this one, and "

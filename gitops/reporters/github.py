@@ -16,6 +16,7 @@ from gitops.planning.plan_document import to_document
 from gitops.reporters.tally import (
     Told,
     all_findings,
+    base_line,
     count,
     from_git_root,
     verdict,
@@ -80,9 +81,8 @@ def outputs(report: CheckReport) -> Mapping[str, str]:
 def _annotation(told: Told, prefix: str) -> str:
     finding, on = told.finding, ", ".join(told.registries)
     about = f"{finding.rule} {finding.subject}{f' on {on}' if on else ''}"
-    text = short(finding.message, _MAX_MESSAGE)
-    if finding.hint:
-        text += f"\n{short(finding.hint, _MAX_MESSAGE)}"
+    said = [finding.message, base_line(finding), finding.hint]
+    text = "\n".join(short(each, _MAX_MESSAGE) for each in said if each)
     properties = {**_place(finding.location, prefix), "title": short(about, _MAX_TITLE)}
     return _command(_LEVELS[finding.severity], text, properties)
 

@@ -12,7 +12,7 @@ from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules import RULES
 from gitops.reporters.sarif_fixes import fix
-from gitops.reporters.tally import count, from_git_root, worst_first
+from gitops.reporters.tally import base_line, count, from_git_root, worst_first
 from gitops.reporters.text.plain import short
 
 Document = dict[str, Any]
@@ -104,7 +104,8 @@ def _invocation(held_back: int) -> Document:
 
 
 def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:
-    text = "\n".join(short(each, _MAX_TEXT) for each in (finding.message, finding.hint) if each)
+    said = (finding.message, base_line(finding), finding.hint)
+    text = "\n".join(short(each, _MAX_TEXT) for each in said if each)
     result: Document = {
         "ruleId": finding.rule,
         "ruleIndex": rule,

@@ -113,6 +113,12 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
+def base_line(finding: Finding) -> str:
+    """`Line 4 of the base.`, where no viewer can show the place; else empty."""
+    where = finding.location
+    return f"Line {where.line} of the base." if where and where.in_base and where.line else ""
+
+
 def from_git_root(prefix: str, file: str) -> str:
     """A finding's file as GitHub names it; `prefix` is the schemas repository's own folder."""
     return posixpath.normpath(posixpath.join(prefix, file))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
 
 from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
@@ -13,8 +12,6 @@ from gitops.model.state import RegistryState
 from gitops.planning.sameness import is_same
 from gitops.repository.definitions.locating import Locator
 from gitops.usecases.change import LoadedChange
-
-_REMOVED: Final = "(removed: the line is the base's)"
 
 
 class BasePlaces:
@@ -49,7 +46,7 @@ class BasePlaces:
     def of(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings with their places in the base.
 
-        What was removed stands there and nowhere else; its message says so.
+        What was removed stands there and nowhere else.
         """
         return tuple(map(self._placed, findings))
 
@@ -60,8 +57,7 @@ class BasePlaces:
             return found
         if not _is_removed(found, where):
             return replace(found, compared=there)
-        message = f"{found.message} {_REMOVED}"
-        return replace(found, location=there, compared=found.location, message=message)
+        return replace(found, location=there, compared=found.location)
 
     def _place(self, topic: TopicName, where: Location) -> Location | None:
         name = self._names.get(topic.keeper, topic)

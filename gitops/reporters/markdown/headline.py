@@ -18,6 +18,7 @@ _Standings = Counter[Standing]
 
 _TAKEN: Final = (Standing.LOOSENED, Standing.WARNED, Standing.ACCEPTED)
 _NO_CHANGE: Final = (Standing.DELETED, Standing.IGNORED)
+_BOTH: Final = 2
 _NAMED: Final = 2
 """How many kinds of errors are named."""
 
@@ -120,11 +121,14 @@ def _of(some: int, topics: _Standings) -> str:
     of_all = _changes(topics)
     if some < of_all:
         return f"{some:,} of {of_all:,} schema changes"
-    return "The schema change" if some == 1 else f"All {some:,} schema changes"
+    said = _all(some)
+    return said[0].upper() + said[1:]
 
 
 def _all(number: int) -> str:
-    return "the schema change" if number == 1 else f"all {number:,} schema changes"
+    if number <= _BOTH:
+        return "the schema change" if number == 1 else "both schema changes"
+    return f"all {number:,} schema changes"
 
 
 def _warned(report: CheckReport) -> str:

@@ -28,15 +28,17 @@ def finding_item(finding: Finding, registries: Sequence[str] = ()) -> str:
 
 
 def _place(finding: Finding) -> str:
-    where = code(str(finding.location)) if finding.location else code(finding.subject)
-    if not _in_file(finding.compared):
+    here, other = finding.location, finding.compared
+    where = f"{code(str(here))}{_whose(here)}" if here else code(finding.subject)
+    if other is None or not other.line:  # a stored version, and no file
         return where
-    return f"{where}, compared with {code(str(finding.compared))}"
+    if here and other.in_base and other.file == here.file:
+        return f"{where}, compared with line {other.line} in the base"
+    return f"{where}, compared with {code(str(other))}{_whose(other)}"
 
 
-def _in_file(where: Location | None) -> bool:
-    """Whether the other side stands in a file, and is not a stored version."""
-    return where is not None and where.line > 0
+def _whose(where: Location) -> str:
+    return " in the base" if where.in_base else ""
 
 
 def changes_block(changes: Sequence[SchemaChange]) -> str:

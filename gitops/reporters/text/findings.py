@@ -36,7 +36,9 @@ def finding_block(finding: Finding, excerpt: Excerpt) -> RenderableType:
     """One finding."""
     where = finding.location
     place = safe(str(where)) if where else safe(finding.subject) or "repository"
-    head = Text.assemble((place, "bold"), "  ", finding.rule, " ", _severity(finding.severity))
+    head = Text.assemble(
+        (place, "bold"), _whose(where), "  ", finding.rule, " ", _severity(finding.severity)
+    )
     body: list[RenderableType] = [Text(short(finding.message, 2000))]
     line = excerpt(where) if where and where.line and not where.sensitive else None
     if where and line is not None:
@@ -53,9 +55,12 @@ def _compared(where: Location | None, excerpt: Excerpt) -> list[RenderableType]:
     if where is None or not where.line or not where.pointer:
         return []
     line = excerpt(where)
-    whose = " in the base" if where.in_base else ""
-    head = Text.assemble("compare ", (safe(str(where)), "bold"), whose)
+    head = Text.assemble("compare ", (safe(str(where)), "bold"), _whose(where))
     return [head] if line is None or where.sensitive else [head, SourceLine(where, line)]
+
+
+def _whose(where: Location | None) -> str:
+    return " in the base" if where and where.in_base else ""
 
 
 def _patch(patch: str) -> list[RenderableType]:

@@ -30,6 +30,13 @@ def test_a_finding_is_shown_on_its_line() -> None:
     )
 
 
+def test_a_line_of_the_base_stands_in_the_text() -> None:
+    where = Location(file="a.yaml", line=3, column=2, in_base=True)
+    (shown,) = commands(github(_of(replace(UNKNOWN_KEY, location=where))))
+
+    assert shown.data.endswith("\nLine 3 of the base.\ndid you mean BACKWARD?")
+
+
 def test_paths_count_from_the_git_root() -> None:
     (shown,) = commands(github(_of(UNKNOWN_KEY), "events/schemas/"))
 

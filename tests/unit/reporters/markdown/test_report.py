@@ -113,7 +113,7 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
         ),
         (
             _with(replace(STAGING, actions=_CHANGES, notices=(), findings=(UNKNOWN_KEY,))),
-            "✗ 1 error: unknown value, although Pulsar would take all 2 schema changes",
+            "✗ 1 error: unknown value, although Pulsar would take both schema changes",
         ),
         (replace(EMPTY, findings=(UNKNOWN_KEY, _WARNING)), "✗ 1 error, 1 warning: unknown value"),
         (
@@ -131,7 +131,7 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
         ),
         (
             _with(replace(STAGING, actions=_CHANGES, notices=(), findings=())),
-            "✓ Pulsar would take all 2 schema changes",
+            "✓ Pulsar would take both schema changes",
         ),
         (_with(replace(STAGING, actions=(), notices=(), findings=())), "✓ No schema changes"),
         (EMPTY, "✓ No errors"),
@@ -173,7 +173,7 @@ def test_a_loosened_strategy_is_not_called_good() -> None:
     report = replace(_PLAIN, registries=(check,))
 
     assert _headline(report) == (
-        "### ⚠ Pulsar would take all 2 schema changes, 1 of them only under loosened policies"
+        "### ⚠ Pulsar would take both schema changes, 1 of them only under loosened policies"
     )
     assert "| BACKWARD (was FULL) | ⚠&nbsp;FULL would refuse it | consumers |" in markdown(report)
 
@@ -257,6 +257,24 @@ def test_both_files_of_a_comparison_are_named() -> None:
     text = markdown(replace(EMPTY, findings=(compared,)))
 
     assert "captured.avsc:14:6`, compared with `old.avsc:3:5` · `AVRO-R002`" in text
+
+
+def test_a_line_of_the_base_is_called_so() -> None:
+    here = Location(file="a.avsc", line=3, column=5)
+    base = replace(here, line=4, in_base=True)
+    places = [
+        (replace(REFUSAL, location=base, compared=None), "`a.avsc:4:5` in the base · "),
+        (
+            replace(REFUSAL, location=here, compared=base),
+            "`a.avsc:3:5`, compared with line 4 in the base · ",
+        ),
+        (
+            replace(REFUSAL, location=here, compared=replace(base, file="b.avsc")),
+            "`a.avsc:3:5`, compared with `b.avsc:4:5` in the base · ",
+        ),
+    ]
+    for found, said in places:
+        assert said in markdown(replace(EMPTY, findings=(found,)))
 
 
 def _many(topics: int) -> CheckReport:
