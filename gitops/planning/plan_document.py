@@ -214,6 +214,7 @@ def _place(where: Location | None) -> Document | None:
         "line": where.line,
         "column": where.column,
         "pointer": where.pointer,
+        "inBase": where.in_base,
     }
 
 

@@ -303,6 +303,20 @@ def test_hostile_names_do_not_reach_the_terminal(
     assert "\\x1b[31mred.yaml" in said.out
 
 
+def test_json_says_of_a_place_in_the_base_that_it_is_one(
+    clone: GitRepository, command: CommandLine
+) -> None:
+    clone.write({f"{ORDERS}/order-status.yaml": None, f"{ORDERS}/odd.yaml": "kind: Topic\n"})
+    said = command("check", "--base", "main", "--repo", clone.root, "--format", "json")
+    places = {
+        each["location"]["file"]: each["location"]["inBase"]
+        for each in json.loads(said.out)["findings"]
+        if each["location"]
+    }
+    assert places[f"{ORDERS}/order-status.yaml"] is True
+    assert places[f"{ORDERS}/odd.yaml"] is False
+
+
 def test_what_is_removed_stands_at_the_line_of_the_base(
     clone: GitRepository, command: CommandLine
 ) -> None:

@@ -214,6 +214,7 @@ def test_findings_with_and_without_a_place() -> None:
         "line": 14,
         "column": 7,
         "pointer": "/fields/1/name",
+        "inBase": False,
     }
     assert _found(OTHER)["location"] is None
     assert _found(OTHER)["severity"] == "error"
