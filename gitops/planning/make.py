@@ -149,7 +149,7 @@ def _topic(
         settled.state.policies,
         enforced_above=by_broker or bool(above.schema_validation_enforced),
     )
-    looser = of_looser_topic(desired, settled.state, holds, question.locate)
+    looser = of_looser_topic(question.registry, desired, settled.state, holds, question.locate)
     if desired.history.latest is None:
         of_waivers = waiver_findings.unneeded(waivers, question.today, at_work=settled.waiver)
         return _Planned(

@@ -94,6 +94,7 @@ def of_missing_topics(actions: Sequence[Action], observed: RegistryState) -> Ite
 
 
 def of_looser_topic(
+    registry: str,
     desired: TopicState,
     observed: TopicState,
     holds: Callable[[SchemaCompatibilityStrategy | None], SchemaCompatibilityStrategy],
@@ -119,8 +120,9 @@ def of_looser_topic(
             f"than the {holds(None).value} that would hold without it, and no file says so",
             location=locate(desired.topic, ""),
             subject=topic,
-            hint=f"remove it: pulsar-gitops policies set {topic} {_STRATEGY}= ; or, if it is meant "
-            "to be so, write it under policies: in the topic's manifest",
+            hint=f"remove it: pulsar-gitops policies set {topic} {_STRATEGY}= --registry "
+            f"{registry}; or, if it is meant to be so, write it under policies: in the topic's "
+            "manifest",
         ),
     )
 

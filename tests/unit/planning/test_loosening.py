@@ -276,7 +276,8 @@ def test_a_topic_that_is_open_for_no_known_reason_is_told_of() -> None:
         assert "than the FULL that would hold without it" in message
         (told,) = (one for one in plan.findings if one.rule == "PLAN-R009")
         assert (told.severity, told.subject) == (Severity.WARNING, str(CREATED))
-        assert f"policies set {CREATED} schemaCompatibilityStrategy= ;" in told.hint
+        command = f"policies set {CREATED} schemaCompatibilityStrategy= --registry"
+        assert f"{command} {plan.registry};" in told.hint
 
     assert not _looser(_plan(_state(_BREAKING), opened, agreed)), "it is set back"
 
