@@ -25,7 +25,8 @@ from gitops.model.rollout import (
 class Line:
     """One step: its number from 1, what to do, a remark, and why it waits for others.
 
-    `advice` is what the strategy alone says of clients that nobody declares.
+    `advice` helps with a step: what the strategy alone says of clients that nobody declares, or
+    where to see how long a wait is.
     """
 
     number: int
@@ -64,10 +65,19 @@ def lines(rollout: Rollout) -> Iterator[Line]:
 
 
 def advice(one: Ordered, rollout: Rollout) -> str:
-    """What the strategy alone says, at a registration whose clients nobody declares."""
-    if not isinstance(one.step, Register) or one.step.topic not in rollout.strategies:
+    """What the strategy says at a registration whose clients nobody declares; where to see a wait.
+
+    No file knows of retention or backlogs.
+    """
+    step = one.step
+    if isinstance(step, Drain):
+        return (
+            f"that is the retention (pulsar-admin namespaces get-retention {step.topic.namespace}) "
+            f"and every backlog (pulsar-admin topics stats {step.topic})"
+        )
+    if not isinstance(step, Register) or step.topic not in rollout.strategies:
         return ""
-    strategy = rollout.strategies[one.step.topic]
+    strategy = rollout.strategies[step.topic]
     return f"{strategy.value}: {_ADVICE[upgrade_first(strategy)]}"
 
 

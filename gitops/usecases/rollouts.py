@@ -14,7 +14,7 @@ from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.repository import Repository
-from gitops.model.rollout import Block, Constraint, Delete, Migration, Rollout, Upgrade
+from gitops.model.rollout import Block, Constraint, Delete, Drain, Migration, Rollout, Upgrade
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState
@@ -197,20 +197,37 @@ class _Told:
     def too_early(
         self, before: tuple[Constraint, ...], services: tuple[Service, ...]
     ) -> Iterator[Finding]:
-        """Declared upgrades for which another client has to be ready, and is not in the base."""
+        """Declared upgrades for which something is missing that the base does not have."""
         declared = {one.name for one in services if one.changes and not one.assumed}
         for one in before:
-            first, then = one.first, one.then
-            if not (isinstance(first, Upgrade) and isinstance(then, Upgrade)):
+            if not isinstance(one.then, Upgrade) or one.then.service not in declared:
                 continue
-            if then.service in declared:
-                yield finding(
-                    "CLIENT-R003",
-                    f"{first.service} has to upgrade before {then.service}: {one.reason}",
-                    location=self._place(then.service),
-                    subject=then.service,
-                    hint=f"merge and deploy {first.service} with a schema that copes, then this",
-                )
+            if isinstance(one.first, Upgrade):
+                yield self._second(one.first, one.then, one.reason)
+            elif isinstance(one.first, Drain):
+                yield self._waiting(one.first, one.then, one.reason)
+
+    def _second(self, first: Upgrade, then: Upgrade, reason: str) -> Finding:
+        """Another client has to be ready first."""
+        return finding(
+            "CLIENT-R003",
+            f"{first.service} has to upgrade before {then.service}: {reason}",
+            location=self._place(then.service),
+            subject=then.service,
+            hint=f"merge and deploy {first.service} with a schema that copes, then this",
+        )
+
+    def _waiting(self, drain: Drain, then: Upgrade, reason: str) -> Finding:
+        """Messages have to be gone first, of which the files know nothing."""
+        return finding(
+            "CLIENT-R008",
+            f"wait until no message of v{drain.version} is left in {drain.topic} before "
+            f"{then.service} upgrades: {reason}",
+            location=self._place(then.service),
+            subject=then.service,
+            hint=f"see how long: pulsar-admin namespaces get-retention {drain.topic.namespace}; "
+            "or let the new schema read them, too",
+        )
 
     def _place(self, name: str) -> Location | None:
         client = self._clients.get(name)

@@ -52,6 +52,7 @@ _CLIENT_TESTS: Final = {
     "CLIENT-R004": f"{_ROLLOUT}::test_two_that_wait_for_each_other",
     "CLIENT-R005": f"{_ROLLOUT}::test_a_topic_that_goes_while_it_is_used",
     "CLIENT-R006": f"{_ROLLOUT}::test_a_client_that_is_behind",
+    "CLIENT-R008": f"{_ROLLOUT}::test_who_would_stop_at_retained_messages",
     "CLIENT-R007": "test_kinds.py::test_both_directions_of_a_kind_are_told",
 }
 """The same for rules about the clients of a change."""

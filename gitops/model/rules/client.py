@@ -23,4 +23,9 @@ CLIENT_RULES: Final = (
         title="consumers of one kind of event could not read it",
         severity=Severity.WARNING,
     ),
+    Rule(
+        id="CLIENT-R008",
+        title="retained messages would stop a client that upgrades",
+        severity=Severity.WARNING,
+    ),
 )

@@ -228,3 +228,74 @@ def test_a_subscription_that_takes_all_hides_no_other_one(repo: GitRepository) -
 
     (last,) = [one for one in _steps(repo) if one.step == Upgrade("checkout")]
     assert any("the old billing cannot read" in wait.reason for wait in last.waits_for)
+
+
+def _of_rule(repo: GitRepository, rule: str) -> list[tuple[str, str]]:
+    return [(one.message, one.hint) for one in report(repo).findings if one.rule == rule]
+
+
+def test_who_would_stop_at_retained_messages(repo: GitRepository) -> None:
+    """CLIENT-R008: the producer has moved, its old messages have not."""
+    forward = _FILES[f"{FOLDER}/namespace.yaml"].replace("BACKWARD", "FORWARD")
+    wider = _avro(a="int", b="string", c="string")
+    repo.commit({f"{FOLDER}/namespace.yaml": forward, f"{FOLDER}/created.avsc": wider})
+    repo.commit({"clients/checkout.yaml": _client("checkout", "produces", "{version: 1}")})
+    repo.write({"clients/billing.yaml": _client("billing", "consumes", "{version: 1}")})
+
+    ((message, hint),) = _of_rule(repo, "CLIENT-R008")
+    assert message.startswith(f"wait until no message of v0 is left in {_TOPIC} before billing ")
+    assert "get-retention shop/orders" in hint
+    assert _said(_steps(repo)) == ["Drain v0", "billing"]
+    assert _of_rule(repo, "CLIENT-R003") == []
+
+    repo.write({"clients/billing.yaml": _FILES["clients/billing.yaml"]})
+    assert _of_rule(repo, "CLIENT-R008") == []
+
+
+def test_every_strategy_of_which_one_side_is_too_early(repo: GitRepository) -> None:
+    """CLIENT-R003 under FORWARD: the consumer is the second side."""
+    repo.commit(
+        {f"{FOLDER}/namespace.yaml": _FILES[f"{FOLDER}/namespace.yaml"].replace("BACK", "FOR")}
+    )
+    repo.write(
+        {
+            f"{FOLDER}/created.avsc": _avro(a="int", b="string", c="string"),
+            "clients/billing.yaml": _client("billing", "consumes", "{version: 1}"),
+        }
+    )
+    ((message, hint),) = _of_rule(repo, "CLIENT-R003")
+    assert message.startswith("checkout has to upgrade before billing: the new billing cannot read")
+    assert hint == "merge and deploy checkout with a schema that copes, then this"
+
+
+def test_what_is_written_in_the_end_cannot_be_read(repo: GitRepository) -> None:
+    """A reader of its own that fails on what the change lets producers write."""
+    loose = _FILES[f"{FOLDER}/namespace.yaml"].replace("BACKWARD", "ALWAYS_COMPATIBLE")
+    own = _client("billing", "consumes", "{definition: own.avsc}")
+    files = {"clients/own.avsc": _avro(a="int"), "clients/billing.yaml": own}
+    repo.commit({**files, f"{FOLDER}/namespace.yaml": loose})
+    repo.write(
+        {
+            f"{FOLDER}/created.avsc": _avro(a="long", b="string"),
+            "clients/checkout.yaml": _client("checkout", "produces", "{version: 1}"),
+        }
+    )
+    assert _findings(repo) == [("CLIENT-R003", "checkout")]
+
+    repo.write({"clients/own.avsc": _avro(a="int", b="string")})
+    assert _findings(repo) == [("CLIENT-R004", "billing")]
+    ((message, hint),) = _of_rule(repo, "CLIENT-R004")
+    assert message.startswith("at the end billing cannot read what checkout writes to")
+    assert "pulsar-gitops rollout --migrate" in hint
+
+
+def test_the_version_of_a_client_may_not_go(repo: GitRepository) -> None:
+    """CLIENT-R005 names who is left, and what to do first."""
+    repo.write(dict.fromkeys((f"{FOLDER}/created.yaml", f"{FOLDER}/created.avsc")))
+    assert _of_rule(repo, "CLIENT-R005") == [
+        (
+            f"{name} still uses {_TOPIC}",
+            "change the client first, and remove the topic after that",
+        )
+        for name in ("billing", "checkout")
+    ]

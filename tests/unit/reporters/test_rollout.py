@@ -1,0 +1,123 @@
+"""A rollout in words, in a terminal and as a list to tick off."""
+
+from __future__ import annotations
+
+from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
+from gitops.model.names import TopicName
+from gitops.model.plan import Plan
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rollout import (
+    Block,
+    Constraint,
+    Delete,
+    Drain,
+    Migration,
+    Ordered,
+    Register,
+    Rollout,
+    Upgrade,
+)
+from gitops.reporters.check_json import rollout_document
+from gitops.reporters.markdown.lists import rollout_items
+from gitops.reporters.rollout import lines, migration_lines
+from gitops.reporters.text.rollout import rollouts_report
+from tests.support.consoles import shown as plain
+
+_TOPIC = TopicName.parse("a/b/c")
+_UPGRADE, _DRAIN = Upgrade("billing"), Drain(_TOPIC, 0)
+_WAIT = Constraint(first=_DRAIN, then=_UPGRADE, reason="it cannot read v0", topic=_TOPIC)
+_ORDERED = Rollout(
+    steps=(
+        Ordered(step=Register(_TOPIC, 1), wave=0),
+        Ordered(step=_DRAIN, wave=1),
+        Ordered(step=_UPGRADE, wave=2, waits_for=(_WAIT,)),
+        Ordered(step=Delete(_TOPIC), wave=3),
+    ),
+    sides={"billing": ("consumer of a/b/c",)},
+    may_stay=frozenset({"billing"}),
+    strategies={_TOPIC: Strategy.FORWARD},
+)
+_BLOCKED = Rollout(
+    blocks=(Block(reason="each waits", steps=(_UPGRADE,), topics=(_TOPIC,)),),
+    migrations=(Migration(topic=_TOPIC, to=TopicName.parse("a/b/c-v2"), consumers=("billing",)),),
+    broken=("audit cannot read",),
+    refused=(_TOPIC,),
+    strategies={_TOPIC: Strategy.ALWAYS_INCOMPATIBLE},
+)
+
+
+def _report(rollout: Rollout) -> CheckReport:
+    one = RegistryCheck(
+        plan=Plan(registry="local", address="x.db", files=""),
+        history=History(source=HistorySource.REGISTRY),
+        rollout=rollout,
+    )
+    return CheckReport(
+        base="", head="", reference="ma in", files="", touched=Touched(), registries=(one,)
+    )
+
+
+def test_each_step_is_a_sentence() -> None:
+    assert [line.text for line in lines(_ORDERED)] == [
+        "register v1 of a/b/c",
+        "wait until no message of v0 is left in a/b/c",
+        "upgrade billing (consumer of a/b/c)",
+        "delete the schema of a/b/c",
+    ]
+    register, drain, upgrade, _ = lines(_ORDERED)
+    assert register.advice.startswith("FORWARD: producers upgrade first; then wait")
+    assert "pulsar-admin namespaces get-retention a/b" in drain.advice
+    assert "pulsar-admin topics stats a/b/c" in drain.advice
+    assert (upgrade.note, upgrade.reasons) == ("can stay behind", ("it cannot read v0",))
+
+
+def test_a_terminal_has_all_of_it() -> None:
+    shown = plain(rollouts_report(_report(_ORDERED)))
+    assert "  3  upgrade billing (consumer of a/b/c)   can stay behind\n" in shown
+    assert "     since it cannot read v0\n" in shown
+
+
+def test_what_blocks_comes_with_the_way_and_its_command() -> None:
+    shown = plain(rollouts_report(_report(_BLOCKED)))
+    assert "! it does not work now: audit cannot read" in shown
+    assert "✗ Pulsar refuses the new schema of a/b/c (ALWAYS_INCOMPATIBLE: nobody" in shown
+    assert "✗ no safe order: each waits" in shown
+    assert "the way to a new topic, a/b/c-v2:" in shown
+    assert "pulsar-gitops rollout --base 'ma in' --migrate" in shown
+
+
+def test_a_pull_request_has_a_list_to_tick_off() -> None:
+    items = rollout_items(_report(_ORDERED))
+    assert [item[:9] for item in items] == ["- [ ] 1. ", "- [ ] 2. ", "- [ ] 3. ", "- [ ] 4. "]
+    assert "since it cannot read v0" in items[2]
+    assert "can stay behind" in items[2]
+
+
+def test_a_pull_request_without_an_order_is_told_the_way() -> None:
+    block, way, *steps = rollout_items(_report(_BLOCKED))
+    assert block == "- ✗ no safe order: each waits\n"
+    assert "`a/b/c-v2`" in way
+    assert "--migrate" in way
+    assert len(steps) == len(list(migration_lines(_BLOCKED.migrations[0])))
+    assert steps[1].startswith("  - [ ] 2. upgrade billing: consume a/b/c-v2 beside a/b/c")
+    assert "all producers" in steps[2]
+
+
+def test_json_has_the_same() -> None:
+    document = rollout_document(_ORDERED)
+    assert [step["kind"] for step in document["steps"]] == [
+        "register",
+        "drain",
+        "upgrade",
+        "delete",
+    ]
+    assert [bool(step["advice"]) for step in document["steps"]] == [True, True, False, False]
+    (way,) = rollout_document(_BLOCKED)["migrations"]
+    assert [step["kind"] for step in way["steps"]] == [
+        "create",
+        "consumeBoth",
+        "produce",
+        "drain",
+        "consumeNew",
+        "delete",
+    ]
