@@ -111,7 +111,7 @@ def _migrations(
     refused: Mapping[TopicName, SchemaInfo],
     services: tuple[Service, ...],
 ) -> Iterator[Migration]:
-    """A way for each topic whose new schema no order leads to."""
+    """A way for each topic of the base whose new schema no order leads to."""
     blocked = {topic for block in rollout.blocks for topic in block.topics}
     wanted = dict(refused)
     for one in rolling.plan.actions:
@@ -119,6 +119,8 @@ def _migrations(
             wanted[one.topic] = one.info
     taken = {*rolling.base.desired.topics, *rolling.head.desired.topics}
     for topic, info in sorted(wanted.items()):
+        if topic not in rolling.base.desired.topics:
+            continue  # the change brings it, under the name that it likes
         folder = PurePosixPath("namespaces", str(topic.namespace))
         stems = (path.stem for path in map(PurePosixPath, rolling.paths) if path.parent == folder)
         to = next_name(topic, {*taken, *(replace(topic, local_name=stem) for stem in stems)})

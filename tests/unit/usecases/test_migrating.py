@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gitops.cli.app import run
 from gitops.git.checkout import open_checkout
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName
@@ -278,3 +279,30 @@ def test_a_definition_that_the_change_brings_is_told(repo: GitRepository) -> Non
 def test_an_order_needs_no_migration(repo: GitRepository) -> None:
     repo.write({f"{FOLDER}/created.avsc": _avro(a="long", b="string")})
     assert _ways(repo) == []
+
+
+def test_a_topic_that_the_change_adopts_has_no_manifest_to_go_back_to(repo: GitRepository) -> None:
+    assert run(["apply", "--repo", str(repo.root), "--auto-approve"]) == 0
+    gone = (f"{FOLDER}/created.yaml", f"{FOLDER}/created.avsc")
+    clients = ("clients/billing.yaml", "clients/checkout.yaml")
+    repo.commit({**dict.fromkeys((*gone, *clients)), ".gitignore": "x.db*\n"})
+    repo.write({f"{FOLDER}/created.yaml": _FILES[f"{FOLDER}/created.yaml"], **_BREAKING})
+    (one,) = report(repo).registries
+    assert [str(topic) for topic in one.rollout.refused] == [_TOPIC]
+    assert one.rollout.migrations == ()
+
+
+def test_a_message_of_protobuf_moves(repo: GitRepository) -> None:
+    """Pulsar compares the name of the root message only (4.0.7)."""
+    proto = 'syntax = "proto3";\npackage shop;\nmessage A { int32 a = 1; }\nmessage B {}\n'
+    native = "type: PROTOBUF_NATIVE, definition: created.proto, message: shop."
+    repo.commit(
+        {
+            f"{FOLDER}/created.yaml": manifest(f"{native}A"),
+            f"{FOLDER}/created.avsc": None,
+            f"{FOLDER}/created.proto": proto,
+        }
+    )
+    repo.write({f"{FOLDER}/created.yaml": manifest(f"{native}B")})
+    assert _migrate(repo).left == []
+    _require_good(repo)
