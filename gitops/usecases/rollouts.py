@@ -34,7 +34,7 @@ _TWO_STEPS: Final = (
 class Rolling:
     """Both versions of the files, and what `plan` of the change was made from.
 
-    Clients are pinned to versions of the default registry; of others nothing is said. A topic
+    Clients are pinned to versions of the default registry. A topic
     whose manifest goes is one whose schema may be deleted, once nobody uses it. `paths` are all
     files of the head, also those that the change does not touch.
     """
@@ -74,12 +74,16 @@ def _running(client: Client, observed: RegistryState) -> Client:
 
 
 def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
-    """The steps, and what is to be said of the declared clients."""
-    if rolling.question.registry != rolling.head.config.default_registry:
-        return Rollout(), ()
+    """The steps, and what is to be said of the declared clients.
+
+    Of registries other than the default one nobody declares what clients use, so that only the
+    strategies speak.
+    """
     topics = dict(_topics(rolling))
     makes = Services(topics)
-    services = makes.of(rolling.base.clients, rolling.head.clients)
+    is_default = rolling.question.registry == rolling.head.config.default_registry
+    sides = (rolling.base.clients, rolling.head.clients) if is_default else ((), ())
+    services = makes.of(*sides)
     found = constraints(World(topics=topics, services=services))
     rollout = order(found)
     refused = _refused(rolling)

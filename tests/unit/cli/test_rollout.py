@@ -176,3 +176,18 @@ def test_without_clients_the_strategy_says_who_goes_first(
         assert f"{strategy}: {sentence}" in " ".join(done.out.split()), done.out
     table = command("check", "--repo", repo, "--base", "main", "--format", "markdown").out
     assert any(line.endswith(f"| {column} |") for line in table.splitlines()), table
+
+
+def test_on_another_registry_only_the_strategy_speaks(folder: Path, command: CommandLine) -> None:
+    settings = folder / "gitops.yaml"
+    text = settings.read_text("utf-8")
+    other = "registries:\n  other: {kind: embedded, path: .gitops/other.db}\n"
+    settings.write_text(text.replace("registries:\n", other, 1), "utf-8")
+    assert command("apply", "--repo", folder, "--registry", "other", "--auto-approve").code == 0
+    _edit(folder, '"quantity", "type": "int"', '"quantity", "type": "long"')
+    done = command("rollout", "--repo", folder, "--registry", "other")
+    assert done.out.splitlines() == [
+        "other",
+        "  1  register v1 of shop/orders/order-created",
+        "     BACKWARD: consumers upgrade first; then produce with the new schema",
+    ]
