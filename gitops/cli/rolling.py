@@ -25,7 +25,6 @@ from gitops.repository.folder import write_files
 from gitops.usecases.change import LoadedChange
 from gitops.usecases.desired import registry_config
 from gitops.usecases.history_choice import HistoryChoice
-from gitops.usecases.migrating import write_migrations
 from gitops.usecases.plan import ask, plan_of
 from gitops.usecases.rollouts import from_registry, rollout_of
 
@@ -105,6 +104,8 @@ def _show(report: CheckReport, display: Display) -> None:
 
 def _migrate(report: CheckReport, loaded: LoadedChange) -> None:
     """Write the manifests, and say on stderr what was written and what is to do by hand."""
+    from gitops.usecases.migrating import write_migrations
+
     ways = [way for one in report.registries for way in one.rollout.migrations]
     if not ways:
         say("nothing to migrate: there is an order, or none that a new topic would help")
