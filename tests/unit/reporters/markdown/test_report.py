@@ -351,31 +351,6 @@ def test_ten_thousand_findings_are_bounded() -> None:
     assert "more findings, left out for GitHub's limit: `pulsar-gitops validate` shows all" in text
 
 
-def test_no_number_of_trivial_findings_cuts_why_a_schema_is_refused() -> None:
-    trivial = tuple(replace(UNKNOWN_KEY, message=f"{each:05}") for each in range(10_000))
-    text = markdown(replace(CHECK, findings=trivial))
-
-    assert len(text.encode()) <= COMMENT_LIMIT
-    assert REFUSAL.patch.split("\n")[4] in text
-    assert "Or a waiver, as `waivers/shop-payments-captured-4b356305.yaml`" in text
-    assert text.index("AVRO-R002") < text.index("00000")
-    assert "more findings, left out for GitHub's limit" in text
-
-
-def test_the_reason_for_a_refusal_comes_before_what_is_only_odd_about_the_topic() -> None:
-    many = tuple(replace(_WARNING, message=f"odd {each:05}") for each in range(10_000))
-    changes = CHECK.registries[1].plan.notices[0].changes
-    wide = tuple(replace(changes[0], path=f"{each:02}" + "\U0001f600" * 390) for each in range(60))
-    notice = replace(_HELD, accepted=False, findings=(*many, REFUSAL), changes=wide)
-    text = markdown(_with(replace(STAGING, actions=(), notices=(notice,), findings=())))
-
-    assert len(text.encode()) <= COMMENT_LIMIT
-    assert "<summary>✗ <b>shop/payments/captured</b>: the new schema cannot read" in text
-    assert "- ✗ `namespaces/shop/payments/captured.avsc:14:6` · `AVRO-R002`" in text
-    assert "- … 9,981 more findings" in text
-    assert "more lines\n```" in text
-
-
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_hostile_piece_everywhere_does_nothing(piece: str) -> None:
     names = (f"{piece}{number}{piece}" for number in itertools.count())
