@@ -145,19 +145,15 @@ class _Files:
         return [replace(use, location=_NOWHERE) for use in others]
 
     def _consume_both(self, client: Client, content: bytes) -> None:
-        path, text = client.location.file, content.decode()
+        """Where an entry cannot be put in, `wrong` will find that it is missing."""
+        path, text = client.location.file, content.decode("utf-8", "surrogateescape")
         reads = [use for use in client.consumes if use.topic in self.moved]
         for use in sorted(reads, key=lambda each: -each.location.line):
-            edited = with_entry(text, use.location.line, self._entry(use))
-            if edited is None:
-                self.written.left.append(
-                    f"{path}: say that {client.name} consumes {self.moved[use.topic]}, too"
-                )
-                continue
-            text = edited
-        if text.encode() != self.loaded.change.head_tree.read(path):
+            text = with_entry(text, use.location.line, self._entry(use)) or text
+        edited = text.encode("utf-8", "surrogateescape")
+        if edited != self.loaded.change.head_tree.read(path):
             said = f"consumes {self._new(client)}, too" if reads else "as in the base again"
-            self.put(path, text.encode(), f"{client.name} {said}")
+            self.put(path, edited, f"{client.name} {said}")
 
     def _entry(self, use: Consumes) -> str:
         word = use.schemas[0] if use.schemas and isinstance(use.schemas[0], str) else None
@@ -172,12 +168,22 @@ class _Files:
         topics = {use.topic for use in client.consumes}
         return ", ".join(str(new) for old, new in self.moved.items() if old in topics)
 
+    def _missing(self, client: Client) -> Iterator[str]:
+        """The new topics that a consumer does not have, of whom nothing was said yet."""
+        place, topics = f"{client.location.file}: ", {use.topic for use in client.consumes}
+        if not any(each.startswith(place) for each in self.written.left):
+            for old, new in self.moved.items():
+                if old in topics and new not in topics:
+                    yield f"{place}say that {client.name} consumes {new}, too"
+
     def wrong(self) -> Iterator[str]:
         """What the files would not say as they should."""
         found = load(OverlaidTree(self.loaded.change.head_tree, self.written.files))
         for topic in self.moved:
             if found.desired.topics.get(topic) != self.loaded.base.desired.topics.get(topic):
                 yield f"{topic} is not as in the base yet: look at the shared types that it uses"
+        for client in found.clients:
+            yield from self._missing(client)
         for each in found.findings:
             if each.severity is Severity.ERROR:
                 yield f"{each.location.file}: {each.message}" if each.location else each.message

@@ -13,12 +13,12 @@ def with_entry(text: str, line: int, entry: str) -> str | None:
 
     They are indented as that item. None where the list is not written with a dash for each item.
     """
-    lines = text.splitlines(keepends=True)
+    lines = [f"{each}\n" for each in text.split("\n")]
     for number in range(min(line, len(lines)) - 1, -1, -1):
         found = _ITEM.match(lines[number])
         if found and _is_above(found[1], lines[number + 1 : line]):
             added = [found[1] + each for each in entry.splitlines(keepends=True)]
-            return "".join([*lines[:number], *added, *lines[number:]])
+            return "".join([*lines[:number], *added, *lines[number:]])[:-1]
         if lines[number].strip() and not lines[number].startswith((" ", "#")):
             return None
     return None

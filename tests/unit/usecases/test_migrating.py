@@ -213,6 +213,18 @@ def test_what_cannot_be_edited_is_left_and_told(repo: GitRepository) -> None:
     assert "clients/billing.yaml" not in written.files
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_file_of_another_encoding_keeps_it(repo: GitRepository, encoding: str) -> None:
+    """What cannot be edited in it is told."""
+    text = _FILES["clients/billing.yaml"].replace("\n", "\r\n").encode(encoding)
+    repo.commit({"clients/billing.yaml": text})
+    repo.write(_BREAKING)
+    written = _migrate(repo)
+    consumers = [one for one in load(FolderTree(repo.root)).clients if one.name == "billing"]
+    moved = any(str(use.topic) == _NEW for one in consumers for use in one.consumes)
+    assert moved == (not written.left)
+
+
 def test_a_client_that_changes_more_is_left_and_told(repo: GitRepository) -> None:
     more = (
         f"{_FILES['clients/billing.yaml']}produces:\n  - {{topic: {FOLDER[11:]}/x, schema: NONE}}\n"
