@@ -1,0 +1,98 @@
+"""The kernel of an Avro payload, and its plain reader."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy
+import pyarrow
+
+from gitops.compatibility.avro.schema import Schema
+from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro.batch import Batch, Positions
+from gitops.replay.kernel.avro.columns import Columns
+from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.rows import Row
+from gitops.replay.kernel.avro.steps import Plan
+from gitops.replay.kernel.walk import Counted, Reason, Walk
+
+_MOST_BYTES: Final = 2**23
+_MOST_ROWS: Final = 2**14
+"""What is walked over at once: what a walk remembers grows with it, and the caches are small."""
+
+
+class AvroKernel:
+    """Reads columns of payloads of the `writer` with the `reader`: a Kernel."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
+        """Read a column without nulls, of any binary type."""
+        parts = [self._part(data, bounds) for data, bounds in _parts(payloads)]
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
+    def _part(self, data: pyarrow.Buffer, bounds: Positions) -> Walk:
+        batch = Batch(data, bounds)
+        frame = batch.everything()
+        Columns(batch).group(frame, self._plan.top)
+        left = frame.at < frame.end
+        if left.any():
+            batch.stop(frame, numpy.flatnonzero(left), "", reasons.LEFT)
+        return batch.walk()
+
+
+class AvroRowReader:
+    """Reads single payloads: a RowReader."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def read(self, payload: bytes) -> Any:  # noqa: ANN401 - any value that a schema can say
+        """The value as the reader sees it; raises Unreadable."""
+        return self.counted(payload)[0]
+
+    def counted(self, payload: bytes) -> tuple[Any, Counter[Counted]]:
+        """The value, and what `walk` counts for it; raises Unreadable."""
+        row = Row(payload)
+        value = row.whole(self._plan)
+        return value, row.counts()
+
+
+def avro_kernel(writer: Schema, reader: Schema) -> AvroKernel:
+    """The kernel of a pair of parsed definitions."""
+    return AvroKernel(make_plan(writer, reader))
+
+
+def avro_row_reader(writer: Schema, reader: Schema) -> AvroRowReader:
+    """The plain reader of a pair of parsed definitions."""
+    return AvroRowReader(make_plan(writer, reader))
+
+
+def _parts(payloads: pyarrow.Array) -> Iterator[tuple[pyarrow.Buffer, Positions]]:
+    """The column in pieces of a size that is bounded, or of one payload."""
+    large = payloads.cast(pyarrow.large_binary())
+    _, offsets, data = large.buffers()
+    count = len(large)
+    bounds = numpy.frombuffer(offsets, numpy.int64)[large.offset : large.offset + count + 1]
+    first = 0
+    while first < count or not first:
+        most = int(numpy.searchsorted(bounds, bounds[first] + _MOST_BYTES, side="right")) - 1
+        last = min(count, first + _MOST_ROWS, max(first + 1, most))
+        base, end = int(bounds[first]), int(bounds[last])
+        yield data.slice(base, end - base), bounds[first : last + 1] - base
+        first = last
+        if not count:
+            return
+
+
+def _joined(parts: list[Walk]) -> Walk:
+    codes: dict[Reason, int] = {}
+    verdicts, counts = [], Counter[Counted]()
+    for part in parts:
+        known = [codes.setdefault(reason, len(codes) + 1) for reason in part.reasons]
+        verdicts.append(numpy.array([0, *known], numpy.int32)[part.verdicts])
+        counts.update(part.counts)
+    return Walk(verdicts=numpy.concatenate(verdicts), reasons=tuple(codes), counts=counts)

@@ -1,0 +1,288 @@
+"""The plan of a writer and a reader, as Avro for Java 1.11.4 pairs them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from gitops.compatibility.avro.actions import (
+    Action,
+    Adjust,
+    Chosen,
+    Error,
+    Nothing,
+    Walk,
+)
+from gitops.compatibility.avro.actions import (
+    Branches as Resolved,
+)
+from gitops.compatibility.avro.actions import (
+    Items as ResolvedItems,
+)
+from gitops.compatibility.avro.aliases import apply_aliases
+from gitops.compatibility.avro.mismatches import explain
+from gitops.compatibility.avro.places import Places
+from gitops.compatibility.avro.readability import can_read
+from gitops.compatibility.avro.resolution import Resolver
+from gitops.compatibility.avro.schema import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Record,
+    Schema,
+    Union,
+    branch_name,
+)
+from gitops.replay.kernel.avro.steps import (
+    Again,
+    Branches,
+    Counts,
+    Fail,
+    Fields,
+    Flag,
+    Group,
+    Into,
+    Items,
+    Number,
+    Plan,
+    Sized,
+    Step,
+    Symbols,
+    Text,
+)
+from gitops.replay.kernel.avro.values import default_value, needs_tag
+from gitops.replay.kernel.walk import Counted, Reason, What
+
+_MANY: Final = 20_000
+"""Steps after which a pair of records that was met before shares the paths that it had there:
+records that hold each other twice each would have paths without end."""
+
+_ROOM: Final = 20_000
+_SIZES: Final = {"null": 0, "float": 4, "double": 8}
+
+
+def make_plan(writer: Schema, reader: Schema) -> Plan:
+    """How `reader` takes what `writer` wrote; a pair that Java cannot resolve fails every row."""
+    if sys.getrecursionlimit() < _ROOM:
+        sys.setrecursionlimit(_ROOM)  # both ways to follow a plan go as deep as the data
+    judged = can_read(writer, reader)
+    if judged.crashes or judged.overflows:
+        first = judged.reasons[0]
+        fail = Fail(reason=Reason(first.path, first.message), path=first.path)
+        return Plan(top=Group(fail), steps=(fail,))
+    written = apply_aliases(writer, reader)
+    action = Resolver(whole=True).resolve(written, reader)
+    return _Planner(reader).plan(action, written, reader)
+
+
+class _At(NamedTuple):
+    """Where a step stands, and what a value there counts."""
+
+    path: str
+    counted: Counts = ()
+
+    def inner(self, name: str) -> str:
+        """The path of the field `name`."""
+        return f"{self.path}.{name}" if self.path else name
+
+
+def _read(path: str) -> _At:
+    return _At(path, (Counted(path, What.READ),))
+
+
+_SKIPPED: Final = Nothing()
+
+
+class _Planner:
+    """One pair on its way; `reader` None where the writer's value is dropped."""
+
+    def __init__(self, reader: Schema) -> None:
+        self._places = Places(reader)
+        self._resolver = Resolver(whole=True)
+        self._steps: list[Step] = []
+        self._groups: list[Group] = []
+        self._open: dict[int, Fields] = {}
+        self._met: dict[int, Fields] = {}
+
+    def plan(self, action: Action, writer: Schema, reader: Schema) -> Plan:
+        top = _At("") if isinstance(writer, Record) else _read("")
+        group = self._group(self._step(action, writer, reader, top))
+        for each in self._groups:
+            each.keys = (*each.extra, *_keys(each.step))
+        return Plan(top=group, steps=tuple(self._steps))
+
+    def _group(self, step: Step, extra: Counts = ()) -> Group:
+        group = Group(step, extra)
+        self._groups.append(group)
+        return group
+
+    def _step(self, action: Action, writer: Schema, reader: Schema | None, at: _At) -> Step:
+        step = self._made(action, writer, reader, at)
+        self._steps.append(step)
+        return step
+
+    def _made(self, action: Action, writer: Schema, reader: Schema | None, at: _At) -> Step:
+        if isinstance(action, Error):
+            return self._fail(action, at)
+        if isinstance(action, Chosen) and isinstance(reader, Union):
+            return self._into(reader, action.index, action.action, writer, at)
+        match writer:
+            case Record():
+                return self._record(action, writer, at)
+            case Union():
+                return self._union(action, writer, reader, at)
+            case Array() | Map():
+                return self._items(action, writer, reader, at)
+            case Enum():
+                return _symbols(writer, reader, at)
+            case _:
+                return _scalar(writer, reader, at)
+
+    def _fail(self, error: Error, at: _At) -> Fail:
+        first = explain(error, at.path, "", "", self._places)[0]
+        return Fail(reason=Reason(first.path, first.message), path=at.path)
+
+    def _into(self, union: Union, index: int, action: Action, writer: Schema, at: _At) -> Step:
+        branch = union.branches[index]
+        step = self._step(action, writer, branch, at)
+        if branch.kind == "null" or not needs_tag(union):
+            return step
+        return Into(branch=branch_name(branch), step=step, path=at.path)
+
+    # ------------------------------------------------------------ what holds others
+
+    def _record(self, action: Action, writer: Record, at: _At) -> Step:
+        adjust = action if isinstance(action, Adjust) else None
+        pair = id(writer) if adjust is None else id(adjust)
+        met = self._met.get(pair) if len(self._steps) > _MANY else self._open.get(pair)
+        if met is not None:
+            return Again(group=self._group(met), path=at.path, counted=at.counted)
+        fields = Fields(path=at.path, counted=at.counted)
+        self._open[pair] = self._met[pair] = fields
+        if adjust is None:
+            self._dropped(fields, writer, at)
+        else:
+            self._adjusted(fields, adjust, at)
+        fields.least = sum(step.least for _, step in fields.fields)
+        del self._open[pair]
+        return fields
+
+    def _dropped(self, fields: Fields, writer: Record, at: _At) -> None:
+        fields.fields = tuple(
+            (None, self._step(_SKIPPED, one.type, None, _At(at.inner(one.name))))
+            for one in writer.all_fields
+        )
+
+    def _adjusted(self, fields: Fields, adjust: Adjust, at: _At) -> None:
+        steps = {id(written): step for written, _, step in adjust.fields}
+        fields.fields = tuple(
+            self._field(one, adjust.reader.by_name.get(one.name), steps, at)
+            for one in adjust.writer.all_fields
+        )
+        fields.defaults = tuple((one.name, _default(one)) for one in adjust.defaults)
+        fields.order = tuple(one.name for one in adjust.reader.all_fields)
+        fields.counted += tuple(
+            Counted(at.inner(one.name), What.DEFAULTED) for one in adjust.defaults
+        )
+
+    def _field(
+        self, written: Field, read: Field | None, steps: dict[int, Action], at: _At
+    ) -> tuple[str | None, Step]:
+        path = at.inner(written.name)
+        if read is None:
+            dropped = _At(path, (Counted(path, What.DROPPED),))
+            return None, self._step(_SKIPPED, written.type, None, dropped)
+        action = steps.get(id(written), _SKIPPED)
+        return read.name, self._step(action, written.type, read.type, _read(path))
+
+    def _union(self, action: Action, writer: Union, reader: Schema | None, at: _At) -> Step:
+        groups = []
+        for index, branch in enumerate(writer.branches):
+            step = self._branch(action, index, writer, reader, _At(at.path))
+            extra = (Counted(at.path, What.BRANCH, branch_name(branch)),) if reader else ()
+            groups.append(self._group(step, extra))
+        return Branches(groups=tuple(groups), path=at.path, counted=at.counted)
+
+    def _branch(
+        self, action: Action, index: int, writer: Union, reader: Schema | None, at: _At
+    ) -> Step:
+        branch = writer.branches[index]
+        match action:
+            case Resolved():
+                return self._step(action.actions[index], branch, reader, at)
+            case Walk(schema=Union() as union):  # branch by branch
+                inner = self._resolver.resolve(branch, union.branches[index])
+                return self._into(union, index, inner, branch, at)
+            case _:
+                return self._step(_SKIPPED, branch, None, at)
+
+    def _items(self, action: Action, writer: Array | Map, reader: Schema | None, at: _At) -> Step:
+        keyed = isinstance(writer, Map)
+        path = at.path + ("{}" if keyed else "[]")
+        inner = action.action if isinstance(action, ResolvedItems) else _SKIPPED
+        taken = None if reader is None else _items_of(reader)
+        item = self._step(
+            inner, _items_of(writer), taken, _At(path) if taken is None else _read(path)
+        )
+        reads = None if reader is None else reader.kind
+        group = self._group(item)
+        return Items(item=group, keyed=keyed, reads=reads, path=at.path, counted=at.counted)
+
+
+def _items_of(schema: Schema) -> Schema:
+    """What an array or a map holds."""
+    match schema:
+        case Array():
+            return schema.items
+        case Map():
+            return schema.values
+        case _:
+            raise TypeError(schema.kind)
+
+
+def _default(field: Field) -> Callable[[], Any]:
+    return partial(default_value, field.type, field.default)
+
+
+def _symbols(writer: Enum, reader: Schema | None, at: _At) -> Symbols:
+    taken: tuple[str | None, ...] = ()
+    if isinstance(reader, Enum):
+        # Java looks the default up among the symbols.
+        default = reader.default if reader.default in reader.symbols else None
+        taken = tuple(one if one in reader.symbols else default for one in writer.symbols)
+    return Symbols(symbols=writer.symbols, taken=taken, path=at.path, counted=at.counted)
+
+
+def _scalar(writer: Schema, reader: Schema | None, at: _At) -> Step:
+    kind, reads = writer.kind, None if reader is None else reader.kind
+    path, counted = at.path, at.counted
+    if reads is not None and reads != kind:
+        counted += (Counted(path, What.PROMOTED),)
+    match kind:
+        case "boolean":
+            return Flag(reads=reads, path=path, counted=counted)
+        case "int" | "long":
+            return Number(kind=kind, reads=reads, path=path, counted=counted)
+        case "string" | "bytes":
+            return Text(kind=kind, reads=reads, path=path, counted=counted)
+        case _:
+            if kind == "null" and reads is not None:
+                counted += (Counted(path, What.NULLS),)
+            size = writer.size if isinstance(writer, Fixed) else _SIZES[kind]
+            return Sized(kind=kind, reads=reads, size=size, path=path, counted=counted)
+
+
+def _keys(step: Step) -> Counts:
+    """What all steps count that are taken with this one."""
+    match step:
+        case Into():
+            return _keys(step.step)
+        case Fields():
+            inner = (key for _, field in step.fields for key in _keys(field))
+            return (*step.counted, *inner)
+        case _:
+            return step.counted
