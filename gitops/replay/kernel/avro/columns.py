@@ -35,23 +35,21 @@ from gitops.replay.kernel.avro.steps import (
 from gitops.replay.kernel.avro.varints import read_varints, skip_varints, zigzag
 from gitops.replay.kernel.walk import Unreadable
 
-FEW: Final = 16
-"""Rows below which one at a time is faster."""
-
 _LEAST_COUNT: Final = -(2**63) + 1
 """The least whose opposite is a number."""
 
 
 class Columns:
-    """One batch on its way through a plan."""
+    """One batch on its way through a plan; fewer rows than `few` are read one by one."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Batch, few: int) -> None:
         self.batch = batch
+        self.few = few
         self.depth = 0
 
     def group(self, frame: Frame, group: Group) -> None:
         """Take the rows through the group, one by one if they are few."""
-        if len(frame) < FEW:
+        if len(frame) < self.few:
             for index in range(len(frame)):
                 self._one(frame, index, lambda row: row.group(group))
             return
@@ -76,22 +74,22 @@ class Columns:
 
     # ------------------------------------------------------------ what stands alone
 
-    def _fail(self, frame: Frame, step: Fail) -> None:
+    def on_fail(self, frame: Frame, step: Fail) -> None:
         self.batch.stop(frame, numpy.arange(len(frame)), *step.reason)
 
-    def _sized(self, frame: Frame, step: Sized) -> None:
+    def on_sized(self, frame: Frame, step: Sized) -> None:
         if step.size:
             frame.at = frame.at + step.size
             self.batch.stop_behind_end(frame, step.path)
 
-    def _flag(self, frame: Frame, step: Flag) -> None:
+    def on_flag(self, frame: Frame, step: Flag) -> None:
         found = self.batch.bytes_at(frame.at)
         frame.at = frame.at + 1
         self.batch.stop_behind_end(frame, step.path)
         if found.max() > 1:
             self.batch.stop(frame, numpy.flatnonzero(found > 1), step.path, reasons.BOOLEAN)
 
-    def _number(self, frame: Frame, step: Number) -> None:
+    def on_number(self, frame: Frame, step: Number) -> None:
         bits = 32 if step.kind == "int" else 64
         if not step.can_lose:
             skip_varints(self.batch, frame, step.path, bits)
@@ -99,7 +97,7 @@ class Columns:
         numbers = zigzag(read_varints(self.batch, frame, step.path, bits))
         self.batch.change(step.path, frame, changed_numbers(numbers, step.reads == "float"))
 
-    def _text(self, frame: Frame, step: Text) -> None:
+    def on_text(self, frame: Frame, step: Text) -> None:
         self._chunk(frame, step.path, checked=step.reads == "string")
 
     def _chunk(self, frame: Frame, path: str, *, checked: bool) -> None:
@@ -116,7 +114,7 @@ class Columns:
             if negative.size:
                 self._negative(frame, negative, path)
             # A forged length may be larger than what can be added to a position.
-            frame.at = frame.at + numpy.minimum(lengths, self.batch.size + 1)
+            frame.at = frame.at + numpy.clip(lengths, 0, self.batch.size + 1)
         self.batch.stop_behind_end(frame, path)
         if checked:
             self.batch.check_text(frame, start, path)
@@ -124,7 +122,7 @@ class Columns:
     def _negative(self, frame: Frame, where: Positions, path: str) -> None:
         self.batch.stop(frame, where, path, reasons.LENGTH)
 
-    def _symbols(self, frame: Frame, step: Symbols) -> None:
+    def on_symbols(self, frame: Frame, step: Symbols) -> None:
         found = self._index(frame, step.path, len(step.symbols), reasons.SYMBOL)
         for index, taken in enumerate(step.taken):
             if taken == step.symbols[index]:
@@ -159,7 +157,7 @@ class Columns:
         self.depth += 1
         return True
 
-    def _branches(self, frame: Frame, step: Branches) -> None:
+    def on_branches(self, frame: Frame, step: Branches) -> None:
         if not self._enter(frame, step.path):
             return
         found = self._index(frame, step.path, len(step.groups), reasons.BRANCH)
@@ -173,21 +171,21 @@ class Columns:
                 frame.at[where] = part.at
         self.depth -= 1
 
-    def _into(self, frame: Frame, step: Into) -> None:
+    def on_into(self, frame: Frame, step: Into) -> None:
         self.step(frame, step.step)
 
-    def _again(self, frame: Frame, step: Again) -> None:
+    def on_again(self, frame: Frame, step: Again) -> None:
         self.group(frame, step.group)
 
-    def _fields(self, frame: Frame, step: Fields) -> None:
+    def on_fields(self, frame: Frame, step: Fields) -> None:
         if not self._enter(frame, step.path):
             return
         for _, inner in step.fields:
             self.step(frame, inner)
         self.depth -= 1
 
-    def _items(self, frame: Frame, step: Items) -> None:
-        """Round by round: the first item of all rows, the second of those that have one, …"""
+    def on_items(self, frame: Frame, step: Items) -> None:
+        """Round by round: the first item of all rows, then the second of those that have one."""
         if not self._enter(frame, step.path):
             return
         live = Frame(frame.rows, frame.at, frame.end)
@@ -199,7 +197,7 @@ class Columns:
                 frame.at[where[gone]] = live.at[gone]
                 live, where = live.part(going), where[going]
                 left, stop = left[going], stop[going]
-            if len(live) < FEW:
+            if len(live) < max(self.few, 1):
                 break
             self._round(live, step, left, stop)
         for index in range(len(live)):
@@ -251,7 +249,7 @@ class Columns:
         self._limit(frame, step, counts)
         if self.batch.stopped:
             counts[self.batch.is_stopped(frame)] = 0
-        self.batch.tally(step.item, frame.rows, counts)
+        self.batch.tally(step.item, frame.rows, counts.copy())
         return counts, stop
 
     def _sizes(self, frame: Frame, step: Items) -> Positions:
@@ -278,15 +276,15 @@ class Columns:
 
 
 _TAKE: Final[dict[type, Callable[[Columns, Frame, Any], None]]] = {
-    Fail: Columns._fail,
-    Sized: Columns._sized,
-    Flag: Columns._flag,
-    Number: Columns._number,
-    Text: Columns._text,
-    Symbols: Columns._symbols,
-    Items: Columns._items,
-    Branches: Columns._branches,
-    Into: Columns._into,
-    Fields: Columns._fields,
-    Again: Columns._again,
+    Fail: Columns.on_fail,
+    Sized: Columns.on_sized,
+    Flag: Columns.on_flag,
+    Number: Columns.on_number,
+    Text: Columns.on_text,
+    Symbols: Columns.on_symbols,
+    Items: Columns.on_items,
+    Branches: Columns.on_branches,
+    Into: Columns.on_into,
+    Fields: Columns.on_fields,
+    Again: Columns.on_again,
 }

@@ -22,12 +22,16 @@ _MOST_BYTES: Final = 2**23
 _MOST_ROWS: Final = 2**14
 """What is walked over at once: what a walk remembers grows with it, and the caches are small."""
 
+FEW: Final = 16
+"""Rows below which one at a time is faster."""
+
 
 class AvroKernel:
     """Reads columns of payloads of the `writer` with the `reader`: a Kernel."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, *, few: int = FEW) -> None:
         self._plan = plan
+        self._few = few
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Read a column without nulls, of any binary type."""
@@ -37,7 +41,7 @@ class AvroKernel:
     def _part(self, data: pyarrow.Buffer, bounds: Positions) -> Walk:
         batch = Batch(data, bounds)
         frame = batch.everything()
-        Columns(batch).group(frame, self._plan.top)
+        Columns(batch, self._few).group(frame, self._plan.top)
         left = frame.at < frame.end
         if left.any():
             batch.stop(frame, numpy.flatnonzero(left), "", reasons.LEFT)

@@ -122,10 +122,10 @@ class Row:
             self._single[Counted(path, What.CHANGED)] += 1
             return java_text(data)
 
-    def _fail(self, step: Fail) -> NoReturn:
+    def on_fail(self, step: Fail) -> NoReturn:
         self.fail(*step.reason)
 
-    def _sized(self, step: Sized) -> Any:  # noqa: ANN401 - as the schema says
+    def on_sized(self, step: Sized) -> Any:  # noqa: ANN401 - as the schema says
         data = self.take(step.path, step.size)
         match step.kind:
             case "float":
@@ -137,13 +137,13 @@ class Row:
             case _:
                 return data
 
-    def _flag(self, step: Flag) -> bool:
+    def on_flag(self, step: Flag) -> bool:
         byte = self.take(step.path, 1)[0]
         if byte > 1:
             self.fail(step.path, reasons.BOOLEAN, str(byte))
         return byte == 1
 
-    def _number(self, step: Number) -> int | float:
+    def on_number(self, step: Number) -> int | float:
         found = self.number(step.path, 32 if step.kind == "int" else 64)
         if step.reads == "float":
             return self._lossy(step, found, single_of(found))
@@ -156,11 +156,11 @@ class Row:
             self._single[Counted(step.path, What.CHANGED)] += 1
         return read
 
-    def _text(self, step: Text) -> str | bytes:
+    def on_text(self, step: Text) -> str | bytes:
         data = self.take(step.path, self.length(step.path))
         return self.text(step.path, data) if step.reads == "string" else data
 
-    def _symbols(self, step: Symbols) -> str | None:
+    def on_symbols(self, step: Symbols) -> str | None:
         index = self.number(step.path, 32)
         if not 0 <= index < len(step.symbols):
             self.fail(step.path, reasons.SYMBOL, f"{index} of {len(step.symbols)}")
@@ -182,7 +182,7 @@ class Row:
             self.fail(path, reasons.DEEP)
         self.depth += 1
 
-    def _branches(self, step: Branches) -> Any:  # noqa: ANN401 - as the schema says
+    def on_branches(self, step: Branches) -> Any:  # noqa: ANN401 - as the schema says
         self.enter(step.path)
         index = self.number(step.path, 32)
         if not 0 <= index < len(step.groups):
@@ -191,13 +191,13 @@ class Row:
         self.depth -= 1
         return value
 
-    def _into(self, step: Into) -> Tagged:
+    def on_into(self, step: Into) -> Tagged:
         return Tagged(step.branch, self.step(step.step))
 
-    def _again(self, step: Again) -> Any:  # noqa: ANN401 - as the schema says
+    def on_again(self, step: Again) -> Any:  # noqa: ANN401 - as the schema says
         return self.group(step.group)
 
-    def _fields(self, step: Fields) -> dict[str, Any]:
+    def on_fields(self, step: Fields) -> dict[str, Any]:
         self.enter(step.path)
         found: dict[str, Any] = {}
         for name, inner in step.fields:
@@ -209,7 +209,7 @@ class Row:
             found[name] = default()
         return {name: found[name] for name in step.order}
 
-    def _items(self, step: Items) -> Any:  # noqa: ANN401 - as the schema says
+    def on_items(self, step: Items) -> Any:  # noqa: ANN401 - as the schema says
         found: list[Any] = []
         self.enter(step.path)
         self.blocks(step, found, 0, -1)
@@ -217,7 +217,7 @@ class Row:
         return dict(found) if step.keyed else found
 
     def blocks(self, step: Items, found: list[Any], left: int, stop: int) -> None:
-        """The `left` items of a block that ends at `stop` (-1: it does not say), then all others.
+        """The `left` items of a block that ends at `stop` (-1: it does not say), then the rest.
 
         Items are counted where their block begins.
         """
@@ -269,15 +269,15 @@ def single_of(number: int) -> float:
 
 
 _TAKE: Final[dict[type, Callable[[Row, Any], Any]]] = {
-    Fail: Row._fail,
-    Sized: Row._sized,
-    Flag: Row._flag,
-    Number: Row._number,
-    Text: Row._text,
-    Symbols: Row._symbols,
-    Items: Row._items,
-    Branches: Row._branches,
-    Into: Row._into,
-    Fields: Row._fields,
-    Again: Row._again,
+    Fail: Row.on_fail,
+    Sized: Row.on_sized,
+    Flag: Row.on_flag,
+    Number: Row.on_number,
+    Text: Row.on_text,
+    Symbols: Row.on_symbols,
+    Items: Row.on_items,
+    Branches: Row.on_branches,
+    Into: Row.on_into,
+    Fields: Row.on_fields,
+    Again: Row.on_again,
 }

@@ -1,0 +1,56 @@
+"""Where data can decide: what a plan cannot know before it sees payloads.
+
+Framing is none of them: bytes that are not what the writer's schema says fail anywhere. Nor are a
+decimal's digits: Avro for Java does not count them when it reads. A `fixed` has the same size on
+both sides, or the pair fails at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro.steps import Again, Fail, Items, Number, Plan, Step, Symbols, Text
+
+LOSES: Final = "a number that the reader's type cannot hold is rounded"
+NO_TEXT: Final = "bytes that are not UTF-8 become U+FFFD"
+
+
+class Point(NamedTuple):
+    """At `path`; `fails`: the row cannot be read, else it is read as another value."""
+
+    path: str
+    what: str
+    fails: bool
+
+
+def points(plan: Plan) -> tuple[Point, ...]:
+    """All of a plan's, sorted; a Fail at a place that every row has is one, too."""
+    return tuple(sorted({point for step in plan.steps for point in _of(step)}))
+
+
+def _of(step: Step) -> Iterator[Point]:
+    match step:
+        case Fail():
+            yield Point(*step.reason, fails=True)
+        case Symbols():
+            yield from _of_symbols(step)
+        case Items() if not step.least_item:
+            yield Point(step.path, reasons.EMPTY, fails=True)
+        case Again():
+            yield Point(step.path, reasons.DEEP, fails=True)
+        case Number() if step.can_lose:
+            yield Point(step.path, LOSES, fails=False)
+        case Text() if step.reads == "string":
+            yield Point(step.path, NO_TEXT, fails=False)
+        case _:
+            pass
+
+
+def _of_symbols(step: Symbols) -> Iterator[Point]:
+    for symbol, taken in zip(step.symbols, step.taken, strict=bool(step.taken)):
+        if taken is None:
+            yield Point(step.path, reasons.symbol_missing(symbol), fails=True)
+        elif taken != symbol:
+            yield Point(step.path, f"{symbol} is read as {taken}", fails=False)
