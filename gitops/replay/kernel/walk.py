@@ -60,12 +60,16 @@ class Walk:
 
 
 class Unreadable(Exception):  # noqa: N818 - it is an answer about a row
-    """A row cannot be read; `message` is for a person and may hold values, `reason` never does."""
+    """A row cannot be read; `message` is for a person and may hold values, `reason` never does.
 
-    def __init__(self, reason: Reason, message: str) -> None:
+    `value` is what was read up to there, None where there is nothing.
+    """
+
+    def __init__(self, reason: Reason, message: str, value: Any = None) -> None:  # noqa: ANN401
         super().__init__(message)
         self.reason = reason
         self.message = message
+        self.value = value
 
 
 class Kernel(Protocol):

@@ -37,6 +37,10 @@ class Frame:
         """Some of the rows."""
         return Frame(self.numbers(where), self.at.take(where), self.end.take(where))
 
+    def number(self, index: int) -> int:
+        """The number in the batch of that row."""
+        return index if self.rows is None else int(self.rows[index])
+
     def numbers(self, where: Positions) -> Positions:
         """The numbers in the batch of those rows."""
         return where if self.rows is None else self.rows.take(where)
@@ -96,7 +100,8 @@ class Batch:
     def is_stopped(self, frame: Frame) -> NDArray[numpy.bool_]:
         """Which rows of the frame were stopped."""
         verdicts = self.verdicts if frame.rows is None else self.verdicts.take(frame.rows)
-        return verdicts != READ
+        stopped: NDArray[numpy.bool_] = verdicts != READ
+        return stopped
 
     # ------------------------------------------------------------ counting
 

@@ -9,6 +9,8 @@ from typing import Any, Final, NoReturn
 
 from gitops.compatibility.java_text import java_text
 from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro.cursor import Cursor
+from gitops.replay.kernel.avro.lossy import single_of
 from gitops.replay.kernel.avro.steps import (
     Again,
     Branches,
@@ -25,23 +27,22 @@ from gitops.replay.kernel.avro.steps import (
     Symbols,
     Text,
 )
-from gitops.replay.kernel.avro.values import Tagged, to_float
-from gitops.replay.kernel.walk import Counted, Reason, Unreadable, What
+from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.walk import Counted, Unreadable, What
 
 _FLOAT: Final = struct.Struct("<f")
 _DOUBLE: Final = struct.Struct("<d")
-_CONTINUES: Final = 0x80
 
 
-class Row:
-    """The bytes from `at` to `end` of `data`, on their way through a plan.
+class Row(Cursor):
+    """A payload on its way through a plan.
 
     `depth` and `empties` are how deep it stands and how many items of no bytes were met, where
     somebody else read what is before `at`.
     """
 
     def __init__(self, data: bytes, *, at: int = 0, depth: int = 0, empties: int = 0) -> None:
-        self.data, self.at, self.end = data, at, len(data)
+        super().__init__(data, at)
         self.depth, self.empties = depth, empties
         self._groups: Counter[Group] = Counter()
         self._single: Counter[Counted] = Counter()
@@ -50,7 +51,7 @@ class Row:
         """The value of a whole message; raises Unreadable."""
         value = self.group(plan.top)
         if self.at < self.end:
-            self.fail("", reasons.LEFT)
+            self.fail("", reasons.LEFT, f"{self.end - self.at}")
         return value
 
     def counts(self) -> Counter[Counted]:
@@ -67,114 +68,12 @@ class Row:
         return self.step(group.step)
 
     def step(self, step: Step) -> Any:  # noqa: ANN401 - any value that a schema can say
-        """The value at a step, None where it is dropped; raises Unreadable."""
+        """The value at a step, anything where it is dropped; raises Unreadable."""
         return _TAKE[type(step)](self, step)
 
-    def fail(self, path: str, reason: str, detail: str = "") -> NoReturn:
-        """Stop here."""
-        where = f"{path}: {reason}" if path else reason
-        more = f" ({detail})" if detail else ""
-        raise Unreadable(Reason(path, reason), f"{where}{more}, at byte {self.at} of {self.end}")
-
-    # ------------------------------------------------------------ what stands alone
-
-    def number(self, path: str, bits: int) -> int:
-        """A zigzag number of 32 or 64 bits."""
-        data, at, end = self.data, self.at, self.end
-        found = shift = 0
-        most = 5 if bits == 32 else 10  # noqa: PLR2004 - the bytes for so many bits
-        for _ in range(most):
-            if at >= end:
-                self.fail(path, reasons.ENDS)
-            byte = data[at]
-            at += 1
-            found |= (byte & 0x7F) << shift
-            if byte < _CONTINUES:
-                break
-            shift += 7
-        else:
-            found = 1 << bits
-        if found >> bits:
-            self.fail(path, reasons.INT if bits == 32 else reasons.LONG)  # noqa: PLR2004
-        self.at = at
-        return (found >> 1) ^ -(found & 1)
-
-    def take(self, path: str, size: int) -> bytes:
-        """So many bytes."""
-        start, stop = self.at, self.at + size
-        if stop > self.end:
-            self.fail(path, reasons.ENDS, f"{size} bytes are needed, {self.end - start} are left")
-        self.at = stop
-        return self.data[start:stop]
-
-    def length(self, path: str) -> int:
-        """How long a text or bytes are."""
-        found = self.number(path, 64)
-        if found < 0:
-            self.fail(path, reasons.LENGTH, str(found))
-        return found
-
-    def text(self, path: str, data: bytes) -> str:
-        """As Java reads it: U+FFFD where it is not UTF-8."""
-        try:
-            return data.decode()
-        except UnicodeDecodeError:
-            self._single[Counted(path, What.CHANGED)] += 1
-            return java_text(data)
-
-    def on_fail(self, step: Fail) -> NoReturn:
-        self.fail(*step.reason)
-
-    def on_sized(self, step: Sized) -> Any:  # noqa: ANN401 - as the schema says
-        data = self.take(step.path, step.size)
-        match step.kind:
-            case "float":
-                return _FLOAT.unpack(data)[0]
-            case "double":
-                return _DOUBLE.unpack(data)[0]
-            case "null":
-                return None
-            case _:
-                return data
-
-    def on_flag(self, step: Flag) -> bool:
-        byte = self.take(step.path, 1)[0]
-        if byte > 1:
-            self.fail(step.path, reasons.BOOLEAN, str(byte))
-        return byte == 1
-
-    def on_number(self, step: Number) -> int | float:
-        found = self.number(step.path, 32 if step.kind == "int" else 64)
-        if step.reads == "float":
-            return self._lossy(step, found, single_of(found))
-        if step.reads == "double":
-            return self._lossy(step, found, float(found))
-        return found
-
-    def _lossy(self, step: Number, written: int, read: float) -> float:
-        if read != written:
-            self._single[Counted(step.path, What.CHANGED)] += 1
-        return read
-
-    def on_text(self, step: Text) -> str | bytes:
-        data = self.take(step.path, self.length(step.path))
-        return self.text(step.path, data) if step.reads == "string" else data
-
-    def on_symbols(self, step: Symbols) -> str | None:
-        index = self.number(step.path, 32)
-        if not 0 <= index < len(step.symbols):
-            self.fail(step.path, reasons.SYMBOL, f"{index} of {len(step.symbols)}")
-        if not step.taken:
-            return None
-        written, taken = step.symbols[index], step.taken[index]
-        if taken is None:
-            self.fail(step.path, reasons.symbol_missing(written))
-        self._single[Counted(step.path, What.SYMBOL, written)] += 1
-        if taken != written:
-            self._single[Counted(step.path, What.CHANGED)] += 1
-        return taken
-
-    # ------------------------------------------------------------ what holds others
+    def count(self, path: str, what: What, value: str = "") -> None:
+        """Count something that only the data decides."""
+        self._single[Counted(path, what, value)] += 1
 
     def enter(self, path: str) -> None:
         """One level deeper."""
@@ -182,39 +81,14 @@ class Row:
             self.fail(path, reasons.DEEP)
         self.depth += 1
 
-    def on_branches(self, step: Branches) -> Any:  # noqa: ANN401 - as the schema says
-        self.enter(step.path)
-        index = self.number(step.path, 32)
-        if not 0 <= index < len(step.groups):
-            self.fail(step.path, reasons.BRANCH, f"{index} of {len(step.groups)}")
-        value = self.group(step.groups[index])
-        self.depth -= 1
-        return value
-
-    def on_into(self, step: Into) -> Tagged:
-        return Tagged(step.branch, self.step(step.step))
-
-    def on_again(self, step: Again) -> Any:  # noqa: ANN401 - as the schema says
-        return self.group(step.group)
-
-    def on_fields(self, step: Fields) -> dict[str, Any]:
-        self.enter(step.path)
-        found: dict[str, Any] = {}
-        for name, inner in step.fields:
-            value = self.step(inner)
-            if name is not None:
-                found[name] = value
-        self.depth -= 1
-        for name, default in step.defaults:
-            found[name] = default()
-        return {name: found[name] for name in step.order}
-
-    def on_items(self, step: Items) -> Any:  # noqa: ANN401 - as the schema says
-        found: list[Any] = []
-        self.enter(step.path)
-        self.blocks(step, found, 0, -1)
-        self.depth -= 1
-        return dict(found) if step.keyed else found
+    def text(self, path: str) -> str:
+        """As Java reads it: U+FFFD where it is not UTF-8."""
+        data = self.chunk(path)
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            self.count(path, What.CHANGED)
+            return java_text(data)
 
     def blocks(self, step: Items, found: list[Any], left: int, stop: int) -> None:
         """The `left` items of a block that ends at `stop` (-1: it does not say), then the rest.
@@ -223,9 +97,7 @@ class Row:
         """
         while True:
             for _ in range(left):
-                key = self._key(step) if step.keyed else None
-                value = self.step(step.item.step)
-                found.append((key, value) if step.keyed else value)
+                found.append(self._item(step))  # noqa: PERF401 - those before a failure stay
             if stop not in {-1, self.at}:
                 self.fail(step.path, reasons.BLOCK)
             left, stop = self._header(step)
@@ -233,9 +105,11 @@ class Row:
                 return
             self._groups[step.item] += left
 
-    def _key(self, step: Items) -> str | bytes:
-        data = self.take(step.path, self.length(step.path))
-        return self.text(step.path, data) if step.reads else data
+    def _item(self, step: Items) -> Any:  # noqa: ANN401 - as the schema says
+        if not step.keyed:
+            return self.step(step.item.step)
+        key = self.text(step.path) if step.reads else self.chunk(step.path)
+        return key, self.step(step.item.step)
 
     def _header(self, step: Items) -> tuple[int, int]:
         """How many items a block has, and where it ends: -1 if it does not say."""
@@ -256,28 +130,118 @@ class Row:
         return count, stop
 
 
-def single_of(number: int) -> float:
-    """The nearest number of 32 bits, rounded once, as Java's cast does."""
-    size = abs(number)
-    spare = size.bit_length() - 24
-    if spare > 0:  # half to even, before the detour over 64 bits would round first
-        low = size & ((1 << spare) - 1)
-        size >>= spare
-        half = 1 << (spare - 1)
-        size = (size + (low > half or (low == half and size & 1))) << spare
-    return to_float(float(size if number >= 0 else -size))
+def _fail(row: Row, step: Fail) -> NoReturn:
+    row.fail(*step.reason)
+
+
+def _sized(row: Row, step: Sized) -> Any:  # noqa: ANN401 - as the schema says
+    data = row.take(step.path, step.size)
+    match step.kind:
+        case "float":
+            return _FLOAT.unpack(data)[0]
+        case "double":
+            return _DOUBLE.unpack(data)[0]
+        case "null":
+            return None
+        case _:
+            return data
+
+
+def _flag(row: Row, step: Flag) -> bool:
+    byte = row.take(step.path, 1)[0]
+    if byte > 1:
+        row.fail(step.path, reasons.BOOLEAN, str(byte))
+    return byte == 1
+
+
+def _number(row: Row, step: Number) -> int | float:
+    written = row.number(step.path, 32 if step.kind == "int" else 64)
+    if step.reads not in {"float", "double"}:
+        return written
+    read = single_of(written) if step.reads == "float" else float(written)
+    if read != written:
+        row.count(step.path, What.CHANGED)
+    return read
+
+
+def _text(row: Row, step: Text) -> str | bytes:
+    return row.text(step.path) if step.reads == "string" else row.chunk(step.path)
+
+
+def _symbols(row: Row, step: Symbols) -> str | None:
+    index = row.number(step.path, 32)
+    if not 0 <= index < len(step.symbols):
+        row.fail(step.path, reasons.SYMBOL, f"{index} of {len(step.symbols)}")
+    if not step.taken:
+        return None
+    written, taken = step.symbols[index], step.taken[index]
+    if taken is None:
+        row.fail(step.path, reasons.symbol_missing(written))
+    row.count(step.path, What.SYMBOL, written)
+    if taken != written:
+        row.count(step.path, What.CHANGED)
+    return taken
+
+
+def _branches(row: Row, step: Branches) -> Any:  # noqa: ANN401 - as the schema says
+    row.enter(step.path)
+    index = row.number(step.path, 32)
+    if not 0 <= index < len(step.groups):
+        row.fail(step.path, reasons.BRANCH, f"{index} of {len(step.groups)}")
+    value = row.group(step.groups[index])
+    row.depth -= 1
+    return value
+
+
+def _into(row: Row, step: Into) -> Tagged:
+    return Tagged(step.branch, row.step(step.step))
+
+
+def _again(row: Row, step: Again) -> Any:  # noqa: ANN401 - as the schema says
+    return row.group(step.group)
+
+
+def _fields(row: Row, step: Fields) -> dict[str, Any]:
+    row.enter(step.path)
+    found: dict[str, Any] = {}
+    for name, inner in step.fields:
+        try:
+            value = row.step(inner)
+        except Unreadable as error:
+            if name is not None and error.value is not None:
+                found[name] = error.value
+            error.value = found
+            raise
+        if name is not None:
+            found[name] = value
+    row.depth -= 1
+    for name, default in step.defaults:
+        found[name] = default()
+    return {name: found[name] for name in step.order}
+
+
+def _items(row: Row, step: Items) -> Any:  # noqa: ANN401 - as the schema says
+    found: list[Any] = []
+    row.enter(step.path)
+    try:
+        row.blocks(step, found, 0, -1)
+    except Unreadable as error:
+        error.value = dict(found) if step.keyed else found
+        raise
+    row.depth -= 1
+    return dict(found) if step.keyed else found
 
 
 _TAKE: Final[dict[type, Callable[[Row, Any], Any]]] = {
-    Fail: Row.on_fail,
-    Sized: Row.on_sized,
-    Flag: Row.on_flag,
-    Number: Row.on_number,
-    Text: Row.on_text,
-    Symbols: Row.on_symbols,
-    Items: Row.on_items,
-    Branches: Row.on_branches,
-    Into: Row.on_into,
-    Fields: Row.on_fields,
-    Again: Row.on_again,
+    Fail: _fail,
+    Sized: _sized,
+    Flag: _flag,
+    Number: _number,
+    Text: _text,
+    Symbols: _symbols,
+    Items: _items,
+    Branches: _branches,
+    Into: _into,
+    Fields: _fields,
+    Again: _again,
 }
