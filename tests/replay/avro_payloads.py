@@ -131,34 +131,32 @@ class AvroPayloads:
                 return b""
             case "boolean":
                 return chance.choice((b"\0", b"\1"))
-            case "int":
-                return self._varint(
-                    chance.choice(_INTS)
-                    if chance.maybe(0.5)
-                    else chance.randrange(-(2**31), 2**31),
-                    5,
-                )
-            case "long":
-                return self._varint(
-                    chance.choice(_LONGS)
-                    if chance.maybe(0.5)
-                    else chance.randrange(-(2**63), 2**63)
-                )
+            case "int" | "long":
+                return self._whole(32 if kind == "int" else 64)
             case "float":
                 return struct.pack("<f", chance.choice(_FLOATS))
             case "double":
-                return chance.choice(
-                    (struct.pack("<d", chance.choice(_FLOATS)), chance.randbytes(8))
-                )
+                return chance.choice((struct.pack("<d", chance.choice(_FLOATS)), self._double()))
             case "string":
                 return self._text()
             case _:
-                data = chance.choice(
-                    (b"", chance.randbytes(chance.randrange(5)), chance.choice(_TEXTS).encode())
-                )
-                if not self.any_bytes:
-                    data = data.decode("latin-1").encode()
-                return self._varint(len(data)) + data
+                return self._bytes()
+
+    def _whole(self, bits: int) -> bytes:
+        chance, half = self.chance, 2 ** (bits - 1)
+        known = _INTS if bits == 32 else _LONGS
+        number = chance.choice(known) if chance.maybe(0.5) else chance.randrange(-half, half)
+        return self._varint(number, 5 if bits == 32 else 10)
+
+    def _double(self) -> bytes:
+        return self.chance.randbytes(8)
+
+    def _bytes(self) -> bytes:
+        chance = self.chance
+        data = chance.choice((b"", chance.randbytes(4), chance.choice(_TEXTS).encode()))
+        if not self.any_bytes:
+            data = data.decode("latin-1").encode()  # a reader may take them as text
+        return self._varint(len(data)) + data
 
     def _text(self) -> bytes:
         data = self.chance.choice(_TEXTS).encode()
@@ -191,7 +189,8 @@ def _zigzag(number: int) -> bytes:
 _FORGED: Final = (
     *(b"\xff" * n for n in (1, 4, 5, 9, 10, 11)),
     *(b"\xff" * n + last for n in (4, 9) for last in (b"\x0f", b"\x10", b"\x01", b"\x02", b"\0")),
-    *map(_zigzag, (-1, -2, 127, 1000, 1001, 10**6, 2**31, 2**62, 2**63 - 1, -(2**63), -(2**63) + 1)),
+    *map(_zigzag, (-1, -2, 127, 1000, 1001, 10**6, 2**31, 2**62)),
+    *map(_zigzag, (2**63 - 1, -(2**63), 1 - 2**63)),
     _zigzag(-1) + _zigzag(2**62),
     _zigzag(-(2**63)) + _zigzag(0),
     b"\0", b"\x02", b"\x04",

@@ -79,6 +79,9 @@ def make_plan(writer: Schema, reader: Schema) -> Plan:
     return _Planner(reader).plan(action, written, reader)
 
 
+_Pair = tuple[int, int | None]
+
+
 class _At(NamedTuple):
     """Where a step stands, and what a value there counts."""
 
@@ -105,8 +108,8 @@ class _Planner:
         self._resolver = Resolver(whole=True)
         self._steps: list[Step] = []
         self._groups: list[Group] = []
-        self._open: dict[int, Fields] = {}
-        self._met: dict[int, Fields] = {}
+        self._open: dict[_Pair, Fields] = {}
+        self._met: dict[_Pair, Fields] = {}
 
     def plan(self, action: Action, writer: Schema, reader: Schema) -> Plan:
         top = _At("") if isinstance(writer, Record) else _read("")
@@ -157,7 +160,7 @@ class _Planner:
 
     def _record(self, action: Action, writer: Record, at: _At) -> Step:
         adjust = action if isinstance(action, Adjust) else None
-        pair = id(writer) if adjust is None else id(adjust)
+        pair = (id(writer), None if adjust is None else id(adjust.reader))
         met = self._met.get(pair) if len(self._steps) > _MANY else self._open.get(pair)
         if met is not None:
             return Again(group=self._group(met), path=at.path, counted=at.counted)

@@ -1,0 +1,80 @@
+"""Random rows, many of them spoilt: read here, and by Avro for Java."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro.kernel import avro_row_reader
+from gitops.replay.kernel.walk import Unreadable
+from tests.replay.avro_peers import JavaRows, as_java_shows, java_rows
+from tests.replay.avro_rows import Case, case, parsed
+from tests.support.pulsar_class_path import BrokerUnavailableError
+
+_PAIRS: Final = 250
+_ROWS: Final = 30
+
+LAXER: Final = {reasons.LEFT, reasons.BOOLEAN, reasons.INT, reasons.LONG, reasons.BLOCK}
+"""What Java does not look at anywhere."""
+
+LAXER_WHERE_DROPPED: Final = {reasons.SYMBOL, reasons.BRANCH, reasons.LENGTH, reasons.ENDS}
+"""What it does not see where it skips a value, since it jumps over blocks that say their size."""
+
+TOO_MANY: Final = {reasons.COUNT, reasons.EMPTY}
+"""For these it would make room for as many items as the message claims."""
+
+
+@pytest.fixture(scope="module")
+def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaRows]:
+    """Avro for Java; skips where there is no Java or no Maven."""
+    try:
+        with java_rows(tmp_path_factory.mktemp("java")) as running:
+            yield running
+    except BrokerUnavailableError as reason:
+        pytest.skip(f"no Avro for Java: {reason}")
+
+
+@pytest.mark.broker
+def test_rows_are_read_as_java_reads_them(java: JavaRows) -> None:
+    first, read = secrets.randbelow(10**9), 0
+    for seed in range(first, first + _PAIRS):
+        found = case(seed, _ROWS)
+        if found is None:
+            continue
+        ours = [one for one in _ours(found) if one[2] not in TOO_MANY]
+        theirs = java.read(found.writer, found.reader, [payload for payload, _, _ in ours])
+        for (payload, value, reason), answer in zip(ours, theirs, strict=True):
+            place = f"seed {seed}: {payload.hex()}"
+            if reason is None:
+                read += 1
+                _same_value(value, answer, place)
+            elif "value" in answer:
+                dropped = reason in LAXER_WHERE_DROPPED and found.writer != found.reader
+                assert reason in LAXER or dropped, f"{place}: Java reads it, here {reason}"
+    assert read
+
+
+def _ours(found: Case) -> Iterator[tuple[bytes, Any, str | None]]:
+    """For each payload its value, or the reason against it."""
+    writer, reader = parsed(found.writer), parsed(found.reader)
+    assert writer is not None
+    assert reader is not None
+    rows = avro_row_reader(writer, reader)
+    for payload in found.payloads:
+        try:
+            yield payload, rows.read(payload), None
+        except Unreadable as error:
+            yield payload, None, error.reason.reason
+
+
+def _same_value(value: object, answer: dict[str, Any], place: str) -> None:
+    assert "error" not in answer, f"{place}: {answer['error']}"
+    assert not answer["left"], place
+    # Java keeps two keys of a map that differ only in bytes that are no text.
+    if "\ufffd" not in json.dumps(answer["value"], ensure_ascii=False):
+        assert as_java_shows(value) == answer["value"], place

@@ -1,0 +1,104 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericEnumSymbol;
+import org.apache.avro.generic.GenericFixed;
+import org.apache.avro.generic.IndexedRecord;
+import org.apache.avro.io.BinaryDecoder;
+import org.apache.avro.io.DecoderFactory;
+
+/**
+ * Reads lines of {"writer", "reader", "rows": [hex, …]} and answers each with a line: for each row
+ * {"value", "left"} or {"error"}. Bytes stand as Latin-1 text, numbers with a point as the bits of
+ * their double in hexadecimal, maps by name.
+ */
+public final class AvroRows {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    public static void main(String[] arguments) throws Exception {
+        PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            JsonNode asked = JSON.readTree(line);
+            Schema writer = parsed(asked.get("writer"));
+            Schema reader = parsed(asked.get("reader"));
+            ArrayNode answers = JSON.createArrayNode();
+            for (JsonNode row : asked.get("rows")) {
+                answers.add(answer(writer, reader, HexFormat.of().parseHex(row.asText())));
+            }
+            out.println(JSON.writeValueAsString(answers));
+            out.flush();
+        }
+    }
+
+    private static Schema parsed(JsonNode definition) {
+        return new Schema.Parser().setValidateDefaults(false).parse(definition.toString());
+    }
+
+    private static ObjectNode answer(Schema writer, Schema reader, byte[] payload) {
+        ObjectNode answer = JSON.createObjectNode();
+        try {
+            BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(payload, null);
+            Object value = new GenericDatumReader<>(writer, reader).read(null, decoder);
+            answer.set("value", shown(value));
+            answer.put("left", decoder.inputStream().readAllBytes().length);
+        } catch (Throwable error) {
+            answer.removeAll();
+            answer.put("error", error.getClass().getSimpleName() + ": " + error.getMessage());
+        }
+        return answer;
+    }
+
+    private static JsonNode shown(Object value) {
+        if (value instanceof IndexedRecord record) {
+            ObjectNode found = JSON.createObjectNode();
+            for (Schema.Field field : record.getSchema().getFields()) {
+                found.set(field.name(), shown(record.get(field.pos())));
+            }
+            return found;
+        }
+        if (value instanceof Map<?, ?> map) {
+            TreeMap<String, Object> sorted = new TreeMap<>();
+            map.forEach((name, inner) -> sorted.put(name.toString(), inner));
+            ObjectNode found = JSON.createObjectNode();
+            sorted.forEach((name, inner) -> found.set(name, shown(inner)));
+            return found;
+        }
+        if (value instanceof Iterable<?> items) {
+            ArrayNode found = JSON.createArrayNode();
+            items.forEach(item -> found.add(shown(item)));
+            return found;
+        }
+        return scalar(value);
+    }
+
+    private static JsonNode scalar(Object value) {
+        if (value instanceof ByteBuffer buffer) {
+            byte[] bytes = new byte[buffer.remaining()];
+            buffer.duplicate().get(bytes);
+            return JSON.valueToTree(new String(bytes, StandardCharsets.ISO_8859_1));
+        }
+        if (value instanceof GenericFixed fixed) {
+            return JSON.valueToTree(new String(fixed.bytes(), StandardCharsets.ISO_8859_1));
+        }
+        if (value instanceof Float || value instanceof Double) {
+            double number = ((Number) value).doubleValue();
+            return JSON.valueToTree("0x" + Long.toHexString(Double.doubleToLongBits(number)));
+        }
+        if (value instanceof CharSequence || value instanceof GenericEnumSymbol<?>) {
+            return JSON.valueToTree(value.toString());
+        }
+        return JSON.valueToTree(value);
+    }
+}

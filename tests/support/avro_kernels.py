@@ -1,0 +1,28 @@
+"""Kernels of Avro definitions that a test writes down as JSON values."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from gitops.compatibility.avro.parser import parse
+from gitops.replay.kernel.avro.kernel import AvroKernel, AvroRowReader
+from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.steps import Plan
+
+Json = Any
+
+
+def plan_of(writer: Json, reader: Json) -> Plan:
+    """The plan of two definitions."""
+    return make_plan(parse(json.dumps(writer)), parse(json.dumps(reader)))
+
+
+def kernel_of(writer: Json, reader: Json) -> AvroKernel:
+    """The kernel that reads columns."""
+    return AvroKernel(plan_of(writer, reader))
+
+
+def reader_of(writer: Json, reader: Json) -> AvroRowReader:
+    """The reader of single rows."""
+    return AvroRowReader(plan_of(writer, reader))

@@ -1,0 +1,144 @@
+"""Plans, and the points where data decides."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import pyarrow
+import pytest
+
+from gitops.compatibility.avro.readability import can_read
+from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro.kernel import AvroKernel
+from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.points import LOSES, NO_TEXT, Point, points
+from gitops.replay.kernel.avro.steps import Fail
+from gitops.replay.kernel.walk import Counted, Reason, What
+from tests.replay.avro_rows import by_columns, case, parsed
+from tests.support.avro_kernels import kernel_of, plan_of
+
+KIND = {"type": "enum", "name": "Kind", "symbols": ["A", "B", "C"]}
+
+
+def record(*fields: dict[str, Any], name: str = "R") -> dict[str, Any]:
+    return {"type": "record", "name": name, "fields": list(fields)}
+
+
+def field(name: str, kind: object, **more: object) -> dict[str, Any]:
+    return {"name": name, "type": kind, **more}
+
+
+def test_the_points_are_where_data_decides() -> None:
+    writer = record(
+        field("kind", KIND),
+        field("money", ["null", "string", "int"]),
+        field("size", {"type": "array", "items": "long"}),
+        field("none", {"type": "array", "items": "null"}),
+        field("gone", KIND | {"name": "Gone"}),
+        field("next", ["null", "R"]),
+    )
+    reader = record(
+        field("kind", KIND | {"symbols": ["A", "C"]}),
+        field("money", ["null", "long"]),
+        field("size", {"type": "array", "items": "float"}),
+        field("none", {"type": "array", "items": "null"}),
+        field("next", ["null", "R"]),
+    )
+
+    assert points(plan_of(writer, reader)) == (
+        Point("kind", "the reader's enum has neither B nor a default", fails=True),
+        Point("money", "no branch of the reader's union [null, long] takes string", fails=True),
+        Point("next", reasons.DEEP, fails=True),
+        Point("none", reasons.EMPTY, fails=True),
+        Point("size[]", LOSES, fails=False),
+    )
+
+
+def test_what_changes_a_value_is_a_point_that_does_not_fail() -> None:
+    reader = record(field("kind", KIND | {"symbols": ["A"], "default": "A"}), field("t", "string"))
+    writer = record(field("kind", KIND), field("t", "bytes"))
+
+    assert points(plan_of(writer, reader)) == (
+        Point("kind", "B is read as A", fails=False),
+        Point("kind", "C is read as A", fails=False),
+        Point("t", NO_TEXT, fails=False),
+    )
+
+
+def test_a_pair_that_is_compatible_fails_at_no_other_point() -> None:
+    first, compatible = secrets.randbelow(10**9), 0
+    for seed in range(first, first + 250):
+        found = case(seed, 25, spoilt=0)
+        if found is None:
+            continue
+        writer, reader = parsed(found.writer), parsed(found.reader)
+        assert writer is not None
+        assert reader is not None
+        if can_read(writer, reader).reasons:
+            continue
+        compatible += 1
+        plan = make_plan(writer, reader)
+        known = {Reason(point.path, point.what) for point in points(plan) if point.fails}
+        walk = AvroKernel(plan, few=0).walk(pyarrow.array(found.payloads, pyarrow.binary()))
+        assert not any(isinstance(step, Fail) for step in plan.steps), f"seed {seed}"
+        assert set(walk.reasons) <= known, f"seed {seed}"
+    assert compatible
+
+
+@pytest.mark.parametrize(
+    ("writer", "reader", "reason"),
+    [
+        ("int", "string", Reason("", "a reader of string cannot read int")),
+        (
+            record(),
+            record(field("a", "int")),
+            Reason("a", "reader field 'a' (int) has no default, and record R does not carry it"),
+        ),
+        (
+            record(field("a", "R")),
+            record(field("a", "R")),
+            Reason("", "a record contains itself directly, which Avro for Java cannot resolve"),
+        ),
+    ],
+)
+def test_a_pair_that_cannot_be_resolved_fails_every_row(
+    writer: object, reader: object, reason: Reason
+) -> None:
+    walk = kernel_of(writer, reader).walk(pyarrow.array([b"", b"\0"] * 20, pyarrow.binary()))
+
+    assert by_columns(walk) == [reason] * 40
+
+
+def test_a_record_within_itself_is_counted_where_it_was_met_first() -> None:
+    schema = record(field("value", "int"), field("next", ["null", "R"]))
+    payload = bytes.fromhex("02 02 04 02 06 00")
+
+    walk = AvroKernel(plan_of(schema, schema), few=0).walk(pyarrow.array([payload] * 3))
+
+    assert walk.counts == {
+        Counted("value", What.READ): 9,
+        Counted("next", What.READ): 9,
+        Counted("next", What.NULLS): 3,
+        Counted("next", What.BRANCH, "R"): 6,
+        Counted("next", What.BRANCH, "null"): 3,
+    }
+
+
+def test_a_type_that_stands_at_two_places_has_a_path_at_each() -> None:
+    address = record(field("zip", "string"), name="Address")
+    schema = record(field("home", address), field("work", "Address"))
+
+    walk = kernel_of(schema, schema).walk(pyarrow.array([b"\0\0"] * 20, pyarrow.binary()))
+
+    assert {key.path for key in walk.counts} == {"home", "home.zip", "work", "work.zip"}
+
+
+def test_records_that_hold_each_other_twice_make_no_endless_plan() -> None:
+    schema: dict[str, Any] = record(field("a", "int"), name="R40")
+    for depth in reversed(range(40)):
+        schema = record(field("a", schema), field("b", f"R{depth + 1}"), name=f"R{depth}")
+
+    plan = plan_of(schema, schema)
+
+    assert len(plan.steps) < 30_000

@@ -1,0 +1,176 @@
+"""What one row is read as."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any
+
+import pytest
+
+from gitops.compatibility.avro.parser import parse
+from gitops.replay.kernel.avro.kernel import AvroRowReader
+from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.values import Tagged, shown
+from gitops.replay.kernel.avro.writing import AvroRowWriter
+from gitops.replay.kernel.walk import Counted, Reason, Unreadable, What
+from tests.replay.avro_rows import case, parsed
+from tests.support.avro_kernels import reader_of
+
+A = {"type": "record", "name": "A", "fields": [{"name": "x", "type": "int"}]}
+B = {"type": "record", "name": "B", "fields": [{"name": "x", "type": "int"}]}
+INTS = {"type": "array", "items": "int"}
+BY_NAME = {"type": "map", "values": "int"}
+FIXED = {"type": "fixed", "name": "F", "size": 2}
+
+
+def record(*fields: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "record", "name": "R", "fields": list(fields)}
+
+
+def field(name: str, kind: object, **more: object) -> dict[str, Any]:
+    return {"name": name, "type": kind, **more}
+
+
+@pytest.mark.parametrize(
+    ("writer", "reader", "payload", "value"),
+    [
+        ("int", "long", "03", -2),
+        ("int", "float", "03", -2.0),
+        ("long", "float", "82 80 80 10", 16777216.0),
+        ("long", "double", "ff ff ff ff ff ff ff ff ff 01", -(2.0**63)),
+        ("float", "double", "00 00 c0 3f", 1.5),
+        ("bytes", "string", "04 c3 a9", "é"),
+        ("bytes", "string", "02 ff", "\ufffd"),
+        ("string", "bytes", "02 ff", b"\xff"),
+        ("string", "string", "06 ed a0 80", "\ufffd"),
+        ("string", ["null", "bytes"], "02 61", b"a"),
+        (["null", "string"], ["string", "null"], "02 02 61", "a"),
+        (["null", "int"], ["null", "long", "string"], "02 02", Tagged("long", 1)),
+        (["null", "int"], ["null", "long", "string"], "00", None),
+        ([A, B], [B, A], "00 02", Tagged("A", {"x": 1})),
+        (INTS, INTS | {"items": "long"}, "04 02 04 00", [1, 2]),
+        (BY_NAME, BY_NAME, "04 02 61 02 02 61 04 00", {"a": 2}),
+        (FIXED, FIXED, "01 02", b"\x01\x02"),
+    ],
+)
+def test_the_value_is_what_the_reader_sees(
+    writer: object, reader: object, payload: str, value: object
+) -> None:
+    assert reader_of(writer, reader).read(bytes.fromhex(payload)) == value
+
+
+def test_a_record_has_the_readers_order_names_and_defaults() -> None:
+    union = ["null", "int", "string"]
+    writer = record(field("old", "int"), field("gone", "string"), field("kept", "boolean"))
+    reader = record(
+        field("kept", "boolean"),
+        field("new", "int", aliases=["old"]),
+        field("text", "string", default="t"),
+        field("bytes", "bytes", default="\u00ff"),
+        field("float", "float", default=0.1),
+        field("list", {"type": "array", "items": "int"}, default=[1]),
+        field("union", union[::-1], default="u"),
+        field("null", union, default=None),
+        field("inner", A | {"fields": [field("x", "int", default=3)]}, default={}),
+    )
+
+    value = reader_of(writer, reader).read(bytes.fromhex("02 02 61 01"))
+
+    assert list(value) == [one["name"] for one in reader["fields"]]
+    assert value == {
+        "kept": True,
+        "new": 1,
+        "text": "t",
+        "bytes": b"\xff",
+        "float": 0.10000000149011612,
+        "list": [1],
+        "union": Tagged("string", "u"),
+        "null": None,
+        "inner": {"x": 3},
+    }
+
+
+def test_a_default_is_made_anew_for_each_row() -> None:
+    reader = reader_of(
+        record(), record(field("all", {"type": "array", "items": "int"}, default=[]))
+    )
+
+    reader.read(b"")["all"].append(1)
+
+    assert reader.read(b"") == {"all": []}
+
+
+def test_an_unreadable_row_says_where_and_what_was_read() -> None:
+    inner = field("b", {"type": "array", "items": ["null", "int"]})
+    schema = record(field("a", "string"), inner)
+
+    with pytest.raises(Unreadable) as found:
+        reader_of(schema, schema).read(bytes.fromhex("02 61 06 00 02 04 08"))
+
+    assert found.value.reason == Reason("b[]", "a branch that the writer's union does not have")
+    assert found.value.message == (
+        "b[]: a branch that the writer's union does not have (4 of 2), at byte 7 of 7"
+    )
+    assert found.value.value == {"a": "a", "b": [None, 2]}
+
+
+def test_a_single_row_counts_as_a_column_of_one() -> None:
+    _, counts = reader_of(["null", "long"], ["null", "float"]).counted(bytes.fromhex("02 82808010"))
+
+    assert counts == {
+        Counted("", What.READ): 1,
+        Counted("", What.BRANCH, "long"): 1,
+        Counted("", What.PROMOTED): 1,
+        Counted("", What.CHANGED): 1,
+    }
+
+
+def test_what_was_read_can_be_written_and_read_again() -> None:
+    first, written = secrets.randbelow(10**9), 0
+    for seed in range(first, first + 150):
+        found = case(seed, 15, spoilt=0)
+        if found is None:
+            continue
+        writer, reader = parsed(found.writer), parsed(found.reader)
+        assert writer is not None
+        assert reader is not None
+        before, after = (
+            AvroRowReader(make_plan(writer, reader)),
+            AvroRowReader(make_plan(reader, reader)),
+        )
+        for payload in found.payloads:
+            try:
+                value = before.read(payload)
+            except Unreadable:
+                continue
+            written += 1
+            again = after.read(AvroRowWriter(reader).write(value))
+            assert repr(again) == repr(value), f"seed {seed}: {payload.hex()}"
+    assert written
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "path"),
+    [
+        ("int", 2**31, ""),
+        ("int", "1", ""),
+        (record(field("a", "string")), {"a": b""}, "a"),
+        (record(field("a", "string")), {}, ""),
+        (["null", "int", "string"], Tagged("long", 1), ""),
+        ({"type": "array", "items": {"type": "fixed", "name": "F", "size": 2}}, [b"1"], "[]"),
+    ],
+)
+def test_what_the_schema_cannot_say_is_not_written(
+    schema: object, value: object, path: str
+) -> None:
+    with pytest.raises(Unreadable) as found:
+        AvroRowWriter(parse(json.dumps(schema))).write(value)
+
+    assert found.value.reason.path == path
+
+
+def test_a_value_is_shown_as_json() -> None:
+    assert shown({"a": [Tagged("bytes", b"\xff"), None, 1.5, "é"]}) == (
+        '{"a": [{"bytes": "ÿ"}, null, 1.5, "é"]}'
+    )
