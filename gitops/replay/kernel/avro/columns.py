@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy
 
 from gitops.replay.kernel.avro import reasons
-from gitops.replay.kernel.avro.batch import Batch, Frame, Positions
+from gitops.replay.kernel.avro.batch import Batch, Frame, where_true
 from gitops.replay.kernel.avro.headers import end_blocks, read_headers
 from gitops.replay.kernel.avro.lossy import changed_numbers
 from gitops.replay.kernel.avro.rows import Row
@@ -33,6 +33,7 @@ from gitops.replay.kernel.avro.steps import (
     Symbols,
     Text,
 )
+from gitops.replay.kernel.avro.tallies import Positions
 from gitops.replay.kernel.avro.varints import read_varints, skip_varints, zigzag
 from gitops.replay.kernel.walk import Unreadable
 
@@ -51,7 +52,7 @@ class Columns:
             for index in range(len(frame)):
                 self.one(frame, index, lambda row: row.group(group))
             return
-        self.batch.tally(group, frame.rows)
+        self.batch.tallies.add(group.keys, frame.rows)
         self.step(frame, group.step)
 
     def step(self, frame: Frame, step: Step) -> None:
@@ -68,7 +69,7 @@ class Columns:
             self.batch.stop(frame, numpy.array([index]), *error.reason)
         else:
             frame.at[index] = row.at + self.batch.bounds[number]
-            self.batch.keep(number, row)
+            self.batch.keep_empties(number, row)
 
     def enter(self, frame: Frame, path: str) -> bool:
         """One level deeper, if there may be one."""
@@ -82,8 +83,8 @@ class Columns:
         """As many bytes as the number before them says; count what is no text if `checked`."""
         raw = read_varints(self.batch, frame, path, 64)
         start, odd = frame.at, raw & raw.dtype.type(1)
-        if odd.any():  # negative
-            self.batch.stop(frame, numpy.flatnonzero(odd), path, reasons.LENGTH)
+        if numpy.count_nonzero(odd):  # negative
+            self.batch.stop(frame, where_true(odd), path, reasons.LENGTH)
         if raw.dtype == numpy.uint8:
             frame.at = start + (raw >> 1)
         else:
@@ -97,8 +98,8 @@ class Columns:
         """A number below `most`; just that where the row was stopped."""
         found = zigzag(read_varints(self.batch, frame, path, 32))
         wrong = (found < 0) | (found >= most)
-        if wrong.any():
-            self.batch.stop(frame, numpy.flatnonzero(wrong), path, reason)
+        if numpy.count_nonzero(wrong):
+            self.batch.stop(frame, where_true(wrong), path, reason)
             found[wrong] = most
         return found
 
@@ -113,7 +114,7 @@ class Columns:
                 self.chunk(live, step.path, checked=step.reads is not None)
             self.step(live, item)
             left -= 1
-        ended = numpy.flatnonzero(left == 0)
+        ended = where_true(left == 0)
         if ended.size:
             part = live.part(ended)
             end_blocks(self.batch, part, step, stop[ended])
@@ -144,8 +145,8 @@ def _flag(columns: Columns, frame: Frame, step: Flag) -> None:
     found = batch.bytes_at(frame.at)
     frame.at = frame.at + 1
     batch.stop_behind_end(frame, step.path)
-    if found.max() > 1:
-        batch.stop(frame, numpy.flatnonzero(found > 1), step.path, reasons.BOOLEAN)
+    if numpy.maximum.reduce(found) > 1:
+        batch.stop(frame, where_true(found > 1), step.path, reasons.BOOLEAN)
 
 
 def _number(columns: Columns, frame: Frame, step: Number) -> None:
@@ -168,13 +169,13 @@ def _symbols(columns: Columns, frame: Frame, step: Symbols) -> None:
         written = step.symbols[index]
         if taken == written:
             continue
-        where = numpy.flatnonzero(found == index)
+        where = where_true(found == index)
         if where.size and taken is None:
             batch.stop(frame, where, step.path, reasons.symbol_missing(written))
         elif where.size:
             batch.change(step.path, frame, where)
     if step.taken:
-        batch.count_symbols(step, frame.rows, found)
+        batch.tallies.add_symbols(step, frame.rows, found)
 
 
 def _branches(columns: Columns, frame: Frame, step: Branches) -> None:
@@ -182,7 +183,7 @@ def _branches(columns: Columns, frame: Frame, step: Branches) -> None:
         return
     found = columns.index(frame, step.path, len(step.groups), reasons.BRANCH)
     for index, group in enumerate(step.groups):
-        where = numpy.flatnonzero(found == index)
+        where = where_true(found == index)
         if where.size == len(frame):
             columns.group(frame, group)
         elif where.size:
@@ -215,7 +216,7 @@ def _items(columns: Columns, frame: Frame, step: Items) -> None:
     live, where = Frame(frame.rows, frame.at, frame.end), numpy.arange(len(frame))
     left, stop = read_headers(columns.batch, live, step)
     while True:
-        going = numpy.flatnonzero(left)
+        going = where_true(left)
         if going.size < len(live):
             frame.at[where] = live.at
             live, where = live.part(going), where[going]

@@ -15,8 +15,8 @@ _TOO_LARGE = {32: reasons.INT, 64: reasons.LONG}
 class Cursor:
     """All that is read is between `at` and the `end` of `data`; paths are for what is said."""
 
-    def __init__(self, data: bytes, at: int = 0) -> None:
-        self.data, self.at, self.end = data, at, len(data)
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at, self.end = data, 0, len(data)
 
     def fail(self, path: str, reason: str, detail: str = "") -> NoReturn:
         """Stop here: raises Unreadable."""

@@ -7,8 +7,9 @@ from typing import Final
 import numpy
 
 from gitops.replay.kernel.avro import reasons
-from gitops.replay.kernel.avro.batch import Batch, Frame, Positions
+from gitops.replay.kernel.avro.batch import Batch, Frame, where_true
 from gitops.replay.kernel.avro.steps import Items
+from gitops.replay.kernel.avro.tallies import Positions
 from gitops.replay.kernel.avro.varints import read_varints, zigzag
 
 _LEAST_COUNT: Final = -(2**63) + 1
@@ -22,7 +23,7 @@ def read_headers(batch: Batch, frame: Frame, step: Items) -> tuple[Positions, Po
     """
     counts = zigzag(read_varints(batch, frame, step.path, 64))
     stop = numpy.full(len(frame), -1)
-    negative = numpy.flatnonzero(counts < 0)
+    negative = where_true(counts < 0)
     if negative.size:
         part = frame.part(negative)
         stop[negative] = _read_sizes(batch, part, step)
@@ -31,23 +32,23 @@ def read_headers(batch: Batch, frame: Frame, step: Items) -> tuple[Positions, Po
     _limit(batch, frame, step, counts)
     if batch.stopped:
         counts[batch.is_stopped(frame)] = 0
-    batch.tally(step.item, frame.rows, counts.copy())
+    batch.tallies.add(step.item.keys, frame.rows, counts.copy())
     return counts, stop
 
 
 def end_blocks(batch: Batch, frame: Frame, step: Items, stop: Positions) -> None:
     """Stop the rows whose block said that it ends elsewhere."""
     wrong = (stop >= 0) & (stop != frame.at)
-    if wrong.any():
-        batch.stop(frame, numpy.flatnonzero(wrong), step.path, reasons.BLOCK)
+    if numpy.count_nonzero(wrong):
+        batch.stop(frame, where_true(wrong), step.path, reasons.BLOCK)
 
 
 def _read_sizes(batch: Batch, frame: Frame, step: Items) -> Positions:
     """Where the blocks end."""
     sizes = zigzag(read_varints(batch, frame, step.path, 64))
     wrong = (sizes < 0) | (sizes > frame.end - frame.at)
-    if wrong.any():
-        batch.stop(frame, numpy.flatnonzero(wrong), step.path, reasons.BLOCK)
+    if numpy.count_nonzero(wrong):
+        batch.stop(frame, where_true(wrong), step.path, reasons.BLOCK)
         sizes[wrong] = 0
     return frame.at + sizes
 
@@ -62,5 +63,5 @@ def _limit(batch: Batch, frame: Frame, step: Items, counts: Positions) -> None:
         rows = slice(None) if frame.rows is None else frame.rows
         met[rows] += numpy.minimum(counts, most + 1)
         wrong, reason = met[rows] > most, reasons.EMPTY
-    if wrong.any():
-        batch.stop(frame, numpy.flatnonzero(wrong), step.path, reason)
+    if numpy.count_nonzero(wrong):
+        batch.stop(frame, where_true(wrong), step.path, reason)

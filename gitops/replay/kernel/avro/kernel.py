@@ -11,18 +11,19 @@ import pyarrow
 
 from gitops.compatibility.avro.schema import Schema
 from gitops.replay.kernel.avro import reasons
-from gitops.replay.kernel.avro.batch import Batch, Positions
+from gitops.replay.kernel.avro.batch import Batch, where_true
 from gitops.replay.kernel.avro.columns import Columns
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import Plan
+from gitops.replay.kernel.avro.tallies import Positions
 from gitops.replay.kernel.walk import Counted, Reason, Walk
 
 _MOST_BYTES: Final = 2**23
 _MOST_ROWS: Final = 2**14
 """What is walked over at once: what a walk remembers grows with it, and the caches are small."""
 
-FEW: Final = 16
+FEW: Final = 6
 """Rows below which one at a time is faster."""
 
 
@@ -43,8 +44,8 @@ class AvroKernel:
         frame = batch.everything()
         Columns(batch, self._few).group(frame, self._plan.top)
         left = frame.at < frame.end
-        if left.any():
-            batch.stop(frame, numpy.flatnonzero(left), "", reasons.LEFT)
+        if numpy.count_nonzero(left):
+            batch.stop(frame, where_true(left), "", reasons.LEFT)
         return batch.walk()
 
 

@@ -37,13 +37,13 @@ _DOUBLE: Final = struct.Struct("<d")
 class Row(Cursor):
     """A payload on its way through a plan.
 
-    `depth` and `empties` are how deep it stands and how many items of no bytes were met, where
-    somebody else read what is before `at`.
+    `depth` and `empties` are how deep it stands and how many items of no bytes were met; somebody
+    else may have read what is before `at`.
     """
 
-    def __init__(self, data: bytes, *, at: int = 0, depth: int = 0, empties: int = 0) -> None:
-        super().__init__(data, at)
-        self.depth, self.empties = depth, empties
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.depth = self.empties = 0
         self._groups: Counter[Group] = Counter()
         self._single: Counter[Counted] = Counter()
 

@@ -18,12 +18,14 @@ def not_utf8(
     bounds[::2], bounds[1::2] = start, stop
     # What lies between two texts is taken as an element that is null, which nobody looks at.
     present = numpy.full((2 * count + 7) // 8, _EVERY_OTHER, numpy.uint8)
-    buffers = [pyarrow.py_buffer(present), pyarrow.py_buffer(bounds), data]
-    texts = pyarrow.LargeBinaryArray.from_buffers(
-        pyarrow.large_binary(), 2 * count - 1, buffers, count - 1
+    texts = pyarrow.Array.from_buffers(
+        pyarrow.large_string(),
+        2 * count - 1,
+        [pyarrow.py_buffer(present), pyarrow.py_buffer(bounds), data],
+        count - 1,
     )
     try:
-        texts.cast(pyarrow.large_string())
+        texts.validate(full=True)
     except pyarrow.ArrowInvalid:
         return _each(data, start, stop)
     return numpy.empty(0, numpy.int64)

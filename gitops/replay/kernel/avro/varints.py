@@ -8,7 +8,8 @@ import numpy
 from numpy.typing import NDArray
 
 from gitops.replay.kernel.avro import reasons
-from gitops.replay.kernel.avro.batch import Batch, Frame, Positions
+from gitops.replay.kernel.avro.batch import Batch, Frame, where_true
+from gitops.replay.kernel.avro.tallies import Positions
 
 Raw = NDArray[numpy.uint8] | NDArray[numpy.uint64]
 
@@ -37,18 +38,18 @@ def read_varints(batch: Batch, frame: Frame, path: str, bits: int) -> Raw:
     """
     first = batch.bytes_at(frame.at)
     frame.at = frame.at + 1
-    if first.max() < _CONTINUES:
+    if numpy.maximum.reduce(first) < _CONTINUES:
         over = frame.at > frame.end
-        if over.any():
-            batch.stop(frame, numpy.flatnonzero(over), path, reasons.ENDS)
+        if numpy.count_nonzero(over):
+            batch.stop(frame, where_true(over), path, reasons.ENDS)
             first[over] = _STOPPED
         return first
     raw = (first & 0x7F).astype(numpy.uint64)
-    going = numpy.flatnonzero(first >= _CONTINUES)
+    going = where_true(first >= _CONTINUES)
     wrong = _further(batch, frame, going, bits, raw)
     over = frame.at > frame.end
-    if over.any():
-        batch.stop(frame, numpy.flatnonzero(over), path, reasons.ENDS)
+    if numpy.count_nonzero(over):
+        batch.stop(frame, where_true(over), path, reasons.ENDS)
         raw[over] = _STOPPED
     if wrong.size:
         batch.stop(frame, wrong, path, _LAST[bits][2])
@@ -61,8 +62,8 @@ def skip_varints(batch: Batch, frame: Frame, path: str, bits: int) -> None:
     first = batch.bytes_at(frame.at)
     frame.at = frame.at + 1
     wrong = None
-    if first.max() >= _CONTINUES:
-        wrong = _further(batch, frame, numpy.flatnonzero(first >= _CONTINUES), bits, None)
+    if numpy.maximum.reduce(first) >= _CONTINUES:
+        wrong = _further(batch, frame, where_true(first >= _CONTINUES), bits, None)
     batch.stop_behind_end(frame, path)
     if wrong is not None and wrong.size:
         batch.stop(frame, wrong, path, _LAST[bits][2])
@@ -86,7 +87,7 @@ def _further(
         if index == last:
             return going[found > most]
         more = found >= _CONTINUES
-        if not more.all():
+        if numpy.count_nonzero(more) < more.size:
             going = going[more]
         if not going.size:
             break

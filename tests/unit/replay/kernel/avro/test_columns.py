@@ -7,7 +7,7 @@ import secrets
 import pyarrow
 import pytest
 
-from gitops.replay.kernel.avro import kernel
+from gitops.replay.kernel.avro import kernel, tallies
 from gitops.replay.kernel.avro.kernel import AvroKernel
 from gitops.replay.kernel.walk import Counted, Reason, What
 from tests.replay.avro_rows import by_columns, by_rows, differences
@@ -43,6 +43,19 @@ def test_columns_and_single_rows_say_the_same() -> None:
     found = [
         f"seed {seed}: {difference}"
         for seed, _, difference in differences(first, first + 150, rows=40)
+        if difference
+    ]
+
+    assert not found
+
+
+def test_what_long_arrays_count_is_added_up_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tallies, "_MOST", 500)
+    first = secrets.randbelow(10**9)
+
+    found = [
+        f"seed {seed}: {difference}"
+        for seed, _, difference in differences(first, first + 80, rows=40)
         if difference
     ]
 
