@@ -3,6 +3,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
@@ -12,16 +14,20 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericEnumSymbol;
 import org.apache.avro.generic.GenericFixed;
 import org.apache.avro.generic.IndexedRecord;
 import org.apache.avro.io.BinaryDecoder;
+import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
 
 /**
  * Reads lines of {"writer", "reader", "rows": [hex, …]} and answers each with a line: for each row
- * {"value", "left"} or {"error"}. Bytes stand as Latin-1 text, numbers with a point as the bits of
- * their double in hexadecimal, maps by name.
+ * {"value", "left", "written"} or {"error"}. Bytes stand as Latin-1 text, numbers with a point as
+ * the bits of their double in hexadecimal, maps by name. "written" is what Java makes of the value,
+ * in hexadecimal, with arrays and maps in blocks that say their size.
  */
 public final class AvroRows {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -53,11 +59,21 @@ public final class AvroRows {
             Object value = new GenericDatumReader<>(writer, reader).read(null, decoder);
             answer.set("value", shown(value));
             answer.put("left", decoder.inputStream().readAllBytes().length);
+            answer.put("written", HexFormat.of().formatHex(written(reader, value)));
         } catch (Throwable error) {
             answer.removeAll();
             answer.put("error", error.getClass().getSimpleName() + ": " + error.getMessage());
         }
         return answer;
+    }
+
+    private static byte[] written(Schema schema, Object value) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        EncoderFactory blocks = new EncoderFactory().configureBlockSize(64);
+        BinaryEncoder encoder = blocks.blockingBinaryEncoder(out, null);
+        new GenericDatumWriter<>(schema).write(value, encoder);
+        encoder.flush();
+        return out.toByteArray();
     }
 
     private static JsonNode shown(Object value) {

@@ -163,7 +163,10 @@ class _Planner:
         pair = (id(writer), None if adjust is None else id(adjust.reader))
         met = self._met.get(pair) if len(self._steps) > _MANY else self._open.get(pair)
         if met is not None:
-            return Again(group=self._group(met), path=at.path, counted=at.counted)
+            # The way from a record to itself leads over a union, an array or a map.
+            least = 1 if pair in self._open else met.least
+            again = self._group(met)
+            return Again(group=again, path=at.path, counted=at.counted, least=least)
         fields = Fields(path=at.path, counted=at.counted)
         self._open[pair] = self._met[pair] = fields
         if adjust is None:

@@ -123,6 +123,18 @@ def test_what_nests_not_so_deep_is_read(few: int) -> None:
     assert _by_itself(NODE, deep) is None
 
 
+@pytest.mark.parametrize("few", [0, 16])
+def test_a_record_may_hold_itself_as_often_as_it_has_bytes_for(few: int) -> None:
+    trees = {"type": "array", "items": "Tree"}
+    tree = {"type": "record", "name": "Tree", "fields": [{"name": "all", "type": trees}]}
+    wide = bytes.fromhex("a0 1f") + b"\0" * 2000 + b"\0"
+
+    walk = AvroKernel(plan_of(tree, tree), few=few).walk(pyarrow.array([wide, wide[:-1]] * 9))
+
+    assert by_columns(walk)[:2] == [None, Reason("all", reasons.ENDS)]
+    assert _by_itself(tree, wide) is None
+
+
 def test_what_is_dropped_has_to_be_well_formed_too() -> None:
     writer = {"type": "record", "name": "R", "fields": [{"name": "a", "type": KIND}]}
     reader = {"type": "record", "name": "R", "fields": []}
