@@ -110,11 +110,13 @@ class Batch:
             self.stopped = True
         frame.at[where] = frame.end.take(where)
 
-    def stop_behind_end(self, frame: Frame, path: str) -> None:
-        """Stop the rows that came further than they go."""
+    def stop_behind_end(self, frame: Frame, path: str) -> bool:
+        """Stop the rows that came further than they go; whether there are any."""
         over = frame.at > frame.end
-        if numpy.count_nonzero(over):
-            self.stop(frame, where_true(over), path, reasons.ENDS)
+        if not numpy.count_nonzero(over):
+            return False
+        self.stop(frame, where_true(over), path, reasons.ENDS)
+        return True
 
     def is_stopped(self, frame: Frame) -> NDArray[numpy.bool_]:
         """Which rows of the frame were stopped."""

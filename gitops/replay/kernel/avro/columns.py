@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy
+from numpy.typing import NDArray
 
 from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.batch import Batch, Frame, where_true
@@ -36,6 +37,9 @@ from gitops.replay.kernel.avro.steps import (
 from gitops.replay.kernel.avro.tallies import Positions
 from gitops.replay.kernel.avro.varints import read_varints, skip_varints, zigzag
 from gitops.replay.kernel.walk import Unreadable
+
+_LONG_OR_NEGATIVE: Final = 0x81
+"""The bits of a length's first byte that say so."""
 
 
 class Columns:
@@ -81,22 +85,33 @@ class Columns:
 
     def chunk(self, frame: Frame, path: str, *, checked: bool) -> None:
         """As many bytes as the number before them says; count what is no text if `checked`."""
-        raw = read_varints(self.batch, frame, path, 64)
-        start, odd = frame.at, raw & raw.dtype.type(1)
-        if numpy.count_nonzero(odd):  # negative
-            self.batch.stop(frame, where_true(odd), path, reasons.LENGTH)
-        if raw.dtype == numpy.uint8:
-            frame.at = start + (raw >> 1)
+        first = self.batch.bytes_at(frame.at)
+        if numpy.bitwise_or.reduce(first) & _LONG_OR_NEGATIVE:
+            start = self._long_chunk(frame, path)
         else:
-            # A forged length may be larger than what can be added to a position.
-            frame.at = start + numpy.clip(zigzag(raw), 0, self.batch.size + 1)
-        self.batch.stop_behind_end(frame, path)
+            start = frame.at + 1
+            frame.at = start + (first >> 1)
+        if self.batch.stop_behind_end(frame, path):
+            start = numpy.minimum(start, frame.at)
         if checked:
             self.batch.check_text(frame, start, path)
 
-    def index(self, frame: Frame, path: str, most: int, reason: str) -> Positions:
+    def _long_chunk(self, frame: Frame, path: str) -> Positions:
+        """Where the bytes start, where some are long or have a negative length."""
+        lengths = zigzag(read_varints(self.batch, frame, path, 64))
+        start, negative = frame.at, lengths < 0
+        if numpy.count_nonzero(negative):
+            self.batch.stop(frame, where_true(negative), path, reasons.LENGTH)
+        # A forged length may be larger than what can be added to a position.
+        frame.at = start + numpy.clip(lengths, 0, self.batch.size + 1)
+        return start
+
+    def index(self, frame: Frame, path: str, most: int, reason: str) -> NDArray[Any]:
         """A number below `most`; just that where the row was stopped."""
-        found = zigzag(read_varints(self.batch, frame, path, 32))
+        raw = read_varints(self.batch, frame, path, 32)
+        if numpy.maximum.reduce(raw) < 2 * most and not numpy.bitwise_or.reduce(raw) & 1:
+            return raw >> 1
+        found = zigzag(raw)
         wrong = (found < 0) | (found >= most)
         if numpy.count_nonzero(wrong):
             self.batch.stop(frame, where_true(wrong), path, reason)

@@ -27,7 +27,7 @@ class Tallies:
     def __init__(self, size: int) -> None:
         self._size = size
         self._entries: list[tuple[Counts, Positions | None, Times]] = []
-        self._symbols: list[tuple[Symbols, Positions | None, Positions]] = []
+        self._symbols: list[tuple[Symbols, Positions | None, NDArray[Any]]] = []
         self._kept, self._most = 0, _MOST
 
     def add(self, keys: Counts, rows: Positions | None, times: Times = None) -> None:
@@ -36,7 +36,7 @@ class Tallies:
             self._entries.append((keys, rows, times))
             self._keep(rows)
 
-    def add_symbols(self, step: Symbols, rows: Positions | None, found: Positions) -> None:
+    def add_symbols(self, step: Symbols, rows: Positions | None, found: NDArray[Any]) -> None:
         """Count the symbol that each of the rows has."""
         self._symbols.append((step, rows, found))
         self._keep(rows)
