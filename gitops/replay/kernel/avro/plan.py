@@ -22,6 +22,8 @@ from gitops.compatibility.avro.actions import (
     Items as ResolvedItems,
 )
 from gitops.compatibility.avro.aliases import apply_aliases
+from gitops.compatibility.avro.default_values import UnusableDefaultError
+from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.mismatches import explain
 from gitops.compatibility.avro.places import Places
 from gitops.compatibility.avro.readability import can_read
@@ -70,13 +72,16 @@ def make_plan(writer: Schema, reader: Schema) -> Plan:
     if sys.getrecursionlimit() < _ROOM:
         sys.setrecursionlimit(_ROOM)  # both ways to follow a plan go as deep as the data
     judged = can_read(writer, reader)
-    if judged.crashes or judged.overflows:
-        first = judged.reasons[0]
-        fail = Fail(reason=Reason(first.path, first.message), path=first.path)
-        return Plan(top=Group(fail), steps=(fail,))
-    written = apply_aliases(writer, reader)
-    action = Resolver(whole=True).resolve(written, reader)
-    return _Planner(reader).plan(action, written, reader)
+    if not judged.overflows:
+        try:
+            written = apply_aliases(writer, reader)
+            action = Resolver(whole=True).resolve(written, reader)
+            return _Planner(reader).plan(action, written, reader)
+        except (AvroParseError, UnusableDefaultError):
+            pass  # it stands in what was judged
+    first = judged.reasons[0]
+    fail = Fail(reason=Reason(first.path, first.message), path=first.path)
+    return Plan(top=Group(fail), steps=(fail,))
 
 
 _Pair = tuple[int, int | None]

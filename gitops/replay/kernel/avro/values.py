@@ -57,8 +57,7 @@ def default_value(schema: Schema, default: Any) -> Any:  # noqa: ANN401 - JSON i
                 for field in schema.all_fields
             }
         case Array():
-            items = default.values() if isinstance(default, dict) else default
-            return [default_value(schema.items, item) for item in items or ()]
+            return [default_value(schema.items, item) for item in _items_of(default)]
         case Map():
             members = default.items() if isinstance(default, dict) else ()
             return {name: default_value(schema.values, value) for name, value in members}
@@ -68,6 +67,13 @@ def default_value(schema: Schema, default: Any) -> Any:  # noqa: ANN401 - JSON i
             return default.encode("latin-1", "replace")[: schema.size].ljust(schema.size, b"\0")
         case _:
             return _of_primitive(schema.kind, default)
+
+
+def _items_of(default: Any) -> list[Any]:  # noqa: ANN401 - JSON
+    """What Java finds in it: the members of an object too, and nothing in a scalar."""
+    if isinstance(default, dict):
+        return list(default.values())
+    return default if isinstance(default, list) else []
 
 
 def _of_union(union: Union, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out

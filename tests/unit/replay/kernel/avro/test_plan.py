@@ -100,6 +100,22 @@ def test_a_pair_that_is_compatible_fails_at_no_other_point() -> None:
             record(field("a", "R")),
             Reason("", "a record contains itself directly, which Avro for Java cannot resolve"),
         ),
+        (
+            record(field("a", "int"), field("b", "int")),
+            record(field("a", "int", aliases=["b"])),
+            Reason(
+                "",
+                "with the reader's aliases the writer is no valid schema: "
+                "the aliases give two fields of R the same name",
+            ),
+        ),
+        (
+            record(),
+            record(field("a", KIND, default="Z")),
+            Reason(
+                "a", "the default of reader field 'a' cannot be used: 'Z' is not a symbol of Kind"
+            ),
+        ),
     ],
 )
 def test_a_pair_that_cannot_be_resolved_fails_every_row(

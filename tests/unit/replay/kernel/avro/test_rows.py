@@ -91,6 +91,13 @@ def test_a_record_has_the_readers_order_names_and_defaults() -> None:
     }
 
 
+@pytest.mark.parametrize(("default", "value"), [(0, []), ({"k": [1]}, [[1]]), ([2, []], [[], []])])
+def test_a_default_that_is_no_list_is_what_java_makes_of_it(default: object, value: object) -> None:
+    kind = {"type": "array", "items": {"type": "array", "items": "int"}}
+
+    assert reader_of(record(), record(field("a", kind, default=default))).read(b"") == {"a": value}
+
+
 def test_a_default_is_made_anew_for_each_row() -> None:
     reader = reader_of(
         record(), record(field("all", {"type": "array", "items": "int"}, default=[]))
