@@ -1,0 +1,131 @@
+"""A column of JSON payloads: msgspec for those that it can tell, one by one for the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import pyarrow
+
+from gitops.compatibility.avro.json_text import MAX_DEPTH, MAX_NUMBER_LENGTH
+from gitops.replay.kernel.columns import Column, as_binary, column
+from gitops.replay.kernel.jackson.members import count_members
+from gitops.replay.kernel.jackson.parsing import LIMITS
+from gitops.replay.kernel.jackson.plan import Node
+from gitops.replay.kernel.jackson.reading import read
+from gitops.replay.kernel.jackson.shapes import Counts, DoubtError, Shape
+from gitops.replay.kernel.jackson.shaping import shape_of
+from gitops.replay.kernel.verdicts import Verdicts
+from gitops.replay.kernel.walk import Unreadable, Walk
+
+_TOGETHER: Final = 2048
+_FEW: Final = 8
+
+
+class JsonKernel:
+    """Reads JSON by a plan."""
+
+    def __init__(self, plan: Node) -> None:
+        self._plan = plan
+        self._shape = shape_of(plan)
+        self._decode = msgspec.json.Decoder(self._shape.type).decode
+
+    def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
+        """Verdicts and counts."""
+        rows = column(as_binary(payloads))
+        return _Batch(self._plan, rows).walk(self._decode, self._shape)
+
+    def read(self, payload: bytes) -> Any:  # noqa: ANN401 - any value that a schema can say
+        """The value as the reader sees it; raises Unreadable."""
+        return read(self._plan, payload)[0]
+
+
+class _Decoded(NamedTuple):
+    """Values, their rows, and the members of all rows before each one."""
+
+    values: list[Any]
+    at: list[int]
+    members: list[int]
+
+
+class _Batch:
+    """One column on its way: rows that were decoded, and those that are read `slowly`."""
+
+    def __init__(self, plan: Node, rows: Column) -> None:
+        self._plan = plan
+        self._payloads = _slices(rows)
+        self._members = count_members(rows)
+        self._slowly: list[int] = []
+        self._counts: Counts = Counter()
+
+    def walk(self, decode: Any, shape: Shape) -> Walk:  # noqa: ANN401 - a Decoder's method
+        """Verdicts and counts."""
+        decoded = self._decoded(decode)
+        for start in range(0, len(decoded.at), _TOGETHER):
+            self._count(shape, decoded, start, min(start + _TOGETHER, len(decoded.at)))
+        verdicts = Verdicts(len(self._payloads))
+        for row in sorted(self._slowly):
+            try:
+                self._counts.update(read(self._plan, self._payloads[row])[1])
+            except Unreadable as unreadable:
+                verdicts.stop(row, unreadable.reason)
+        return verdicts.walk(self._counts)
+
+    def _decoded(self, decode: Any) -> _Decoded:  # noqa: ANN401 - a Decoder's method
+        values: list[Any] = []
+        at: list[int] = []
+        for row, payload in enumerate(self._payloads):
+            try:
+                value = decode(payload)
+            except (msgspec.MsgspecError, ValueError, RecursionError):
+                self._slowly.append(row)
+                continue
+            if len(payload) > MAX_NUMBER_LENGTH and _may_be_limited(payload):
+                self._slowly.append(row)
+                continue
+            values.append(value)
+            at.append(row)
+        return _Decoded(values, at, list(accumulate(self._members[at].tolist(), initial=0)))
+
+    def _count(self, shape: Shape, decoded: _Decoded, start: int, end: int) -> None:
+        """Those in doubt are looked at in halves, until few are left to be read one by one."""
+        counts: Counts = Counter()
+        members = decoded.members[end] - decoded.members[start]
+        try:
+            if shape.count(decoded.values[start:end], counts) == members:
+                self._counts.update(counts)
+                return
+        except DoubtError:
+            pass
+        if end - start <= _FEW:
+            self._slowly += decoded.at[start:end]
+            return
+        middle = (start + end) // 2
+        self._count(shape, decoded, start, middle)
+        self._count(shape, decoded, middle, end)
+
+
+def _slices(rows: Column) -> list[bytes]:
+    if not len(rows.starts):
+        return []
+    first = int(rows.starts[0])
+    data = rows.data[first : int(rows.ends[-1])].tobytes()
+    starts, ends = (rows.starts - first).tolist(), (rows.ends - first).tolist()
+    return [data[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def _may_be_limited(payload: bytes) -> bool:
+    """Whether Jackson may refuse it for its depth, or for a number that is too long."""
+    if payload.count(b"[") + payload.count(b"{") > MAX_DEPTH:
+        return True
+    half = MAX_NUMBER_LENGTH // 2  # so many digits in a row hold two of the bytes looked at
+    sampled = payload[::half]
+    if not any(one.isdigit() and two.isdigit() for one, two in _neighbours(sampled)):
+        return False
+    return LIMITS.search(payload) is not None
+
+
+def _neighbours(sampled: bytes) -> list[tuple[bytes, bytes]]:
+    return [(sampled[at : at + 1], sampled[at + 1 : at + 2]) for at in range(len(sampled) - 1)]

@@ -1,0 +1,157 @@
+"""From two definitions to a plan."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gitops.compatibility.avro.resolution import PROMOTIONS
+from gitops.compatibility.avro.schema import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Primitive,
+    Record,
+    Schema,
+    Union,
+    branch_name,
+)
+from gitops.replay.kernel.jackson.plan import (
+    Anything,
+    Entries,
+    Items,
+    Leaf,
+    Member,
+    Members,
+    Node,
+    OneOf,
+    Symbols,
+    takes_null,
+)
+from gitops.replay.kernel.jackson.scalars import scalar
+from gitops.replay.kernel.verdicts import under
+from gitops.replay.kernel.walk import Counted, What
+
+_ROUNDED: Final = {"float": ("int", "long", "double"), "double": ("int", "long")}
+"""Reader's kind → writer's kinds of which it cannot hold each number."""
+
+
+def pair(writer: Schema, reader: Schema) -> Node:
+    """The plan of a reader, whose writer tells what is dropped, promoted, or left out as null."""
+    return _Pairing().node(writer, reader, "")
+
+
+class _Pairing:
+    def __init__(self) -> None:
+        self._within: dict[tuple[int, int], Members] = {}
+
+    def node(self, writer: Schema | None, reader: Schema, path: str) -> Node:
+        match reader:
+            case Union():
+                return self._union(writer, reader, path)
+            case Record():
+                return self._record(_of_kind(writer, reader), reader, path)
+            case Array():
+                written = _of_kind(writer, reader)
+                items = written.items if isinstance(written, Array) else None
+                return Items(path=path, item=self.node(items, reader.items, f"{path}[]"))
+            case Map():
+                written = _of_kind(writer, reader)
+                values = written.values if isinstance(written, Map) else None
+                return Entries(path=path, value=self.node(values, reader.values, f"{path}{{}}"))
+            case Enum():
+                counted = {s: Counted(path, What.SYMBOL, s) for s in reader.symbols}
+                return Symbols(path=path, counted=counted)
+            case Fixed() | Primitive():
+                return _leaf(_of_kind(writer, reader), reader, path)
+
+    def _union(self, writer: Schema | None, reader: Union, path: str) -> Node:
+        return OneOf(
+            path=path,
+            branches=tuple(self.node(writer, branch, path) for branch in reader.branches),
+            names=tuple(map(branch_name, reader.branches)),
+        )
+
+    def _record(self, writer: Schema | None, reader: Record, path: str) -> Node:
+        if not reader.all_fields and reader.name.startswith("java."):
+            return Anything(path=path)
+        pair = (id(writer), id(reader))
+        if pair in self._within:
+            return self._within[pair]
+        node = self._within[pair] = Members(path=path)
+        written = writer.by_name if isinstance(writer, Record) else {}
+        node.members = {
+            field.name: self._member(written.get(field.name), field, under(path, field.name))
+            for field in reader.all_fields
+        }
+        node.dropped = {name: under(path, name) for name in written if name not in reader.by_name}
+        del self._within[pair]
+        return node
+
+    def _member(self, written: Field | None, field: Field, path: str) -> Member:
+        node = self.node(written.type if written else None, field.type, path)
+        absent, default = _where_absent(written, field, node)
+        return Member(name=field.name, node=node, absent=absent, default=default)
+
+
+def _where_absent(written: Field | None, field: Field, node: Node) -> tuple[What | None, Any]:
+    """What a member that is not in the payload stands for."""
+    if takes_null(node) and written is not None and _holds_null(written.type):
+        return What.READ, None
+    if field.has_default:
+        return What.DEFAULTED, natural(field.type, field.default)
+    return (What.DEFAULTED, None) if takes_null(node) else (None, None)
+
+
+def natural(schema: Schema, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
+    """A default of a definition as the value that it stands for; a union's is its first branch's.
+
+    A default that does not fit its type, which a registry may hold, stays as it is.
+    """
+    match schema:
+        case Union() if schema.branches:
+            return natural(schema.branches[0], default)
+        case Record() if isinstance(default, dict):
+            return {
+                field.name: natural(field.type, default.get(field.name, _own(field)))
+                for field in schema.all_fields
+            }
+        case Array() if isinstance(default, list):
+            return [natural(schema.items, item) for item in default]
+        case Map() if isinstance(default, dict):
+            return {name: natural(schema.values, value) for name, value in default.items()}
+        case Fixed() | Primitive(kind="bytes") if isinstance(default, str):
+            return default.encode("latin-1", "replace")
+        case _:
+            return default
+
+
+def _own(field: Field) -> Any:  # noqa: ANN401 - JSON
+    return field.default if field.has_default else None
+
+
+def _holds_null(schema: Schema) -> bool:
+    branches = schema.branches if isinstance(schema, Union) else (schema,)
+    return any(branch.kind == "null" for branch in branches)
+
+
+def _leaf(writer: Schema | None, reader: Primitive | Fixed, path: str) -> Leaf:
+    kind = writer.kind if writer is not None else reader.kind
+    return Leaf(
+        path=path,
+        scalar=scalar(reader),
+        promoted=kind != reader.kind and reader.kind in PROMOTIONS.get(kind, ()),
+        rounds=kind in _ROUNDED.get(reader.kind, ()),
+    )
+
+
+def _of_kind(writer: Schema | None, reader: Schema) -> Schema | None:
+    """What the writer wrote that the reader's type takes: of its kind, else what is promoted."""
+    written = writer.branches if isinstance(writer, Union) else (writer,)
+    kinds = [branch for branch in written if branch is not None]
+    same = [branch for branch in kinds if branch.kind == reader.kind]
+    named = [branch for branch in same if branch_name(branch) == branch_name(reader)]
+    promoted = [b for b in kinds if reader.kind in PROMOTIONS.get(b.kind, ())]
+    rounded = [b for b in kinds if b.kind in _ROUNDED.get(reader.kind, ())]
+    return next(iter([*named, *same, *promoted, *rounded]), None)

@@ -1,0 +1,164 @@
+"""One payload, slowly: its value as the reader sees it, and what was counted on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from gitops.replay.kernel.jackson.parsing import Pairs, parse
+from gitops.replay.kernel.jackson.plan import (
+    Anything,
+    Entries,
+    Items,
+    Leaf,
+    Member,
+    Members,
+    Node,
+    OneOf,
+    Symbols,
+)
+from gitops.replay.kernel.jackson.rounding import is_rounded
+from gitops.replay.kernel.jackson.scalars import MisfitError, described
+from gitops.replay.kernel.verdicts import under
+from gitops.replay.kernel.walk import Counted, Reason, Unreadable, What
+
+
+def read(node: Node, payload: bytes) -> tuple[Any, list[Counted]]:
+    """The value of a payload, and what there is to count; raises Unreadable."""
+    value = parse(payload)
+    counted: list[Counted] = []
+    try:
+        return take(node, value, counted), counted
+    except RecursionError:
+        reason = Reason("", "nested too deep to be read")
+        raise Unreadable(reason, reason.reason) from None
+
+
+def take(node: Node, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+    """A JSON value as the reader sees it; adds to `counted`, raises Unreadable."""
+    return _TAKERS[type(node)](node, value, counted)
+
+
+def _leaf(node: Leaf, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+    try:
+        taken = node.scalar.take(value)
+    except MisfitError as error:
+        raise _unreadable(node.path, str(error), value) from None
+    counted.append(Counted(node.path, What.READ))
+    if value is None:
+        counted.append(Counted(node.path, What.NULLS))
+        return taken
+    if node.promoted:
+        counted.append(Counted(node.path, What.PROMOTED))
+    if node.rounds and is_rounded(node.scalar.kind, taken):
+        counted.append(Counted(node.path, What.CHANGED))
+    return taken
+
+
+def _symbols(node: Symbols, value: Any, counted: list[Counted]) -> str:  # noqa: ANN401 - JSON
+    if not isinstance(value, str):
+        raise _misfit(node.path, "an enum's symbol", value)
+    symbol = node.counted.get(value)
+    if symbol is None:
+        raise _unreadable(node.path, "the symbol is not in the reader's enum", value)
+    counted += (Counted(node.path, What.READ), symbol)
+    return value
+
+
+def _items(node: Items, value: Any, counted: list[Counted]) -> list[Any]:  # noqa: ANN401 - JSON
+    if not isinstance(value, list):
+        raise _misfit(node.path, "an array", value)
+    counted.append(Counted(node.path, What.READ))
+    return [take(node.item, item, counted) for item in value]
+
+
+def _entries(node: Entries, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    members = _object(node.path, value)
+    counted.append(Counted(node.path, What.READ))
+    return {name: take(node.value, inner, counted) for name, inner in members.items()}
+
+
+def _anything(node: Anything, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+    counted.append(Counted(node.path, What.READ))
+    return value
+
+
+def _one_of(node: OneOf, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+    failed: Unreadable | None = None
+    for branch, name in zip(node.branches, node.names, strict=True):
+        tried: list[Counted] = []
+        try:
+            taken = take(branch, value, tried)
+        except Unreadable as error:
+            failed = failed if name == "null" and failed else error
+            continue
+        counted += tried
+        counted.append(Counted(node.path, What.BRANCH, name))
+        return taken
+    if failed is not None and node.optional is not None:
+        raise failed
+    raise _unreadable(node.path, "no branch of the reader's union takes it", value)
+
+
+def _members(node: Members, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    given = _object(node.path, value)
+    counted.append(Counted(node.path, What.READ))
+    found: dict[str, Any] = {}
+    for name, inner in given.items():
+        member = node.members.get(name)
+        if member is not None:
+            found[name] = take(member.node, inner, counted)
+        else:
+            counted.append(Counted(node.dropped.get(name) or under(node.path, "*"), What.DROPPED))
+    return {
+        name: found[name] if name in found else _absent(member, counted)
+        for name, member in node.members.items()
+    }
+
+
+def _absent(member: Member, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+    node = member.node
+    match member.absent:
+        case None:
+            reason = "it is missing, and the reader has no default for it"
+            raise Unreadable(Reason(node.path, reason), f"{node.path}: {reason}")
+        case What.READ:
+            return take(node, None, counted)
+        case _:
+            counted.append(Counted(node.path, What.DEFAULTED))
+            return member.default
+
+
+def _object(path: str, value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSON
+    if not isinstance(value, dict):
+        raise _misfit(path, "an object", value)
+    if isinstance(value, Pairs) and value.twice is not None:
+        reason = Reason(path, "a member stands twice in the object")
+        raise Unreadable(reason, f"{path or 'the object'} has '{value.twice}' twice")
+    return value
+
+
+def _misfit(path: str, expected: str, value: Any) -> Unreadable:  # noqa: ANN401 - JSON
+    return _unreadable(path, f"expected {expected}, found {described(value)}", value)
+
+
+def _unreadable(path: str, reason: str, value: Any) -> Unreadable:  # noqa: ANN401 - JSON
+    shown = "" if isinstance(value, dict | list) else f": {_shown(value)}"
+    return Unreadable(Reason(path, reason), f"{path or 'the value'}: {reason}{shown}")
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
+    text = "null" if value is None else repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+_LONGEST: Final = 80
+_TAKERS: Final[Mapping[type, Callable[[Any, Any, list[Counted]], Any]]] = {
+    Leaf: _leaf,
+    Symbols: _symbols,
+    Items: _items,
+    Entries: _entries,
+    Anything: _anything,
+    OneOf: _one_of,
+    Members: _members,
+}

@@ -1,0 +1,226 @@
+"""Many values of one place at once: the type that msgspec decodes them to, and their counts.
+
+A shape counts exactly what `reading.take` counts, or raises DoubtError, which sends the rows
+there. It answers how many members of objects it met: fewer than the payload holds, and there is
+a member that stands twice, or one that neither schema knows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final, Protocol
+
+from msgspec import UNSET
+from msgspec.structs import astuple
+
+from gitops.replay.kernel.jackson.plan import Leaf, Member, Node, Symbols
+from gitops.replay.kernel.jackson.reading import take
+from gitops.replay.kernel.jackson.rounding import in_range, rounded
+from gitops.replay.kernel.walk import Counted, Unreadable, What
+
+Counts = Counter[Counted]
+
+
+class DoubtError(Exception):
+    """Not every one of these values is sure to be read."""
+
+
+class Shape(Protocol):
+    """Values of one place; `type` is what msgspec decodes them to."""
+
+    @property
+    def type(self) -> Any:  # noqa: ANN401 - a type or a form of `typing`
+        """For a Decoder."""
+        ...
+
+    def count(self, values: Sequence[Any], counts: Counts) -> int:
+        """Count the values, answer how many members they have; raises DoubtError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeafShape:
+    """Values without parts; those that are not of `plain` are looked at one by one."""
+
+    type: Any
+    node: Leaf
+    plain: tuple[type, ...] = ()
+
+    def count(self, values: Sequence[Any], counts: Counts) -> int:
+        """Numbers may be out of range or rounded."""
+        node, path, total = self.node, self.node.path, len(values)
+        for value in _others(values, self.plain) if self.plain else ():
+            _check(node, value)
+        counts[Counted(path, What.READ)] += total
+        if node.scalar.kind == "null":
+            counts[Counted(path, What.NULLS)] += total
+        if node.promoted:
+            counts[Counted(path, What.PROMOTED)] += total
+        if node.scalar.kind == "float" and not in_range(values):
+            raise DoubtError
+        if node.rounds and (changed := rounded(node.scalar.kind, values)):
+            counts[Counted(path, What.CHANGED)] += changed
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SymbolsShape:
+    """Symbols of an enum."""
+
+    type: Any
+    node: Symbols
+
+    def count(self, values: Sequence[Any], counts: Counts) -> int:
+        """How often each symbol."""
+        counts[Counted(self.node.path, What.READ)] += len(values)
+        for symbol, times in Counter(values).items():
+            counts[self.node.counted[symbol]] += times
+        return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsShape:
+    """Arrays."""
+
+    type: Any
+    path: str
+    item: Shape
+
+    def count(self, values: Sequence[Any], counts: Counts) -> int:
+        """All their items in one."""
+        counts[Counted(self.path, What.READ)] += len(values)
+        items = list(chain.from_iterable(values))
+        return self.item.count(items, counts) if items else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntriesShape:
+    """Maps."""
+
+    type: Any
+    path: str
+    value: Shape
+
+    def count(self, values: Sequence[Any], counts: Counts) -> int:
+        """All their values in one."""
+        counts[Counted(self.path, What.READ)] += len(values)
+        inner = list(chain.from_iterable(map(dict.values, values)))
+        return len(inner) + (self.value.count(inner, counts) if inner else 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionalShape:
+    """A union of null and one other type, called `name`."""
+
+    type: Any
+    path: str
+    other: Shape
+    name: str
+
+    def count(self, values: Sequence[Any], counts: Counts) -> int:
+        """Nulls, then the others."""
+        given = [value for value in values if value is not None]
+        if nulls := len(values) - len(given):
+            for key in (What.READ, What.NULLS):
+                counts[Counted(self.path, key)] += nulls
+            counts[Counted(self.path, What.BRANCH, "null")] += nulls
+        if not given:
+            return 0
+        counts[Counted(self.path, What.BRANCH, self.name)] += len(given)
+        return self.other.count(given, counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LooseShape:
+    """What msgspec has no type for: other unions, a record within itself."""
+
+    node: Node
+    type: Any = Any
+
+    def count(self, values: Sequence[Any], counts: Counts) -> int:
+        """One value after the other."""
+        counted: list[Counted] = []
+        for value in values:
+            _check(self.node, value, counted)
+        counts.update(counted)
+        return sum(map(members_in, values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberShape:
+    """A member of a record; `dropped` is the path of one that only the writer has."""
+
+    shape: Shape | None = None
+    member: Member | None = None
+    dropped: str = ""
+
+    def count(self, values: Sequence[Any], counts: Counts) -> int:
+        """Those that are there, and what stands for those that are not."""
+        given = [value for value in values if value is not UNSET]
+        if self.shape is None:
+            if given:
+                counts[Counted(self.dropped, What.DROPPED)] += len(given)
+            return len(given) + sum(map(members_in, given))
+        if self.member is not None and (absent := len(values) - len(given)):
+            _count_absent(self.member, absent, counts)
+        return len(given) + (self.shape.count(given, counts) if given else 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembersShape:
+    """Records: a Struct of msgspec, whose attributes are `members` in their order."""
+
+    type: Any
+    path: str
+    members: tuple[MemberShape, ...]
+
+    def count(self, values: Sequence[Any], counts: Counts) -> int:
+        """A column for each member."""
+        counts[Counted(self.path, What.READ)] += len(values)
+        columns = zip(*map(astuple, values), strict=True)
+        return sum(
+            member.count(column, counts)
+            for member, column in zip(self.members, columns, strict=False)
+        )
+
+
+_PARTS: Final = (dict, list)
+
+
+def members_in(value: Any) -> int:  # noqa: ANN401 - JSON
+    """How many members the objects in a value have, at every depth."""
+    if not isinstance(value, _PARTS):
+        return 0
+    found, waiting = 0, [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            found += len(one)
+            waiting += [inner for inner in one.values() if isinstance(inner, _PARTS)]
+        else:
+            waiting += [inner for inner in one if isinstance(inner, _PARTS)]
+    return found
+
+
+def _count_absent(member: Member, times: int, counts: Counts) -> None:
+    if member.absent is What.READ:
+        counted: list[Counted] = []
+        take(member.node, None, counted)
+        for one in counted:
+            counts[one] += times
+    else:
+        counts[Counted(member.node.path, What.DEFAULTED)] += times
+
+
+def _others(values: Sequence[Any], plain: tuple[type, ...]) -> list[Any]:
+    return [value for value in values if type(value) not in plain]
+
+
+def _check(node: Node, value: Any, counted: list[Counted] | None = None) -> None:  # noqa: ANN401 - JSON
+    try:
+        take(node, value, [] if counted is None else counted)
+    except (Unreadable, RecursionError):
+        raise DoubtError from None

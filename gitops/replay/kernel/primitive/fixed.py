@@ -1,0 +1,89 @@
+"""Types of a fixed size: numbers, booleans, points in time."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from typing import Any
+
+import numpy
+import pyarrow
+from numpy.typing import NDArray
+
+from gitops.model.schema import SchemaType
+from gitops.replay.kernel.columns import Column, as_binary, column
+from gitops.replay.kernel.primitive.forms import FORMS, Part
+from gitops.replay.kernel.verdicts import Verdicts
+from gitops.replay.kernel.walk import Counted, Reason, Unreadable, Walk, What
+
+
+class Fixed:
+    """A Kernel, a RowReader and a RowWriter of one type; a value of several parts is a tuple.
+
+    Java takes a longer INSTANT or LOCAL_DATE_TIME and looks at its beginning only; here bytes that
+    are left over fail, since nobody who writes the type writes them.
+    """
+
+    def __init__(self, kind: SchemaType) -> None:
+        self._kind = kind
+        self._parts = FORMS[kind]
+        self._struct = struct.Struct(">" + "".join(part.code for part in self._parts))
+
+    def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
+        """Sizes, and the ranges of dates and times."""
+        rows = column(as_binary(payloads))
+        verdicts = Verdicts(len(payloads))
+        for wrong, reason in zip(self._wrong_sizes(rows), self._size_reasons(), strict=True):
+            verdicts.stop_where(wrong, reason)
+        offset = 0
+        for part in self._parts:
+            if part.within is not None:
+                verdicts.stop_where(_outside(rows, verdicts, part, offset), _out_of_range(part))
+            offset += struct.calcsize(f">{part.code}")
+        read = int(verdicts.read.sum())
+        return verdicts.walk(Counter({Counted("", What.READ): read} if read else {}))
+
+    def read(self, payload: bytes) -> Any:  # noqa: ANN401 - a number, a bool, a tuple of numbers
+        """The number, or the numbers in the order in which they are written."""
+        short, long = self._size_reasons()
+        if len(payload) != self._struct.size:
+            size = f"{len(payload)} bytes, where {self._kind.value} has {self._struct.size}"
+            raise Unreadable(short if len(payload) < self._struct.size else long, size)
+        numbers = self._struct.unpack(payload)
+        for part, number in zip(self._parts, numbers, strict=True):
+            if part.within is not None and number not in part.within:
+                reason = _out_of_range(part)
+                raise Unreadable(reason, f"{reason.reason}: {number}")
+        if self._kind is SchemaType.BOOLEAN:
+            return numbers[0] != 0
+        return numbers[0] if len(numbers) == 1 else numbers
+
+    def write(self, value: Any) -> bytes:  # noqa: ANN401 - what `read` answers
+        """The bytes of a value."""
+        try:
+            return self._struct.pack(*(value if isinstance(value, tuple) else (value,)))
+        except (struct.error, OverflowError) as error:
+            reason = Reason("", f"not a value of {self._kind.value}")
+            raise Unreadable(reason, f"{reason.reason}: {error}") from None
+
+    def _wrong_sizes(self, rows: Column) -> tuple[NDArray[numpy.bool_], NDArray[numpy.bool_]]:
+        return rows.lengths < self._struct.size, rows.lengths > self._struct.size
+
+    def _size_reasons(self) -> tuple[Reason, Reason]:
+        size = f"{self._kind.value} has {self._struct.size}"
+        return Reason("", f"too short: {size} bytes"), Reason("", f"bytes left over: {size}")
+
+
+def _outside(rows: Column, verdicts: Verdicts, part: Part, offset: int) -> NDArray[numpy.bool_]:
+    """Which rows hold a number that Java refuses; only rows of the right size are looked at."""
+    failing = numpy.zeros(len(rows.starts), numpy.bool_)
+    whole = numpy.flatnonzero(verdicts.read)
+    places = rows.starts[whole, None] + (offset + numpy.arange(8))
+    numbers = rows.data[places].view(">i8").ravel().astype(numpy.int64)
+    within = part.within or range(0)
+    failing[whole] = (numbers < within.start) | (numbers >= within.stop)
+    return failing
+
+
+def _out_of_range(part: Part) -> Reason:
+    return Reason("", f"the {part.name} is out of range")
