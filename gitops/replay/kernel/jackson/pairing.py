@@ -36,6 +36,10 @@ from gitops.replay.kernel.walk import Counted, What
 _ROUNDED: Final = {"float": ("int", "long", "double"), "double": ("int", "long")}
 """Reader's kind → writer's kinds of which it cannot hold each number."""
 
+_MANY: Final = 20_000
+"""Nodes after which a record that was met before keeps the paths that it had there: records that
+hold each other twice each would have paths without end."""
+
 
 def pair(writer: Schema, reader: Schema) -> Node:
     """The plan of a reader, whose writer tells what is dropped, promoted, or left out as null."""
@@ -45,8 +49,12 @@ def pair(writer: Schema, reader: Schema) -> Node:
 class _Pairing:
     def __init__(self) -> None:
         self._within: dict[tuple[int, int], Members] = {}
+        self._made: dict[tuple[int, int], Members] = {}
+        self._nodes = 0
 
     def node(self, writer: Schema | None, reader: Schema, path: str) -> Node:
+        """The node of a place; a record within itself has the paths that it has outside."""
+        self._nodes += 1
         match reader:
             case Union():
                 return self._union(writer, reader, path)
@@ -61,8 +69,7 @@ class _Pairing:
                 values = written.values if isinstance(written, Map) else None
                 return Entries(path=path, value=self.node(values, reader.values, f"{path}{{}}"))
             case Enum():
-                counted = {s: Counted(path, What.SYMBOL, s) for s in reader.symbols}
-                return Symbols(path=path, counted=counted)
+                return _symbols(_of_kind(writer, reader), reader, path)
             case Fixed() | Primitive():
                 return _leaf(_of_kind(writer, reader), reader, path)
 
@@ -77,9 +84,10 @@ class _Pairing:
         if not reader.all_fields and reader.name.startswith("java."):
             return Anything(path=path)
         pair = (id(writer), id(reader))
-        if pair in self._within:
-            return self._within[pair]
-        node = self._within[pair] = Members(path=path)
+        known = (self._within if self._nodes < _MANY else self._made).get(pair)
+        if known is not None:
+            return known
+        node = self._within[pair] = self._made[pair] = Members(path=path)
         written = writer.by_name if isinstance(writer, Record) else {}
         node.members = {
             field.name: self._member(written.get(field.name), field, under(path, field.name))
@@ -134,6 +142,14 @@ def _own(field: Field) -> Any:  # noqa: ANN401 - JSON
 def _holds_null(schema: Schema) -> bool:
     branches = schema.branches if isinstance(schema, Union) else (schema,)
     return any(branch.kind == "null" for branch in branches)
+
+
+def _symbols(writer: Schema | None, reader: Enum, path: str) -> Symbols:
+    return Symbols(
+        path=path,
+        counted={symbol: Counted(path, What.SYMBOL, symbol) for symbol in reader.symbols},
+        written=frozenset(writer.symbols if isinstance(writer, Enum) else ()),
+    )
 
 
 def _leaf(writer: Schema | None, reader: Primitive | Fixed, path: str) -> Leaf:

@@ -25,10 +25,11 @@ class Leaf:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Symbols:
-    """An enum; `counted` are the keys of its symbols."""
+    """An enum; `counted` are the keys of its symbols, `written` the writer's symbols."""
 
     path: str
     counted: Mapping[str, Counted]
+    written: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -60,7 +60,8 @@ def _symbols(node: Symbols, value: Any, counted: list[Counted]) -> str:  # noqa:
         raise _misfit(node.path, "an enum's symbol", value)
     symbol = node.counted.get(value)
     if symbol is None:
-        raise _unreadable(node.path, "the symbol is not in the reader's enum", value)
+        named = value if value in node.written else "a symbol that the writer's lacks too"
+        raise _unreadable(node.path, f"the reader's enum does not have {named}", value)
     counted += (Counted(node.path, What.READ), symbol)
     return value
 

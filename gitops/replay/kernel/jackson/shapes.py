@@ -146,7 +146,7 @@ class LooseShape:
         for value in values:
             _check(self.node, value, counted)
         counts.update(counted)
-        return sum(map(members_in, values))
+        return _members_in_all(values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,14 +159,17 @@ class MemberShape:
 
     def count(self, values: Sequence[Any], counts: Counts) -> int:
         """Those that are there, and what stands for those that are not."""
+        member, shape = self.member, self.shape
+        if shape is not None and member is not None and member.absent is None:
+            return len(values) + shape.count(values, counts)
         given = [value for value in values if value is not UNSET]
-        if self.shape is None:
+        if shape is None:
             if given:
                 counts[Counted(self.dropped, What.DROPPED)] += len(given)
-            return len(given) + sum(map(members_in, given))
-        if self.member is not None and (absent := len(values) - len(given)):
-            _count_absent(self.member, absent, counts)
-        return len(given) + (self.shape.count(given, counts) if given else 0)
+            return len(given) + _members_in_all(given)
+        if member is not None and (absent := len(values) - len(given)):
+            _count_absent(member, absent, counts)
+        return len(given) + (shape.count(given, counts) if given else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +191,12 @@ class MembersShape:
 
 
 _PARTS: Final = (dict, list)
+
+
+def _members_in_all(values: Sequence[Any]) -> int:
+    if set(map(type, values)).isdisjoint(_PARTS):
+        return 0
+    return sum(map(members_in, values))
 
 
 def members_in(value: Any) -> int:  # noqa: ANN401 - JSON

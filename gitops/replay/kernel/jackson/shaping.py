@@ -50,6 +50,7 @@ def shape_of(node: Node) -> Shape:
 class _Shaping:
     def __init__(self) -> None:
         self._within: set[int] = set()
+        self._made: dict[int, Shape] = {}
 
     def shape(self, node: Node) -> Shape:
         match node:
@@ -81,6 +82,12 @@ class _Shaping:
         return OptionalShape(type=shape.type | None, path=node.path, other=shape, name=name)
 
     def _members(self, node: Members) -> Shape:
+        made = self._made.get(id(node))
+        if made is None:
+            made = self._made[id(node)] = self._record(node)
+        return made
+
+    def _record(self, node: Members) -> Shape:
         self._within.add(id(node))
         shapes = [self._member(member) for member in node.members.values()]
         shapes += [MemberShape(dropped=path) for path in node.dropped.values()]
