@@ -18,6 +18,7 @@ from gitops.compatibility.avro.schema import (
     branch_name,
 )
 from gitops.replay.kernel.jackson.plan import (
+    Again,
     Anything,
     Entries,
     Items,
@@ -53,7 +54,7 @@ class _Pairing:
         self._nodes = 0
 
     def node(self, writer: Schema | None, reader: Schema, path: str) -> Node:
-        """The node of a place; a record within itself has the paths that it has outside."""
+        """The node of a place."""
         self._nodes += 1
         match reader:
             case Union():
@@ -86,7 +87,7 @@ class _Pairing:
         pair = (id(writer), id(reader))
         known = (self._within if self._nodes < _MANY else self._made).get(pair)
         if known is not None:
-            return known
+            return Again(path=path, record=known)
         node = self._within[pair] = self._made[pair] = Members(path=path)
         written = writer.by_name if isinstance(writer, Record) else {}
         node.members = {

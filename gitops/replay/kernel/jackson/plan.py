@@ -87,17 +87,22 @@ class Member:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Members:
-    """A record; `dropped` are the paths of members that only the writer has.
-
-    A record in itself is the same node again, so that paths stay finite.
-    """
+    """A record; `dropped` are the paths of members that only the writer has."""
 
     path: str
     members: Mapping[str, Member] = field(default_factory=dict)
     dropped: Mapping[str, str] = field(default_factory=dict)
 
 
-Node = Leaf | Symbols | Items | Entries | OneOf | Anything | Members
+@dataclass(slots=True, eq=False, kw_only=True)
+class Again:
+    """A record within itself: its members keep the paths that they have outside."""
+
+    path: str
+    record: Members
+
+
+Node = Again | Leaf | Symbols | Items | Entries | OneOf | Anything | Members
 
 
 def takes_null(node: Node) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gitops.replay.kernel.jackson.parsing import Pairs, parse
 from gitops.replay.kernel.jackson.plan import (
+    Again,
     Anything,
     Entries,
     Items,
@@ -102,8 +103,17 @@ def _one_of(node: OneOf, value: Any, counted: list[Counted]) -> Any:  # noqa: AN
 
 
 def _members(node: Members, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    given = _object(node.path, value)
     counted.append(Counted(node.path, What.READ))
+    return _record(node, node.path, value, counted)
+
+
+def _again(node: Again, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    counted.append(Counted(node.path, What.READ))
+    return _record(node.record, node.path, value, counted)
+
+
+def _record(node: Members, path: str, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    given = _object(path, value)
     found: dict[str, Any] = {}
     for name, inner in given.items():
         member = node.members.get(name)
@@ -155,6 +165,7 @@ def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
 
 _LONGEST: Final = 80
 _TAKERS: Final[Mapping[type, Callable[[Any, Any, list[Counted]], Any]]] = {
+    Again: _again,
     Leaf: _leaf,
     Symbols: _symbols,
     Items: _items,

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta
 
 from gitops.replay.kernel.jackson.plan import (
+    Again,
     Anything,
     Entries,
     Items,
@@ -44,62 +45,48 @@ _NUMBERS: Final = frozenset({"float", "double"})
 
 def shape_of(node: Node) -> Shape:
     """The shape of a plan."""
-    return _Shaping().shape(node)
-
-
-class _Shaping:
-    def __init__(self) -> None:
-        self._within: set[int] = set()
-        self._made: dict[int, Shape] = {}
-
-    def shape(self, node: Node) -> Shape:
-        match node:
-            case Leaf():
-                return _leaf(node)
-            case Symbols() if node.counted:
-                return SymbolsShape(type=Literal[tuple(node.counted)], node=node)
-            case Items():
-                item = self.shape(node.item)
-                return ItemsShape(type=list[item.type], path=node.path, item=item)  # type: ignore[name-defined]
-            case Entries():
-                value = self.shape(node.value)
-                return EntriesShape(type=dict[str, value.type], path=node.path, value=value)  # type: ignore[name-defined]
-            case OneOf():
-                return self._one_of(node)
-            case Members() if id(node) not in self._within:
-                return self._members(node)
-            case Anything() | Members() | Symbols():
-                return LooseShape(node=node)
-
-    def _one_of(self, node: OneOf) -> Shape:
-        other = node.optional
-        if other is None or isinstance(other, OneOf):
+    match node:
+        case Leaf():
+            return _leaf(node)
+        case Symbols() if node.counted:
+            return SymbolsShape(type=Literal[tuple(node.counted)], node=node)
+        case Items():
+            item = shape_of(node.item)
+            return ItemsShape(type=list[item.type], path=node.path, item=item)  # type: ignore[name-defined]
+        case Entries():
+            value = shape_of(node.value)
+            return EntriesShape(type=dict[str, value.type], path=node.path, value=value)  # type: ignore[name-defined]
+        case OneOf():
+            return _one_of(node)
+        case Members():
+            return _members(node)
+        case Again() | Anything() | Symbols():
             return LooseShape(node=node)
-        shape = self.shape(other)
-        name = node.names[node.branches.index(other)]
-        if isinstance(shape, LooseShape):
-            return LooseShape(node=node)
-        return OptionalShape(type=shape.type | None, path=node.path, other=shape, name=name)
 
-    def _members(self, node: Members) -> Shape:
-        made = self._made.get(id(node))
-        if made is None:
-            made = self._made[id(node)] = self._record(node)
-        return made
 
-    def _record(self, node: Members) -> Shape:
-        self._within.add(id(node))
-        shapes = [self._member(member) for member in node.members.values()]
-        shapes += [MemberShape(dropped=path) for path in node.dropped.values()]
-        self._within.discard(id(node))
-        names = [*node.members, *node.dropped]
-        fields = [_field(f"f{at}", shape) for at, shape in enumerate(shapes)]
-        renamed = {f"f{at}": name for at, name in enumerate(names)}
-        struct = msgspec.defstruct("Row", fields, rename=renamed, kw_only=True, gc=False)
-        return MembersShape(type=struct, path=node.path, members=tuple(shapes))
+def _one_of(node: OneOf) -> Shape:
+    other = node.optional
+    if other is None or isinstance(other, OneOf):
+        return LooseShape(node=node)
+    shape = shape_of(other)
+    name = node.names[node.branches.index(other)]
+    if isinstance(shape, LooseShape):
+        return LooseShape(node=node)
+    return OptionalShape(type=shape.type | None, path=node.path, other=shape, name=name)
 
-    def _member(self, member: Member) -> MemberShape:
-        return MemberShape(shape=self.shape(member.node), member=member)
+
+def _members(node: Members) -> Shape:
+    shapes = [_member(member) for member in node.members.values()]
+    shapes += [MemberShape(dropped=path) for path in node.dropped.values()]
+    names = [*node.members, *node.dropped]
+    fields = [_field(f"f{at}", shape) for at, shape in enumerate(shapes)]
+    renamed = {f"f{at}": name for at, name in enumerate(names)}
+    struct = msgspec.defstruct("Row", fields, rename=renamed, kw_only=True, gc=False)
+    return MembersShape(type=struct, path=node.path, members=tuple(shapes))
+
+
+def _member(member: Member) -> MemberShape:
+    return MemberShape(shape=shape_of(member.node), member=member)
 
 
 def _field(name: str, member: MemberShape) -> Any:  # noqa: ANN401 - what defstruct takes

@@ -1,0 +1,36 @@
+"""A KEY_VALUE definition: its halves, and how its messages carry the key."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitops.compatibility import key_value
+from gitops.compatibility.payload import PayloadError, to_info, to_stored
+from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
+from gitops.replay.kernel.definition import DefinitionError
+
+_ENCODING: Final = "kv.encoding.type"
+
+
+def halves_of(info: SchemaInfo) -> tuple[SchemaInfo, SchemaInfo]:
+    """The schemas of key and value; raises DefinitionError."""
+    try:
+        key, value = map(to_info, key_value.split(to_stored(info)))
+    except (PayloadError, key_value.UndecodableError) as error:
+        raise DefinitionError(f"the KEY_VALUE definition is not valid: {error}") from None
+    for half in (key, value):
+        if half.type is SchemaType.KEY_VALUE:
+            raise DefinitionError("a half of a KEY_VALUE schema cannot be KEY_VALUE itself")
+    return key, value
+
+
+def encoding_of(info: SchemaInfo) -> KeyValueEncodingType:
+    """Where the key of its messages is: INLINE unless its properties say SEPARATED."""
+    named = info.properties.get(_ENCODING, "")
+    separated = KeyValueEncodingType.SEPARATED
+    return separated if named == separated.value else KeyValueEncodingType.INLINE
+
+
+def is_separated(info: SchemaInfo) -> bool:
+    """Whether the key of a message is its message key, so that `pairs.join` makes its payload."""
+    return info.type is SchemaType.KEY_VALUE and encoding_of(info) is KeyValueEncodingType.SEPARATED

@@ -1,0 +1,132 @@
+"""Pairs, each half read by the kernel of its own type."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy
+import pyarrow
+
+from gitops.replay.kernel.key_value import pairs
+from gitops.replay.kernel.verdicts import Verdicts, under
+from gitops.replay.kernel.walk import (
+    READ,
+    Counted,
+    Kernel,
+    Reason,
+    RowReader,
+    RowWriter,
+    Unreadable,
+    Walk,
+    What,
+)
+
+HALVES: Final = ("key", "value")
+_LENGTH: Final = struct.Struct(">i")
+
+
+class PairKernel:
+    """Walks payloads as `pairs` has them; paths begin with `key` or `value`."""
+
+    def __init__(self, key: Kernel, value: Kernel) -> None:
+        self._kernels = (key, value)
+
+    def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
+        """A row whose key cannot be read fails for that, whatever its value."""
+        verdicts = Verdicts(len(payloads))
+        halves = pairs.split(payloads, verdicts)
+        walks = [
+            kernel.walk(half.payloads) for kernel, half in zip(self._kernels, halves, strict=True)
+        ]
+        for name, half, walk in zip(HALVES, halves, walks, strict=True):
+            verdicts.stop_as(half.rows, walk, name)
+        counts: Counter[Counted] = Counter()
+        for name, kernel, half, walk in zip(HALVES, self._kernels, halves, walks, strict=True):
+            _count(name, half, _of_read(kernel, half, walk, verdicts), verdicts, counts)
+        return verdicts.walk(counts)
+
+
+class PairReader:
+    """Reads single pairs as `{"key": …, "value": …}`; a half that is null is None."""
+
+    def __init__(self, key: RowReader, value: RowReader) -> None:
+        self._readers = dict(zip(HALVES, (key, value), strict=True))
+
+    def read(self, payload: bytes) -> dict[str, Any]:
+        """Raises Unreadable."""
+        halves = _split(payload)
+        return {name: self._half(name, half) for name, half in halves.items()}
+
+    def _half(self, name: str, half: bytes | None) -> Any:  # noqa: ANN401 - any value
+        if half is None:
+            return None
+        try:
+            return self._readers[name].read(half)
+        except Unreadable as unreadable:
+            reason = Reason(under(name, unreadable.reason.path), unreadable.reason.reason)
+            raise Unreadable(reason, f"{name}: {unreadable.message}") from None
+
+
+class PairWriter:
+    """Writes what PairReader answered."""
+
+    def __init__(self, key: RowWriter, value: RowWriter) -> None:
+        self._writers = dict(zip(HALVES, (key, value), strict=True))
+
+    def write(self, value: Mapping[str, Any]) -> bytes:
+        """The payload as `pairs` has it; raises Unreadable."""
+        key, other = (
+            None if value[name] is None else self._writers[name].write(value[name])
+            for name in HALVES
+        )
+        return pairs.join_one(key, other)
+
+
+def _of_read(kernel: Kernel, half: pairs.Half, walk: Walk, verdicts: Verdicts) -> Counter[Counted]:
+    """What a half counted, less what it counted in rows whose other half cannot be read."""
+    read = walk.verdicts == READ
+    spoilt = numpy.flatnonzero(read & ~verdicts.read[half.rows])
+    counts = Counter(walk.counts)
+    if len(spoilt):
+        counts.subtract(kernel.walk(half.payloads.take(pyarrow.array(spoilt))).counts)
+    return +counts
+
+
+def _count(
+    name: str,
+    half: pairs.Half,
+    counted: Counter[Counted],
+    verdicts: Verdicts,
+    counts: Counter[Counted],
+) -> None:
+    for key, number in counted.items():
+        counts[key._replace(path=under(name, key.path))] += number
+    if nulls := int(verdicts.read[half.nulls].sum()):
+        counts[Counted(name, What.READ)] += nulls
+        counts[Counted(name, What.NULLS)] += nulls
+
+
+def _split(payload: bytes) -> dict[str, bytes | None]:
+    halves: dict[str, bytes | None] = {}
+    at = 0
+    for name in HALVES:
+        if at + _LENGTH.size > len(payload):
+            raise _broken(Reason(name, pairs.NO_LENGTH), at)
+        (length,) = _LENGTH.unpack_from(payload, at)
+        start = at + _LENGTH.size
+        if length < -1:
+            raise _broken(Reason(name, pairs.NEGATIVE), at)
+        if start + length > len(payload):
+            raise _broken(Reason(name, pairs.TOO_LONG), at)
+        at = start + max(length, 0)
+        halves[name] = None if length < 0 else payload[start:at]
+    if at < len(payload):
+        raise _broken(pairs.LEFT, at)
+    return halves
+
+
+def _broken(reason: Reason, at: int) -> Unreadable:
+    return Unreadable(reason, f"{reason.path or 'the pair'}: {reason.reason}, at byte {at}")
