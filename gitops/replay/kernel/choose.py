@@ -1,15 +1,23 @@
-"""The kernel, the row reader and the row writer for each type of schema."""
+"""The kernel, the row reader and the row writer for each type of schema.
+
+Payloads of KEY_VALUE messages whose encoding is SEPARATED are those that `key_value.pairs.join`
+makes of message keys and payloads.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.definition import DefinitionError
+from gitops.replay.kernel.avro.kernel import avro_kernel, avro_row_reader
+from gitops.replay.kernel.avro.writing import AvroRowWriter
+from gitops.replay.kernel.definition import DefinitionError, avro_form
 from gitops.replay.kernel.jackson import definition as json_definition
 from gitops.replay.kernel.jackson.kernel import JsonKernel
 from gitops.replay.kernel.jackson.pairing import pair
 from gitops.replay.kernel.jackson.writing import JsonWriter
+from gitops.replay.kernel.key_value.halves import encoding_of, halves_of
+from gitops.replay.kernel.key_value.kernel import PairKernel, PairReader, PairWriter
 from gitops.replay.kernel.mismatch import Mismatch
 from gitops.replay.kernel.primitive.fixed import Fixed
 from gitops.replay.kernel.primitive.forms import FORMS, MILLISECONDS, OPAQUE, PRIMITIVES
@@ -22,12 +30,36 @@ _TEXTS: Final = OPAQUE | {SchemaType.STRING, SchemaType.JSON}
 
 def kernel_for(writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
     """What reads the messages of `writer` with `reader`; raises DefinitionError."""
-    return _of(writer, reader)
+    mismatch = _mismatch(writer, reader)
+    if mismatch is not None:
+        return mismatch
+    writer = _known(writer, reader)
+    match reader.type:
+        case SchemaType.AVRO:
+            return avro_kernel(avro_form(writer), avro_form(reader))
+        case SchemaType.KEY_VALUE:
+            return PairKernel(*map(kernel_for, halves_of(writer), halves_of(reader)))
+        case SchemaType.JSON:
+            return _json(writer, reader)
+        case _:
+            return _primitive(reader.type)
 
 
 def row_reader_for(writer: SchemaInfo, reader: SchemaInfo) -> RowReader:
     """What reads one message, slowly, and answers what it holds; raises DefinitionError."""
-    return _of(writer, reader)
+    mismatch = _mismatch(writer, reader)
+    if mismatch is not None:
+        return mismatch
+    writer = _known(writer, reader)
+    match reader.type:
+        case SchemaType.AVRO:
+            return avro_row_reader(avro_form(writer), avro_form(reader))
+        case SchemaType.KEY_VALUE:
+            return PairReader(*map(row_reader_for, halves_of(writer), halves_of(reader)))
+        case SchemaType.JSON:
+            return _json(writer, reader)
+        case _:
+            return _primitive(reader.type)
 
 
 def row_writer_for(schema: SchemaInfo) -> RowWriter:
@@ -35,35 +67,48 @@ def row_writer_for(schema: SchemaInfo) -> RowWriter:
 
     Raises DefinitionError.
     """
-    if schema.type is SchemaType.JSON:
-        return JsonWriter(json_definition.schema_of(schema))
-    return _primitive(schema.type)
+    match schema.type:
+        case SchemaType.AVRO:
+            return AvroRowWriter(avro_form(schema))
+        case SchemaType.KEY_VALUE:
+            return PairWriter(*map(row_writer_for, halves_of(schema)))
+        case SchemaType.JSON:
+            return JsonWriter(json_definition.schema_of(schema))
+        case _:
+            return _primitive(schema.type)
 
 
-def _of(writer: SchemaInfo, reader: SchemaInfo) -> Fixed | Text | Opaque | JsonKernel | Mismatch:
-    """What does both; a message of no schema is read by the reader's alone."""
-    if reader.type in OPAQUE:
-        return Opaque()
+def _mismatch(writer: SchemaInfo, reader: SchemaInfo) -> Mismatch | None:
+    """Why no message can be read, whatever it holds."""
     if not _reads(writer.type, reader.type):
-        reason = f"the reader takes {reader.type.value}, and the message is {writer.type.value}"
-        return Mismatch(reason)
-    if reader.type is SchemaType.JSON:
-        written = writer if writer.type is SchemaType.JSON else reader
-        return JsonKernel(
-            pair(json_definition.schema_of(written), json_definition.schema_of(reader))
+        return Mismatch(
+            f"the reader takes {reader.type.value}, and the message is {writer.type.value}"
         )
-    return _primitive(reader.type)
+    if writer.type is reader.type is SchemaType.KEY_VALUE:
+        takes, has = encoding_of(reader), encoding_of(writer)
+        if takes is not has:
+            return Mismatch(f"the reader takes {takes.value} pairs, and the message is {has.value}")
+    return None
 
 
 def _reads(writer: SchemaType, reader: SchemaType) -> bool:
     """Whether a consumer takes payloads of another type; what is no schema can be any."""
-    if writer is reader or writer in OPAQUE:
+    if writer is reader or writer in OPAQUE or reader in OPAQUE:
         return True
     if reader is SchemaType.STRING:
         return writer in _TEXTS
     if reader is SchemaType.JSON:
         return writer is SchemaType.STRING
     return writer in MILLISECONDS and reader in MILLISECONDS
+
+
+def _known(writer: SchemaInfo, reader: SchemaInfo) -> SchemaInfo:
+    """The schema that tells what the messages hold: the reader's where theirs does not."""
+    return writer if writer.type is reader.type else reader
+
+
+def _json(writer: SchemaInfo, reader: SchemaInfo) -> JsonKernel:
+    return JsonKernel(pair(*map(json_definition.schema_of, (writer, reader))))
 
 
 def _primitive(kind: SchemaType) -> Fixed | Text | Opaque:

@@ -63,7 +63,7 @@ def _fraction(number: str) -> Decimal | float:
 def parse(payload: bytes) -> Any:  # noqa: ANN401 - JSON
     """The value, fractions as Decimal, objects as Pairs; raises Unreadable."""
     if not payload.strip():
-        raise Unreadable(Reason("", "no JSON: it is empty"), "the payload is empty")
+        raise Unreadable(Reason("", "the message is empty"), "the message is empty")
     try:
         text = payload.decode()
     except UnicodeDecodeError as error:

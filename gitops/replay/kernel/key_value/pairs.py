@@ -102,7 +102,7 @@ def _half(
 ) -> Half:
     read = verdicts.read
     rows = numpy.flatnonzero(read & (lengths != _NULL))
-    whole = memoryview(data)
+    whole = memoryview(data.data)
     bounds = zip(starts[rows].tolist(), ends[rows].tolist(), strict=True)
     return Half(
         rows=rows,

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 import numpy
 import pyarrow
 from numpy.typing import NDArray
 
 from gitops.model.schema import SchemaType
+from gitops.replay.kernel.avro.reasons import ENDS, LEFT
 from gitops.replay.kernel.columns import Column, as_binary, column
 from gitops.replay.kernel.primitive.forms import FORMS, Part
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.replay.kernel.walk import Counted, Reason, Unreadable, Walk, What
+
+_ENDS: Final = Reason("", ENDS)
+_LEFT: Final = Reason("", LEFT)
 
 
 class Fixed:
@@ -33,8 +37,8 @@ class Fixed:
         """Sizes, and the ranges of dates and times."""
         rows = column(as_binary(payloads))
         verdicts = Verdicts(len(payloads))
-        for wrong, reason in zip(self._wrong_sizes(rows), self._size_reasons(), strict=True):
-            verdicts.stop_where(wrong, reason)
+        verdicts.stop_where(rows.lengths < self._struct.size, _ENDS)
+        verdicts.stop_where(rows.lengths > self._struct.size, _LEFT)
         offset = 0
         for part in self._parts:
             if part.within is not None:
@@ -45,10 +49,9 @@ class Fixed:
 
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - a number, a bool, a tuple of numbers
         """The number, or the numbers in the order in which they are written."""
-        short, long = self._size_reasons()
         if len(payload) != self._struct.size:
             size = f"{len(payload)} bytes, where {self._kind.value} has {self._struct.size}"
-            raise Unreadable(short if len(payload) < self._struct.size else long, size)
+            raise Unreadable(_ENDS if len(payload) < self._struct.size else _LEFT, size)
         numbers = self._struct.unpack(payload)
         for part, number in zip(self._parts, numbers, strict=True):
             if part.within is not None and number not in part.within:
@@ -66,13 +69,6 @@ class Fixed:
             reason = Reason("", f"not a value of {self._kind.value}")
             raise Unreadable(reason, f"{reason.reason}: {error}") from None
 
-    def _wrong_sizes(self, rows: Column) -> tuple[NDArray[numpy.bool_], NDArray[numpy.bool_]]:
-        return rows.lengths < self._struct.size, rows.lengths > self._struct.size
-
-    def _size_reasons(self) -> tuple[Reason, Reason]:
-        size = f"{self._kind.value} has {self._struct.size}"
-        return Reason("", f"too short: {size} bytes"), Reason("", f"bytes left over: {size}")
-
 
 def _outside(rows: Column, verdicts: Verdicts, part: Part, offset: int) -> NDArray[numpy.bool_]:
     """Which rows hold a number that Java refuses; only rows of the right size are looked at."""
@@ -86,4 +82,4 @@ def _outside(rows: Column, verdicts: Verdicts, part: Part, offset: int) -> NDArr
 
 
 def _out_of_range(part: Part) -> Reason:
-    return Reason("", f"the {part.name} is out of range")
+    return Reason("", f"{part.name} out of range")

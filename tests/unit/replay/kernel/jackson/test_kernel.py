@@ -75,8 +75,8 @@ def test_a_column_is_what_its_rows_are(random: Random, odd: float) -> None:
 @pytest.mark.parametrize(
     ("payload", "path", "reason"),
     [
-        (b"", "", "no JSON: it is empty"),
-        (b" ", "", "no JSON: it is empty"),
+        (b"", "", "the message is empty"),
+        (b" ", "", "the message is empty"),
         (b"{", "", "not JSON"),
         (b'{"id":1}x', "", "text left over after the JSON value"),
         (b'{"id":1}{"id":1}', "", "text left over after the JSON value"),
