@@ -46,6 +46,7 @@ class Features:
     field_presence: int = 0
     enum_type: int = 0
     repeated_field_encoding: int = 0
+    utf8_validation: int = 0
     message_encoding: int = 0
 
 

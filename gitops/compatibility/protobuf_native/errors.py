@@ -17,5 +17,13 @@ class InvalidEnvelopeError(ValueError):
         super().__init__(message[:_LONGEST])
 
 
+class WireError(InvalidEnvelopeError):
+    """Bytes are not in Protobuf's wire format; `why` says so of any message."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"'fileDescriptorSet' is not a FileDescriptorSet: {why}")
+        self.why = why
+
+
 class EndlessImportsError(InvalidEnvelopeError):
     """Imports go in a circle, or too deep; the broker's reader runs out of stack."""

@@ -14,6 +14,8 @@ _OPEN: Final = 1
 _CLOSED: Final = 2
 _PACKED: Final = 1
 _EXPANDED: Final = 2
+_VERIFY: Final = 2
+_NONE: Final = 3
 _LENGTH_PREFIXED: Final = 1
 _DELIMITED: Final = 2
 
@@ -21,12 +23,14 @@ _PROTO2: Final = Features(
     field_presence=_EXPLICIT,
     enum_type=_CLOSED,
     repeated_field_encoding=_EXPANDED,
+    utf8_validation=_NONE,
     message_encoding=_LENGTH_PREFIXED,
 )
 _PROTO3: Final = Features(
     field_presence=_IMPLICIT,
     enum_type=_OPEN,
     repeated_field_encoding=_PACKED,
+    utf8_validation=_VERIFY,
     message_encoding=_LENGTH_PREFIXED,
 )
 _EDITION_2023: Final = replace(_PROTO3, field_presence=_EXPLICIT)
@@ -47,6 +51,7 @@ def below(around: Features, own: Features) -> Features:
         field_presence=own.field_presence or around.field_presence,
         enum_type=own.enum_type or around.enum_type,
         repeated_field_encoding=own.repeated_field_encoding or around.repeated_field_encoding,
+        utf8_validation=own.utf8_validation or around.utf8_validation,
         message_encoding=own.message_encoding or around.message_encoding,
     )
 
@@ -54,6 +59,11 @@ def below(around: Features, own: Features) -> Features:
 def is_closed(features: Features) -> bool:
     """Whether an enum knows no numbers but those that it names."""
     return features.enum_type == _CLOSED
+
+
+def is_checked(kind: Type, features: Features) -> bool:
+    """Whether a reader refuses bytes that are not UTF-8."""
+    return kind is Type.STRING and features.utf8_validation != _NONE
 
 
 def type_of(kind: Type, features: Features) -> Type:

@@ -133,6 +133,7 @@ class _Resolving:
             presence=features.has_presence(field, kind, own, in_oneof=oneof is not None),
             packed=features.is_packed(field, kind, own),
             pointer=pointer(full_name) if is_extension else pointer(scope, field.name),
+            checked=features.is_checked(kind, own),
         )
 
     def _is_map(self, symbol: Symbol | None) -> bool:

@@ -50,7 +50,8 @@ class Field:
 
     `named` is the message or enum of the type. `oneof` is an index into the message's oneofs, None
     also for the oneof that stands for an `optional` of proto3. `presence`: a reader can tell an
-    unset value from zero. `pointer` names the place: `/shop.Order/quantity`.
+    unset value from zero. `checked`: bytes that are not UTF-8 are refused, in whose place others
+    get U+FFFD. `pointer` names the place: `/shop.Order/quantity`.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Field:
     presence: bool
     packed: bool
     pointer: str
+    checked: bool = False
 
     @property
     def repeated(self) -> bool:

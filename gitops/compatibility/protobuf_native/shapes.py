@@ -81,6 +81,7 @@ _FEATURES: Final = Shape(
         1: _int32("field_presence"),
         2: _int32("enum_type"),
         3: _int32("repeated_field_encoding"),
+        4: _int32("utf8_validation"),
         5: _int32("message_encoding"),
     }
 )

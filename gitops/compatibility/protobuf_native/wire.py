@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
+from gitops.compatibility.protobuf_native.errors import WireError
 
 VARINT: Final = 0
 FIXED64: Final = 1
@@ -25,7 +25,7 @@ _INT32_MAX: Final = (1 << 31) - 1
 
 @dataclass(slots=True)
 class Reader:
-    """A place in `data`; nothing behind `end` is read. Raises InvalidEnvelopeError."""
+    """A place in `data`; nothing behind `end` is read. Raises WireError."""
 
     data: bytes
     at: int
@@ -65,6 +65,12 @@ class Reader:
         self._skip(size)
         return Reader(self.data, start, self.at)
 
+    def fixed(self, size: int) -> bytes:
+        """The value of so many bytes that comes next."""
+        start = self.at
+        self._skip(size)
+        return self.data[start : self.at]
+
     def rest(self) -> bytes:
         """The bytes up to the end."""
         return self.data[self.at : self.end]
@@ -99,10 +105,10 @@ class Reader:
 
 
 def check_depth(depth: int) -> None:
-    """Whether a message or group at `depth` may hold another; raises InvalidEnvelopeError."""
+    """Whether a message or group at `depth` may hold another; raises WireError."""
     if depth >= MAX_DEPTH:
         _refuse("its messages nest too deep")
 
 
 def _refuse(why: str) -> NoReturn:
-    raise InvalidEnvelopeError(f"'fileDescriptorSet' is not a FileDescriptorSet: {why}")
+    raise WireError(why)

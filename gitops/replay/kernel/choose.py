@@ -22,10 +22,17 @@ from gitops.replay.kernel.mismatch import Mismatch
 from gitops.replay.kernel.primitive.fixed import Fixed
 from gitops.replay.kernel.primitive.forms import FORMS, MILLISECONDS, OPAQUE, PRIMITIVES
 from gitops.replay.kernel.primitive.text import Opaque, Text
+from gitops.replay.kernel.protobuf.definition import message_of
+from gitops.replay.kernel.protobuf.kernel import ProtobufKernel
+from gitops.replay.kernel.protobuf.plan import pair as pair_messages
+from gitops.replay.kernel.protobuf.writing import ProtobufWriter
 from gitops.replay.kernel.walk import Kernel, RowReader, RowWriter
 
 _TEXTS: Final = OPAQUE | {SchemaType.STRING, SchemaType.JSON}
 """Types whose payload a STRING is taken from as it is."""
+
+_MESSAGES: Final = frozenset({SchemaType.PROTOBUF, SchemaType.PROTOBUF_NATIVE})
+"""Types whose payload is a message of Protobuf, however it is defined."""
 
 
 def kernel_for(writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
@@ -41,6 +48,8 @@ def kernel_for(writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
             return PairKernel(*map(kernel_for, halves_of(writer), halves_of(reader)))
         case SchemaType.JSON:
             return _json(writer, reader)
+        case SchemaType.PROTOBUF | SchemaType.PROTOBUF_NATIVE:
+            return _protobuf(writer, reader)
         case _:
             return _primitive(reader.type)
 
@@ -58,6 +67,8 @@ def row_reader_for(writer: SchemaInfo, reader: SchemaInfo) -> RowReader:
             return PairReader(*map(row_reader_for, halves_of(writer), halves_of(reader)))
         case SchemaType.JSON:
             return _json(writer, reader)
+        case SchemaType.PROTOBUF | SchemaType.PROTOBUF_NATIVE:
+            return _protobuf(writer, reader)
         case _:
             return _primitive(reader.type)
 
@@ -74,6 +85,8 @@ def row_writer_for(schema: SchemaInfo) -> RowWriter:
             return PairWriter(*map(row_writer_for, halves_of(schema)))
         case SchemaType.JSON:
             return JsonWriter(json_definition.schema_of(schema))
+        case SchemaType.PROTOBUF | SchemaType.PROTOBUF_NATIVE:
+            return ProtobufWriter(message_of(schema))
         case _:
             return _primitive(schema.type)
 
@@ -99,16 +112,21 @@ def _reads(writer: SchemaType, reader: SchemaType) -> bool:
         return writer in _TEXTS
     if reader is SchemaType.JSON:
         return writer is SchemaType.STRING
-    return writer in MILLISECONDS and reader in MILLISECONDS
+    return any(writer in kinds and reader in kinds for kinds in (MILLISECONDS, _MESSAGES))
 
 
 def _known(writer: SchemaInfo, reader: SchemaInfo) -> SchemaInfo:
     """The schema that tells what the messages hold: the reader's where theirs does not."""
-    return writer if writer.type is reader.type else reader
+    told = writer.type is reader.type or writer.type in _MESSAGES
+    return writer if told else reader
 
 
 def _json(writer: SchemaInfo, reader: SchemaInfo) -> JsonKernel:
     return JsonKernel(pair(*map(json_definition.schema_of, (writer, reader))))
+
+
+def _protobuf(writer: SchemaInfo, reader: SchemaInfo) -> ProtobufKernel:
+    return ProtobufKernel(pair_messages(*map(message_of, (writer, reader))))
 
 
 def _primitive(kind: SchemaType) -> Fixed | Text | Opaque:

@@ -1,0 +1,187 @@
+"""Bytes to fields: what stands in a message, before it is looked at as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gitops.compatibility.protobuf_native.descriptors import Type
+from gitops.compatibility.protobuf_native.errors import WireError
+from gitops.compatibility.protobuf_native.wire import (
+    END_GROUP,
+    FIXED32,
+    FIXED64,
+    LENGTH_DELIMITED,
+    START_GROUP,
+    VARINT,
+    Reader,
+    check_depth,
+)
+from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, VARINTS, Fields, Slot
+from gitops.replay.kernel.protobuf.scalars import Raw, value_of
+from gitops.replay.kernel.verdicts import under
+from gitops.replay.kernel.walk import Reason, Unreadable
+
+REQUIRED: Final = "a required field is missing"
+NOT_UTF8: Final = "the text is not UTF-8"
+
+_WIRE_TYPES: Final = {
+    **dict.fromkeys(VARINTS, VARINT),
+    **dict.fromkeys(FIXED32S, FIXED32),
+    **dict.fromkeys(FIXED64S, FIXED64),
+    Type.STRING: LENGTH_DELIMITED,
+    Type.BYTES: LENGTH_DELIMITED,
+    Type.MESSAGE: LENGTH_DELIMITED,
+    Type.GROUP: START_GROUP,
+}
+_SIZES: Final = {FIXED32: 4, FIXED64: 8}
+_PACKABLE: Final = VARINTS | FIXED32S | FIXED64S
+
+
+@dataclass(slots=True)
+class Found:
+    """A message: raw values by number, in a list where there may be several.
+
+    `dropped` are the paths of what the reader passes over, `*` for what neither side knows.
+    """
+
+    values: dict[int, Any] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
+
+
+def decode(plan: Fields, payload: bytes) -> Found:
+    """The fields of a whole message; raises Unreadable."""
+    found = Found()
+    reader = Reader(payload, 0, len(payload))
+    _message(plan, reader, found, 0, 0)
+    _check_required(plan, found)
+    return found
+
+
+def _message(plan: Fields, reader: Reader, found: Found, depth: int, group: int) -> None:
+    """Read to the end, or to the end of the group of that number."""
+    path = plan.path
+    try:
+        while True:
+            path = plan.path
+            number, wire_type = reader.tag()
+            if group and (not number or wire_type == END_GROUP):
+                if number != group:
+                    raise WireError("a group has no end")  # noqa: TRY301 - as the reader says it
+                return
+            if not number:
+                return
+            slot = plan.slots.get(number)
+            path = path if slot is None else slot.path
+            if slot is None or not _take(slot, wire_type, reader, plan, found, depth):
+                reader.skip_field(number, wire_type, depth)
+                _drop(plan, slot, number, found)
+    except WireError as error:
+        message = f"{path or 'the message'}: {error.why}, at byte {reader.at}"
+        raise Unreadable(Reason(path, error.why), message) from None
+
+
+def _drop(plan: Fields, slot: Slot | None, number: int, found: Found) -> None:
+    if slot is not None:
+        found.dropped.append(slot.path)
+    elif not plan.opaque:
+        found.dropped.append(plan.dropped.get(number) or under(plan.path, "*"))
+
+
+def _take(  # noqa: PLR0913, PLR0917 - all that a field may touch
+    slot: Slot, wire_type: int, reader: Reader, plan: Fields, found: Found, depth: int
+) -> bool:
+    """Whether the field is of a type that its reader knows; if so it is read."""
+    expected = _WIRE_TYPES[slot.field.type]
+    if wire_type != expected:
+        packed = wire_type == LENGTH_DELIMITED and slot.field.type in _PACKABLE
+        if not (packed and slot.field.repeated):
+            return False
+        part = reader.part()
+        while part.at < part.end:
+            _keep(slot, _scalar(slot, expected, part), plan, found)
+        return True
+    if slot.inner is not None:
+        _keep_message(slot, slot.inner, reader, plan, found, depth)
+    else:
+        _keep(slot, _scalar(slot, expected, reader), plan, found)
+    return True
+
+
+def _scalar(slot: Slot, wire_type: int, reader: Reader) -> Raw:
+    if wire_type == VARINT:
+        return reader.varint()
+    if wire_type == LENGTH_DELIMITED:
+        raw = reader.part().rest()
+        if slot.field.checked and not _is_utf8(raw):
+            raise Unreadable(Reason(slot.item, NOT_UTF8), f"{slot.item}: {NOT_UTF8}")
+        return raw
+    return reader.fixed(_SIZES[wire_type])
+
+
+def _keep(slot: Slot, raw: Raw, plan: Fields, found: Found) -> None:
+    number = slot.field.number
+    if slot.field.enum is not None and slot.field.enum.closed:
+        names = slot.names or {}
+        if value_of(Type.ENUM, raw) not in names:
+            found.dropped.append(slot.item)
+            return
+    if slot.field.repeated:
+        found.values.setdefault(number, []).append(raw)
+    else:
+        _clear(plan, number, found)
+        found.values[number] = raw
+
+
+def _keep_message(  # noqa: PLR0913, PLR0917 - as `_take`
+    slot: Slot, inner: Fields, reader: Reader, plan: Fields, found: Found, depth: int
+) -> None:
+    """A message that is there twice is merged, unless it may be there several times.
+
+    Of one that nobody describes the bytes are kept.
+    """
+    check_depth(depth)
+    if inner.opaque and slot.field.type is Type.MESSAGE:
+        part = reader.part()
+        raw = part.rest()
+        _message(inner, part, Found(), depth + 1, 0)
+        _keep(slot, raw, plan, found)
+        return
+    number = slot.field.number
+    if slot.field.repeated:
+        into = Found()
+        found.values.setdefault(number, []).append(into)
+    else:
+        _clear(plan, number, found)
+        into = found.values.setdefault(number, Found())
+    if slot.field.type is Type.GROUP:
+        _message(inner, reader, into, depth + 1, number)
+    else:
+        _message(inner, reader.part(), into, depth + 1, 0)
+
+
+def _clear(plan: Fields, number: int, found: Found) -> None:
+    """Of a oneof the last one that is set stays."""
+    for other in plan.siblings.get(number, ()):
+        found.values.pop(other, None)
+
+
+def _check_required(plan: Fields, found: Found) -> None:
+    """As Java, once everything was parsed."""
+    for number, slot in plan.slots.items():
+        value = found.values.get(number)
+        if value is None:
+            if slot.required:
+                raise Unreadable(Reason(slot.path, REQUIRED), f"{slot.path}: {REQUIRED}")
+        elif slot.inner is not None:
+            for one in value if isinstance(value, list) else (value,):
+                if isinstance(one, Found):
+                    _check_required(slot.inner, one)
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,119 @@
+"""Fields to values as the reader sees them, and what there is to count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gitops.compatibility.protobuf_native.descriptors import Type
+from gitops.replay.kernel.protobuf.decoding import Found, decode
+from gitops.replay.kernel.protobuf.definition import default_of
+from gitops.replay.kernel.protobuf.plan import Fields, Slot
+from gitops.replay.kernel.protobuf.scalars import Raw, value_of
+from gitops.replay.kernel.walk import Counted, What
+
+
+def read(plan: Fields, payload: bytes) -> tuple[dict[str, Any], list[Counted]]:
+    """The value of a payload, and what there is to count; raises Unreadable."""
+    counted = [Counted("", What.READ)]
+    return _message(plan, decode(plan, payload), counted), counted
+
+
+def _message(plan: Fields, found: Found, counted: list[Counted]) -> dict[str, Any]:
+    values = {
+        slot.field.name: (
+            _field(slot, found.values[number], counted)
+            if number in found.values
+            else _absent(slot, counted)
+        )
+        for number, slot in plan.slots.items()
+    }
+    for path, numbers in plan.oneofs:
+        chosen = [plan.slots[number].field.name for number in numbers if number in found.values]
+        name = chosen[0] if chosen else "null"
+        counted += (Counted(path, What.READ), Counted(path, What.BRANCH, name))
+        if not chosen:
+            counted.append(Counted(path, What.NULLS))
+    counted += [Counted(path, What.DROPPED) for path in found.dropped]
+    return values
+
+
+def _absent(slot: Slot, counted: list[Counted]) -> Any:  # noqa: ANN401 - any value
+    """A writer leaves out zeros, lists without items, and what is not set."""
+    if slot.written is None:
+        counted.append(Counted(slot.path, What.DEFAULTED))
+    else:
+        counted.append(Counted(slot.path, What.READ))
+        if slot.field.presence:
+            counted.append(Counted(slot.path, What.NULLS))
+        elif slot.field.type is Type.ENUM and not slot.field.repeated:
+            counted += _of_enum(slot, 0)
+    if slot.field.repeated:
+        return {} if slot.field.entry is not None else []
+    default = default_of(slot.field)
+    return _named(slot, 0) if slot.field.type is Type.ENUM and default == 0 else default
+
+
+def _field(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - raw, then any
+    if not slot.field.repeated:
+        return _single(slot, value, counted)
+    counted.append(Counted(slot.path, What.READ))
+    if slot.field.entry is None:
+        return [_single(slot, one, counted) for one in value]
+    return _entries(slot, value, counted)
+
+
+def _entries(slot: Slot, entries: list[Found], counted: list[Counted]) -> dict[Any, Any]:
+    """A map: of several entries with one key the last one stays."""
+    inner = slot.inner or Fields(path=slot.item)
+    last: dict[Any, tuple[Any, list[Counted]]] = {}
+    for entry in entries:
+        within: list[Counted] = []
+        pair = _message(inner, entry, within)
+        counts = [one for one in within if one.path != f"{slot.item}.key"]
+        last[pair["key"]] = (pair["value"], counts)
+    for _, within in last.values():
+        counted += within
+    return {key: value for key, (value, _) in last.items()}
+
+
+def _single(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - raw, then any
+    counted.append(Counted(slot.item, What.READ))
+    if slot.retyped:
+        counted.append(Counted(slot.item, What.PROMOTED))
+    if isinstance(value, Found):
+        return _message(slot.inner or Fields(path=slot.item), value, counted)
+    found = value_of(slot.field.type, value)
+    if slot.field.type is Type.ENUM:
+        counted += _of_enum(slot, found)
+        return _named(slot, found)
+    if _is_changed(slot, value, found):
+        counted.append(Counted(slot.item, What.CHANGED))
+    return found
+
+
+def _named(slot: Slot, number: int) -> str | int:
+    names = (slot.names or {}).get(number)
+    return names[0] if names else number
+
+
+def _of_enum(slot: Slot, number: int) -> list[Counted]:
+    """The symbol; a number that has no name, or another one than the writer's, is changed."""
+    if slot.names is None:
+        return []
+    name = _named(slot, number)
+    counted = [Counted(slot.item, What.SYMBOL, str(name))] if isinstance(name, str) else []
+    written = (slot.written_names or {}).get(number)
+    if isinstance(name, int) or (written is not None and name not in written):
+        counted.append(Counted(slot.item, What.CHANGED))
+    return counted
+
+
+def _is_changed(slot: Slot, raw: Raw, found: Any) -> bool:  # noqa: ANN401 - a scalar
+    if slot.field.type is Type.STRING:
+        return "\ufffd" in found and found.encode() != raw
+    if slot.written is None or not slot.retyped or isinstance(found, bytes):
+        return False
+    try:
+        return bool(value_of(slot.written.type, raw) != found)
+    except (TypeError, AttributeError):
+        return False
