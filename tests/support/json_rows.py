@@ -187,6 +187,7 @@ class Values:
             "java.math.BigDecimal": self._random.choice([12.34, 10**30, "1.5"]),
             "java.lang.Character": self._random.choice(["c", 97]),
         }
+        special["timestamp-micros"] = special["timestamp-millis"]
         name = str(props.get("logicalType") or props.get("java-class"))
         if name in special:
             return special[name]

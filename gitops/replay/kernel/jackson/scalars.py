@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 import datetime
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,6 +23,7 @@ _JAVA_RANGES: Final = {
 }
 _JAVA_NUMBERS: Final = frozenset({"java.math.BigDecimal", "java.math.BigInteger"})
 _NOT_FINITE: Final = frozenset({"NaN", "Infinity", "-Infinity"})
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _DAYS: Final = frozenset({"date"})
 _TIMES: Final = frozenset({"time-millis", "time-micros"})
 _INSTANTS: Final = frozenset({"timestamp-millis", "timestamp-micros", "timestamp-nanos"})
@@ -29,6 +31,8 @@ _LOCALS: Final = frozenset(
     {"local-timestamp-millis", "local-timestamp-micros", "local-timestamp-nanos"}
 )
 _NANOS: Final = 1000
+_LAST_SECOND: Final = 31_556_889_864_403_199
+"""Of Java's Instant."""
 
 
 class MisfitError(ValueError):
@@ -164,10 +168,17 @@ _KINDS: Final[Mapping[str, Callable[[Scalar, Any], Any]]] = {
 }
 
 
-def _number(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """BigDecimal and BigInteger are numbers to Jackson, whatever the definition calls them."""
+def _decimal(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """A BigDecimal is a number to Jackson, whatever the definition calls it."""
     is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
     return value if is_number else None
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """A BigDecimal or a BigInteger whose definition says text; text has to be a number."""
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        raise MisfitError("the text is not a number")
+    return _decimal(value)
 
 
 def _character(value: Any) -> str | None:  # noqa: ANN401 - JSON
@@ -177,6 +188,8 @@ def _character(value: Any) -> str | None:  # noqa: ANN401 - JSON
 def _instant(value: Any) -> Any:  # noqa: ANN401 - JSON
     """Seconds with a fraction, or text; a count as the definition says is not looked at here."""
     if isinstance(value, float | Decimal):
+        if not abs(value) < _LAST_SECOND:
+            raise MisfitError("the number is no point in time")
         return value
     return _text_of(value, datetime.datetime.fromisoformat)
 
@@ -224,7 +237,7 @@ def _text_of(value: Any, read: Callable[[str], object]) -> str | None:  # noqa: 
 
 
 _FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "decimal": _number,
+    "decimal": _decimal,
     "number": _number,
     "character": _character,
     **dict.fromkeys(_DAYS, _day),

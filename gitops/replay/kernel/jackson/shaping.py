@@ -105,7 +105,7 @@ def _leaf(node: Leaf) -> Shape:
         kind = bytes if scalar.size is None else _sized(scalar.size)
         return LeafShape(type=int | float | kind if scalar.form else kind, node=node)
     if scalar.form == "number":
-        return LeafShape(type=int | float | str, node=node)
+        return LeafShape(type=int | float | str, node=node, plain=(int, float))
     if scalar.kind in _NUMBERS and node.rounds:
         return LeafShape(type=int | float, node=node)
     return LeafShape(type=_SIMPLE[scalar.kind], node=node)
@@ -116,7 +116,7 @@ def _integers(node: Leaf) -> Shape:
     if not form:
         return LeafShape(type=whole, node=node)
     if form.startswith("timestamp"):
-        return LeafShape(type=whole | float | str, node=node, plain=(int, float))
+        return LeafShape(type=whole | float | str, node=node, plain=(int,))
     return LeafShape(type=whole | list[Any] | str, node=node, plain=(int,))
 
 

@@ -1,0 +1,171 @@
+"""Messages of Pulsar's own Java client are read here, and what it cannot read fails here."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+
+import pyarrow
+import pytest
+
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_for
+from gitops.replay.kernel.walk import READ, Counted, What
+from tests.support.json_rows import Values, payload
+from tests.support.proto_rows import broken, fill, message_class
+from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, find_java
+
+pytestmark = pytest.mark.broker  # no broker is started, but its jars are needed
+
+SOURCE: Final = Path(__file__).with_name("PayloadScenario.java")
+RUN_SECONDS: Final = 120
+ROWS: Final = 2000
+
+
+class Written(NamedTuple):
+    """A schema of the Java client and its payloads."""
+
+    info: SchemaInfo
+    payloads: list[bytes]
+
+
+class Client:
+    """Runs the scenario."""
+
+    def __init__(self, classes: Path) -> None:
+        self._environment = {**os.environ, "CLASSPATH": f"{classes}{os.pathsep}{class_path()}"}
+        javac = shutil.which("javac")
+        if javac is None:
+            pytest.skip("no javac on the PATH (a JDK of version 17 or later has it)")
+        self._run([javac, "-proc:none", "-nowarn", "-d", str(classes), str(SOURCE)])
+
+    @cached_property
+    def written(self) -> dict[str, Written]:
+        """By name."""
+        lines = [json.loads(line) for line in self._scenario("write")]
+        return {line["name"]: _written(line) for line in lines}
+
+    def reads(self, *rows: tuple[str, bytes]) -> list[bool]:
+        """Whether the client reads each payload with its schema of that name."""
+        lines = [f"{name} {base64.b64encode(one).decode()}\n" for name, one in rows]
+        return [line == "ok" for line in self._scenario("read", "".join(lines))]
+
+    def _scenario(self, mode: str, lines: str = "") -> list[str]:
+        said = self._run([find_java(), "-Xmx256m", "PayloadScenario", mode], lines)
+        return [line[2:] for line in said.splitlines() if line.startswith("> ")]
+
+    def _run(self, command: list[str], lines: str = "") -> str:
+        done = subprocess.run(
+            command,
+            env=self._environment,
+            input=lines,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=RUN_SECONDS,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+def _written(line: dict[str, Any]) -> Written:
+    definition = line["schema"]
+    if line["type"] == "KEY_VALUE":  # the client shows more of the halves than the broker does
+        halves = json.loads(definition)
+        definition = json.dumps({half: halves[half]["schema"] for half in ("key", "value")})
+    info = SchemaInfo(
+        type=SchemaType(line["type"]), schema=definition, properties=line["properties"]
+    )
+    return Written(info, [base64.b64decode(one) for one in line["payloads"]])
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Client:
+    """The compiled scenario; skips where there is no Java or no Maven."""
+    try:
+        return Client(tmp_path_factory.mktemp("classes"))
+    except BrokerUnavailableError as error:
+        pytest.skip(str(error))
+
+
+def test_what_the_client_writes_is_read_and_written_again(client: Client) -> None:
+    again: list[tuple[str, bytes]] = []
+    for name, (info, payloads) in client.written.items():
+        walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
+        assert walk.verdicts.tolist() == [READ] * len(payloads), (name, walk.reasons)
+        rows, writer = row_reader_for(info, info), row_writer_for(info)
+        for one in payloads:
+            value = rows.read(one)
+            again.append((name, writer.write(value)))
+            assert rows.read(again[-1][1]) == value
+    assert client.reads(*again) == [True] * len(again)
+
+
+def test_a_protobuf_schema_of_the_client_has_its_parsing_info(client: Client) -> None:
+    native, protobuf = (client.written[name] for name in ("native", "protobuf"))
+    walk = kernel_for(protobuf.info, native.info).walk(pyarrow.array(native.payloads))
+    assert walk.counts[Counted("value[].number", What.READ)] == 1
+    value = row_reader_for(protobuf.info, protobuf.info).read(native.payloads[0])
+    assert value["name"] == "E"
+    assert value["value"] == [b"\x0a\x01V\x10" + b"\xfb" + b"\xff" * 8 + b"\x01"]
+
+
+def test_json_that_the_client_cannot_read_fails(client: Client) -> None:
+    info = client.written["json"].info
+    random = Random(1)  # noqa: S311 - a test's rows, the same each time
+    values = Values(random, json.loads(info.schema), odd=0.02)
+    payloads = [payload(random, values.value(), broken=0.2) for _ in range(ROWS)]
+    walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
+    read = client.reads(*(("json", one) for one in payloads))
+    rows = zip(payloads, walk.verdicts.tolist(), read, strict=True)
+    assert [one for one, verdict, readable in rows if verdict == READ and not readable] == []
+    assert 0 < int((walk.verdicts == READ).sum()) < sum(read) < ROWS
+
+
+def test_protobuf_is_read_if_the_client_reads_it(client: Client) -> None:
+    info = client.written["native"].info
+    random = Random(2)  # noqa: S311 - as above
+    message = message_class(info)
+    payloads = [
+        broken(fill(message(), random).SerializePartialToString(), random) for _ in range(ROWS)
+    ]
+    walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
+    read = client.reads(*(("native", one) for one in payloads))
+    rows = zip(payloads, walk.verdicts.tolist(), read, strict=True)
+    wrong = [
+        (one.hex(), walk.reasons[verdict - 1] if verdict else None)
+        for one, verdict, readable in rows
+        if (verdict == READ) is not readable
+    ]
+    assert wrong == []
+
+
+def test_primitives_are_read_if_the_client_reads_them(client: Client) -> None:
+    kinds = ("BOOLEAN", "INT16", "INT64", "INSTANT", "LOCAL_DATE", "LOCAL_TIME", "LOCAL_DATE_TIME")
+    rows: list[tuple[str, bytes]] = []
+    verdicts: list[bool] = []
+    for kind in kinds:
+        info, written = client.written[kind]
+        payloads = _near(written)
+        walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
+        rows += [(kind, one) for one in payloads]
+        verdicts += (walk.verdicts == READ).tolist()
+    assert verdicts == client.reads(*rows)
+
+
+def _near(written: Sequence[bytes]) -> list[bytes]:
+    """Random bytes of the right size and too few of them; the outermost values and those beside."""
+    random = Random(3)  # noqa: S311 - a test's rows, the same each time
+    size = len(written[0])
+    found = [random.randbytes(size) for _ in range(50)] + [random.randbytes(size - 1), b""]
+    small = [bytes(2) + random.randbytes(max(size - 2, 0)) for _ in range(50)]
+    flipped = [one[:-1] + bytes([one[-1] ^ bit]) for one in written for bit in (1, 128)]
+    return [*found, *(one for one in small if len(one) == size), *written, *flipped]
