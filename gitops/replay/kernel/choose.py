@@ -24,6 +24,7 @@ from gitops.replay.kernel.primitive.forms import FORMS, MILLISECONDS, OPAQUE, PR
 from gitops.replay.kernel.primitive.text import Opaque, Text
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protobuf.kernel import ProtobufKernel
+from gitops.replay.kernel.protobuf.library import message_class
 from gitops.replay.kernel.protobuf.plan import pair as pair_messages
 from gitops.replay.kernel.protobuf.writing import ProtobufWriter
 from gitops.replay.kernel.walk import Kernel, RowReader, RowWriter
@@ -126,7 +127,8 @@ def _json(writer: SchemaInfo, reader: SchemaInfo) -> JsonKernel:
 
 
 def _protobuf(writer: SchemaInfo, reader: SchemaInfo) -> ProtobufKernel:
-    return ProtobufKernel(pair_messages(*map(message_of, (writer, reader))))
+    plan = pair_messages(*map(message_of, (writer, reader)))
+    return ProtobufKernel(plan, message_class(reader, plan))
 
 
 def _primitive(kind: SchemaType) -> Fixed | Text | Opaque:

@@ -21,6 +21,15 @@ class Column(NamedTuple):
         """The bytes of each row."""
         return self.ends - self.starts
 
+    def payloads(self) -> list[bytes]:
+        """Each row as bytes."""
+        if not len(self.starts):
+            return []
+        first = int(self.starts[0])
+        data = self.data[first : int(self.ends[-1])].tobytes()
+        starts, ends = (self.starts - first).tolist(), (self.ends - first).tolist()
+        return [data[start:end] for start, end in zip(starts, ends, strict=True)]
+
 
 def column(payloads: pyarrow.BinaryArray) -> Column:
     """The bytes and where each row lies in them."""

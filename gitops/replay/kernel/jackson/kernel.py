@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow
 
 from gitops.compatibility.avro.json_text import MAX_DEPTH, MAX_NUMBER_LENGTH
 from gitops.replay.kernel.columns import Column, as_binary, column
+from gitops.replay.kernel.halving import Counts, DoubtError, count_in_halves
 from gitops.replay.kernel.jackson.members import count_members
 from gitops.replay.kernel.jackson.parsing import LIMITS
 from gitops.replay.kernel.jackson.plan import Node
 from gitops.replay.kernel.jackson.reading import read
-from gitops.replay.kernel.jackson.shapes import Counts, DoubtError, Shape
+from gitops.replay.kernel.jackson.shapes import Shape
 from gitops.replay.kernel.jackson.shaping import shape_of
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.replay.kernel.walk import Unreadable, Walk
-
-_TOGETHER: Final = 2048
-_FEW: Final = 8
 
 
 class JsonKernel:
@@ -55,23 +53,30 @@ class _Batch:
 
     def __init__(self, plan: Node, rows: Column) -> None:
         self._plan = plan
-        self._payloads = _slices(rows)
+        self._payloads = rows.payloads()
         self._members = count_members(rows)
         self._slowly: list[int] = []
-        self._counts: Counts = Counter()
 
     def walk(self, decode: Any, shape: Shape) -> Walk:  # noqa: ANN401 - a Decoder's method
         """Verdicts and counts."""
         decoded = self._decoded(decode)
-        for start in range(0, len(decoded.at), _TOGETHER):
-            self._count(shape, decoded, start, min(start + _TOGETHER, len(decoded.at)))
+
+        def count(start: int, end: int) -> Counts:
+            counts: Counts = Counter()
+            members = shape.count(decoded.values[start:end], counts)
+            if members != decoded.members[end] - decoded.members[start]:
+                raise DoubtError
+            return counts
+
+        counts, doubted = count_in_halves(len(decoded.at), count)
+        self._slowly += [decoded.at[index] for index in doubted]
         verdicts = Verdicts(len(self._payloads))
         for row in sorted(self._slowly):
             try:
-                self._counts.update(read(self._plan, self._payloads[row])[1])
+                counts.update(read(self._plan, self._payloads[row])[1])
             except Unreadable as unreadable:
                 verdicts.stop(row, unreadable.reason)
-        return verdicts.walk(self._counts)
+        return verdicts.walk(counts)
 
     def _decoded(self, decode: Any) -> _Decoded:  # noqa: ANN401 - a Decoder's method
         values: list[Any] = []
@@ -88,32 +93,6 @@ class _Batch:
             values.append(value)
             at.append(row)
         return _Decoded(values, at, list(accumulate(self._members[at].tolist(), initial=0)))
-
-    def _count(self, shape: Shape, decoded: _Decoded, start: int, end: int) -> None:
-        """Those in doubt are looked at in halves, until few are left to be read one by one."""
-        counts: Counts = Counter()
-        members = decoded.members[end] - decoded.members[start]
-        try:
-            if shape.count(decoded.values[start:end], counts) == members:
-                self._counts.update(counts)
-                return
-        except DoubtError:
-            pass
-        if end - start <= _FEW:
-            self._slowly += decoded.at[start:end]
-            return
-        middle = (start + end) // 2
-        self._count(shape, decoded, start, middle)
-        self._count(shape, decoded, middle, end)
-
-
-def _slices(rows: Column) -> list[bytes]:
-    if not len(rows.starts):
-        return []
-    first = int(rows.starts[0])
-    data = rows.data[first : int(rows.ends[-1])].tobytes()
-    starts, ends = (rows.starts - first).tolist(), (rows.ends - first).tolist()
-    return [data[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def _may_be_limited(payload: bytes) -> bool:

@@ -188,7 +188,7 @@ def _character(value: Any) -> str | None:  # noqa: ANN401 - JSON
 def _instant(value: Any) -> Any:  # noqa: ANN401 - JSON
     """Seconds with a fraction, or text; a count as the definition says is not looked at here."""
     if isinstance(value, float | Decimal):
-        if not abs(value) < _LAST_SECOND:
+        if not abs(float(value)) < _LAST_SECOND:
             raise MisfitError("the number is no point in time")
         return value
     return _text_of(value, datetime.datetime.fromisoformat)

@@ -16,16 +16,11 @@ from typing import Any, Final, Protocol
 from msgspec import UNSET
 from msgspec.structs import astuple
 
+from gitops.replay.kernel.halving import Counts, DoubtError
 from gitops.replay.kernel.jackson.plan import Leaf, Member, Node, Symbols
 from gitops.replay.kernel.jackson.reading import take
 from gitops.replay.kernel.jackson.rounding import in_range, rounded
 from gitops.replay.kernel.walk import Counted, Unreadable, What
-
-Counts = Counter[Counted]
-
-
-class DoubtError(Exception):
-    """Not every one of these values is sure to be read."""
 
 
 class Shape(Protocol):

@@ -12,12 +12,11 @@ from gitops.compatibility.protobuf_native.wire import (
     FIXED32,
     FIXED64,
     LENGTH_DELIMITED,
-    START_GROUP,
     VARINT,
     Reader,
     check_depth,
 )
-from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, VARINTS, Fields, Slot
+from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, VARINTS, WIRE_TYPES, Fields, Slot
 from gitops.replay.kernel.protobuf.scalars import Raw, value_of
 from gitops.replay.kernel.verdicts import under
 from gitops.replay.kernel.walk import Reason, Unreadable
@@ -25,15 +24,6 @@ from gitops.replay.kernel.walk import Reason, Unreadable
 REQUIRED: Final = "a required field is missing"
 NOT_UTF8: Final = "the text is not UTF-8"
 
-_WIRE_TYPES: Final = {
-    **dict.fromkeys(VARINTS, VARINT),
-    **dict.fromkeys(FIXED32S, FIXED32),
-    **dict.fromkeys(FIXED64S, FIXED64),
-    Type.STRING: LENGTH_DELIMITED,
-    Type.BYTES: LENGTH_DELIMITED,
-    Type.MESSAGE: LENGTH_DELIMITED,
-    Type.GROUP: START_GROUP,
-}
 _SIZES: Final = {FIXED32: 4, FIXED64: 8}
 _PACKABLE: Final = VARINTS | FIXED32S | FIXED64S
 
@@ -92,7 +82,7 @@ def _take(  # noqa: PLR0913, PLR0917 - all that a field may touch
     slot: Slot, wire_type: int, reader: Reader, plan: Fields, found: Found, depth: int
 ) -> bool:
     """Whether the field is of a type that its reader knows; if so it is read."""
-    expected = _WIRE_TYPES[slot.field.type]
+    expected = WIRE_TYPES[slot.field.type]
     if wire_type != expected:
         packed = wire_type == LENGTH_DELIMITED and slot.field.type in _PACKABLE
         if not (packed and slot.field.repeated):

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitops.compatibility.protobuf_native.descriptors import Label, Type
 from gitops.compatibility.protobuf_native.schema import Field, Message
+from gitops.compatibility.protobuf_native.wire import (
+    FIXED32,
+    FIXED64,
+    LENGTH_DELIMITED,
+    START_GROUP,
+    VARINT,
+)
 from gitops.replay.kernel.protobuf.definition import is_opaque, numbers_of
 from gitops.replay.kernel.verdicts import under
 
@@ -28,10 +36,24 @@ VARINTS: Final = frozenset(
 FIXED32S: Final = frozenset({Type.FLOAT, Type.FIXED32, Type.SFIXED32})
 FIXED64S: Final = frozenset({Type.DOUBLE, Type.FIXED64, Type.SFIXED64})
 
+WIRE_TYPES: Final[Mapping[Type, int]] = {
+    **dict.fromkeys(VARINTS, VARINT),
+    **dict.fromkeys(FIXED32S, FIXED32),
+    **dict.fromkeys(FIXED64S, FIXED64),
+    Type.STRING: LENGTH_DELIMITED,
+    Type.BYTES: LENGTH_DELIMITED,
+    Type.MESSAGE: LENGTH_DELIMITED,
+    Type.GROUP: START_GROUP,
+}
+"""How the value of a type stands on the wire."""
+
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Slot:
-    """A field of the reader, and the writer's of the same number, None where it has none.
+    """A field of the reader, and the writer's of the same number.
+
+    `written` is None where the writer has none, or one whose values stand on the wire in another
+    way, so that the reader passes them over.
 
     `path` is the field's, `item` that of a single value: `tags[]`, `attrs{}`, or the field's.
     `inner` is the plan of the message that it holds. `names` are those of an enum's numbers,
@@ -57,18 +79,26 @@ class Slot:
         return self.written is not None and self.written.type is not self.field.type
 
 
+class Oneof(NamedTuple):
+    """A oneof of the reader and the numbers of its fields."""
+
+    name: str
+    path: str
+    numbers: tuple[int, ...]
+
+
 @dataclass(slots=True, eq=False, kw_only=True)
 class Fields:
     """A message: `slots` by number, `dropped` the paths of fields that only the writer has.
 
-    `oneofs` are their paths, and the numbers of their fields. `opaque`: nothing is known of it.
+    `opaque`: nothing is known of it.
     """
 
     path: str
     opaque: bool = False
     slots: dict[int, Slot] = field(default_factory=dict)
     dropped: dict[int, str] = field(default_factory=dict)
-    oneofs: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
+    oneofs: list[Oneof] = field(default_factory=list)
     siblings: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
@@ -105,7 +135,7 @@ class _Pairing:
                 slot.field.number for slot in made.slots.values() if _is_in(slot, index)
             )
             if numbers:
-                made.oneofs.append((under(path, name), numbers))
+                made.oneofs.append(Oneof(name, under(path, name), numbers))
                 made.siblings |= {
                     number: tuple(n for n in numbers if n != number) for number in numbers
                 }
@@ -114,6 +144,8 @@ class _Pairing:
 
     def _slot(self, written: Field | None, one: Field, own: str) -> Slot:
         self._fields += 1
+        if written is not None and WIRE_TYPES[written.type] != WIRE_TYPES[one.type]:
+            written = None
         item = own
         if one.repeated:
             item = f"{own}{{}}" if one.entry is not None else f"{own}[]"

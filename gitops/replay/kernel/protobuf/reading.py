@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from gitops.compatibility.protobuf_native.descriptors import Type
 from gitops.replay.kernel.protobuf.decoding import Found, decode
 from gitops.replay.kernel.protobuf.definition import default_of
 from gitops.replay.kernel.protobuf.plan import Fields, Slot
-from gitops.replay.kernel.protobuf.scalars import Raw, value_of
+from gitops.replay.kernel.protobuf.scalars import Raw, raw_of, value_of
 from gitops.replay.kernel.walk import Counted, What
+
+_VALUE: Final = 2
+"""The number of the value in a map's entry."""
+
+_ZEROS: Final[dict[Type, Any]] = {Type.STRING: "", Type.BYTES: b""}
 
 
 def read(plan: Fields, payload: bytes) -> tuple[dict[str, Any], list[Counted]]:
@@ -22,12 +27,12 @@ def _message(plan: Fields, found: Found, counted: list[Counted]) -> dict[str, An
     values = {
         slot.field.name: (
             _field(slot, found.values[number], counted)
-            if number in found.values
+            if number in found.values and not _is_unwritten(slot, found.values[number])
             else _absent(slot, counted)
         )
         for number, slot in plan.slots.items()
     }
-    for path, numbers in plan.oneofs:
+    for _, path, numbers in plan.oneofs:
         chosen = [plan.slots[number].field.name for number in numbers if number in found.values]
         name = chosen[0] if chosen else "null"
         counted += (Counted(path, What.READ), Counted(path, What.BRANCH, name))
@@ -37,20 +42,29 @@ def _message(plan: Fields, found: Found, counted: list[Counted]) -> dict[str, An
     return values
 
 
+def _is_unwritten(slot: Slot, value: Any) -> bool:  # noqa: ANN401 - raw
+    """A zero that its writer knows nothing of is as good as absent."""
+    if slot.written is not None or slot.field.presence or slot.field.repeated:
+        return False
+    return not value_of(slot.field.type, value)
+
+
 def _absent(slot: Slot, counted: list[Counted]) -> Any:  # noqa: ANN401 - any value
     """A writer leaves out zeros, lists without items, and what is not set."""
     if slot.written is None:
         counted.append(Counted(slot.path, What.DEFAULTED))
     else:
         counted.append(Counted(slot.path, What.READ))
+        if slot.retyped and not (slot.field.presence or slot.field.repeated):
+            counted.append(Counted(slot.path, What.PROMOTED))
         if slot.field.presence:
             counted.append(Counted(slot.path, What.NULLS))
         elif slot.field.type is Type.ENUM and not slot.field.repeated:
-            counted += _of_enum(slot, 0)
+            counted += of_enum(slot, 0)
     if slot.field.repeated:
         return {} if slot.field.entry is not None else []
     default = default_of(slot.field)
-    return _named(slot, 0) if slot.field.type is Type.ENUM and default == 0 else default
+    return named(slot, 0) if slot.field.type is Type.ENUM and default == 0 else default
 
 
 def _field(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - raw, then any
@@ -68,12 +82,25 @@ def _entries(slot: Slot, entries: list[Found], counted: list[Counted]) -> dict[A
     last: dict[Any, tuple[Any, list[Counted]]] = {}
     for entry in entries:
         within: list[Counted] = []
+        entry.dropped.clear()  # no reader keeps what it does not know of an entry
+        if _VALUE in inner.slots:
+            entry.values.setdefault(_VALUE, _unset(inner.slots[_VALUE]))
         pair = _message(inner, entry, within)
         counts = [one for one in within if one.path != f"{slot.item}.key"]
         last[pair["key"]] = (pair["value"], counts)
     for _, within in last.values():
         counted += within
     return {key: value for key, (value, _) in last.items()}
+
+
+def _unset(value: Slot) -> Found | Raw:
+    """What stands for the value of an entry that has none."""
+    if value.inner is not None:
+        return Found()
+    enum = value.field.enum
+    if enum is not None and enum.closed and enum.values:
+        return enum.values[0].number
+    return raw_of(value.field.type, _ZEROS.get(value.field.type, 0))
 
 
 def _single(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - raw, then any
@@ -84,23 +111,24 @@ def _single(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN
         return _message(slot.inner or Fields(path=slot.item), value, counted)
     found = value_of(slot.field.type, value)
     if slot.field.type is Type.ENUM:
-        counted += _of_enum(slot, found)
-        return _named(slot, found)
+        counted += of_enum(slot, found)
+        return named(slot, found)
     if _is_changed(slot, value, found):
         counted.append(Counted(slot.item, What.CHANGED))
     return found
 
 
-def _named(slot: Slot, number: int) -> str | int:
+def named(slot: Slot, number: int) -> str | int:
+    """The first name of an enum's number, else the number."""
     names = (slot.names or {}).get(number)
     return names[0] if names else number
 
 
-def _of_enum(slot: Slot, number: int) -> list[Counted]:
+def of_enum(slot: Slot, number: int) -> list[Counted]:
     """The symbol; a number that has no name, or another one than the writer's, is changed."""
     if slot.names is None:
         return []
-    name = _named(slot, number)
+    name = named(slot, number)
     counted = [Counted(slot.item, What.SYMBOL, str(name))] if isinstance(name, str) else []
     written = (slot.written_names or {}).get(number)
     if isinstance(name, int) or (written is not None and name not in written):

@@ -1,0 +1,193 @@
+"""Many messages at once, by the protobuf library where it is installed.
+
+It counts exactly what `reading.read` counts, or raises DoubtError, which sends the rows there.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from operator import attrgetter, methodcaller
+from typing import TYPE_CHECKING, Any, Final
+
+from gitops.compatibility.protobuf_native.descriptors import Type
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.kernel.halving import Counts, DoubtError
+from gitops.replay.kernel.protobuf.plan import Fields, Slot
+from gitops.replay.kernel.protobuf.reading import of_enum
+from gitops.replay.kernel.protobuf.scalars import raw_of, value_of
+from gitops.replay.kernel.walk import Counted, What
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+_WHOLE: Final = frozenset(
+    {Type.INT64, Type.UINT64, Type.SINT64, Type.STRING, Type.BYTES, Type.MESSAGE}
+)
+"""Types whose value tells all that was on the wire."""
+
+_VALUE: Final = 2
+"""The number of the value in a map's entry."""
+
+
+def message_class(info: SchemaInfo, plan: Fields) -> type[Message] | None:
+    """The library's class of the message; None where the library cannot help.
+
+    It may not be installed, it may be stricter than Java about a definition, and of a field
+    whose type is another one than the writer's it does not tell what was written.
+    """
+    if info.type is not SchemaType.PROTOBUF_NATIVE or not _is_told(plan, set()):
+        return None
+    try:
+        from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    except ImportError:
+        return None
+    try:
+        envelope = json.loads(info.schema)
+        data = base64.b64decode(envelope["fileDescriptorSet"])
+        pool = descriptor_pool.DescriptorPool()
+        for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
+            pool.Add(file)
+        root = pool.FindMessageTypeByName(envelope["rootMessageTypeName"])
+        return message_factory.GetMessageClass(root)
+    except Exception:  # noqa: BLE001 - whatever the library minds, it is not needed
+        return None
+
+
+def needs_required(fields: Fields, seen: set[int] | None = None) -> bool:
+    """Whether a message can lack a field that it must have."""
+    seen = set() if seen is None else seen
+    if id(fields) in seen:
+        return False
+    seen.add(id(fields))
+    return any(
+        slot.required or (slot.inner is not None and needs_required(slot.inner, seen))
+        for slot in fields.slots.values()
+    )
+
+
+def count(plan: Fields, messages: Sequence[Any]) -> Counts:
+    """The counts of parsed messages; raises DoubtError."""
+    counts: Counts = Counter()
+    _messages(plan, messages, Counted(plan.path, What.READ), counts)
+    return counts
+
+
+def _is_told(fields: Fields, seen: set[int]) -> bool:
+    if id(fields) in seen:
+        return True
+    seen.add(id(fields))
+    return all(
+        (not slot.retyped or slot.field.type in _WHOLE)
+        and (slot.inner is None or _is_told(slot.inner, seen))
+        for slot in fields.slots.values()
+    )
+
+
+def _messages(fields: Fields, messages: Sequence[Any], read: Counted, counts: Counts) -> None:
+    counts[read] += len(messages)
+    for slot in fields.slots.values():
+        _slot(slot, messages, counts)
+    for oneof in fields.oneofs:
+        chosen = Counter(map(methodcaller("WhichOneof", oneof.name), messages))
+        counts[Counted(oneof.path, What.READ)] += len(messages)
+        for name, times in chosen.items():
+            counts[Counted(oneof.path, What.BRANCH, name or "null")] += times
+        if chosen[None]:
+            counts[Counted(oneof.path, What.NULLS)] += chosen[None]
+    _unknown(fields, messages, counts)
+
+
+def _unknown(fields: Fields, messages: Iterable[Any], counts: Counts) -> None:
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    for message in messages:
+        for one in UnknownFieldSet(message):  # type: ignore[attr-defined] # it is a sequence
+            number = one.field_number
+            if number in fields.slots:
+                raise DoubtError  # of another wire type, or a number that no enum names
+            star = f"{fields.path}.*" if fields.path else "*"
+            counts[Counted(fields.dropped.get(number, star), What.DROPPED)] += 1
+
+
+def _slot(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
+    if slot.field.repeated:
+        _repeated(slot, messages, counts)
+    elif slot.field.presence:
+        has = methodcaller("HasField", slot.field.name)
+        given = [message for message in messages if has(message)]
+        _absent(slot, len(messages) - len(given), counts)
+        _values(slot, list(map(_getter(slot), given)), counts)
+    else:
+        values = list(map(_getter(slot), messages))
+        if slot.written is None:
+            given = [value for value in values if value]
+            _absent(slot, len(values) - len(given), counts)
+            values = given
+        _values(slot, values, counts)
+
+
+def _repeated(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
+    lists = [one for one in map(_getter(slot), messages) if one]
+    _absent(slot, len(messages) - len(lists), counts)
+    if not lists:
+        return
+    counts[Counted(slot.path, What.READ)] += len(lists)
+    entry = slot.field.entry
+    if entry is None:
+        _values(slot, list(chain.from_iterable(lists)), counts)
+    else:
+        values = chain.from_iterable(one.values() for one in lists)
+        if slot.inner is not None:
+            _values(slot.inner.slots[_VALUE], list(values), counts)
+
+
+def _absent(slot: Slot, times: int, counts: Counts) -> None:
+    if not times:
+        return
+    if slot.written is None:
+        counts[Counted(slot.path, What.DEFAULTED)] += times
+        return
+    counts[Counted(slot.path, What.READ)] += times
+    if slot.field.presence:
+        counts[Counted(slot.path, What.NULLS)] += times
+
+
+def _values(slot: Slot, values: list[Any], counts: Counts) -> None:
+    if not values:
+        return
+    if slot.retyped:
+        counts[Counted(slot.item, What.PROMOTED)] += len(values)
+    read = Counted(slot.item, What.READ)
+    if slot.inner is not None:
+        _messages(slot.inner, values, read, counts)
+    else:
+        counts[read] += len(values)
+        _scalars(slot, values, counts)
+
+
+def _scalars(slot: Slot, values: list[Any], counts: Counts) -> None:
+    if slot.field.type is Type.STRING and bytes in set(map(type, values)):
+        raise DoubtError  # the library's way to say that it is not UTF-8
+    if slot.names is not None:
+        for number, times in Counter(values).items():
+            for one in of_enum(slot, number):
+                counts[one] += times
+    elif slot.retyped and (changed := sum(_is_changed(slot, value) for value in values)):
+        counts[Counted(slot.item, What.CHANGED)] += changed
+
+
+def _is_changed(slot: Slot, value: int | str | bytes) -> bool:
+    if slot.written is None or isinstance(value, str | bytes):
+        return False
+    try:
+        return bool(value_of(slot.written.type, raw_of(slot.field.type, value)) != value)
+    except (TypeError, AttributeError):
+        return False
+
+
+def _getter(slot: Slot) -> Callable[[Any], Any]:
+    return attrgetter(slot.field.name)
