@@ -10,7 +10,7 @@ import msgspec
 import pyarrow
 
 from gitops.compatibility.avro.json_text import MAX_DEPTH, MAX_NUMBER_LENGTH
-from gitops.replay.kernel.columns import Column, as_binary, column
+from gitops.replay.kernel.columns import Column
 from gitops.replay.kernel.halving import Counts, DoubtError, count_in_halves
 from gitops.replay.kernel.jackson.members import count_members
 from gitops.replay.kernel.jackson.parsing import LIMITS
@@ -18,6 +18,7 @@ from gitops.replay.kernel.jackson.plan import Node
 from gitops.replay.kernel.jackson.reading import read
 from gitops.replay.kernel.jackson.shapes import Shape
 from gitops.replay.kernel.jackson.shaping import shape_of
+from gitops.replay.kernel.parts import walk_in_parts
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.replay.kernel.walk import Unreadable, Walk
 
@@ -32,7 +33,9 @@ class JsonKernel:
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Verdicts and counts."""
-        rows = column(as_binary(payloads))
+        return walk_in_parts(payloads, self._part)
+
+    def _part(self, rows: Column) -> Walk:
         return _Batch(self._plan, rows).walk(self._decode, self._shape)
 
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - any value that a schema can say

@@ -37,7 +37,7 @@ from gitops.replay.kernel.walk import Counted, What
 _ROUNDED: Final = {"float": ("int", "long", "double"), "double": ("int", "long")}
 """Reader's kind → writer's kinds of which it cannot hold each number."""
 
-_MANY: Final = 20_000
+_MANY: Final = 4_000
 """Nodes after which a record that was met before keeps the paths that it had there: records that
 hold each other twice each would have paths without end."""
 

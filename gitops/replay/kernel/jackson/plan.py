@@ -50,7 +50,7 @@ class Entries:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class OneOf:
-    """A union: the first branch that takes a value has it. `names` are those of its branches."""
+    """A union: a value is of the first branch that it fits. `names` are those of its branches."""
 
     path: str
     branches: tuple[Node, ...]

@@ -86,20 +86,41 @@ def _anything(node: Anything, value: Any, counted: list[Counted]) -> Any:  # noq
 
 
 def _one_of(node: OneOf, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
-    failed: Unreadable | None = None
+    """What is in a value decides nothing, so that none is looked at twice at every depth."""
+    other = node.optional
     for branch, name in zip(node.branches, node.names, strict=True):
-        tried: list[Counted] = []
-        try:
-            taken = take(branch, value, tried)
-        except Unreadable as error:
-            failed = failed if name == "null" and failed else error
-            continue
-        counted += tried
-        counted.append(Counted(node.path, What.BRANCH, name))
-        return taken
-    if failed is not None and node.optional is not None:
-        raise failed
+        if (branch is other and value is not None) or _fits(branch, value):
+            counted.append(Counted(node.path, What.BRANCH, name))
+            return take(branch, value, counted)
     raise _unreadable(node.path, "no branch of the reader's union takes it", value)
+
+
+def _fits(node: Node, value: Any) -> bool:  # noqa: ANN401 - JSON
+    """Whether a value is of the kind of a branch; an object has what a record needs."""
+    match node:
+        case Leaf():
+            return _takes(node, value)
+        case Symbols():
+            return isinstance(value, str) and value in node.counted
+        case Items():
+            return isinstance(value, list)
+        case Members(members=members) | Again(record=Members(members=members)):
+            needed = (name for name, member in members.items() if member.absent is None)
+            return isinstance(value, dict) and all(name in value for name in needed)
+        case Entries():
+            return isinstance(value, dict)
+        case Anything():
+            return value is not None
+        case OneOf():
+            return False
+
+
+def _takes(node: Leaf, value: Any) -> bool:  # noqa: ANN401 - JSON
+    try:
+        node.scalar.take(value)
+    except MisfitError:
+        return False
+    return True
 
 
 def _members(node: Members, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON

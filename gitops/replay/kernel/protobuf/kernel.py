@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
-from gitops.replay.kernel.columns import as_binary, column
+from gitops.replay.kernel.columns import Column
 from gitops.replay.kernel.halving import Counts, count_in_halves
+from gitops.replay.kernel.parts import walk_in_parts
 from gitops.replay.kernel.protobuf import library
 from gitops.replay.kernel.protobuf.plan import Fields
 from gitops.replay.kernel.protobuf.reading import read
@@ -28,7 +29,10 @@ class ProtobufKernel:
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Verdicts and counts."""
-        rows = column(as_binary(payloads)).payloads()
+        return walk_in_parts(payloads, self._part)
+
+    def _part(self, column: Column) -> Walk:
+        rows = column.payloads()
         messages, at, slowly = self._parsed(rows)
 
         def count(start: int, end: int) -> Counts:

@@ -203,8 +203,19 @@ def test_records_that_hold_each_other_twice_have_a_plan() -> None:
 
 def test_a_union_takes_the_first_branch_that_fits() -> None:
     kind = _record(u=["int", "string", {**_record(x="int"), "name": "X"}])
-    walk = _walk(kind, kind, b'{"u":1}', b'{"u":"a"}', b'{"u":{"x":1}}', b'{"u":{"x":""}}')
-    reason = Reason("u", "no branch of the reader's union takes it")
-    assert _reasons(walk) == [None, None, None, reason]
+    rows = (b'{"u":1}', b'{"u":"a"}', b'{"u":{"x":1}}', b'{"u":{"x":""}}', b'{"u":{}}')
+    walk = _walk(kind, kind, *rows)
+    none = Reason("u", "no branch of the reader's union takes it")
+    inner = Reason("u.x", "expected int, found text")
+    assert _reasons(walk) == [None, None, None, inner, none]
     branches = [Counted("u", What.BRANCH, name) for name in ("int", "string", "X")]
     assert [walk.counts[branch] for branch in branches] == [1, 1, 1]
+
+
+def test_a_deep_value_of_a_union_of_records_is_read_once() -> None:
+    one: dict[str, Any] = {"type": "record", "name": "A", "fields": []}
+    other: dict[str, Any] = {"type": "record", "name": "B", "fields": []}
+    one["fields"] = [{"name": "u", "type": ["null", "A", other]}, {"name": "x", "type": "int"}]
+    other["fields"] = [{"name": "u", "type": ["null", "A", "B"]}, {"name": "y", "type": "int"}]
+    deep = b'{"u":' * 300 + b'{"x":""}' + b',"x":1,"y":1}' * 300
+    assert _reasons(_walk(one, one, deep))[0] is not None
