@@ -11,6 +11,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from gitops.model.schema import SchemaInfo
 
@@ -71,6 +72,24 @@ def plain(message: Message) -> dict[str, Any]:
     return {field.name: _plain_field(message, field) for field in fields}
 
 
+def keeps_entries_apart(message: Message) -> bool:
+    """Whether the library left an entry out of a map, which Java does not.
+
+    It does so with entries that hold a field of another number than a key's and a value's.
+    """
+    fields: Sequence[_Field] = message.DESCRIPTOR.fields
+    maps = {field.number for field in fields if _is_map(field)}
+    unknown: Any = UnknownFieldSet(message)
+    if any(one.field_number in maps for one in unknown):
+        return True
+    return any(
+        keeps_entries_apart(inner)
+        for field in fields
+        if field.message_type
+        for inner in _messages_in(getattr(message, field.name), field, message)
+    )
+
+
 def broken(payload: bytes, random: Random) -> bytes:
     """A payload that may not be one."""
     at = random.randint(0, len(payload))
@@ -85,6 +104,15 @@ def broken(payload: bytes, random: Random) -> bytes:
             return random.randbytes(random.randint(0, 12))
         case _:
             return payload
+
+
+def _messages_in(value: Any, field: _Field, message: Message) -> list[Message]:  # noqa: ANN401
+    if _is_map(field):
+        is_message = field.message_type.fields_by_name["value"].message_type
+        return list(value.values()) if is_message else []
+    if field.is_repeated:
+        return list(value)
+    return [value] if message.HasField(field.name) else []
 
 
 def _fill_map(into: Any, field: _Field, random: Random, depth: int) -> None:  # noqa: ANN401

@@ -25,11 +25,14 @@ from gitops.replay.kernel.walk import Counted, Reason, Unreadable, What
 
 
 def read(node: Node, payload: bytes) -> tuple[Any, list[Counted]]:
-    """The value of a payload, and what there is to count; raises Unreadable."""
+    """The value of a payload, and what there is to count; raises Unreadable, with the JSON."""
     value = parse(payload)
     counted: list[Counted] = []
     try:
         return take(node, value, counted), counted
+    except Unreadable as unreadable:
+        unreadable.value = value
+        raise
     except RecursionError:
         reason = Reason("", "nested too deep to be read")
         raise Unreadable(reason, reason.reason) from None

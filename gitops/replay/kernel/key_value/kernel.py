@@ -67,7 +67,8 @@ class PairReader:
             return self._readers[name].read(half)
         except Unreadable as unreadable:
             reason = Reason(under(name, unreadable.reason.path), unreadable.reason.reason)
-            raise Unreadable(reason, f"{name}: {unreadable.message}") from None
+            found = None if unreadable.value is None else {name: unreadable.value}
+            raise Unreadable(reason, f"{name}: {unreadable.message}", found) from None
 
 
 class PairWriter:

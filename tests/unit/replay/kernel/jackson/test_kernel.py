@@ -131,6 +131,7 @@ def test_a_reason_holds_no_value_and_a_message_does() -> None:
     with pytest.raises(Unreadable) as caught:
         kernel.read(b'{"id":"secret"}')
     assert caught.value.message == "id: expected int, found text: 'secret'"
+    assert caught.value.value == {"id": "secret"}
     assert "secret" not in caught.value.reason.reason
 
 

@@ -92,6 +92,12 @@ def test_a_broken_pair_says_where(payload: bytes, path: str, reason: str) -> Non
     assert walk.reasons == (Reason(path, reason),)
 
 
+def test_what_was_read_of_a_half_is_kept() -> None:
+    with pytest.raises(Unreadable, match="value: n: expected int, found text: 'x'") as caught:
+        row_reader_for(_pair(), _pair()).read(join_one(b"k", b'{"n":"x"}'))
+    assert caught.value.value == {"value": {"n": "x"}}
+
+
 def test_what_is_counted_of_a_pair() -> None:
     payloads = [join_one(b"k", b'{"n":1}'), join_one(None, None), join_one(b"\xff", b"x")]
     walk = kernel_for(_pair(), _pair()).walk(pyarrow.array(payloads))

@@ -32,7 +32,7 @@ from gitops.replay.kernel.walk import (
     Walk,
     What,
 )
-from tests.support.proto_rows import broken, fill, message_class, plain
+from tests.support.proto_rows import broken, fill, keeps_entries_apart, message_class, plain
 from tests.support.protos import order
 
 PROTO3 = """int32 a = 1; int64 b = 2; uint32 c = 3; sint32 d = 4; bool e = 5; string f = 6;
@@ -135,6 +135,8 @@ def test_it_reads_what_the_library_reads(writer: str, reader: str, seed: int) ->
         return
     if expected is None:  # the library minds bits of a varint that Java does not look at
         assert any(byte & 0x80 for byte in payload)
+        return
+    if keeps_entries_apart(_class(reader).FromString(payload)):
         return
     assert _ordered(found) == _ordered(expected)
     written = row_writer_for(_info(reader)).write(found)
