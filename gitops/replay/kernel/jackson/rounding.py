@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import struct
+import sys
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
@@ -13,6 +15,7 @@ from gitops.replay.kernel.jackson.scalars import MAX_FLOAT
 
 _EXACT: Final = 2**53
 _FLOAT: Final = struct.Struct("f")
+_MOST: Final = {"float": math.nextafter(MAX_FLOAT, 0), "double": sys.float_info.max}
 
 
 def is_rounded(kind: str, value: Any) -> bool:  # noqa: ANN401 - a number, or text as "NaN"
@@ -35,6 +38,7 @@ def rounded(kind: str, values: Sequence[float]) -> int:
     return int((numbers.astype(numpy.float32) != numbers).sum())
 
 
-def in_range(values: Sequence[float]) -> bool:
-    """Whether all fit into a float."""
-    return max(values) < MAX_FLOAT and min(values) > -MAX_FLOAT
+def in_range(kind: str, values: Sequence[float]) -> bool:
+    """Whether all fit into a float or a double."""
+    most = _MOST[kind]
+    return max(values) <= most and min(values) >= -most

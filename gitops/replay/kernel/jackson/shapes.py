@@ -54,7 +54,7 @@ class LeafShape:
             counts[Counted(path, What.NULLS)] += total
         if node.promoted:
             counts[Counted(path, What.PROMOTED)] += total
-        if node.scalar.kind == "float" and not in_range(values):
+        if (node.rounds or node.scalar.kind == "float") and not in_range(node.scalar.kind, values):
             raise DoubtError
         if node.rounds and (changed := rounded(node.scalar.kind, values)):
             counts[Counted(path, What.CHANGED)] += changed

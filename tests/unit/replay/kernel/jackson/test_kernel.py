@@ -166,6 +166,14 @@ def test_promotions_and_digits_that_get_lost() -> None:
     assert [walk.counts[Counted(path, What.CHANGED)] for path in "abc"] == [1, 0, 1]
 
 
+def test_a_number_beyond_a_double_is_out_of_range_however_it_is_written() -> None:
+    rows = [b'{"a":%s}' % number for number in (b"1" * 400, b"1e400", b"-" + b"9" * 309, b"1")]
+    for writer in ("long", "double"):
+        walk = _walk(_record(a=writer), _record(a="double"), *rows)
+        assert walk.verdicts.tolist() == [1, 1, 1, READ]
+        assert walk.reasons == (Reason("a", "the number is out of the range of double"),)
+
+
 def test_members_that_neither_schema_knows_are_counted_under_a_star() -> None:
     walk = _walk(_record(a="int"), _record(a="int"), b'{"a":1,"b":{"c":1}}', b'{"a":2}')
     assert walk.counts[Counted("*", What.DROPPED)] == 1
