@@ -10,13 +10,16 @@ from gitops.model.replay import Direction
 class Key(Struct, frozen=True, order=True):
     """Whose counts: a topic, a version of its data (None: not known), a reader.
 
-    Rows of no known version or topic have no reader: their `reader` is empty.
+    Rows that no reader is asked about (no known version or topic, no payload) have an empty
+    `reader`, and failures that say why. `sample` is the number of the topic's sample, from 0:
+    each has a limit of its own.
     """
 
     topic: str
     version: int | None
     reader: str
     direction: str = Direction.BACKWARD.value
+    sample: int = 0
 
 
 class Failed(Struct):
