@@ -51,3 +51,25 @@ class Tally(Struct):
     failed: int = 0
     failures: list[Failed] = field(default_factory=list)
     fields: dict[str, Counts] = field(default_factory=dict)
+
+
+class Chosen(Struct, frozen=True, order=True):
+    """A message that is to be rewritten for the forward direction; the lowest hashes are."""
+
+    hash: int
+    where: str
+    sample: int
+    payload: bytes
+
+
+class Gathered(Struct):
+    """All that one part of a replay answers, or all of them once they are merged.
+
+    `unread` are `(topic, sample, why)`. `chosen` are the messages of a topic's version that are
+    rewritten, sorted.
+    """
+
+    rows: int = 0
+    tallies: dict[Key, Tally] = field(default_factory=dict)
+    unread: list[tuple[str, int, str]] = field(default_factory=list)
+    chosen: dict[tuple[str, int], list[Chosen]] = field(default_factory=dict)

@@ -1,0 +1,127 @@
+"""The batches that sources yield: one row is one message, and nothing is left out.
+
+Columns: `topic` (null: that of the manifest), `version` (null: not known), `key` (of KEY_VALUE
+SEPARATED only), `payload` (null: a message without one), `file` and `row`, which together say
+where the message is: `file#row`, or `file` alone where `row` is null. `file` may be a message id.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy
+import pyarrow
+import pyarrow.compute
+from numpy.typing import NDArray
+
+NAMES: Final = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+
+SCHEMA: Final = pyarrow.schema(
+    [
+        ("topic", NAMES),
+        ("version", pyarrow.int64()),
+        ("key", pyarrow.binary()),
+        ("payload", pyarrow.binary()),
+        ("file", NAMES),
+        ("row", pyarrow.int64()),
+    ]
+)
+
+MOST_ROWS: Final = 32_768
+"""In a batch: enough to outweigh what a call of the kernel costs, also where topics are mixed."""
+
+MOST_BYTES: Final = 32 * 1024 * 1024
+"""Of the payloads of a batch, so that memory is bounded whatever their size."""
+
+
+def batch(payload: Any, file: Any, **columns: Any) -> pyarrow.RecordBatch:  # noqa: ANN401
+    """A batch of arrays of one length; columns that are not given are null.
+
+    `file` is one name for all rows, or an array of names.
+    """
+    rows = len(payload)
+    columns = {**columns, "payload": payload, "file": _names(file, rows)}
+    return pyarrow.RecordBatch.from_arrays(
+        [
+            pyarrow.nulls(rows, each.type)
+            if columns.get(each.name) is None
+            else columns[each.name].cast(each.type)
+            for each in SCHEMA
+        ],
+        schema=SCHEMA,
+    )
+
+
+def _names(file: Any, rows: int) -> Any:  # noqa: ANN401 - pyarrow has no types
+    if not isinstance(file, str):
+        return file
+    indices = pyarrow.array(numpy.zeros(rows, numpy.int32))
+    return pyarrow.DictionaryArray.from_arrays(indices, pyarrow.array([file], pyarrow.string()))
+
+
+def texts(column: Any) -> pyarrow.DictionaryArray:  # noqa: ANN401
+    """A column of names; what is not UTF-8 in them is replaced."""
+    if pyarrow.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not pyarrow.types.is_binary(column.type):
+        column = column.cast(pyarrow.string()).cast(pyarrow.binary())
+    coded = column.dictionary_encode()
+    names = [each.decode("utf-8", "replace") for each in coded.dictionary.to_pylist()]
+    return pyarrow.DictionaryArray.from_arrays(
+        coded.indices, pyarrow.array(names, pyarrow.string())
+    )
+
+
+def rows_from(first: int, rows: int) -> pyarrow.Array:
+    """A column `row` that counts on from `first`."""
+    return pyarrow.array(numpy.arange(first, first + rows, dtype=numpy.int64))
+
+
+class Places:
+    """Where the rows of a batch, or of a part of it, are: its columns `file` and `row`."""
+
+    def __init__(self, file: pyarrow.DictionaryArray, row: pyarrow.Array) -> None:
+        self._file = file
+        self._row = row
+
+    @classmethod
+    def of(cls, batch: pyarrow.RecordBatch) -> Places:
+        """Those of a whole batch."""
+        return cls(batch.column("file"), batch.column("row"))
+
+    def take(self, rows: Any) -> Places:  # noqa: ANN401 - pyarrow has no types
+        """Those of some rows."""
+        return Places(self._file.take(rows), self._row.take(rows))
+
+    def where(self, index: int) -> str:
+        """How a person finds the message."""
+        file, row = self._file[index].as_py() or "", self._row[index].as_py()
+        return file if row is None else f"{file}#{row}"
+
+    @property
+    def are_in_order(self) -> bool:
+        """Whether they are rows of one file, ascending, as a source reads them."""
+        return len(self._file.dictionary) == 1 and self._row.null_count == 0
+
+    def hashes(self) -> NDArray[numpy.uint64]:
+        """A number for each place that nothing but the place decides."""
+        names = [_hash_name(name or "") for name in self._file.dictionary.to_pylist()]
+        table = numpy.array([*names, 0], numpy.uint64)
+        indices = self._file.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)
+        rows = self._row.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.uint64)
+        return _mixed(table[indices] + _mixed(rows))
+
+
+def _hash_name(name: str) -> int:
+    import hashlib
+
+    digest = hashlib.blake2b(name.encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _mixed(numbers: NDArray[numpy.uint64]) -> NDArray[numpy.uint64]:
+    """SplitMix64's last step: every bit of the input moves half of those of the output."""
+    mixed = numbers + numpy.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> numpy.uint64(31))

@@ -1,0 +1,115 @@
+"""Reads batches with every reader of their topic, and keeps what adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import pyarrow
+import pyarrow.compute
+
+from gitops.model.replay import Direction, ReaderSchema
+from gitops.replay.batches import Places
+from gitops.replay.choosing import Choosing
+from gitops.replay.grouping import groups
+from gitops.replay.job import Job, Owner
+from gitops.replay.kernel.walk import Kernel, Reason
+from gitops.replay.readings import Messages, Readings
+from gitops.replay.showing import Showing
+from gitops.replay.tally import Gathered, Key
+
+OTHER_TOPIC: Final = Reason("", "the message is of another topic")
+NO_VERSION: Final = Reason("", "nothing says which schema version the message has")
+UNKNOWN_VERSION: Final = Reason("", "the topic has no such schema version")
+NO_PAYLOAD: Final = Reason("", "the message has no payload")
+
+
+class Gathering:
+    """Of one part of the data: give it batches, then ask for the end."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._rows = 0
+        self._readings = Readings(job.examples)
+        self._choosing = Choosing(job.limits)
+        self._unread: list[tuple[str, int, str]] = []
+        self._kernels: dict[tuple[str, int], list[tuple[ReaderSchema, Kernel | Reason]]] = {}
+
+    def unread(self, owners: Iterable[Owner], why: str) -> None:
+        """Note that something of a sample could not be read."""
+        self._unread.extend((owner.topic, owner.sample, why) for owner in owners)
+
+    def add(self, batch: pyarrow.RecordBatch, owners: Sequence[Owner]) -> None:
+        """Read a batch; rows that name no topic are of every owner, others of that topic's."""
+        self._rows += batch.num_rows
+        whole = Messages(batch.column("payload"), Places.of(batch))
+        for topic, version, rows in groups(batch):
+            messages = whole if rows is None else whole.take(rows)
+            its = owners if topic is None else self._owners_of(topic, owners)
+            if not its:
+                self._readings.fail(_key(owners[0], None), OTHER_TOPIC, messages)
+            for owner in its:
+                self._add(owner, version, messages)
+
+    def end(self) -> Gathered:
+        """All that was read."""
+        return Gathered(
+            rows=self._rows,
+            tallies=self._readings.tallies(Showing(self._job)),
+            unread=self._unread,
+            chosen=self._choosing.end(),
+        )
+
+    def _owners_of(self, topic: str, owners: Sequence[Owner]) -> Sequence[Owner]:
+        name = self._job.topic_of(topic)
+        return [owner for owner in owners if owner.topic == name]
+
+    def _add(self, owner: Owner, version: int | None, messages: Messages) -> None:
+        if version is None:
+            version = self._job.sample(owner).version
+        if version is None:
+            self._readings.fail(_key(owner, None), NO_VERSION, messages)
+        elif version not in self._job.replays[owner.topic].versions:
+            self._readings.fail(_key(owner, None), UNKNOWN_VERSION, messages)
+        else:
+            self._add_known(owner, version, messages)
+
+    def _add_known(self, owner: Owner, version: int, messages: Messages) -> None:
+        if messages.payloads.null_count:
+            missing = messages.payloads.is_null()
+            empty = messages.take(pyarrow.compute.indices_nonzero(missing))
+            self._readings.fail(_key(owner, version), NO_PAYLOAD, empty)
+            messages = messages.take(
+                pyarrow.compute.indices_nonzero(pyarrow.compute.invert(missing))
+            )
+        if not len(messages.payloads):
+            return
+        for reader, kernel in self._kernels_of(owner.topic, version):
+            key = _key(owner, version, reader)
+            if isinstance(kernel, Reason):
+                self._readings.fail(key, kernel, messages)
+            else:
+                self._readings.walk(key, kernel, messages)
+        self._choosing.add(owner.topic, version, owner.sample, messages)
+
+    def _kernels_of(self, topic: str, version: int) -> list[tuple[ReaderSchema, Kernel | Reason]]:
+        if (topic, version) not in self._kernels:
+            replay = self._job.replays[topic]
+            self._kernels[topic, version] = [
+                (
+                    reader,
+                    self._job.kernels.kernel_or_reason(replay.versions[version], reader.schema),
+                )
+                for reader in replay.readers
+                if reader.direction is Direction.BACKWARD
+            ]
+        return self._kernels[topic, version]
+
+
+def _key(owner: Owner, version: int | None, reader: ReaderSchema | None = None) -> Key:
+    return Key(
+        topic=owner.topic,
+        version=version,
+        reader=reader.name if reader else "",
+        sample=owner.sample,
+    )

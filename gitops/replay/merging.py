@@ -1,0 +1,144 @@
+"""Adds up what the parts of a replay answer; the order in which they come makes no difference."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from gitops.replay.tally import Chosen, Counts, Failed, Gathered, Key, Tally
+
+MOST_CHOSEN_BYTES: Final = 32 * 1024 * 1024
+"""Of the payloads of one version that are rewritten, whatever their number."""
+
+_NUMBERS: Final = ("read", "promoted", "changed", "defaulted", "dropped", "nulls")
+
+
+class _Sent(msgspec.Struct, array_like=True):
+    """Gathered without keys that are no texts, which msgpack would not give back."""
+
+    rows: int
+    tallies: list[tuple[Key, Tally]]
+    unread: list[tuple[str, int, str]]
+    chosen: list[tuple[str, int, list[Chosen]]]
+
+
+def encode(gathered: Gathered) -> bytes:
+    """As it travels between processes."""
+    sent = _Sent(
+        rows=gathered.rows,
+        tallies=list(gathered.tallies.items()),
+        unread=gathered.unread,
+        chosen=[(topic, version, its) for (topic, version), its in gathered.chosen.items()],
+    )
+    return msgspec.msgpack.encode(sent)
+
+
+def decode(data: bytes) -> Gathered:
+    """What `encode` was given."""
+    sent = msgspec.msgpack.decode(data, type=_Sent)
+    return Gathered(
+        rows=sent.rows,
+        tallies=dict(sent.tallies),
+        unread=sent.unread,
+        chosen={(topic, version): its for topic, version, its in sent.chosen},
+    )
+
+
+def merge(into: Gathered, other: Gathered, limits: Limits) -> None:
+    """Add `other` to `into`; `other` is not to be used afterwards."""
+    into.rows += other.rows
+    into.unread.extend(other.unread)
+    for key, tally in other.tallies.items():
+        known = into.tallies.setdefault(key, tally)
+        if known is not tally:
+            add_tally(known, tally, limits.examples)
+    for version, chosen in other.chosen.items():
+        both = into.chosen.get(version, []) + chosen
+        into.chosen[version] = lowest(both, limits.forward_rows.get(version[0], 0))
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How many examples of a reason are kept, and of a topic's version how many are rewritten."""
+
+    examples: int
+    forward_rows: Mapping[str, int]
+
+
+def add_tally(into: Tally, other: Tally, examples: int) -> None:
+    """Add the counts of the same key."""
+    into.rows += other.rows
+    into.failed += other.failed
+    known = {(one.path, one.reason): one for one in into.failures}
+    for failed in other.failures:
+        same = known.get((failed.path, failed.reason))
+        if same is None:
+            into.failures.append(failed)
+        else:
+            _add_failed(same, failed, examples)
+    for path, counts in other.fields.items():
+        add_counts(into.fields.setdefault(path, Counts()), counts)
+
+
+def _add_failed(into: Failed, other: Failed, examples: int) -> None:
+    into.rows += other.rows
+    both = into.examples + other.examples
+    into.examples = heapq.nsmallest(examples, both, key=lambda one: natural(one[0]))
+
+
+def add_counts(into: Counts, other: Counts) -> None:
+    """Add the counts of the same path."""
+    for name in _NUMBERS:
+        setattr(into, name, getattr(into, name) + getattr(other, name))
+    for mine, theirs in ((into.symbols, other.symbols), (into.branches, other.branches)):
+        for name, number in theirs.items():
+            mine[name] = mine.get(name, 0) + number
+
+
+def natural(where: str) -> tuple[str, int, str]:
+    """So that row 9 of a file stands before its row 10."""
+    file, mark, row = where.rpartition("#")
+    return (file, int(row), "") if mark and row.isdecimal() else (where, -1, "")
+
+
+def lowest(chosen: list[Chosen], most: int) -> list[Chosen]:
+    """Those with the lowest hashes, sorted: so many at most, and MOST_CHOSEN_BYTES in all.
+
+    A message that is among them is so in each part of the data too: parts can be cut before they
+    are merged.
+    """
+    kept = sorted(chosen)[:most]
+    size = 0
+    for number, one in enumerate(kept):
+        size += len(one.payload)
+        if size > MOST_CHOSEN_BYTES:
+            return kept[:number]
+    return kept
+
+
+def in_order(gathered: Gathered) -> Gathered:
+    """The same, sorted, so that equal answers are equal as bytes too."""
+    for tally in gathered.tallies.values():
+        tally.failures.sort(key=lambda one: (one.path, one.reason))
+        for failed in tally.failures:
+            failed.examples.sort(key=lambda one: (natural(one[0]), one))
+        tally.fields = {path: _sorted(tally.fields[path]) for path in sorted(tally.fields)}
+    return Gathered(
+        rows=gathered.rows,
+        tallies=dict(sorted(gathered.tallies.items(), key=lambda item: _order(item[0]))),
+        unread=sorted(gathered.unread),
+        chosen=dict(sorted(gathered.chosen.items())),
+    )
+
+
+def _sorted(counts: Counts) -> Counts:
+    counts.symbols = dict(sorted(counts.symbols.items()))
+    counts.branches = dict(sorted(counts.branches.items()))
+    return counts
+
+
+def _order(key: Key) -> tuple[str, bool, int, str, str, int]:
+    version = key.version
+    return (key.topic, version is None, version or 0, key.reader, key.direction, key.sample)

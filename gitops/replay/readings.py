@@ -1,0 +1,134 @@
+"""What readers made of the messages, while it is counted."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from gitops.replay.batches import Places
+from gitops.replay.kernel.walk import READ, Counted, Kernel, Reason, What
+from gitops.replay.merging import natural
+from gitops.replay.tally import Counts, Failed, Key, Tally
+
+Shown = Callable[[Key, Reason, bytes | None], tuple[str, str | None]]
+"""The message for a person, and the value where values are to be shown."""
+
+
+class Messages(NamedTuple):
+    """Some rows of a batch: their payloads, and where they are."""
+
+    payloads: Any
+    places: Places
+
+    def take(self, rows: Any) -> Messages:  # noqa: ANN401 - pyarrow has no types
+        """Those of some rows."""
+        return Messages(self.payloads.take(rows), self.places.take(rows))
+
+
+@dataclass(slots=True)
+class _Failing:
+    rows: int = 0
+    lowest: list[tuple[tuple[str, int, str], str, bytes | None]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Reading:
+    rows: int = 0
+    counts: Counter[Counted] = field(default_factory=Counter)
+    failing: dict[Reason, _Failing] = field(default_factory=dict)
+
+
+class Readings:
+    """By key; of each reason the rows that sort lowest are kept as examples."""
+
+    def __init__(self, examples: int) -> None:
+        self._examples = examples
+        self._by_key: dict[Key, _Reading] = {}
+
+    def walk(self, key: Key, kernel: Kernel, messages: Messages) -> NDArray[numpy.int32]:
+        """Count what a reader makes of messages that all have a payload; answers the verdicts."""
+        walk = kernel.walk(messages.payloads)
+        reading = self._reading(key, len(messages.payloads))
+        reading.counts.update(walk.counts)
+        if walk.verdicts.any():
+            found = numpy.bincount(walk.verdicts, minlength=len(walk.reasons) + 1)
+            for number, reason in enumerate(walk.reasons, READ + 1):
+                if found[number]:
+                    rows = numpy.flatnonzero(walk.verdicts == number)
+                    self._fail(reading, reason, rows, messages)
+        return walk.verdicts
+
+    def fail(self, key: Key, reason: Reason, messages: Messages) -> None:
+        """Count messages all of which fail for one reason."""
+        reading = self._reading(key, len(messages.payloads))
+        self._fail(reading, reason, numpy.arange(len(messages.payloads)), messages)
+
+    def put(self, key: Key, changed: Counter[Counted]) -> None:
+        """Count these values as changed, instead of those that a walk found."""
+        counts = self._reading(key, 0).counts
+        for counted in [one for one in counts if one.what is What.CHANGED]:
+            del counts[counted]
+        counts.update(changed)
+
+    def paths(self, key: Key) -> frozenset[str]:
+        """The paths that were counted."""
+        return frozenset(counted.path for counted in self._reading(key, 0).counts)
+
+    def tallies(self, shown: Shown) -> dict[Key, Tally]:
+        """What was counted, with the examples as they are to be shown."""
+        return {key: _tally(key, reading, shown) for key, reading in self._by_key.items()}
+
+    def _reading(self, key: Key, rows: int) -> _Reading:
+        reading = self._by_key.setdefault(key, _Reading())
+        reading.rows += rows
+        return reading
+
+    def _fail(
+        self, reading: _Reading, reason: Reason, rows: NDArray[Any], messages: Messages
+    ) -> None:
+        failing = reading.failing.setdefault(reason, _Failing())
+        failing.rows += len(rows)
+        if messages.places.are_in_order:
+            rows = rows[: self._examples]
+        wheres = [messages.places.where(int(row)) for row in rows]
+        found = heapq.nsmallest(
+            self._examples,
+            ((natural(where), where, int(row)) for where, row in zip(wheres, rows, strict=True)),
+        )
+        new = [(key, where, messages.payloads[row].as_py()) for key, where, row in found]
+        failing.lowest = heapq.nsmallest(
+            self._examples, failing.lowest + new, key=lambda one: (one[0], one[2] or b"")
+        )
+
+
+def _tally(key: Key, reading: _Reading, shown: Shown) -> Tally:
+    fields: dict[str, Counts] = {}
+    for counted, number in reading.counts.items():
+        _count(fields.setdefault(counted.path, Counts()), counted, number)
+    failures = [
+        Failed(
+            path=reason.path,
+            reason=reason.reason,
+            rows=failing.rows,
+            examples=[(where, *shown(key, reason, data)) for _, where, data in failing.lowest],
+        )
+        for reason, failing in reading.failing.items()
+    ]
+    failed = sum(failing.rows for failing in reading.failing.values())
+    return Tally(rows=reading.rows, failed=failed, failures=failures, fields=fields)
+
+
+def _count(counts: Counts, counted: Counted, number: int) -> None:
+    if counted.what is What.SYMBOL:
+        counts.symbols[counted.value] = counts.symbols.get(counted.value, 0) + number
+    elif counted.what is What.BRANCH:
+        counts.branches[counted.value] = counts.branches.get(counted.value, 0) + number
+    else:
+        name = counted.what.value
+        setattr(counts, name, getattr(counts, name) + number)

@@ -1,0 +1,148 @@
+"""The forward direction: messages in the new shape, read by those who do not know it yet.
+
+There are no such messages before the change, so those of the samples are read with the proposed
+schema, written with it, and read again by the older versions and by the clients. What a reader
+gets before and after is compared value by value.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow
+
+from gitops.model.replay import Direction, ReaderSchema, TopicReplay
+from gitops.model.schema import SchemaInfo
+from gitops.replay.batches import Places, batch
+from gitops.replay.job import Job
+from gitops.replay.kernel.walk import READ, Counted, Reason, RowReader, Unreadable, What
+from gitops.replay.readings import Messages, Readings
+from gitops.replay.showing import Showing
+from gitops.replay.tally import Chosen, Gathered, Key
+
+
+def rewrite(job: Job, topic: str, version: int, chosen: list[Chosen]) -> Gathered:
+    """What came of messages of one version; those of each sample are counted apart."""
+    readings = Readings(job.examples)
+    rewriting = _Rewriting(job, job.replays[topic], version, readings)
+    for sample in sorted({one.sample for one in chosen}):
+        rewriting.run(sample, [one for one in chosen if one.sample == sample])
+    return Gathered(tallies=readings.tallies(Showing(job)))
+
+
+class _Rewriting:
+    def __init__(self, job: Job, replay: TopicReplay, version: int, readings: Readings) -> None:
+        self._kernels = job.kernels
+        self._replay = replay
+        self._version = version
+        self._written = replay.versions[version]
+        self._readings = readings
+
+    def run(self, sample: int, chosen: list[Chosen]) -> None:
+        """Rewrite, and let everybody read."""
+        old, new = self._rewritten(self._key(sample, ""), chosen)
+        if not old:
+            return
+        messages = _messages([one.where for one in old], new)
+        for reader in self._replay.readers:
+            if reader.direction is Direction.FORWARD:
+                self._read(self._key(sample, reader.name), reader, old, messages)
+
+    def _key(self, sample: int, reader: str) -> Key:
+        return Key(
+            topic=str(self._replay.topic),
+            version=self._version,
+            reader=reader,
+            direction=Direction.FORWARD.value,
+            sample=sample,
+        )
+
+    def _rewritten(self, key: Key, chosen: list[Chosen]) -> tuple[list[Chosen], list[bytes]]:
+        """Those that can be rewritten, and their new payloads; the others count as failed."""
+        proposed = self._replay.proposed
+        try:
+            reader = self._kernels.row_reader(self._written, proposed)
+            writer = self._kernels.row_writer(proposed)
+        except ValueError as error:
+            self._fail(key, Reason("", f"a schema cannot be used: {error}"), chosen)
+            return [], []
+        old, new = [], []
+        for one in chosen:
+            try:
+                payload = writer.write(reader.read(one.payload))
+            except Unreadable as error:
+                self._fail(key, error.reason, [one])
+            else:
+                old.append(one)
+                new.append(payload)
+        return old, new
+
+    def _fail(self, key: Key, reason: Reason, chosen: list[Chosen]) -> None:
+        messages = _messages([one.where for one in chosen], [one.payload for one in chosen])
+        self._readings.fail(key, reason, messages)
+
+    def _read(self, key: Key, reader: ReaderSchema, old: list[Chosen], messages: Messages) -> None:
+        kernel = self._kernels.kernel_or_reason(self._replay.proposed, reader.schema)
+        if isinstance(kernel, Reason):
+            self._readings.fail(key, kernel, messages)
+            return
+        verdicts = self._readings.walk(key, kernel, messages)
+        pairs = (
+            (one.payload, payload.as_py())
+            for one, payload, verdict in zip(old, messages.payloads, verdicts, strict=True)
+            if verdict == READ
+        )
+        self._readings.put(key, self._changed(key, reader.schema, pairs))
+
+    def _changed(
+        self, key: Key, reader: SchemaInfo, pairs: Iterator[tuple[bytes, bytes]]
+    ) -> Counter[Counted]:
+        """Values that a reader got before and does not get any more, by path."""
+        before = self._kernels.row_reader(self._written, reader)
+        after = self._kernels.row_reader(self._replay.proposed, reader)
+        known = self._readings.paths(key)
+        changed: Counter[Counted] = Counter()
+        for old, new in pairs:
+            for path in _differences(_read(before, old), _read(after, new), "", known):
+                changed[Counted(path, What.CHANGED)] += 1
+        return changed
+
+
+_NOT_READ = object()
+
+
+def _read(reader: RowReader, payload: bytes) -> Any:  # noqa: ANN401 - any value
+    try:
+        return reader.read(payload)
+    except Unreadable:
+        return _NOT_READ
+
+
+def _differences(before: Any, after: Any, path: str, known: frozenset[str]) -> Iterator[str]:  # noqa: ANN401
+    """The paths of what differs; nothing where one of the two could not be read."""
+    if before is _NOT_READ or after is _NOT_READ or _same(before, after):
+        return
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        inner = f"{path}{{}}"
+        for name, value in before.items():
+            field = f"{path}.{name}" if path else name
+            at = inner if inner in known and field not in known else field
+            yield from _differences(value, after[name], at, known)
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for one, other in zip(before, after, strict=True):
+            yield from _differences(one, other, f"{path}[]", known)
+    else:
+        yield path
+
+
+def _same(before: Any, after: Any) -> bool:  # noqa: ANN401
+    """NaN is what it was, and a number of another type is another value only if it differs."""
+    return bool(before == after) or (before != before and after != after)  # noqa: PLR0124
+
+
+def _messages(wheres: list[str], payloads: list[bytes]) -> Messages:
+    names = pyarrow.array(wheres, pyarrow.string()).dictionary_encode()
+    made = batch(pyarrow.array(payloads, pyarrow.binary()), names)
+    return Messages(made.column("payload"), Places.of(made))

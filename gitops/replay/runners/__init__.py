@@ -1,0 +1,1 @@
+"""What runs a replay: this process, or Spark."""

@@ -1,0 +1,83 @@
+"""The quick look: everything in this process, without a JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from gitops.ports import Progress, no_progress
+from gitops.replay.job import Job
+from gitops.replay.kernels import CHOSEN, Kernels
+from gitops.replay.merging import in_order, merge
+from gitops.replay.reading import read
+from gitops.replay.rewriting import rewrite
+from gitops.replay.runner import Ran, Running, UnreadSample
+from gitops.replay.runners.interrupting import interruptible
+from gitops.replay.sources.part import Part
+from gitops.replay.sources.planning import Planned, plan, unread
+from gitops.replay.tally import Gathered
+
+READING: Final = "reading messages"
+REWRITING: Final = "rewriting messages"
+_ONLY_SPARK: Final = "only Spark can read it: run it with --engine spark"
+
+
+class LocalRunner:
+    """One part after the other, one batch at a time."""
+
+    engine = "local"
+
+    def __init__(self, kernels: Kernels = CHOSEN) -> None:
+        self._kernels = kernels
+
+    def run(self, running: Running, progress: Progress = no_progress) -> Ran:
+        """As Runner says."""
+        job = Job.of(running, self._kernels)
+        planned = plan(running)
+        for wanted in planned.left:
+            planned.unread.extend(unread(running, wanted, _ONLY_SPARK))
+        with interruptible() as stopped:
+            gathered = _read(job, planned.parts, progress, stopped)
+            rewrite_all(job, gathered, progress, stopped)
+            return ran(running, gathered, planned, complete=not stopped())
+
+
+def _read(
+    job: Job, parts: Iterable[Part], progress: Progress, stopped: Callable[[], bool]
+) -> Gathered:
+    parts = list(parts)
+    total = sum(part.rows for part in parts) if all(part.rows for part in parts) else 0
+    done = 0
+
+    def watch(rows: int) -> bool:
+        nonlocal done
+        done += rows
+        progress(READING, done, total)
+        return not stopped()
+
+    return read(job, parts, watch)
+
+
+def rewrite_all(
+    job: Job, gathered: Gathered, progress: Progress, stopped: Callable[[], bool]
+) -> None:
+    """The forward direction, on what was chosen for it."""
+    total = sum(map(len, gathered.chosen.values()))
+    done = 0
+    for (topic, version), chosen in sorted(gathered.chosen.items()):
+        if stopped():
+            return
+        progress(REWRITING, done, total)
+        merge(gathered, rewrite(job, topic, version, chosen), job.limits)
+        done += len(chosen)
+
+
+def ran(running: Running, gathered: Gathered, planned: Planned, *, complete: bool) -> Ran:
+    """The answer, in an order that does not depend on who came first."""
+    gathered = in_order(gathered)
+    replays = {str(one.topic): one for one in running.replays}
+    found = [
+        UnreadSample(topic=replays[topic].topic, sample=replays[topic].samples[sample], why=why)
+        for topic, sample, why in gathered.unread
+    ]
+    return Ran(tallies=gathered.tallies, unread=(*planned.unread, *found), complete=complete)

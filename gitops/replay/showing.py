@@ -1,0 +1,153 @@
+"""What is shown of a message that failed: never a value of a sensitive field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+from gitops.model.replay import Direction, TopicReplay
+from gitops.model.schema import SchemaInfo
+from gitops.replay.job import Job
+from gitops.replay.kernel.walk import Reason, Unreadable
+from gitops.replay.tally import Key
+
+REDACTED: Final = "(sensitive)"
+
+FORWARD: Final = Direction.FORWARD.value
+
+_LONGEST: Final = 2_000
+"""Characters of a value; what is cut off ends in an ellipsis."""
+
+
+class Showing:
+    """The message and the value of a failed row, read again slowly."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def __call__(self, key: Key, reason: Reason, payload: bytes | None) -> tuple[str, str | None]:
+        """The value is None unless values are to be shown, and where the writer cannot read it."""
+        pair = self._pair(key) if self._job.show_values and payload is not None else None
+        if pair is None or payload is None:
+            return reason.reason, None
+        sensitive = sensitive_names(self._job.replays[key.topic])
+        # What a message quotes cannot be told apart.
+        message = None if sensitive else self._message(*pair, payload)
+        return message or reason.reason, self._value(pair[0], payload, sensitive)
+
+    def _pair(self, key: Key) -> tuple[SchemaInfo, SchemaInfo] | None:
+        """Who wrote the payload and who could not read it; None where nobody was asked."""
+        replay = self._job.replays[key.topic]
+        if key.version is None:
+            return None
+        written = replay.versions[key.version]
+        if not key.reader:
+            return (written, replay.proposed) if key.direction == FORWARD else None
+        writer = replay.proposed if key.direction == FORWARD else written
+        readers = {(one.name, one.direction.value): one.schema for one in replay.readers}
+        return writer, readers[key.reader, key.direction]
+
+    def _message(self, writer: SchemaInfo, reader: SchemaInfo, payload: bytes) -> str | None:
+        try:
+            self._job.kernels.row_reader(writer, reader).read(payload)
+        except Unreadable as error:
+            return error.message
+        except (ValueError, RecursionError):
+            pass
+        return None
+
+    def _value(
+        self, writer: SchemaInfo, payload: bytes, sensitive: frozenset[tuple[str, ...]]
+    ) -> str | None:
+        """The message as its own writer's schema reads it."""
+        try:
+            value = self._job.kernels.row_reader(writer, writer).read(payload)
+            return as_text(redacted(value, sensitive))
+        except (Unreadable, ValueError, RecursionError):
+            return None
+
+
+def sensitive_names(replay: TopicReplay) -> frozenset[tuple[str, ...]]:
+    """The sensitive fields of all samples of a topic, as steps of their paths.
+
+    A field is so under its other names too: those that an alias in any of the schemas says.
+    """
+    found = {steps(each) for sample in replay.samples for each in sample.sensitive}
+    if not found:
+        return frozenset()
+    schemas = [replay.proposed, *replay.versions.values(), *(r.schema for r in replay.readers)]
+    groups = [names for schema in schemas for names in _other_names(schema)]
+    grown = True
+    while grown:
+        known = {path[-1] for path in found if path}
+        more = {(name,) for names in groups if known & names for name in names} - found
+        found |= more
+        grown = bool(more)
+    return frozenset(found)
+
+
+def steps(path: str) -> tuple[str, ...]:
+    """`lines[].price` as (`lines`, `price`)."""
+    return tuple(step for step in path.replace("[]", "").replace("{}", "").split(".") if step)
+
+
+def is_sensitive(path: Iterable[str], sensitive: frozenset[tuple[str, ...]]) -> bool:
+    """Whether a path, or one above it, is named.
+
+    Its steps may have others between them, such as the keys of a map, and before them: a name
+    alone means the field wherever it stands.
+    """
+    path = tuple(path)
+    return any(_stands_in(name, path) for name in sensitive)
+
+
+def _stands_in(name: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    left = iter(path)
+    return all(step in left for step in name)
+
+
+def redacted(value: Any, sensitive: frozenset[tuple[str, ...]], at: tuple[str, ...] = ()) -> Any:  # noqa: ANN401
+    """The value, with REDACTED for all that is sensitive."""
+    if isinstance(value, dict):
+        return {
+            name: REDACTED
+            if is_sensitive((*at, str(name)), sensitive)
+            else redacted(inner, sensitive, (*at, str(name)))
+            for name, inner in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [redacted(inner, sensitive, at) for inner in value]
+    return value
+
+
+def as_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
+    """A value for a person, as JSON where JSON can say it."""
+    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _plain(value: object) -> str:
+    return value.hex() if isinstance(value, bytes | bytearray | memoryview) else str(value)
+
+
+def _other_names(schema: SchemaInfo) -> list[set[str]]:
+    try:
+        tree = json.loads(schema.schema)
+    except ValueError:
+        return []
+    found: list[set[str]] = []
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend(node)
+        elif isinstance(node, dict):
+            waiting.extend(node.values())
+            names = [node.get("name"), *_listed(node.get("aliases"))]
+            found.append({each for each in names if isinstance(each, str)})
+    return [names for names in found if len(names) > 1]
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,1 @@
+"""Sample data of every format, as batches of messages."""

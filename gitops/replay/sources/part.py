@@ -1,0 +1,78 @@
+"""A part of the samples, which one worker reads from its start to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import pyarrow
+
+from gitops.model.samples import SampleFormat
+from gitops.replay.job import Owner
+
+STREAM: Final = -1
+"""The `group` of a part that is a whole file."""
+
+MOST_PAYLOAD: Final = 64 * 1024 * 1024
+"""Bytes of one message: a broker takes 5 MiB unless told otherwise (maxMessageSize, Pulsar 4.0)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A file of a sample.
+
+    `name` is what a person calls it: a path from the repository's root, or a URI. `uri` is where
+    it is opened: an absolute path of this machine, or a URI that pyarrow knows.
+    """
+
+    name: str
+    uri: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A file or a piece of it; it can be pickled.
+
+    `group` is the number of a Parquet row group or an ORC stripe. `first_row` is the number of its
+    first message in the file, from 1. `rows` and `bytes` are how much it is; `rows` is 0 where
+    nobody knows before it is read. `columns` renames columns.
+    """
+
+    owners: tuple[Owner, ...]
+    format: SampleFormat
+    file: File
+    columns: Mapping[str, str] = field(default_factory=dict)
+    group: int = STREAM
+    first_row: int = 1
+    rows: int = 0
+    bytes: int = 0
+
+
+class UnreadableError(Exception):
+    """What is left of a part cannot be read; a sentence without an end says why."""
+
+
+class Source(Protocol):
+    """Reads the files of one format.
+
+    Whatever a file holds makes a batch or an UnreadableError; OSError means that the file itself
+    cannot be had.
+    """
+
+    def parts(self, whole: Part) -> Iterator[Part]:
+        """Cut a file into parts that can be read side by side; raises UnreadableError, OSError."""
+        ...
+
+    def batches(self, part: Part, versions: Versions) -> Iterator[pyarrow.RecordBatch]:
+        """The messages of a part; raises UnreadableError, OSError."""
+        ...
+
+
+class Versions(Protocol):
+    """Tells a topic's versions by their schemas."""
+
+    def version_of(self, owner: Owner, definition: bytes) -> int | None:
+        """The live version whose schema this is, by Avro's equality; None if there is none."""
+        ...

@@ -1,0 +1,247 @@
+"""A replay in this process: what is counted, what is shown, and what cannot be read."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gitops.model.replay import TopicReplay
+from gitops.model.samples import Sample
+from gitops.replay.gathering import NO_PAYLOAD, NO_VERSION, OTHER_TOPIC, UNKNOWN_VERSION
+from gitops.replay.runner import Ran, Running
+from gitops.replay.runners.local import LocalRunner
+from gitops.replay.tally import Failed, Key, Tally
+from tests.unit.replay.messages import PAIRS, sample, schema, topic_replay, write_parquet
+
+CREATED = "shop/orders/created"
+PROPOSED = Key(topic=CREATED, version=0, reader="proposed")
+NOBODY = Key(topic=CREATED, version=None, reader="")
+
+
+def run(root: Path, *replays: TopicReplay, examples: int = 5, show_values: bool = False) -> Ran:
+    running = Running(replays=replays, root=root, examples=examples, show_values=show_values)
+    return LocalRunner(PAIRS).run(running)
+
+
+def data(root: Path, **columns: Sequence[object]) -> None:
+    write_parquet(root / "samples/a.parquet", 1000, **columns)
+
+
+def of_file(**other: object) -> Sample:
+    return sample("../../../samples/a.parquet", **other)
+
+
+def test_every_row_is_read_by_the_version_that_it_was_written_with(tmp_path: Path) -> None:
+    data(tmp_path, payload=["a=1;b=2", "a=1", "a=x;b=2"], schema_version=[0, 1, 1])
+    versions = {0: schema("a b"), 1: schema("a")}
+    ran = run(tmp_path, topic_replay(of_file(), versions=versions))
+    assert {key.version: (its.rows, its.failed) for key, its in ran.tallies.items()} == {
+        0: (1, 0),
+        1: (2, 1),
+    }
+    assert ran.complete
+    assert not ran.unread
+
+
+def test_a_failure_has_path_reason_and_where(tmp_path: Path) -> None:
+    data(tmp_path, payload=["a=1", "a=x", "b=1", "a=y"], schema_version=[0] * 4)
+    ran = run(tmp_path, topic_replay(of_file()))
+    assert ran.tallies[PROPOSED].failures == [
+        Failed(
+            path="a",
+            reason="is missing",
+            rows=1,
+            examples=[("samples/a.parquet#3", "is missing", None)],
+        ),
+        Failed(
+            path="a",
+            reason="is no number",
+            rows=2,
+            examples=[
+                ("samples/a.parquet#2", "is no number", None),
+                ("samples/a.parquet#4", "is no number", None),
+            ],
+        ),
+    ]
+
+
+def test_the_first_examples_of_a_file_are_kept_in_the_order_of_its_rows(tmp_path: Path) -> None:
+    write_parquet(tmp_path / "samples/a.parquet", 3, payload=["a=x"] * 20, schema_version=[0] * 20)
+    ran = run(tmp_path, topic_replay(of_file()), examples=11)
+    (failed,) = ran.tallies[PROPOSED].failures
+    assert [where for where, _, _ in failed.examples] == [
+        f"samples/a.parquet#{row}" for row in range(1, 12)
+    ]
+
+
+def test_what_no_reader_is_asked_about_is_counted(tmp_path: Path) -> None:
+    data(
+        tmp_path,
+        payload=["a=1", None, "a=1", "a=1", "a=1"],
+        schema_version=[0, 0, None, 7, 0],
+        topic=[None, None, None, None, "shop/orders/cancelled"],
+    )
+    ran = run(tmp_path, topic_replay(of_file()))
+    empty = Key(topic=CREATED, version=0, reader="")
+    assert {key: (its.rows, its.failed) for key, its in ran.tallies.items()} == {
+        PROPOSED: (1, 0),
+        empty: (1, 1),
+        NOBODY: (3, 3),
+    }
+    assert [one.reason for one in ran.tallies[empty].failures] == [NO_PAYLOAD.reason]
+    assert {one.reason for one in ran.tallies[NOBODY].failures} == {
+        OTHER_TOPIC.reason,
+        NO_VERSION.reason,
+        UNKNOWN_VERSION.reason,
+    }
+
+
+def test_the_manifest_says_the_version_where_the_data_does_not(tmp_path: Path) -> None:
+    data(tmp_path, payload=["a=1"])
+    ran = run(tmp_path, topic_replay(of_file(version=0)))
+    assert ran.tallies == {PROPOSED: Tally(rows=1, fields=ran.tallies[PROPOSED].fields)}
+
+
+def test_a_file_of_many_topics_is_read_once_for_all_that_name_it(tmp_path: Path) -> None:
+    topics = ["persistent://shop/orders/created", "shop/orders/paid-partition-3", "shop/orders/x"]
+    data(tmp_path, payload=["a=1", "a=2", "a=3"], schema_version=[0] * 3, topic=topics)
+    done: list[tuple[str, int, int]] = []
+    replays = (topic_replay(of_file()), topic_replay(of_file(), topic="shop/orders/paid"))
+    running = Running(replays=replays, root=tmp_path)
+    ran = LocalRunner(PAIRS).run(running, lambda *each: done.append(each))
+    assert {key.topic: its.rows for key, its in ran.tallies.items() if key.reader} == {
+        CREATED: 1,
+        "shop/orders/paid": 1,
+    }
+    assert ran.tallies[NOBODY].rows == 1
+    assert done == [("reading messages", 3, 3)]
+
+
+def test_each_sample_of_a_topic_is_counted_by_itself(tmp_path: Path) -> None:
+    data(tmp_path, payload=["a=1"], schema_version=[0])
+    ran = run(tmp_path, topic_replay(of_file(), of_file(version=0)))
+    assert [key.sample for key in ran.tallies] == [0, 1]
+
+
+def test_a_definition_that_cannot_be_used_fails_every_row(tmp_path: Path) -> None:
+    data(tmp_path, payload=["a=1", "a=2"], schema_version=[0, 0])
+    ran = run(tmp_path, topic_replay(of_file(), versions={0: schema("?")}))
+    tally = ran.tallies[PROPOSED]
+    assert (tally.rows, tally.failed) == (2, 2)
+    assert tally.failures[0].reason == "a schema cannot be used: a definition with a question mark"
+
+
+def test_values_are_shown_only_if_asked_for_and_never_sensitive_ones(tmp_path: Path) -> None:
+    data(tmp_path, payload=["a=1;b=7", "a=x;b=7"], schema_version=[0, 0])
+    versions = {0: schema("b")}
+    silent = run(tmp_path, topic_replay(of_file(), versions=versions))
+    loud = run(tmp_path, topic_replay(of_file(), versions=versions), show_values=True)
+    hidden = run(
+        tmp_path, topic_replay(of_file(sensitive=("b",)), versions=versions), show_values=True
+    )
+    assert [
+        one.tallies[PROPOSED].failures[0].examples[0][1:] for one in (silent, loud, hidden)
+    ] == [
+        ("is no number", None),
+        ("a is x", '{"b": 7}'),
+        ("is no number", '{"b": "(sensitive)"}'),
+    ]
+
+
+class TestForward:
+    def test_rows_are_rewritten_and_read_by_those_who_do_not_know_the_schema_yet(
+        self, tmp_path: Path
+    ) -> None:
+        data(tmp_path, payload=["a=1;b=2", "a=x;b=2"], schema_version=[0, 0])
+        ran = run(
+            tmp_path, topic_replay(of_file(), forward={"v0": schema("a b"), "billing": schema("a")})
+        )
+        forward = {
+            key.reader: (its.rows, its.failed)
+            for key, its in ran.tallies.items()
+            if key.direction == "forward"
+        }
+        assert forward == {"": (1, 1), "v0": (1, 1), "billing": (1, 0)}
+
+    def test_a_value_that_a_reader_got_before_and_does_not_get_after_is_counted(
+        self, tmp_path: Path
+    ) -> None:
+        data(tmp_path, payload=["a=1", "a=99"], schema_version=[0, 0])
+        replay = topic_replay(
+            of_file(), proposed=schema("a", most="50"), forward={"v0": schema("a")}
+        )
+        tally = run(tmp_path, replay).tallies[
+            Key(topic=CREATED, version=0, reader="v0", direction="forward")
+        ]
+        assert (tally.rows, tally.fields["a"].read, tally.fields["a"].changed) == (2, 2, 1)
+
+    def test_no_more_rows_are_rewritten_than_wanted(self, tmp_path: Path) -> None:
+        data(tmp_path, payload=["a=1"] * 100, schema_version=[0] * 100)
+        replay = topic_replay(of_file(), forward={"v0": schema("a")}, forward_rows=7)
+        forward = Key(topic=CREATED, version=0, reader="v0", direction="forward")
+        assert run(tmp_path, replay).tallies[forward].rows == 7
+
+
+def test_how_the_data_is_cut_makes_no_difference(tmp_path: Path) -> None:
+    payload = [f"a={'x' if row % 7 == 0 else row}" for row in range(1000)]
+    found = []
+    for size in (1000, 333, 10):
+        write_parquet(
+            tmp_path / "samples/a.parquet", size, payload=payload, schema_version=[0] * 1000
+        )
+        replay = topic_replay(of_file(), forward={"v0": schema("a")}, forward_rows=50)
+        found.append(run(tmp_path, replay))
+    assert found[0] == found[1] == found[2]
+
+
+def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples/b.parquet").write_bytes(b"PAR1 and not much more")
+    replay = topic_replay(
+        sample("../../../samples/a.parquet"),
+        sample("../../../samples/b.parquet"),
+        sample("../../../../a.parquet"),
+        sample("lake.orders", format="table"),
+    )
+    ran = run(tmp_path, replay)
+    assert not ran.tallies
+    assert [(one.sample.path, one.missing) for one in ran.unread] == [
+        ("../../../samples/a.parquet", True),
+        ("../../../samples/b.parquet", False),
+        ("../../../../a.parquet", False),
+        ("lake.orders", False),
+    ]
+    whys = [one.why for one in ran.unread]
+    assert whys[1].startswith("samples/b.parquet is not a Parquet file: ")
+    assert whys[2:] == [
+        "it leads outside the repository",
+        "only Spark can read it: run it with --engine spark",
+    ]
+
+
+def test_ctrl_c_leaves_what_was_done(tmp_path: Path) -> None:
+    write_parquet(
+        tmp_path / "samples/a.parquet", 10, payload=["a=1"] * 100, schema_version=[0] * 100
+    )
+
+    def press(_what: str, done: int, _total: int) -> None:
+        if done == 30:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    running = Running(replays=(topic_replay(of_file()),), root=tmp_path)
+    before = signal.getsignal(signal.SIGINT)
+    ran = LocalRunner(PAIRS).run(running, press)
+    assert not ran.complete
+    assert ran.tallies[PROPOSED].rows == 30
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_file_of_few_rows_is_read(tmp_path: Path, rows: int) -> None:
+    data(tmp_path, payload=["a=1"] * rows, schema_version=[0] * rows)
+    ran = run(tmp_path, topic_replay(of_file()))
+    assert sum(its.rows for its in ran.tallies.values()) == rows
