@@ -13,6 +13,8 @@ from gitops.replay.batches import Places
 from gitops.replay.choosing import Choosing
 from gitops.replay.grouping import groups
 from gitops.replay.job import Job, Owner
+from gitops.replay.kernel.key_value.halves import is_separated
+from gitops.replay.kernel.key_value.pairs import join
 from gitops.replay.kernel.walk import Kernel, Reason
 from gitops.replay.readings import Messages, Readings
 from gitops.replay.showing import Showing
@@ -42,7 +44,7 @@ class Gathering:
     def add(self, batch: pyarrow.RecordBatch, owners: Sequence[Owner]) -> None:
         """Read a batch; rows that name no topic are of every owner, others of that topic's."""
         self._rows += batch.num_rows
-        whole = Messages(batch.column("payload"), Places.of(batch))
+        whole = Messages(batch.column("payload"), Places.of(batch), batch.column("key"))
         for topic, version, rows in groups(batch):
             messages = whole if rows is None else whole.take(rows)
             its = owners if topic is None else self._owners_of(topic, owners)
@@ -75,6 +77,9 @@ class Gathering:
             self._add_known(owner, version, messages)
 
     def _add_known(self, owner: Owner, version: int, messages: Messages) -> None:
+        if is_separated(self._job.replays[owner.topic].versions[version]):
+            pairs = join(messages.keys, messages.payloads)
+            messages = messages._replace(payloads=pairs)
         if messages.payloads.null_count:
             missing = messages.payloads.is_null()
             empty = messages.take(pyarrow.compute.indices_nonzero(missing))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
-from gitops.model.schema import SchemaInfo
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.walk import Kernel, Reason, RowReader, RowWriter
 
 
@@ -29,22 +30,35 @@ class Kernels:
             return Reason("", f"a schema cannot be used: {error}")
 
 
-def _kernel_for(writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
+_Known = tuple[SchemaType, str, tuple[tuple[str, str], ...]]
+
+
+def _known(info: SchemaInfo) -> _Known:
+    return info.type, info.schema, tuple(sorted(info.properties.items()))
+
+
+@lru_cache(maxsize=256)
+def _made(what: str, *schemas: _Known) -> Any:  # noqa: ANN401 - as `choose` answers
+    """Workers read many parts with the same schemas."""
     from gitops.replay.kernel import choose
 
-    return choose.kernel_for(writer, reader)
+    infos = [SchemaInfo(type=kind, schema=text, properties=dict(p)) for kind, text, p in schemas]
+    return getattr(choose, what)(*infos)
+
+
+def _kernel_for(writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
+    made: Kernel = _made("kernel_for", _known(writer), _known(reader))
+    return made
 
 
 def _row_reader_for(writer: SchemaInfo, reader: SchemaInfo) -> RowReader:
-    from gitops.replay.kernel import choose
-
-    return choose.row_reader_for(writer, reader)
+    made: RowReader = _made("row_reader_for", _known(writer), _known(reader))
+    return made
 
 
 def _row_writer_for(schema: SchemaInfo) -> RowWriter:
-    from gitops.replay.kernel import choose
-
-    return choose.row_writer_for(schema)
+    made: RowWriter = _made("row_writer_for", _known(schema))
+    return made
 
 
 CHOSEN: Final = Kernels(kernel=_kernel_for, row_reader=_row_reader_for, row_writer=_row_writer_for)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 
+import pyarrow
+
+from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.gathering import Gathering
-from gitops.replay.job import Job
+from gitops.replay.job import Job, Owner
 from gitops.replay.sources.formats import source_for
 from gitops.replay.sources.part import Part, UnreadableError
 from gitops.replay.sources.planning import why
@@ -15,17 +19,44 @@ from gitops.replay.tally import Gathered
 Watch = Callable[[int], bool]
 """Called with the number of rows of each batch; False ends the reading."""
 
+Owned = tuple[Sequence[Owner], pyarrow.RecordBatch]
+
 
 def read(job: Job, parts: Iterable[Part], watch: Watch = lambda _rows: True) -> Gathered:
     """Read parts one after the other; a broken one is told, and does not stop the others."""
     gathering = Gathering(job)
+    for owners, batch in joined(_batches(job, parts, gathering)):
+        gathering.add(batch, owners)
+        if not watch(batch.num_rows):
+            break
+    return gathering.end()
+
+
+def _batches(job: Job, parts: Iterable[Part], gathering: Gathering) -> Iterator[Owned]:
     versions = LiveVersions(job)
     for part in parts:
         try:
             for batch in source_for(part.format).batches(part, versions):
-                gathering.add(batch, part.owners)
-                if not watch(batch.num_rows):
-                    return gathering.end()
+                yield part.owners, batch
         except (UnreadableError, OSError) as error:
             gathering.unread(part.owners, why(error))
-    return gathering.end()
+
+
+def joined(batches: Iterable[Owned]) -> Iterator[Owned]:
+    """Small batches of the same owners as one: what a call of a kernel costs is shared."""
+    for owners, its in groupby(batches, key=lambda one: one[0]):
+        waiting: list[pyarrow.RecordBatch] = []
+        rows = size = 0
+        for _, batch in its:
+            rows += batch.num_rows
+            size += batch.nbytes
+            if waiting and (rows > MOST_ROWS or size > MOST_BYTES):
+                yield owners, _one(waiting)
+                waiting, rows, size = [], batch.num_rows, batch.nbytes
+            waiting.append(batch)
+        if waiting:
+            yield owners, _one(waiting)
+
+
+def _one(batches: list[pyarrow.RecordBatch]) -> pyarrow.RecordBatch:
+    return batches[0] if len(batches) == 1 else pyarrow.concat_batches(batches)

@@ -21,14 +21,16 @@ Shown = Callable[[Key, Reason, bytes | None], tuple[str, str | None]]
 
 
 class Messages(NamedTuple):
-    """Some rows of a batch: their payloads, and where they are."""
+    """Some rows of a batch: their payloads, where they are, and their keys if those are apart."""
 
     payloads: Any
     places: Places
+    keys: Any = None
 
     def take(self, rows: Any) -> Messages:  # noqa: ANN401 - pyarrow has no types
         """Those of some rows."""
-        return Messages(self.payloads.take(rows), self.places.take(rows))
+        keys = None if self.keys is None else self.keys.take(rows)
+        return Messages(self.payloads.take(rows), self.places.take(rows), keys)
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from gitops.model.replay import Direction, ReaderSchema, TopicReplay
 from gitops.model.schema import SchemaInfo
 from gitops.replay.batches import Places, batch
 from gitops.replay.job import Job
+from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.walk import READ, Counted, Reason, RowReader, Unreadable, What
 from gitops.replay.readings import Messages, Readings
 from gitops.replay.showing import Showing
@@ -124,6 +125,8 @@ def _differences(before: Any, after: Any, path: str, known: frozenset[str]) -> I
     """The paths of what differs; nothing where one of the two could not be read."""
     if before is _NOT_READ or after is _NOT_READ or _same(before, after):
         return
+    if isinstance(before, Tagged) and isinstance(after, Tagged) and before.branch == after.branch:
+        before, after = before.value, after.value
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
         inner = f"{path}{{}}"
         for name, value in before.items():

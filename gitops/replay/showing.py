@@ -9,12 +9,16 @@ from typing import Any, Final
 from gitops.model.replay import Direction, TopicReplay
 from gitops.model.schema import SchemaInfo
 from gitops.replay.job import Job
+from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.walk import Reason, Unreadable
 from gitops.replay.tally import Key
 
 REDACTED: Final = "(sensitive)"
 
 FORWARD: Final = Direction.FORWARD.value
+
+Sensitive = frozenset[tuple[str, ...]]
+"""Fields, as the steps of their paths."""
 
 _LONGEST: Final = 2_000
 """Characters of a value; what is cut off ends in an ellipsis."""
@@ -32,9 +36,10 @@ class Showing:
         if pair is None or payload is None:
             return reason.reason, None
         sensitive = sensitive_names(self._job.replays[key.topic])
-        # What a message quotes cannot be told apart.
-        message = None if sensitive else self._message(*pair, payload)
-        return message or reason.reason, self._value(pair[0], payload, sensitive)
+        message, partly = self._read_again(*pair, payload)
+        if sensitive:  # what a message quotes cannot be told apart
+            message = reason.reason
+        return message or reason.reason, self._value(pair[0], payload, partly, sensitive)
 
     def _pair(self, key: Key) -> tuple[SchemaInfo, SchemaInfo] | None:
         """Who wrote the payload and who could not read it; None where nobody was asked."""
@@ -48,27 +53,33 @@ class Showing:
         readers = {(one.name, one.direction.value): one.schema for one in replay.readers}
         return writer, readers[key.reader, key.direction]
 
-    def _message(self, writer: SchemaInfo, reader: SchemaInfo, payload: bytes) -> str | None:
+    def _read_again(
+        self, writer: SchemaInfo, reader: SchemaInfo, payload: bytes
+    ) -> tuple[str, Any]:
+        """The message of the reader, and what it read up to where it stopped."""
         try:
             self._job.kernels.row_reader(writer, reader).read(payload)
         except Unreadable as error:
-            return error.message
+            return error.message, error.value
         except (ValueError, RecursionError):
             pass
-        return None
+        return "", None
 
     def _value(
-        self, writer: SchemaInfo, payload: bytes, sensitive: frozenset[tuple[str, ...]]
+        self, writer: SchemaInfo, payload: bytes, partly: object, sensitive: Sensitive
     ) -> str | None:
-        """The message as its own writer's schema reads it."""
+        """The message as its writer's own schema reads it, else the part that was read."""
         try:
-            value = self._job.kernels.row_reader(writer, writer).read(payload)
-            return as_text(redacted(value, sensitive))
-        except (Unreadable, ValueError, RecursionError):
+            try:
+                value = self._job.kernels.row_reader(writer, writer).read(payload)
+            except Unreadable:
+                value = partly
+            return None if value is None else as_text(redacted(value, sensitive))
+        except (ValueError, RecursionError):
             return None
 
 
-def sensitive_names(replay: TopicReplay) -> frozenset[tuple[str, ...]]:
+def sensitive_names(replay: TopicReplay) -> Sensitive:
     """The sensitive fields of all samples of a topic, as steps of their paths.
 
     A field is so under its other names too: those that an alias in any of the schemas says.
@@ -92,7 +103,7 @@ def steps(path: str) -> tuple[str, ...]:
     return tuple(step for step in path.replace("[]", "").replace("{}", "").split(".") if step)
 
 
-def is_sensitive(path: Iterable[str], sensitive: frozenset[tuple[str, ...]]) -> bool:
+def is_sensitive(path: Iterable[str], sensitive: Sensitive) -> bool:
     """Whether a path, or one above it, is named.
 
     Its steps may have others between them, such as the keys of a map, and before them: a name
@@ -107,7 +118,7 @@ def _stands_in(name: tuple[str, ...], path: tuple[str, ...]) -> bool:
     return all(step in left for step in name)
 
 
-def redacted(value: Any, sensitive: frozenset[tuple[str, ...]], at: tuple[str, ...] = ()) -> Any:  # noqa: ANN401
+def redacted(value: Any, sensitive: Sensitive, at: tuple[str, ...] = ()) -> Any:  # noqa: ANN401
     """The value, with REDACTED for all that is sensitive."""
     if isinstance(value, dict):
         return {
@@ -116,6 +127,8 @@ def redacted(value: Any, sensitive: frozenset[tuple[str, ...]], at: tuple[str, .
             else redacted(inner, sensitive, (*at, str(name)))
             for name, inner in value.items()
         }
+    if isinstance(value, Tagged):
+        return redacted(value.value, sensitive, at)
     if isinstance(value, list | tuple):
         return [redacted(inner, sensitive, at) for inner in value]
     return value

@@ -9,6 +9,10 @@ from gitops.replay.sources.part import Source, UnreadableError
 def source_for(sample_format: SampleFormat) -> Source:
     """Their libraries load where they are used; raises UnreadableError for what is in no file."""
     match sample_format:
+        case "avro":
+            from gitops.replay.sources.avro import AvroSource
+
+            return AvroSource()
         case "json":
             from gitops.replay.sources.json_lines import JsonLinesSource
 

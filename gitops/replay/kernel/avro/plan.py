@@ -69,8 +69,7 @@ _SIZES: Final = {"null": 0, "float": 4, "double": 8}
 
 def make_plan(writer: Schema, reader: Schema) -> Plan:
     """How `reader` takes what `writer` wrote; a pair that Java cannot resolve fails every row."""
-    if sys.getrecursionlimit() < _ROOM:
-        sys.setrecursionlimit(_ROOM)  # both ways to follow a plan go as deep as the data
+    _make_room()
     judged = can_read(writer, reader)
     if not judged.overflows:
         try:
@@ -82,6 +81,18 @@ def make_plan(writer: Schema, reader: Schema) -> Plan:
     first = judged.reasons[0]
     fail = Fail(reason=Reason(first.path, first.message), path=first.path)
     return Plan(top=Group(fail), steps=(fail,))
+
+
+def make_skip(writer: Schema) -> Plan:
+    """How a value of `writer` is passed over: only where it ends is of interest."""
+    _make_room()
+    return _Planner(writer).skip(writer)
+
+
+def _make_room() -> None:
+    """Both ways to follow a plan go as deep as the data."""
+    if sys.getrecursionlimit() < _ROOM:
+        sys.setrecursionlimit(_ROOM)
 
 
 _Pair = tuple[int, int | None]
@@ -121,6 +132,10 @@ class _Planner:
         group = self._group(self._step(action, writer, reader, top))
         for each in self._groups:
             each.keys = (*each.extra, *_keys(each.step))
+        return Plan(top=group, steps=tuple(self._steps))
+
+    def skip(self, writer: Schema) -> Plan:
+        group = self._group(self._step(_SKIPPED, writer, None, _At("")))
         return Plan(top=group, steps=tuple(self._steps))
 
     def _group(self, step: Step, extra: Counts = ()) -> Group:
