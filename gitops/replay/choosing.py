@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy
@@ -14,12 +15,15 @@ _HIGHEST: Final = 2**64 - 1
 
 
 class Choosing:
-    """Of one part of the data, by topic and version; `Limits` says how many of each."""
+    """Of one part of the data, by topic and version; `Limits` says how many of each.
 
-    def __init__(self, limits: Limits) -> None:
+    `below` is what others know: enough messages with hashes up to that one were found elsewhere.
+    """
+
+    def __init__(self, limits: Limits, below: Mapping[tuple[str, int], int]) -> None:
         self._limits = limits
         self._chosen: dict[tuple[str, int], list[Chosen]] = {}
-        self._below: dict[tuple[str, int], int] = {}
+        self._below = dict(below)
         self._bytes: dict[tuple[str, int], int] = {}
 
     def add(self, topic: str, version: int, sample: int, messages: Messages) -> None:
@@ -32,6 +36,8 @@ class Choosing:
         if len(hashes) > most:
             below = min(below, numpy.partition(hashes, most - 1)[most - 1])
         rows = numpy.flatnonzero(hashes <= below)
+        if not len(rows):
+            return
         chosen = self._chosen.setdefault((topic, version), [])
         new = [
             Chosen(
@@ -60,3 +66,17 @@ class Choosing:
             version: lowest(chosen, self._limits.forward_rows[version[0]])
             for version, chosen in self._chosen.items()
         }
+
+
+def bounds(
+    chosen: Mapping[tuple[str, int], list[Chosen]], limits: Limits
+) -> dict[tuple[str, int], int]:
+    """The highest hash of each version that has as many messages as are wanted.
+
+    `chosen` may grow meanwhile, in another thread.
+    """
+    return {
+        version: its[-1].hash
+        for version, its in list(chosen.items())
+        if its and len(its) >= limits.forward_rows[version[0]]
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import pyarrow
@@ -29,11 +29,11 @@ NO_PAYLOAD: Final = Reason("", "the message has no payload")
 class Gathering:
     """Of one part of the data: give it batches, then ask for the end."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, below: Mapping[tuple[str, int], int] | None = None) -> None:
         self._job = job
         self._rows = 0
         self._readings = Readings(job.examples)
-        self._choosing = Choosing(job.limits)
+        self._choosing = Choosing(job.limits, below or {})
         self._unread: list[tuple[str, int, str]] = []
         self._kernels: dict[tuple[str, int], list[tuple[ReaderSchema, Kernel | Reason]]] = {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 import pyarrow
@@ -22,9 +22,17 @@ Watch = Callable[[int], bool]
 Owned = tuple[Sequence[Owner], pyarrow.RecordBatch]
 
 
-def read(job: Job, parts: Iterable[Part], watch: Watch = lambda _rows: True) -> Gathered:
-    """Read parts one after the other; a broken one is told, and does not stop the others."""
-    gathering = Gathering(job)
+def read(
+    job: Job,
+    parts: Iterable[Part],
+    watch: Watch = lambda _rows: True,
+    below: Mapping[tuple[str, int], int] | None = None,
+) -> Gathered:
+    """Read parts one after the other; a broken one is told, and does not stop the others.
+
+    `below`: of a topic's version, only messages whose places hash lower need to be chosen.
+    """
+    gathering = Gathering(job, below)
     for owners, batch in joined(_batches(job, parts, gathering)):
         gathering.add(batch, owners)
         if not watch(batch.num_rows):

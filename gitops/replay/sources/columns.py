@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy
@@ -15,38 +15,49 @@ from gitops.replay.sources.part import Part, UnreadableError
 PAYLOAD: Final = "payload"
 
 _NAMES: Final = ("topic", "schema_version", "key", PAYLOAD, "message_id")
+_IDENTIFIED: Final = ("capture", "table")
+_SHOWN: Final = 10
 _LONG: Final = 8
 """Bytes of a schema version as messages carry it."""
 
 
-def columns_of(part: Part, schema: pyarrow.Schema) -> dict[str, str]:
+def columns_of(part: Part, columns: Sequence[str]) -> dict[str, str]:
     """Our names to the file's, of those columns that it has; raises UnreadableError."""
     names = {name: part.columns.get(name, name) for name in _NAMES}
-    if part.format != "capture":
+    if part.format not in _IDENTIFIED:
         del names["message_id"]
-    found = {name: column for name, column in names.items() if column in schema.names}
-    lost = {PAYLOAD: names[PAYLOAD], **part.columns}
-    for name, column in lost.items():
-        if name not in found:
-            has = ", ".join(schema.names[:10])
+    for name, column in names.items():
+        if column not in columns and (name == PAYLOAD or name in part.columns):
+            has = ", ".join(columns[:_SHOWN])
             raise UnreadableError(f"{part.file.name} has no column '{column}', only {has}")
-    kind = schema.field(found[PAYLOAD]).type
-    if not _is_text_or_bytes(kind):
-        raise UnreadableError(
-            f"the column '{found[PAYLOAD]}' of {part.file.name} holds {kind}, not bytes"
-        )
-    return found
+    return {name: column for name, column in names.items() if column in columns}
+
+
+def check_payload(kind: str, part: Part, column: str) -> None:
+    """Raises UnreadableError for a column of another type than bytes or text."""
+    plain = kind.removeprefix("large_").removesuffix("_view")
+    if plain not in ("string", "binary") and not plain.startswith("fixed_size_binary"):
+        raise UnreadableError(f"the column '{column}' of {part.file.name} holds {kind}, not bytes")
+
+
+def kind_of(field: pyarrow.Field) -> str:
+    """The type of a column's values, as Arrow calls it."""
+    kind = field.type
+    return str(kind.value_type if pyarrow.types.is_dictionary(kind) else kind)
 
 
 def to_batch(
     table: pyarrow.RecordBatch, names: Mapping[str, str], file: str, first: int
 ) -> pyarrow.RecordBatch:
-    """The rows of a table, the first of which is row `first` of `file`."""
+    """The rows of a table, the first of which is row `first` of `file`.
+
+    Columns `file` and `row` tell it better, if there are any.
+    """
     columns = {name: _plain(table.column(column)) for name, column in names.items()}
-    rows = rows_from(first, table.num_rows)
-    place: Any = file
+    rows = columns.get("row", rows_from(first, table.num_rows))
+    place: Any = texts(columns["file"]) if "file" in columns else file
     if "message_id" in columns:
-        place, rows = _identified(columns["message_id"], file, rows)
+        place, rows = _identified(columns["message_id"], place, rows)
     topic = columns.get("topic")
     return batch(
         _bytes(columns[PAYLOAD]),
@@ -58,23 +69,17 @@ def to_batch(
     )
 
 
-def _identified(ids: Any, file: str, rows: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def _identified(ids: Any, file: Any, rows: Any) -> tuple[Any, Any]:  # noqa: ANN401
     """Messages without an id are told by their rows."""
     nothing = pyarrow.scalar(None, pyarrow.int64())
     numbered = pyarrow.compute.if_else(ids.is_null(), rows, nothing)
-    return texts(pyarrow.compute.coalesce(_bytes(ids), file.encode())), numbered
+    names = file if isinstance(file, str) else file.dictionary_decode()
+    named = pyarrow.compute.coalesce(ids.cast(pyarrow.string()), names)
+    return texts(named), numbered
 
 
 def _plain(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     return column.dictionary_decode() if pyarrow.types.is_dictionary(column.type) else column
-
-
-def _is_text_or_bytes(kind: Any) -> bool:  # noqa: ANN401
-    if pyarrow.types.is_dictionary(kind):
-        kind = kind.value_type
-    return str(kind).removeprefix("large_").removesuffix("_view") in ("string", "binary") or (
-        pyarrow.types.is_fixed_size_binary(kind)
-    )
 
 
 def _bytes(column: Any) -> Any:  # noqa: ANN401

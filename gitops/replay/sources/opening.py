@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow
 import pyarrow.fs
 
 from gitops.replay.sources.part import File
@@ -17,6 +18,8 @@ def open_seekable(file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 def open_stream(file: File, compression: str | None = None) -> Any:  # noqa: ANN401
     """A file from its start, as it is or unpacked as its name says (`detect`); raises OSError."""
+    if file.content is not None:
+        return pyarrow.BufferReader(file.content)
     system, path = filesystem(file.uri)
     return system.open_input_stream(path, compression=compression)
 

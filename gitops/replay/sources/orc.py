@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.orc
 
 from gitops.replay.batches import MOST_ROWS
-from gitops.replay.sources.columns import columns_of, to_batch
+from gitops.replay.sources.columns import PAYLOAD, check_payload, columns_of, kind_of, to_batch
 from gitops.replay.sources.opening import open_seekable
 from gitops.replay.sources.part import Part, UnreadableError, Versions
 
@@ -26,7 +26,8 @@ class OrcSource:
         """The messages, stripe by stripe."""
         del versions  # a column tells them
         file = _opened(part)
-        names = columns_of(part, file.schema)
+        names = columns_of(part, file.schema.names)
+        check_payload(kind_of(file.schema.field(names[PAYLOAD])), part, names[PAYLOAD])
         at = part.first_row
         try:
             for stripe in range(file.nstripes):

@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
-from gitops.replay.sources.columns import columns_of, to_batch
+from gitops.replay.sources.columns import PAYLOAD, check_payload, columns_of, kind_of, to_batch
 from gitops.replay.sources.opening import open_seekable
 from gitops.replay.sources.part import Part, UnreadableError, Versions
 
@@ -37,7 +37,8 @@ class ParquetSource:
         """The messages of a row group."""
         del versions  # a column tells them
         with _opened(part) as file:
-            names = columns_of(part, file.schema_arrow)
+            names = columns_of(part, file.schema_arrow.names)
+            check_payload(kind_of(file.schema_arrow.field(names[PAYLOAD])), part, names[PAYLOAD])
             at = part.first_row
             found = file.iter_batches(
                 batch_size=_rows(part),

@@ -23,12 +23,14 @@ class File:
     """A file of a sample.
 
     `name` is what a person calls it: a path from the repository's root, or a URI. `uri` is where
-    it is opened: an absolute path of this machine, or a URI that pyarrow knows.
+    it is opened: an absolute path of this machine, or a URI that pyarrow knows. `content` is all
+    of it where somebody else opened it.
     """
 
     name: str
     uri: str
     size: int
+    content: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,223 @@
+"""A Spark session: any master, quiet, on whatever Java there is, and ended when it is done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gitops.model.errors import UsageError
+from gitops.replay.batches import MOST_BYTES, MOST_ROWS
+from gitops.replay.runners.failures import failure, shown
+from gitops.replay.runners.java import find_java, write_wrapper
+from gitops.replay.runners.package import write_package
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOCAL: Final = "local[*]"
+
+_CONNECT: Final = "sc://"
+_SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
+"""What spark-submit sets for the program that it starts."""
+
+_BATCHES: Final = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(MOST_ROWS),
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(MOST_BYTES),
+}
+_QUIET: Final = {
+    "spark.app.name": "pulsar-gitops replay",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_LOG: Final = """\
+rootLogger.level = off
+rootLogger.appenderRef.stderr.ref = stderr
+logger.repl.name = org.apache.spark.repl.Main
+logger.repl.level = off
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %p %c: %m%n
+"""
+"""An appender has to be there, or Spark takes its own settings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A session; where it `shares_files`, its workers see the files of this machine."""
+
+    session: SparkSession
+    connect: bool
+    shares_files: bool
+    cores: int
+
+    def interrupt(self) -> None:
+        """End what is running."""
+        if self.connect:
+            self.session.interruptAll()
+        else:
+            self.session.sparkContext.cancelAllJobs()
+
+
+@contextmanager
+def open_session(master: str | None) -> Iterator[Opened]:
+    """A session on `master`; None: the one of spark-submit or of SPARK_REMOTE, else LOCAL.
+
+    A session that is there already is used, and left running. Raises UsageError where pyspark is
+    not installed, OutsideError where Spark does not start.
+    """
+    active = _active()
+    if active is not None:
+        yield _opened(active, str(active.conf.get("spark.master", "")))
+        return
+    master = master or os.environ.get("SPARK_REMOTE") or ("" if _is_submitted() else LOCAL)
+    with _own_interrupts(), _environment(_settings(master)):
+        session = _started(master)
+        try:
+            yield _opened(session, master)
+        finally:
+            session.stop()
+
+
+def _opened(session: SparkSession, master: str) -> Opened:
+    connect = "connect" in type(session).__module__
+    try:
+        if not master.startswith(("local[", "local ")) and master != "local":
+            _send_package(session, connect=connect)
+        return Opened(
+            session=session,
+            connect=connect,
+            shares_files=master.startswith("local"),
+            cores=_cores(session, connect=connect),
+        )
+    except Exception as error:
+        raise failure(error, f"Spark does not answer on {shown(master)}") from error
+
+
+def _active() -> SparkSession | None:
+    """One that the program around us has made: a notebook, or our own tests."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise UsageError(
+            f"--engine spark needs more than is installed: {error}",
+            hint="pip install 'pulsar-schema-gitops[spark]', or have a quick look: --engine local",
+        ) from error
+    return SparkSession.getActiveSession()
+
+
+def _is_submitted() -> bool:
+    return _SUBMITTED in os.environ
+
+
+def _is_connect(master: str) -> bool:
+    return master.startswith(_CONNECT)
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Kept as long as this process: so is the JVM, which sessions after the first share."""
+    return tempfile.TemporaryDirectory(prefix="pulsar-gitops-")
+
+
+@cache
+def _java_home() -> str:
+    home = Path(_folder().name, "java")
+    write_wrapper(find_java(os.environ), home)
+    return str(home)
+
+
+def _settings(master: str) -> Mapping[str, str]:
+    """The environment in which the driver's JVM starts, and the workers of a local one."""
+    settings = {"PYSPARK_DRIVER_PYTHON": sys.executable}
+    if master.startswith("local") or "PYSPARK_PYTHON" not in os.environ:
+        settings["PYSPARK_PYTHON"] = sys.executable
+    if _is_connect(master) or _is_submitted():
+        return settings
+    log = Path(_folder().name, "log4j2.properties")
+    log.write_text(_LOG)
+    options = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    return {
+        **settings,
+        "JAVA_HOME": _java_home(),
+        "SPARK_SUBMIT_OPTS": f"{options} -Dlog4j2.configurationFile={log.as_uri()}".strip(),
+    }
+
+
+@contextmanager
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """A context that Spark makes wants Ctrl-C for itself, also when it has been stopped."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+
+
+def _started(master: str) -> SparkSession:
+    try:
+        session = _connected(master) if _is_connect(master) else _classic(master)
+        for name, value in _BATCHES.items():
+            session.conf.set(name, value)
+    except Exception as error:
+        where = shown(master) or "this cluster"
+        raise failure(error, f"Spark does not start on {where}") from error
+    return session
+
+
+def _classic(master: str) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder
+    if master:
+        builder = builder.master(master)
+    for name, value in _QUIET.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _connected(master: str) -> Any:  # noqa: ANN401 - it is a SparkSession in all but type
+    from pyspark.sql.connect.session import SparkSession
+
+    return SparkSession.builder.remote(master).create()
+
+
+def _send_package(session: SparkSession, *, connect: bool) -> None:
+    package = str(write_package(Path(_folder().name)))
+    if connect:
+        session.addArtifacts(package, pyfile=True)
+    else:
+        session.sparkContext.addPyFile(package)
+
+
+def _cores(session: SparkSession, *, connect: bool) -> int:
+    """How many tasks run at once; a server is asked how it would cut a range."""
+    if not connect:
+        return session.sparkContext.defaultParallelism
+    parts = session.range(0, 1000).selectExpr("spark_partition_id() as part").distinct()
+    return max(1, parts.count())

@@ -1,0 +1,166 @@
+"""On Spark: workers read the files, or Spark's rows come to them; what leaves them adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import pyarrow
+
+from gitops.ports import Progress, no_progress
+from gitops.replay.choosing import bounds
+from gitops.replay.job import Job
+from gitops.replay.kernels import CHOSEN, Kernels
+from gitops.replay.merging import merge
+from gitops.replay.reading import read
+from gitops.replay.runner import Ran, Running
+from gitops.replay.runners.failures import failure, first_line
+from gitops.replay.runners.frames import answer_frame
+from gitops.replay.runners.interrupting import interruptible
+from gitops.replay.runners.local import READING, REWRITING, ran, rewrite_all
+from gitops.replay.runners.packing import pack
+from gitops.replay.runners.session import Opened, open_session
+from gitops.replay.runners.waves import Waves
+from gitops.replay.runners.work import ANSWER, answers, pack_chosen, reading, rewriting
+from gitops.replay.sources.files import is_uri
+from gitops.replay.sources.part import Part, UnreadableError
+from gitops.replay.sources.planning import Planned, Wanted, plan, unread
+from gitops.replay.tally import Chosen, Gathered
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Task = TypeVar("Task")
+
+_FEW: Final = 2_000
+"""Messages that are rewritten by the driver: Spark would take longer to ask for it."""
+
+_PIECE: Final = 1_000
+"""Messages that one task rewrites."""
+
+_FAILED: Final = "Spark failed"
+
+
+class SparkRunner:
+    """`master` as spark-submit knows it, or `sc://…`; None: the one around us, else this machine.
+
+    The files of the repository are read by the driver where the workers do not see them.
+    """
+
+    engine = "spark"
+
+    def __init__(self, master: str | None = None, kernels: Kernels = CHOSEN) -> None:
+        self._master = master
+        self._kernels = kernels
+
+    def run(self, running: Running, progress: Progress = no_progress) -> Ran:
+        """As Runner says; nothing is started where there is nothing to read."""
+        job = Job.of(running, self._kernels)
+        planned = plan(running)
+        gathered = Gathered()
+        if not (planned.parts or planned.left):
+            return ran(running, gathered, planned, complete=True)
+        try:
+            progress("starting Spark", 0, 0)
+            with open_session(self._master) as opened, interruptible() as stopped:
+                run = _Run(job, opened, progress, stopped, gathered)
+                run.read(running, planned)
+                run.rewrite()
+                return ran(running, gathered, planned, complete=not stopped())
+        except KeyboardInterrupt:
+            return ran(running, gathered, planned, complete=False)
+
+
+@dataclass(slots=True)
+class _Run:
+    job: Job
+    opened: Opened
+    progress: Progress
+    stopped: Callable[[], bool]
+    gathered: Gathered
+    total: int = 0
+
+    def read(self, running: Running, planned: Planned) -> None:
+        """Everything that was planned."""
+        known = all(part.rows for part in planned.parts) and not planned.left
+        self.total = sum(part.rows for part in planned.parts) if known else 0
+        here = [part for part in planned.parts if not self._is_seen(part)]
+        if here:
+            self._merge(read(self.job, here, lambda _rows: not self.stopped()))
+        there = [part for part in planned.parts if self._is_seen(part)]
+        for answer in self._waves(self._read_tasks).answers(pack(there, self.opened.cores)):
+            self._merge(answer)
+        for wanted in planned.left:
+            if self.stopped():
+                return
+            for why in self._read_frame(wanted):
+                planned.unread.extend(unread(running, wanted, why))
+
+    def _read_frame(self, wanted: Wanted) -> Iterator[str]:
+        """Read what only Spark can open; answers why it cannot, if it cannot either."""
+        try:
+            frame = answer_frame(self.opened.session, self.job, wanted, self.opened.cores)
+        except UnreadableError as error:
+            yield str(error)
+        except Exception as error:  # noqa: BLE001 - whatever Spark has to say of the address
+            yield first_line(str(error))
+        else:
+            for answer in self._waves(self._ask).answers([frame]):
+                self._merge(answer)
+
+    def rewrite(self) -> None:
+        """The forward direction, spread over the workers where it is much."""
+        chosen = self.gathered.chosen
+        total = sum(map(len, chosen.values()))
+        if total <= _FEW:
+            rewrite_all(self.job, self.gathered, self.progress, self.stopped)
+            return
+        pieces = [
+            (topic, version, its[start : start + _PIECE])
+            for (topic, version), its in sorted(chosen.items())
+            for start in range(0, len(its), _PIECE)
+        ]
+        done = 0
+        for answer in self._waves(self._rewrite_pieces).answers(pieces):
+            done += _PIECE
+            self.progress(REWRITING, min(done, total), total)
+            merge(self.gathered, answer, self.job.limits)
+
+    def _is_seen(self, part: Part) -> bool:
+        return self.opened.shares_files or is_uri(part.file.name)
+
+    def _waves(self, run: Callable[[Sequence[Task]], list[Gathered]]) -> Waves[Task]:
+        return Waves(run, self.opened.interrupt, self.stopped, self.opened.cores)
+
+    def _merge(self, answer: Gathered) -> None:
+        merge(self.gathered, answer, self.job.limits)
+        self.progress(READING, self.gathered.rows, self.total)
+
+    def _read_tasks(self, tasks: Sequence[Sequence[Part]]) -> list[Gathered]:
+        below = bounds(self.gathered.chosen, self.job.limits)
+        numbers = self.opened.session.range(0, len(tasks), 1, len(tasks))
+        return self._answers(numbers.mapInArrow(reading(self.job, tasks, below), ANSWER))
+
+    def _ask(self, frames: Sequence[DataFrame]) -> list[Gathered]:
+        return [answer for frame in frames for answer in self._answers(frame)]
+
+    def _rewrite_pieces(self, pieces: Sequence[tuple[str, int, list[Chosen]]]) -> list[Gathered]:
+        table = pyarrow.table(
+            {
+                "number": pyarrow.array(range(len(pieces)), pyarrow.int64()),
+                "topic": pyarrow.array([topic for topic, _, _ in pieces]),
+                "version": pyarrow.array([version for _, version, _ in pieces], pyarrow.int64()),
+                "chosen": pyarrow.array([pack_chosen(its) for _, _, its in pieces]),
+            }
+        )
+        frame = self.opened.session.createDataFrame(table).repartition(len(pieces), "number")
+        return self._answers(frame.mapInArrow(rewriting(self.job), ANSWER))
+
+    def _answers(self, frame: DataFrame) -> list[Gathered]:
+        try:
+            return list(answers(frame.toArrow().to_batches()))
+        except Exception as error:
+            if self.stopped():
+                return []
+            raise failure(error, _FAILED) from error

@@ -1,0 +1,116 @@
+"""What Spark's workers run: functions of Arrow batches, which carry encoded answers only.
+
+A batch goes in and one row comes out for each task: data never leaves a worker, counts do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow
+
+from gitops.replay.gathering import Gathering
+from gitops.replay.job import Job, Owner
+from gitops.replay.merging import Limits, decode, encode, merge
+from gitops.replay.reading import joined, read
+from gitops.replay.rewriting import rewrite
+from gitops.replay.sources.columns import to_batch
+from gitops.replay.sources.part import File, Part
+from gitops.replay.sources.planning import why
+from gitops.replay.tally import Chosen, Gathered
+
+ANSWER: Final = "answer binary"
+"""The schema of what comes back."""
+
+Work = Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]
+
+
+def reading(
+    job: Job, tasks: Sequence[Sequence[Part]], below: Mapping[tuple[str, int], int]
+) -> Work:
+    """Of a column of numbers of tasks."""
+
+    def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield _answer(read(job, tasks[number], below=below))
+
+    return work
+
+
+def reading_rows(job: Job, owners: Sequence[Owner], names: Mapping[str, str], table: str) -> Work:
+    """Of rows with the columns that `names` has."""
+
+    def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        gathering = Gathering(job)
+        try:
+            found = ((owners, to_batch(batch, names, table, 1)) for batch in batches)
+            for _, batch in joined(found):
+                gathering.add(batch, owners)
+        except pyarrow.ArrowException as error:
+            gathering.unread(owners, f"{table} cannot be read: {why(error)}")
+        yield _answer(gathering.end())
+
+    return work
+
+
+def reading_files(job: Job, whole: Part) -> Work:
+    """Of rows `path`, `content`: files that only Spark could open."""
+
+    def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        from dataclasses import replace
+
+        for batch in batches:
+            for path, content in zip(*(batch.column(at) for at in (0, 1)), strict=True):
+                data = content.as_py()
+                file = File(name=path.as_py(), uri="", size=len(data), content=data)
+                yield _answer(read(job, [replace(whole, file=file)]))
+
+    return work
+
+
+def rewriting(job: Job) -> Work:
+    """Of rows `topic`, `version`, `chosen`, the last of which is encoded messages."""
+
+    def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                chosen = unpack(row["chosen"])
+                yield _answer(rewrite(job, row["topic"], row["version"], chosen))
+
+    return work
+
+
+def merging(limits: Limits) -> Work:
+    """Of answers: one instead of many."""
+
+    def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        merged = Gathered()
+        for each in answers(batches):
+            merge(merged, each, limits)
+        yield _answer(merged)
+
+    return work
+
+
+def answers(batches: Iterable[Any]) -> Iterator[Gathered]:
+    """What came back."""
+    for batch in batches:
+        for answer in batch.column(0):
+            yield decode(answer.as_py())
+
+
+def _answer(gathered: Gathered) -> pyarrow.RecordBatch:
+    column = pyarrow.array([encode(gathered)], pyarrow.binary())
+    return pyarrow.RecordBatch.from_arrays([column], ["answer"])
+
+
+def pack_chosen(chosen: Sequence[Chosen]) -> bytes:
+    """Messages as they travel to a worker."""
+    return encode(Gathered(chosen={("", 0): list(chosen)}))
+
+
+def unpack(data: bytes) -> list[Chosen]:
+    """What `pack_chosen` was given."""
+    return decode(data).chosen["", 0]
