@@ -14,8 +14,11 @@ _NO_MODULE: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'
 _PYTHON: Final = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
 
 
-def failure(error: Exception, what: str) -> OutsideError:
-    """An error to raise `from` that one; no secret of an address is in it."""
+def failure(error: Exception, what: str, told: str = "") -> OutsideError:
+    """An error to raise `from` that one; no secret of an address is in it.
+
+    `told` is what Java said while it started.
+    """
     text = str(error)
     lost = _NO_MODULE.search(text)
     if lost:
@@ -25,7 +28,7 @@ def failure(error: Exception, what: str) -> OutsideError:
             "where PYSPARK_PYTHON leads there, or send them along with --archives",
         )
     if "JAVA_GATEWAY_EXITED" in text:
-        return OutsideError(f"{what}: Java ended at once", hint="what it said stands above")
+        return OutsideError(f"{what}: {first_line(told) or 'Java ended at once'}")
     return OutsideError(f"{what}: {first_line(text) or type(error).__name__}")
 
 

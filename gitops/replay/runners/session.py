@@ -39,17 +39,12 @@ _QUIET: Final = {
     "spark.ui.showConsoleProgress": "false",
 }
 _LOG: Final = """\
-rootLogger.level = off
-rootLogger.appenderRef.stderr.ref = stderr
-logger.repl.name = org.apache.spark.repl.Main
-logger.repl.level = off
-appender.stderr.type = Console
-appender.stderr.name = stderr
-appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = %p %c: %m%n
+rootLogger.level = warn
+rootLogger.appenderRef.nowhere.ref = nowhere
+appender.nowhere.type = Null
+appender.nowhere.name = nowhere
 """
-"""An appender has to be there, or Spark takes its own settings."""
+"""Exceptions come back anyway. Without an appender, or on another level, Spark takes its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,14 +175,36 @@ def _own_interrupts() -> Iterator[None]:
 
 
 def _started(master: str) -> SparkSession:
+    said = Path(_folder().name, "spark.log")
     try:
-        session = _connected(master) if _is_connect(master) else _classic(master)
+        with _errors_to(said):
+            session = _connected(master) if _is_connect(master) else _classic(master)
         for name, value in _BATCHES.items():
             session.conf.set(name, value)
     except Exception as error:
         where = shown(master) or "this cluster"
-        raise failure(error, f"Spark does not start on {where}") from error
+        told = said.read_text(errors="replace") if said.exists() else ""
+        raise failure(error, f"Spark does not start on {where}", told) from error
     return session
+
+
+@contextmanager
+def _errors_to(log: Path) -> Iterator[None]:
+    """The JVM that is started keeps this stderr: what it and its workers say goes to a file.
+
+    A worker whose task is ended complains there, and nobody could do anything about it.
+    """
+    kept, ours = os.dup(2), sys.stderr
+    try:
+        with log.open("w") as file:
+            os.dup2(file.fileno(), 2)
+        with os.fdopen(os.dup(kept), "w") as apart:
+            sys.stderr = apart
+            yield
+    finally:
+        sys.stderr = ours
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _classic(master: str) -> SparkSession:

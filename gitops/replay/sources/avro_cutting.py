@@ -112,11 +112,14 @@ def _more(left: int) -> str:
 class _Lanes(Batch):
     """Blocks as the rows of a batch, of which neither values nor counts are wanted."""
 
+    def __init__(self, data: bytes, bounds: Positions) -> None:
+        super().__init__(pyarrow.py_buffer(data), bounds)
+        self._whole = memoryview(data)
+
     def row(self, number: int, at: int, depth: int) -> Row:
         """Without a copy: a block is much longer than what is left of a message."""
         start, end = int(self.bounds[number]), int(self.bounds[number + 1])
-        data = memoryview(self._buffer).cast("B")[start:end]
-        return Row(data, at=at - start, depth=depth)  # type: ignore[arg-type]
+        return Row(self._whole[start:end], at=at - start, depth=depth)  # type: ignore[arg-type]
 
     def keep(self, number: int, row: Row) -> None:
         """Nothing of it."""
@@ -126,13 +129,12 @@ def _side_by_side(
     data: bytes, bounds: Positions, counts: Positions, plan: Plan
 ) -> tuple[Positions, str]:
     """All blocks, a message of each at a time."""
-    buffer = pyarrow.py_buffer(data)
     at = bounds[:-1].copy()
     problems: dict[int, str] = {}
     turns: list[tuple[Positions, Positions]] = []
     left = numpy.flatnonzero(counts)
     while left.size:
-        lanes = _Lanes(buffer, bounds)
+        lanes = _Lanes(data, bounds)
         frame = Frame(left, at[left], bounds[1:][left])
         Columns(lanes, _LEAST_LANES).group(frame, plan.top)
         walk = lanes.walk()

@@ -1,0 +1,236 @@
+"""Replays on one Spark, in a process of their own: `python -m tests.spark.replays MASTER FOLDER`.
+
+Each is what the tests compare with the same replay in this process. Written out is, by name, what
+came of it; FOLDER is made by `write_samples`.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import fastavro
+import msgspec
+import pyarrow
+import pyarrow.orc
+import pyarrow.parquet
+
+from gitops.model.findings import Location
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.replay import Direction, ReaderSchema, TopicReplay
+from gitops.model.samples import Sample
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.merging import encode
+from gitops.replay.runner import Ran, Runner, Running
+from gitops.replay.tally import Gathered
+
+MANIFEST: Final = "namespaces/shop/orders/created.yaml"
+ROWS: Final = 3_000
+
+FIRST: Final[dict[str, Any]] = {
+    "type": "record",
+    "name": "Order",
+    "fields": [
+        {"name": "id", "type": "long"},
+        {
+            "name": "currency",
+            "type": {"type": "enum", "name": "Currency", "symbols": ["EUR", "OLD"]},
+        },
+        {"name": "note", "type": ["null", "string"], "default": None},
+    ],
+}
+SECOND: Final = {
+    **FIRST,
+    "fields": [*FIRST["fields"], {"name": "tags", "type": {"type": "array", "items": "string"}}],
+}
+PROPOSED: Final = {
+    "type": "record",
+    "name": "Order",
+    "fields": [
+        {"name": "id", "type": "long"},
+        {"name": "currency", "type": {"type": "enum", "name": "Currency", "symbols": ["EUR"]}},
+        {"name": "note", "type": ["null", "string"], "default": None},
+        {"name": "source", "type": "string", "default": "web"},
+    ],
+}
+
+
+def _info(definition: object) -> SchemaInfo:
+    return SchemaInfo(type=SchemaType.AVRO, schema=msgspec.json.encode(definition).decode())
+
+
+VERSIONS: Final = {0: _info(FIRST), 3: _info(SECOND)}
+
+
+def topic(
+    *samples: Sample, name: str = "shop/orders/created", forward_rows: int = 100
+) -> TopicReplay:
+    proposed = _info(PROPOSED)
+    readers = [
+        ReaderSchema(name="proposed", direction=Direction.BACKWARD, schema=proposed, gates=True),
+        *(
+            ReaderSchema(name=f"v{number}", direction=Direction.FORWARD, schema=info, gates=False)
+            for number, info in VERSIONS.items()
+        ),
+    ]
+    return TopicReplay(
+        topic=TopicName.parse(name),
+        versions=VERSIONS,
+        proposed=proposed,
+        readers=tuple(readers),
+        samples=samples,
+        strategy=SchemaCompatibilityStrategy.FULL,
+        forward_rows=forward_rows,
+    )
+
+
+def sample(path: str, **other: Any) -> Sample:  # noqa: ANN401 - any of its fields
+    given = {"format": "parquet", "path": path, "location": Location(file=MANIFEST), **other}
+    return Sample(**given)
+
+
+def _orders() -> list[tuple[int, dict[str, Any]]]:
+    chance = random.Random(7)  # noqa: S311 - nothing is kept secret
+    return [
+        (
+            chance.choice([0, 3]),
+            {
+                "id": number,
+                "currency": "OLD" if chance.random() < 0.05 else "EUR",
+                "note": None if chance.random() < 0.5 else f"note {number}",
+                "tags": ["a"] * chance.randrange(3),
+            },
+        )
+        for number in range(ROWS)
+    ]
+
+
+def _payload(version: int, order: Mapping[str, Any]) -> bytes:
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, {0: FIRST, 3: SECOND}[version], order)
+    return out.getvalue()
+
+
+def write_samples(root: Path, row_group: int = 250) -> None:
+    """The same messages in every format, some of them broken."""
+    folder = root / "samples"
+    folder.mkdir(parents=True, exist_ok=True)
+    orders = _orders()
+    payloads: list[bytes | None] = [_payload(*order) for order in orders]
+    versions: list[int | None] = [version for version, _ in orders]
+    payloads[10:13] = [b"", None, b"\xff" * 30]
+    versions[20:22] = [None, 9]
+    names = [None, "shop/orders/created", "persistent://shop/orders/paid", "shop/orders/lost"]
+    topics = [names[number % len(names)] for number in range(ROWS)]
+    table = pyarrow.table(
+        {
+            "topic": topics,
+            "schema_version": pyarrow.array(versions, pyarrow.int64()),
+            "payload": pyarrow.array(payloads, pyarrow.binary()),
+        }
+    )
+    pyarrow.parquet.write_table(table, folder / "all.parquet", row_group_size=row_group)
+    pyarrow.orc.write_table(table, str(folder / "all.orc"), stripe_size=20_000)
+    ids = [f"5:{number}:-1" for number in range(ROWS)]
+    captured = table.append_column("message_id", pyarrow.array(ids))
+    pyarrow.parquet.write_table(captured, folder / "capture.parquet", row_group_size=row_group)
+    with (folder / "orders.avro").open("wb") as file:
+        fastavro.writer(file, SECOND, [order for _, order in orders], sync_interval=row_group)
+    for number in range(20):
+        (folder / f"{number}.bin").write_bytes(_payload(0, orders[number][1]))
+
+
+def replays(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
+    """By name."""
+    here = "../../../samples"
+    there = f"file://{root}/samples"
+    return {
+        "relative": (topic(sample(f"{here}/all.parquet")),),
+        "uri": (
+            topic(sample(f"{there}/all.parquet")),
+            topic(sample(f"{there}/all.parquet", version=0), name="shop/orders/paid"),
+        ),
+        "formats": (
+            topic(
+                sample(f"{there}/all.orc", format="orc"),
+                sample(f"{there}/orders.avro", format="avro"),
+                sample(f"{there}/*.bin", format="raw", version=0),
+                sample(f"{there}/capture.parquet", format="capture"),
+                sample(f"{there}/none.parquet"),
+            ),
+        ),
+        "many rewritten": (topic(sample(f"{there}/all.parquet"), forward_rows=1_200),),
+    }
+
+
+def only_on_spark(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
+    """What pyarrow alone cannot read."""
+    place = f"{root}/samples"
+    return {
+        "table": (
+            topic(
+                sample(f"parquet.`{place}/all.parquet`", format="table", version=0),
+                sample("no_such.table", format="table"),
+                sample(
+                    f"parquet.`{place}/all.parquet`",
+                    format="table",
+                    columns={"payload": "schema_version"},
+                ),
+            ),
+        )
+    }
+
+
+def run(runner: Runner, root: Path, name: str, topics: tuple[TopicReplay, ...]) -> str:
+    """What came of a replay, as text that two runs can be compared by."""
+    ran = runner.run(Running(replays=topics, root=root, show_values=name == "relative"))
+    return as_text(ran)
+
+
+def as_text(ran: Ran) -> str:
+    unread = [f"{one.sample.path}: {one.why}" for one in ran.unread]
+    tallies = msgspec.json.encode([[key, tally] for key, tally in ran.tallies.items()])
+    assert encode(Gathered(tallies=dict(ran.tallies)))
+    return msgspec.json.encode([ran.complete, unread, msgspec.Raw(tallies)]).decode()
+
+
+def interrupted(runner: Runner, root: Path) -> Ran:
+    """A replay that somebody ends once the first answer is there."""
+
+    def press(what: str, done: int, _total: int) -> None:
+        if what == "reading messages" and done:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    big = topic(*(sample(f"file://{root}/samples/all.parquet") for _ in range(40)))
+    return runner.run(Running(replays=(big,), root=root), press)
+
+
+def main(master: str, root: Path, wanted: Callable[[str], bool]) -> dict[str, str]:
+    from gitops.replay.runners.session import open_session
+    from gitops.replay.runners.spark import SparkRunner
+
+    runner = SparkRunner(master)
+    found = {}
+    with open_session(master):
+        for name, topics in {**replays(root), **only_on_spark(root)}.items():
+            if wanted(name):
+                found[name] = run(runner, root, name, topics)
+        if wanted("interrupted"):
+            ran = interrupted(runner, root)
+            rows = sum(its.rows for its in ran.tallies.values())
+            found["interrupted"] = f"{ran.complete} {0 < rows < 40 * ROWS}"
+            found["after"] = run(runner, root, "relative", replays(root)["relative"])
+    return found
+
+
+if __name__ == "__main__":
+    chosen = set(sys.argv[3:])
+    answer = main(sys.argv[1], Path(sys.argv[2]), lambda name: not chosen or name in chosen)
+    sys.stdout.buffer.write(msgspec.json.encode(answer))

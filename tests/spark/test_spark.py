@@ -1,0 +1,89 @@
+"""Replays on real Sparks answer the same as in this process, byte for byte."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gitops.model.errors import OutsideError
+from gitops.replay.runners.java import find_java
+from gitops.replay.runners.local import LocalRunner
+from tests.spark.replays import replays, run, write_samples
+from tests.support.spark import connect_server, run_replays
+
+pytest.importorskip("pyspark")
+
+MASTERS = ("local[2]", "local-cluster[2,1,1024]", "connect")
+
+Found = Mapping[str, str]
+
+
+def _skip_without_java() -> None:
+    try:
+        find_java(os.environ)
+    except OutsideError as error:
+        pytest.skip(f"no Spark: {error}")
+
+
+@pytest.fixture(
+    scope="session",
+    params=[
+        pytest.param(master, marks=[pytest.mark.spark, pytest.mark.xdist_group(f"spark {master}")])
+        for master in MASTERS
+    ],
+)
+def samples(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Found]:
+    """A folder of samples, and what came of all replays on one master."""
+    _skip_without_java()
+    root = tmp_path_factory.mktemp("replays").resolve()
+    write_samples(root)
+    with ExitStack() as stack:
+        master = request.param
+        if master == "connect":
+            server = tmp_path_factory.mktemp("server").resolve()
+            master = stack.enter_context(connect_server(server))
+        ended = run_replays(master, root)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return root, msgspec.json.decode(ended.stdout)
+
+
+@pytest.mark.parametrize("name", ["relative", "uri", "formats", "many rewritten"])
+def test_spark_answers_as_this_process_does(samples: tuple[Path, Found], name: str) -> None:
+    root, found = samples
+    assert found[name] == run(LocalRunner(), root, name, replays(root)[name])
+
+
+@pytest.mark.parametrize("row_group", [10_000, 17])
+def test_how_the_data_is_cut_makes_no_difference(
+    samples: tuple[Path, Found], tmp_path: Path, row_group: int
+) -> None:
+    _, found = samples
+    write_samples(tmp_path, row_group)
+    here = run(LocalRunner(), tmp_path, "relative", replays(tmp_path)["relative"])
+    assert found["relative"] == here
+
+
+def test_a_table_is_read_by_spark(samples: tuple[Path, Found]) -> None:
+    _, found = samples
+    complete, unread, tallies = msgspec.json.decode(found["table"])
+    assert complete
+    assert ["no_such.table: " in each for each in unread] == [True, False]
+    assert "holds bigint, not bytes" in unread[1]
+    rows = {
+        (key["version"], key["reader"], key["direction"]): tally["rows"] for key, tally in tallies
+    }
+    assert rows[None, "", "backward"] == 1501
+    assert sum(number for (_, _, way), number in rows.items() if way == "backward") == 3_000
+
+
+def test_ctrl_c_ends_a_run_and_leaves_spark_usable(samples: tuple[Path, Found]) -> None:
+    _, found = samples
+    assert found["interrupted"] == "False True"
+    assert found["after"] == found["relative"]

@@ -1,0 +1,56 @@
+"""What is told of an exception of Spark."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitops.replay.runners.failures import failure, first_line, shown
+
+JAVA = """An error occurred while calling o56.collectToPython.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed
+Traceback (most recent call last):
+  File "worker.py", line 1, in main
+    import msgspec
+ModuleNotFoundError: No module named 'msgspec'
+
+\tat org.apache.spark.api.python.BasePythonRunner.compute(PythonRunner.scala:1)
+"""
+
+
+def test_a_module_that_workers_lack_is_named() -> None:
+    error = failure(ValueError(JAVA), "Spark failed")
+    assert error.what == "Spark failed: the Python of Spark's workers has no module 'msgspec'"
+    assert error.exit_code == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (JAVA.replace("ModuleNotFoundError", "KeyError"), "KeyError: No module named 'msgspec'"),
+        ("An error occurred while calling o1.x.\n: java.io.IOException: no disk", "no disk"),
+        ("\n[TABLE_OR_VIEW_NOT_FOUND] no\nmore", "[TABLE_OR_VIEW_NOT_FOUND] no"),
+        ("cannot open s3a://key:secret@bucket/x", "cannot open s3a://bucket/x"),
+        ("", ""),
+        ("x" * 400, "x" * 300 + "…"),
+    ],
+)
+def test_one_line_tells_what_went_wrong(text: str, line: str) -> None:
+    assert first_line(text) == line
+
+
+@pytest.mark.parametrize(
+    ("master", "told"),
+    [
+        ("sc://host:15002/;token=secret", "sc://host:15002"),
+        ("sc://user:secret@host", "sc://host"),
+        ("local[2]", "local[2]"),
+    ],
+)
+def test_no_secret_of_an_address_is_told(master: str, told: str) -> None:
+    assert shown(master) == told
+
+
+def test_java_that_ends_at_once_tells_what_it_said() -> None:
+    gone = RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited")
+    assert failure(gone, "no Spark").what == "no Spark: Java ended at once"
+    assert failure(gone, "no Spark", "\nout of memory\n").what == "no Spark: out of memory"

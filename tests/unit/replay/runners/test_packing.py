@@ -1,0 +1,32 @@
+"""How parts become tasks."""
+
+from __future__ import annotations
+
+from gitops.replay.job import Owner
+from gitops.replay.runners.packing import TASK_BYTES, pack
+from gitops.replay.sources.part import File, Part
+
+
+def parts(*sizes: int) -> list[Part]:
+    file = File(name="a", uri="a", size=0)
+    owners = (Owner("a/b/c", 0),)
+    return [
+        Part(owners=owners, format="parquet", file=file, group=number, bytes=size)
+        for number, size in enumerate(sizes)
+    ]
+
+
+def test_a_task_is_not_larger_than_is_fair_to_the_cores() -> None:
+    its = parts(*[10] * 100)
+    tasks = pack(its, 2)
+    assert len(tasks) == 8
+    assert [part for task in tasks for part in task] == its
+
+
+def test_large_parts_are_tasks_of_their_own() -> None:
+    assert [len(task) for task in pack(parts(*[TASK_BYTES] * 50), 1)] == [1] * 50
+
+
+def test_parts_of_no_known_size_are_cut_too() -> None:
+    assert [len(task) for task in pack(parts(0, 0, 0), 2)] == [1, 1, 1]
+    assert not pack([], 2)
