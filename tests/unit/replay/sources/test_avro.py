@@ -108,7 +108,7 @@ def test_of_a_broken_file_the_messages_before_the_break_are_read(values: int) ->
     assert found == encoded(SCHEMA, written)[:-1]
     assert problem.startswith("a.avro is cut off")
     broken = bytearray(data)
-    broken[-17 - 3] = 0x7E  # the branch of the last union
+    broken[-17] = 0x7E  # the branch of the last union
     found, problem = cut(bytes(broken))
     assert found == encoded(SCHEMA, written)[:-1]
     assert problem.startswith(f"a.avro is broken at message {values}: ")
