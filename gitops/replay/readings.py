@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,10 +13,8 @@ from numpy.typing import NDArray
 from gitops.replay.batches import Places
 from gitops.replay.kernel.walk import READ, Counted, Kernel, Reason, What
 from gitops.replay.merging import natural
+from gitops.replay.showing import Showing
 from gitops.replay.tally import Counts, Failed, Key, Tally
-
-Shown = Callable[[Key, Reason, bytes | None], tuple[str, str | None]]
-"""The message for a person, and the value where values are to be shown."""
 
 
 class Messages(NamedTuple):
@@ -82,9 +79,9 @@ class Readings:
         """The paths that were counted."""
         return frozenset(counted.path for counted in self._reading(key, 0).counts)
 
-    def tallies(self, shown: Shown) -> dict[Key, Tally]:
+    def tallies(self, showing: Showing) -> dict[Key, Tally]:
         """What was counted, with the examples as they are to be shown."""
-        return {key: _tally(key, reading, shown) for key, reading in self._by_key.items()}
+        return {key: _tally(key, reading, showing) for key, reading in self._by_key.items()}
 
     def _reading(self, key: Key, rows: int) -> _Reading:
         reading = self._by_key.setdefault(key, _Reading())
@@ -109,16 +106,19 @@ class Readings:
         )
 
 
-def _tally(key: Key, reading: _Reading, shown: Shown) -> Tally:
+def _tally(key: Key, reading: _Reading, showing: Showing) -> Tally:
     fields: dict[str, Counts] = {}
     for counted, number in reading.counts.items():
         _count(fields.setdefault(counted.path, Counts()), counted, number)
+    for path, counts in fields.items():
+        if counts.symbols and showing.hides(key.topic, path):
+            counts.symbols = {}
     failures = [
         Failed(
             path=reason.path,
             reason=reason.reason,
             rows=failing.rows,
-            examples=[(where, *shown(key, reason, data)) for _, where, data in failing.lowest],
+            examples=[(where, *showing(key, reason, data)) for _, where, data in failing.lowest],
         )
         for reason, failing in reading.failing.items()
     ]

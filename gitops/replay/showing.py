@@ -29,13 +29,18 @@ class Showing:
 
     def __init__(self, job: Job) -> None:
         self._job = job
+        self._sensitive = {name: sensitive_names(one) for name, one in job.replays.items()}
+
+    def hides(self, topic: str, path: str) -> bool:
+        """Whether the values at a path are sensitive: the symbols of an enum are values too."""
+        return is_sensitive(steps(path), self._sensitive[topic])
 
     def __call__(self, key: Key, reason: Reason, payload: bytes | None) -> tuple[str, str | None]:
         """The value is None unless values are to be shown, and where the writer cannot read it."""
         pair = self._pair(key) if self._job.show_values and payload is not None else None
         if pair is None or payload is None:
             return reason.reason, None
-        sensitive = sensitive_names(self._job.replays[key.topic])
+        sensitive = self._sensitive[key.topic]
         message, partly = self._read_again(*pair, payload)
         if sensitive:  # what a message quotes cannot be told apart
             message = reason.reason

@@ -11,6 +11,7 @@ import pytest
 
 from gitops.model.replay import TopicReplay
 from gitops.model.samples import Sample
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.gathering import NO_PAYLOAD, NO_VERSION, OTHER_TOPIC, UNKNOWN_VERSION
 from gitops.replay.runner import Ran, Running
 from gitops.replay.runners.local import LocalRunner
@@ -246,3 +247,46 @@ def test_a_file_of_few_rows_is_read(tmp_path: Path, rows: int) -> None:
     data(tmp_path, payload=["a=1"] * rows, schema_version=[0] * rows)
     ran = run(tmp_path, topic_replay(of_file()))
     assert sum(its.rows for its in ran.tallies.values()) == rows
+
+
+AVRO = SchemaInfo(
+    type=SchemaType.AVRO,
+    schema=(
+        '{"type": "record", "name": "R", "fields": [{"name": "kind", "type":'
+        ' {"type": "enum", "name": "K", "symbols": ["A", "B"]}}]}'
+    ),
+)
+
+
+@pytest.mark.parametrize(("sensitive", "symbols"), [((), {"A": 1, "B": 2}), (("kind",), {})])
+def test_symbols_are_values_too(
+    tmp_path: Path, sensitive: tuple[str, ...], symbols: dict[str, int]
+) -> None:
+    data(tmp_path, payload=[b"\0", b"\2", b"\2"])
+    replay = topic_replay(
+        of_file(sensitive=sensitive, version=0), versions={0: AVRO}, proposed=AVRO
+    )
+    ran = LocalRunner().run(Running(replays=(replay,), root=tmp_path))
+    assert ran.tallies[PROPOSED].fields["kind"].symbols == symbols
+
+
+def test_a_key_of_its_own_is_read_with_its_value(tmp_path: Path) -> None:
+    pair = SchemaInfo(
+        type=SchemaType.KEY_VALUE,
+        schema='{"key": "", "value": ""}',
+        properties={
+            "key.schema.name": "",
+            "key.schema.type": "STRING",
+            "key.schema.properties": "{}",
+            "value.schema.name": "",
+            "value.schema.type": "INT32",
+            "value.schema.properties": "{}",
+            "kv.encoding.type": "SEPARATED",
+        },
+    )
+    data(tmp_path, payload=[b"\0\0\0\1", None, b"\1"], key=[b"k", b"k", None])
+    replay = topic_replay(of_file(version=0), versions={0: pair}, proposed=pair)
+    ran = LocalRunner().run(Running(replays=(replay,), root=tmp_path))
+    tally = ran.tallies[PROPOSED]
+    assert (tally.rows, tally.failed) == (3, 1)
+    assert tally.failures[0].path == "value"

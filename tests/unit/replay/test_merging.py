@@ -1,0 +1,100 @@
+"""Answers add up, in whatever order and pieces they come."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitops.replay import merging
+from gitops.replay.merging import Limits, decode, encode, in_order, lowest, merge, natural
+from gitops.replay.tally import Chosen, Counts, Failed, Gathered, Key, Tally
+
+LIMITS = Limits(examples=3, forward_rows={"t": 4})
+
+wheres = st.builds(lambda file, row: f"{file}#{row}", st.sampled_from("ab"), st.integers(1, 30))
+numbers = st.integers(0, 5)
+counts = st.builds(
+    Counts, read=numbers, changed=numbers, symbols=st.dictionaries(st.sampled_from("XY"), numbers)
+)
+failures = st.lists(
+    st.builds(
+        Failed,
+        path=st.just(""),
+        reason=st.sampled_from(["r", "s"]),
+        rows=numbers,
+        examples=st.lists(st.tuples(wheres, st.just("m"), st.none()), max_size=3),
+    ),
+    max_size=2,
+    unique_by=lambda one: one.reason,
+)
+tallies = st.builds(
+    Tally,
+    rows=numbers,
+    failed=numbers,
+    failures=failures,
+    fields=st.dictionaries(st.sampled_from("pq"), counts),
+)
+keys = st.builds(Key, topic=st.just("t"), version=st.sampled_from([None, 1, 2]), reader=st.just(""))
+chosen = st.lists(
+    st.builds(
+        Chosen,
+        hash=st.integers(0, 9),
+        where=wheres,
+        sample=st.just(0),
+        payload=st.binary(max_size=2),
+    ),
+    max_size=5,
+)
+answers = st.builds(
+    Gathered,
+    rows=numbers,
+    tallies=st.dictionaries(keys, tallies),
+    unread=st.lists(st.tuples(st.just("t"), numbers, st.just("why")), max_size=1),
+    chosen=st.dictionaries(st.tuples(st.just("t"), st.sampled_from([1, 2])), chosen),
+)
+
+
+def merged(parts: list[bytes]) -> bytes:
+    total = Gathered()
+    for part in parts:
+        merge(total, decode(part), LIMITS)
+    return encode(in_order(total))
+
+
+@given(st.lists(answers, max_size=5), st.randoms(use_true_random=False))
+def test_neither_order_nor_pieces_make_a_difference(
+    found: list[Gathered], chance: random.Random
+) -> None:
+    parts = [encode(each) for each in found]
+    shuffled = chance.sample(parts, len(parts))
+    middle = len(parts) // 2
+    assert merged(parts) == merged(shuffled)
+    assert merged(parts) == merged([merged(parts[:middle]), merged(parts[middle:])])
+
+
+def test_what_travels_comes_back() -> None:
+    key = Key(topic="t", version=None, reader="proposed", sample=2)
+    one = Chosen(2**64 - 1, "a#1", 0, b"\xff")
+    sent = Gathered(
+        rows=3,
+        tallies={key: Tally(rows=3, failures=[Failed("p", "r", 1, [("a#1", "m", None)])])},
+        unread=[("t", 0, "why")],
+        chosen={("t", 1): [one]},
+    )
+    assert decode(encode(sent)) == sent
+
+
+def test_rows_stand_in_the_order_of_their_numbers() -> None:
+    places = ["a#9", "a#10", "b#1", "5:3:-1", "a#x"]
+    found = sorted(places, key=natural)
+    assert found == ["5:3:-1", "a#9", "a#10", "a#x", "b#1"]
+    assert all(natural(one) < natural(other) for one, other in pairwise(found))
+
+
+def test_few_large_payloads_are_kept() -> None:
+    size = merging.MOST_CHOSEN_BYTES // 2
+    found = [Chosen(number, "a", 0, bytes(size)) for number in (3, 1, 2)]
+    assert [one.hash for one in lowest(found, 10)] == [1, 2]

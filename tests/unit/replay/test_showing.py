@@ -1,0 +1,62 @@
+"""What is shown of a message, and what is not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.showing import as_text, is_sensitive, redacted, sensitive_names, steps
+from tests.unit.replay.messages import sample, schema, topic_replay
+
+VALUE = {
+    "id": 1,
+    "email": "a@b.c",
+    "customer": {"name": "X", "email": "d@e.f"},
+    "lines": [{"card": "4111", "sku": "s"}],
+    "by": {"some key": {"card": "4222"}},
+    "choice": Tagged("Card", {"card": "4333"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("email", {"a@b.c", "d@e.f"}),
+        ("customer.email", {"d@e.f"}),
+        ("customer", {"X", "d@e.f"}),
+        ("lines[].card", {"4111"}),
+        ("by{}.card", {"4222"}),
+        ("card", {"4111", "4222", "4333"}),
+        ("nothing", set()),
+    ],
+)
+def test_a_sensitive_field_and_all_in_it_is_hidden(name: str, hidden: set[str]) -> None:
+    every = {"a@b.c", "d@e.f", "X", "4111", "4222", "4333"}
+    text = as_text(redacted(VALUE, frozenset({steps(name)})))
+    assert {each for each in every if f'"{each}"' not in text} == hidden
+
+
+def test_a_field_is_sensitive_under_its_other_names() -> None:
+    old = schema(json.dumps({"fields": [{"name": "mail", "aliases": ["post"]}]}))
+    new = schema(json.dumps({"fields": [{"name": "email", "aliases": ["mail"]}, {"name": "id"}]}))
+    replay = topic_replay(
+        sample("a", sensitive=("email",)), versions={0: old}, proposed=new, forward={"v": old}
+    )
+    assert sensitive_names(replay) == {("email",), ("mail",), ("post",)}
+
+
+def test_paths_of_reports_are_sensitive_too() -> None:
+    names = frozenset({("card", "number"), ("email",)})
+    assert is_sensitive(steps("customer.email"), names)
+    assert is_sensitive(steps("card{}.number"), names)
+    assert is_sensitive(steps("card.number.first"), names)
+    assert not is_sensitive(steps("card"), names)
+
+
+def test_a_value_is_told_in_a_bounded_text() -> None:
+    assert as_text({"a": b"\x01\xff", "b": float("inf"), "c": "ä"}) == (
+        '{"a": "01ff", "b": Infinity, "c": "ä"}'
+    )
+    assert len(as_text("x" * 10_000)) == 2001
