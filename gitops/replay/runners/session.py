@@ -34,7 +34,6 @@ _BATCHES: Final = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(MOST_BYTES),
 }
 _QUIET: Final = {
-    "spark.app.name": "pulsar-gitops replay",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -79,7 +78,7 @@ def open_session(master: str | None) -> Iterator[Opened]:
     with _own_interrupts(), _environment(_settings(master)):
         session = _started(master)
         try:
-            yield _opened(session, master)
+            yield _opened(session, master or str(session.conf.get("spark.master", "")))
         finally:
             session.stop()
 
@@ -210,10 +209,10 @@ def _errors_to(log: Path) -> Iterator[None]:
 def _classic(master: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder
+    builder = SparkSession.builder.appName("pulsar-gitops replay")
     if master:
         builder = builder.master(master)
-    for name, value in _QUIET.items():
+    for name, value in _QUIET.items() if not _is_submitted() else ():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

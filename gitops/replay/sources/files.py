@@ -83,7 +83,7 @@ def _in_uri(uri: str) -> list[File]:
     start = _without_magic(uri)
     try:
         system, base = pyarrow.fs.FileSystem.from_uri(start)
-    except (ValueError, pyarrow.ArrowException) as error:
+    except (ValueError, OSError, pyarrow.ArrowException) as error:
         raise NotOpenedHereError(
             f"only Spark may know how to open {scheme}://: run it with --engine spark"
         ) from error
