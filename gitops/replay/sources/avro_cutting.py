@@ -16,11 +16,12 @@ import pyarrow
 
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.parser import parse_data
-from gitops.replay.kernel.avro.batch import Batch, Frame, Positions
+from gitops.replay.kernel.avro.batch import Batch, Frame
 from gitops.replay.kernel.avro.columns import Columns
 from gitops.replay.kernel.avro.plan import make_skip
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import Plan
+from gitops.replay.kernel.avro.tallies import Positions
 from gitops.replay.kernel.walk import READ, Unreadable
 from gitops.replay.sources.avro_blocks import Block
 from gitops.replay.sources.part import UnreadableError
@@ -119,10 +120,9 @@ class _Lanes(Batch):
     def row(self, number: int, at: int, depth: int) -> Row:
         """Without a copy: a block is much longer than what is left of a message."""
         start, end = int(self.bounds[number]), int(self.bounds[number + 1])
-        return Row(self._whole[start:end], at=at - start, depth=depth)  # type: ignore[arg-type]
-
-    def keep(self, number: int, row: Row) -> None:
-        """Nothing of it."""
+        row = Row(self._whole[start:end])  # type: ignore[arg-type]
+        row.at, row.depth = at - start, depth
+        return row
 
 
 def _side_by_side(

@@ -38,7 +38,9 @@ class SampleDocument(Document):
 
     format: Literal["avro", "json", "parquet", "orc", "table", "raw", "capture"]
     path: NonEmpty = Field(description="A path relative to this file, a glob, or a URI.")
-    columns: ColumnsDocument | None = Field(default=None, description="Only with format: table.")
+    columns: ColumnsDocument | None = Field(
+        default=None, description="Only with parquet, orc and table."
+    )
     version: Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="The schema version of every message, if the data does not say."
     )

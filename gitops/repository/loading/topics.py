@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from gitops.model.errors import InvalidNameError, OutsideRepositoryError
 from gitops.model.findings import Finding
@@ -21,6 +22,9 @@ from gitops.repository.documents.topic import SampleDocument, TopicDocument
 from gitops.repository.loading.namespaces import folder_namespace
 from gitops.repository.loading.reading import read_manifest
 from gitops.repository.sources import Sources, resolve
+
+_TABLES: Final = ("parquet", "orc", "table")
+"""Formats of samples whose columns may have other names."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -145,10 +149,10 @@ def _check_twice(
 def _sample(document: SampleDocument, manifest: Manifest[TopicDocument], index: int) -> Sample:
     path = ("samples", index)
     columns = document.columns.model_dump(exclude_none=True) if document.columns else {}
-    if columns and document.format != "table":
-        message = "'columns' goes with format: table only"
+    if columns and document.format not in _TABLES:
+        message = f"'columns' goes with {', '.join(_TABLES[:-1])} and {_TABLES[-1]} only"
         manifest.add("REPO-R015", message, (*path, "columns"), at_key=True)
-    if "://" not in document.path:
+    if "://" not in document.path and document.format != "table":
         try:
             resolve(posixpath.dirname(manifest.file), document.path)
         except OutsideRepositoryError:

@@ -132,6 +132,7 @@ def test_of_a_broken_file_the_messages_before_the_break_are_read(values: int) ->
         ),
         (packed("deflate", b"\xff" * 9, 1), "a.avro cannot be unpacked in block 1"),
     ],
+    ids=("empty", "other", "cut", "codec", "more", "negative", "claims", "deflate"),
 )
 def test_what_is_wrong_with_a_container_is_told(data: bytes, problem: str) -> None:
     _, told = cut(data)
