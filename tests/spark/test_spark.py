@@ -11,9 +11,10 @@ import msgspec
 import pytest
 
 from gitops.model.errors import OutsideError
+from gitops.replay.runner import Running
 from gitops.replay.runners.java import find_java
 from gitops.replay.runners.local import LocalRunner
-from tests.spark.replays import replays, run, write_samples
+from tests.spark.replays import counted, files, replays, run, write_samples
 from tests.support.spark import connect_server, run_replays
 
 pytest.importorskip("pyspark")
@@ -81,6 +82,16 @@ def test_a_table_is_read_by_spark(samples: tuple[Path, Found]) -> None:
     }
     assert rows[None, "", "backward"] == 1501
     assert sum(number for (_, _, way), number in rows.items() if way == "backward") == 3_000
+
+
+@pytest.mark.parametrize("name", ["parquet", "orc", "capture", "avro", "raw", "json"])
+def test_files_that_only_spark_opens_give_the_same_counts(
+    samples: tuple[Path, Found], name: str
+) -> None:
+    root, found = samples
+    ran = LocalRunner().run(Running(replays=files(root)[name], root=root))
+    assert ran.tallies
+    assert found[name] == counted(ran.tallies)
 
 
 def test_ctrl_c_ends_a_run_and_leaves_spark_usable(samples: tuple[Path, Found]) -> None:
