@@ -53,7 +53,7 @@ class TopicReplay:
     readers: tuple[ReaderSchema, ...]
     samples: tuple[Sample, ...]
     strategy: SchemaCompatibilityStrategy
-    forward_rows: int = 10_000
+    forward_rows: int = 2_000
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -30,6 +30,7 @@ def test_spark_starts_on_the_java_of_a_wheel(tmp_path: Path) -> None:
     write_samples(tmp_path)
     path = f"{Path(sys.executable).parent}:{tools}"
     ended = run_replays("local[2]", tmp_path, "relative", environment={"PATH": path})
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert not ended.stderr
+    assert ended.returncode == 0
     here = run(LocalRunner(), tmp_path, "relative", replays(tmp_path)["relative"])
     assert msgspec.json.decode(ended.stdout) == {"relative": here}

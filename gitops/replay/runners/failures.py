@@ -9,7 +9,9 @@ from gitops.model.errors import OutsideError
 
 _LONGEST: Final = 300
 _USER: Final = re.compile(r"://[^/@\s]+@")
-_JAVA_NAME: Final = re.compile(r"^(?::\s*)?(?:[a-z]\w*\.)+\w+(?:Exception|Error):\s*")
+_JAVA_NAME: Final = re.compile(
+    r'^(?:Exception in thread "[^"]*")?:?\s*(?:[a-z]\w*\.)+\w+(?:Exception|Error):\s*'
+)
 _NO_MODULE: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _PYTHON: Final = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import tempfile
 import threading
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from gitops.model.errors import UsageError
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 LOCAL: Final = "local[*]"
 
 _CONNECT: Final = "sc://"
+_CONNECT_PORT: Final = 15002
+_PATIENCE: Final = 10
+"""Seconds for a server to be reached."""
+
 _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 """What spark-submit sets for the program that it starts."""
 
@@ -220,7 +226,15 @@ def _classic(master: str) -> SparkSession:
 def _connected(master: str) -> Any:  # noqa: ANN401 - it is a SparkSession in all but type
     from pyspark.sql.connect.session import SparkSession
 
+    _reach(master)
     return SparkSession.builder.remote(master).create()
+
+
+def _reach(master: str) -> None:
+    """Spark would try for ten minutes; raises OSError."""
+    where = urlsplit(master)
+    address = (where.hostname or "", where.port or _CONNECT_PORT)
+    socket.create_connection(address, _PATIENCE).close()
 
 
 def _send_package(session: SparkSession, *, connect: bool) -> None:

@@ -57,7 +57,7 @@ class AvroRowReader:
 
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value as the reader sees it; raises Unreadable."""
-        return self.counted(payload)[0]
+        return Row(payload).whole(self._plan)
 
     def counted(self, payload: bytes) -> tuple[Any, Counter[Counted]]:
         """The value, and what `walk` counts for it; raises Unreadable."""

@@ -28,6 +28,7 @@ def test_a_module_that_workers_lack_is_named() -> None:
     [
         (JAVA.replace("ModuleNotFoundError", "KeyError"), "KeyError: No module named 'msgspec'"),
         ("An error occurred while calling o1.x.\n: java.io.IOException: no disk", "no disk"),
+        ('Exception in thread "main" org.apache.spark.SparkException: Master', "Master"),
         ("\n[TABLE_OR_VIEW_NOT_FOUND] no\nmore", "[TABLE_OR_VIEW_NOT_FOUND] no"),
         ("cannot open s3a://key:secret@bucket/x", "cannot open s3a://bucket/x"),
         ("", ""),
