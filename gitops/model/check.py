@@ -10,6 +10,7 @@ from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.replay import ReplayReport
 from gitops.model.rollout import Rollout
 
 
@@ -57,7 +58,8 @@ class RegistryCheck:
     without this change, None where nobody looked. `strategies_before` are the strategies that
     hold at the base, of topics whose strategy the change alters; `refused_before` says, of
     schemas that are accepted, why the policies of the base would refuse them. `rollout` is the
-    order in which the declared clients of the topics upgrade.
+    order in which the declared clients of the topics upgrade. `replay` is what became of the
+    topics' samples, None where nobody asked or it failed.
     """
 
     plan: Plan
@@ -66,6 +68,7 @@ class RegistryCheck:
     refused_before: Mapping[TopicName, tuple[Finding, ...]] = field(default_factory=dict)
     drift: Plan | None = None
     rollout: Rollout = field(default_factory=Rollout)
+    replay: ReplayReport | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

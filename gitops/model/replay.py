@@ -105,7 +105,11 @@ class FieldReplay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderReplay:
-    """What one reader made of the messages of one version (None: rows of no known version)."""
+    """What one reader made of the messages of one version (None: rows of no known version).
+
+    `reader` is empty for messages that no reader was asked about: of no known version or topic, or
+    without a payload. All of them count as failed, and the failures say why.
+    """
 
     topic: TopicName
     version: int | None
@@ -122,12 +126,18 @@ class ReaderReplay:
 class ReplayReport:
     """All of a replay, sorted; the same data gives the same report, whatever the runner.
 
-    `complete` is False after an interruption: the numbers are those of what was done until then.
+    `rows` are the messages, each once; `strategies` are those of the topics that were replayed.
+    `source` says where the versions are from (`registry`, `snapshot`, `git` or `files`), `limits`
+    in whole sentences what it cannot know. `complete` is False after an interruption: the numbers
+    are those of what was done until then.
     """
 
     registry: str
     engine: str
     rows: int
     readers: tuple[ReaderReplay, ...]
+    strategies: Mapping[TopicName, SchemaCompatibilityStrategy] = field(default_factory=dict)
+    source: str = ""
+    limits: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     complete: bool = True

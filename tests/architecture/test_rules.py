@@ -57,7 +57,21 @@ _CLIENT_TESTS: Final = {
 }
 """The same for rules about the clients of a change."""
 
-_TESTS: Final = _PLAN_TESTS | _CHECK_TESTS | _CLIENT_TESTS
+_REPLAY: Final = "../usecases/test_replay_findings.py"
+_REPLAY_TESTS: Final = {
+    "REPLAY-R001": f"{_REPLAY}::test_failures_that_count",
+    "REPLAY-R002": f"{_REPLAY}::test_failures_that_do_not_count",
+    "REPLAY-R003": f"{_REPLAY}::test_messages_that_nobody_was_asked_about",
+    "REPLAY-R004": f"{_REPLAY}::test_a_sample_that_is_not_there",
+    "REPLAY-R005": f"{_REPLAY}::test_a_named_topic_without_samples",
+    "REPLAY-R006": f"{_REPLAY}::test_failures_within_the_limit_of_their_sample",
+    "REPLAY-R007": f"{_REPLAY}::test_values_that_change",
+    "REPLAY-R008": f"{_REPLAY}::test_an_interruption",
+    "REPLAY-R009": "../cli/test_replay.py::test_a_change_does_not_decide_what_is_fetched",
+}
+"""The same for rules about messages, which a runner reads."""
+
+_TESTS: Final = _PLAN_TESTS | _CHECK_TESTS | _CLIENT_TESTS | _REPLAY_TESTS
 _OF_PLANS: Final = [rule for rule in RULES if rule.startswith("PLAN-") or rule in _TESTS]
 
 

@@ -18,6 +18,7 @@ from gitops.model.rules.client import CLIENT_RULES
 from gitops.model.rules.key_value import KEY_VALUE_RULES
 from gitops.model.rules.plan import PLAN_RULES
 from gitops.model.rules.protobuf import PROTOBUF_RULES
+from gitops.model.rules.replay import REPLAY_RULES
 from gitops.model.rules.repository import REPOSITORY_RULES
 from gitops.model.rules.rule import Rule
 from gitops.model.rules.waiver import WAIVER_RULES
@@ -36,6 +37,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             *WAIVER_RULES,
             *CHECK_RULES,
             *CLIENT_RULES,
+            *REPLAY_RULES,
         )
     }
 )
