@@ -1,0 +1,181 @@
+"""What is to be said of a replay, as findings; each stands at the sample that showed it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.model.findings import Finding, Location
+from gitops.model.names import TopicName
+from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, TopicReplay
+from gitops.model.rules import finding
+from gitops.model.samples import Sample
+from gitops.replay.runner import Ran, UnreadSample
+from gitops.replay.tally import Key, Tally
+from gitops.usecases.replay_tallies import failures
+
+_NAMED: Final = 3
+"""How many reasons and paths are named; the report has all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """One reader's answer about one sample, all versions together."""
+
+    topic: TopicName
+    sample: Sample
+    reader: ReaderSchema | None
+    rows: int
+    failed: int
+    failures: tuple[ReplayFailure, ...]
+    changed: tuple[str, ...]
+
+
+def findings_of(replays: Iterable[TopicReplay], ran: Ran) -> tuple[Finding, ...]:
+    """Everything, one finding for each sample and reader; not yet rated by gitops.yaml."""
+    replays = tuple(replays)
+    tallies: dict[str, dict[Key, Tally]] = {}
+    for key, tally in ran.tallies.items():
+        tallies.setdefault(key.topic, {})[key] = tally
+    found = [each for one in replays for each in _of_topic(one, tallies.get(str(one.topic), {}))]
+    found += [_unread(one) for one in ran.unread]
+    if not ran.complete:
+        found.append(_interrupted(replays))
+    return tuple(found)
+
+
+def without_samples(topic: TopicName, location: Location | None) -> Finding:
+    """Of a topic that the user named."""
+    return finding(
+        "REPLAY-R005",
+        f"{topic} has no samples, so that nothing of it is replayed",
+        location=location,
+        subject=str(topic),
+        hint="name some in its manifest: samples: [{format: avro, path: …}]",
+    )
+
+
+def is_above(failed: int, rows: int, limit: float) -> bool:
+    """Whether more rows fail than a limit allows: a count (int), or a share of the rows (float)."""
+    return failed > limit if isinstance(limit, int) else failed > limit * rows
+
+
+def _of_topic(replay: TopicReplay, tallies: Mapping[Key, Tally]) -> Iterator[Finding]:
+    readers = {(one.name, one.direction.value): one for one in replay.readers}
+    parts: dict[tuple[int, str, str], list[Tally]] = {}
+    for key, tally in tallies.items():
+        parts.setdefault((key.sample, key.reader, key.direction), []).append(tally)
+    for (number, name, direction), its in sorted(parts.items(), key=lambda item: item[0]):
+        asked = _asked(replay, number, readers.get((name, direction)), its)
+        yield from _said(asked)
+
+
+def _asked(
+    replay: TopicReplay, number: int, reader: ReaderSchema | None, parts: list[Tally]
+) -> _Asked:
+    changed = {path for part in parts for path, its in part.fields.items() if its.changed}
+    return _Asked(
+        topic=replay.topic,
+        sample=replay.samples[number],
+        reader=reader,
+        rows=sum(part.rows for part in parts),
+        failed=sum(part.failed for part in parts),
+        failures=failures((one for part in parts for one in part.failures), 0),
+        changed=tuple(sorted(changed)),
+    )
+
+
+def _said(asked: _Asked) -> Iterator[Finding]:
+    if asked.reader is None:
+        if asked.failed:
+            yield _not_replayed(asked)
+        return
+    if asked.failed:
+        yield _failed(asked, asked.reader)
+    # Whom the strategy leaves behind is told once that it is behind; the report counts the values.
+    if asked.changed and (asked.reader.gates or asked.reader.direction is Direction.BACKWARD):
+        yield _changed(asked, asked.reader)
+
+
+def _failed(asked: _Asked, reader: ReaderSchema) -> Finding:
+    above = is_above(asked.failed, asked.rows, asked.sample.max_failures)
+    of = f"{asked.failed:,} of {_messages(asked.rows)}"
+    what = f"{of} cannot be read by {_who(reader)}: {_reasons(asked.failures)}"
+    if not reader.gates:
+        return _finding("REPLAY-R002", asked, what, _not_gating(reader))
+    if not above:
+        allowed = f"maxFailures allows {_limit(asked.sample.max_failures)}"
+        return _finding("REPLAY-R006", asked, f"{what} ({allowed})", "")
+    hint = "change the schema so that it reads them, or say how many may fail: maxFailures"
+    return _finding("REPLAY-R001", asked, what, hint)
+
+
+def _changed(asked: _Asked, reader: ReaderSchema) -> Finding:
+    paths = _listed([f"'{path}'" for path in asked.changed])
+    than = "were written" if reader.direction is Direction.BACKWARD else "before"
+    what = f"other values than {than} reach {_who(reader)} at {paths}"
+    return _finding("REPLAY-R007", asked, what, "the report counts them by field: `changed`")
+
+
+def _not_replayed(asked: _Asked) -> Finding:
+    verb = "was" if asked.failed == 1 else "were"
+    what = f"{_messages(asked.failed)} {verb} not replayed: {_reasons(asked.failures)}"
+    return _finding("REPLAY-R003", asked, what, "")
+
+
+def _unread(one: UnreadSample) -> Finding:
+    hint = "a path counts from the manifest; or name a URI, as s3a://bucket/orders/*.parquet"
+    return finding(
+        "REPLAY-R004",
+        f"{one.sample.path}: {one.why}",
+        location=one.sample.location,
+        subject=str(one.topic),
+        hint=hint if one.missing else "",
+    )
+
+
+def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:
+    return finding(
+        "REPLAY-R008",
+        "the replay was interrupted: the numbers are those of what was done until then",
+        subject=str(replays[0].topic) if len(replays) == 1 else "replay",
+    )
+
+
+def _finding(rule: str, asked: _Asked, what: str, hint: str) -> Finding:
+    return finding(rule, what, location=asked.sample.location, subject=str(asked.topic), hint=hint)
+
+
+def _who(reader: ReaderSchema) -> str:
+    """`the proposed schema`, or `v3, once they are written with the proposed schema`."""
+    if reader.direction is Direction.BACKWARD:
+        return "the proposed schema"
+    return f"{reader.name} once they are written with the proposed schema"
+
+
+def _not_gating(reader: ReaderSchema) -> str:
+    first = "consumers" if reader.direction is Direction.FORWARD else "producers"
+    return f"the strategy does not promise it: {first} upgrade first; --gate makes it count"
+
+
+def _reasons(failed: tuple[ReplayFailure, ...]) -> str:
+    return _listed([_reason(one, counted=len(failed) > 1) for one in failed])
+
+
+def _reason(one: ReplayFailure, *, counted: bool) -> str:
+    where = f" at '{one.path}'" if one.path else ""
+    return f"{one.reason}{where}{f' ({one.rows:,})' if counted else ''}"
+
+
+def _listed(words: list[str]) -> str:
+    more = len(words) - _NAMED
+    return ", ".join(words[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _messages(number: int) -> str:
+    return f"{number:,} message{'' if number == 1 else 's'}"
+
+
+def _limit(limit: float) -> str:
+    return f"{limit:,}" if isinstance(limit, int) else f"{limit * 100:.10g} %"

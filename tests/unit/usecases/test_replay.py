@@ -1,0 +1,65 @@
+"""What a runner is asked, and what becomes of its answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from gitops.model.findings import Severity
+from gitops.model.names import TopicName
+from gitops.replay.tally import Failed, Key, Tally
+from gitops.usecases.replay import Past, Replaying, replay
+from tests.support.replays import FakeRunner
+from tests.support.states import CREATED, ORDERS
+from tests.unit.usecases.test_replay_subjects import SUBJECT
+
+TOPIC = str(CREATED)
+PAST = Past(registry="local", source="git", limits=("Little is known.",))
+BAD = Tally(rows=9, failed=2, failures=[Failed(path="a", reason="bad", rows=2)])
+
+
+def replaying(runner: FakeRunner) -> Replaying:
+    return Replaying(runner=runner, root=Path("/repo"), examples=3, show_values=True)
+
+
+def test_a_runner_is_asked_once_for_all_topics() -> None:
+    runner = FakeRunner()
+    other = replace(SUBJECT, topic=TopicName(ORDERS, "another"))
+    replay(replaying(runner), [SUBJECT, other], PAST)
+    (asked,) = runner.asked
+    assert [one.topic.local_name for one in asked.replays] == ["another", "created"]
+    assert (asked.root, asked.examples, asked.show_values) == (Path("/repo"), 3, True)
+
+
+def test_nothing_is_started_for_nothing() -> None:
+    runner = FakeRunner()
+    report = replay(replaying(runner), [replace(SUBJECT, samples=())], PAST)
+    assert runner.asked == []
+    assert (report.rows, report.readers, report.complete) == (0, (), True)
+
+
+def test_what_a_report_holds() -> None:
+    tallies = {
+        Key(TOPIC, 0, "proposed"): BAD,
+        Key(TOPIC, 1, "proposed"): Tally(rows=4),
+        Key(TOPIC, 0, "v1", "forward"): Tally(rows=7),
+        Key(TOPIC, None, ""): Tally(rows=1, failed=1, failures=[Failed("", "no payload", 1)]),
+    }
+    report = replay(replaying(FakeRunner(tallies=tallies)), [SUBJECT], PAST)
+    assert report.rows == 9 + 4 + 1
+    assert [(one.reader, one.version, one.gates) for one in report.readers] == [
+        ("proposed", 0, True),
+        ("proposed", 1, True),
+        ("v1", 0, True),
+        ("", None, False),
+    ]
+    assert [one.rule for one in report.findings] == ["REPLAY-R001", "REPLAY-R003"]
+    assert report.strategies == {CREATED: SUBJECT.strategy}
+    assert (report.registry, report.source, report.limits) == ("local", "git", PAST.limits)
+
+
+def test_severities_are_those_of_the_files() -> None:
+    past = replace(PAST, rules={"REPLAY-R001": Severity.WARNING})
+    runner = FakeRunner(tallies={Key(TOPIC, 0, "proposed"): BAD})
+    (found,) = replay(replaying(runner), [SUBJECT], past).findings
+    assert found.severity is Severity.WARNING

@@ -1,0 +1,162 @@
+"""What is said of a replay: one finding for each sample and reader."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.replay import Direction, ReaderSchema, TopicReplay
+from gitops.model.samples import Sample
+from gitops.replay.runner import Ran, UnreadSample
+from gitops.replay.tally import Counts, Failed, Key, Tally
+from gitops.usecases.replay_findings import findings_of, is_above, without_samples
+from tests.support.states import CREATED, STRING
+
+TOPIC = str(CREATED)
+FILE = "namespaces/shop/orders/created.yaml"
+
+
+def sample(line: int, max_failures: float = 0) -> Sample:
+    where = Location(file=FILE, line=line, column=5)
+    return Sample(format="avro", path="x/*.avro", location=where, max_failures=max_failures)
+
+
+REPLAY = TopicReplay(
+    topic=CREATED,
+    versions={0: STRING},
+    proposed=STRING,
+    readers=(
+        ReaderSchema(name="proposed", direction=Direction.BACKWARD, schema=STRING, gates=True),
+        ReaderSchema(name="v0", direction=Direction.FORWARD, schema=STRING, gates=False),
+    ),
+    samples=(sample(7), sample(8)),
+    strategy=Strategy.BACKWARD,
+)
+PROPOSED = Key(TOPIC, 0, "proposed")
+
+
+def failing(rows: int, failed: int, *reasons: str) -> Tally:
+    share = failed // max(1, len(reasons))
+    return Tally(
+        rows=rows,
+        failed=failed,
+        failures=[Failed(path="a", reason=reason, rows=share) for reason in reasons or ("bad",)],
+    )
+
+
+def said(
+    tallies: dict[Key, Tally], replay_: TopicReplay = REPLAY, *, complete: bool = True
+) -> list[Finding]:
+    return list(findings_of([replay_], Ran(tallies=tallies, complete=complete)))
+
+
+def test_failures_that_count() -> None:
+    (found,) = said({PROPOSED: failing(50, 12)})
+    assert (found.rule, found.severity) == ("REPLAY-R001", Severity.ERROR)
+    assert found.message == ("12 of 50 messages cannot be read by the proposed schema: bad at 'a'")
+    assert found.subject == TOPIC
+    assert found.location == REPLAY.samples[0].location
+
+
+def test_failures_that_do_not_count() -> None:
+    (found,) = said({Key(TOPIC, 0, "v0", "forward"): failing(50, 1)})
+    assert (found.rule, found.severity) == ("REPLAY-R002", Severity.WARNING)
+    assert "by v0 once they are written with the proposed schema" in found.message
+    assert "consumers upgrade first" in found.hint
+
+
+def test_messages_that_nobody_was_asked_about() -> None:
+    aside = Key(TOPIC, None, "")
+    (found,) = said({aside: failing(1, 1, "the message has no payload")})
+    assert (found.rule, found.severity) == ("REPLAY-R003", Severity.WARNING)
+    assert found.message.startswith("1 message was not replayed: the message has no payload")
+
+
+def test_a_sample_that_is_not_there() -> None:
+    unread = UnreadSample(
+        topic=CREATED, sample=REPLAY.samples[1], why="nothing is there", missing=True
+    )
+    (found,) = findings_of([REPLAY], Ran(tallies={}, unread=(unread,)))
+    assert (found.rule, found.severity) == ("REPLAY-R004", Severity.ERROR)
+    assert found.message == "x/*.avro: nothing is there"
+    assert found.location == REPLAY.samples[1].location
+
+
+def test_a_named_topic_without_samples() -> None:
+    found = without_samples(CREATED, Location(file=FILE))
+    assert (found.rule, found.severity) == ("REPLAY-R005", Severity.INFO)
+
+
+@pytest.mark.parametrize(
+    ("limit", "rule"),
+    [(11, "REPLAY-R001"), (12, "REPLAY-R006"), (0.1, "REPLAY-R001"), (0.24, "REPLAY-R006")],
+)
+def test_failures_within_the_limit_of_their_sample(limit: float, rule: str) -> None:
+    lenient = replace(REPLAY, samples=(sample(7, limit), sample(8)))
+    (found,) = said({PROPOSED: failing(50, 12)}, lenient)
+    assert found.rule == rule
+    assert ("maxFailures allows" in found.message) is (rule == "REPLAY-R006")
+
+
+def test_values_that_change() -> None:
+    tally = Tally(rows=5, fields={"b[]": Counts(read=9, changed=2), "a": Counts(read=5)})
+    (found,) = said({PROPOSED: tally})
+    assert (found.rule, found.severity) == ("REPLAY-R007", Severity.WARNING)
+    assert found.message == "other values than were written reach the proposed schema at 'b[]'"
+
+
+@pytest.mark.parametrize("gates", [True, False])
+def test_values_that_change_on_the_way_through_the_new_schema(*, gates: bool) -> None:
+    reader = replace(REPLAY.readers[1], gates=gates)
+    tally = Tally(rows=5, fields={"a": Counts(read=5, changed=5)})
+    found = said({Key(TOPIC, 0, "v0", "forward"): tally}, replace(REPLAY, readers=(reader,)))
+    assert [one.rule for one in found] == (["REPLAY-R007"] if gates else [])
+    if gates:
+        assert found[0].message.startswith("other values than before reach v0 once they are")
+
+
+def test_an_interruption() -> None:
+    (found,) = said({PROPOSED: Tally(rows=5)}, complete=False)
+    assert (found.rule, found.severity) == ("REPLAY-R008", Severity.WARNING)
+
+
+def test_each_sample_has_a_limit_of_its_own() -> None:
+    lenient = replace(REPLAY, samples=(sample(7, 5), sample(8)))
+    found = said(
+        {
+            PROPOSED: failing(50, 5),
+            Key(TOPIC, 0, "proposed", sample=1): failing(50, 1),
+        },
+        lenient,
+    )
+    assert [(one.rule, one.location and one.location.line) for one in found] == [
+        ("REPLAY-R006", 7),
+        ("REPLAY-R001", 8),
+    ]
+
+
+def test_versions_count_together_against_the_limit() -> None:
+    lenient = replace(REPLAY, samples=(sample(7, 5),))
+    (found,) = said({PROPOSED: failing(50, 3), Key(TOPIC, 1, "proposed"): failing(50, 3)}, lenient)
+    assert found.rule == "REPLAY-R001"
+    assert found.message.startswith("6 of 100 messages")
+
+
+def test_many_reasons_are_counted() -> None:
+    (found,) = said({PROPOSED: failing(50, 10, "a", "b", "c", "d", "e")})
+    assert found.message.endswith("a at 'a' (2), b at 'a' (2), c at 'a' (2) and 2 more")
+
+
+def test_good_messages_need_no_words() -> None:
+    assert said({PROPOSED: Tally(rows=5, fields={"a": Counts(read=5, promoted=5)})}) == []
+
+
+@pytest.mark.parametrize(
+    ("failed", "rows", "limit", "above"),
+    [(0, 0, 0, False), (1, 1, 0, True), (1, 1, 1.0, False), (1, 3, 0.5, False), (2, 3, 0.5, True)],
+)
+def test_limits(failed: int, rows: int, limit: float, above: bool) -> None:  # noqa: FBT001
+    assert is_above(failed, rows, limit) is above
