@@ -1,0 +1,111 @@
+"""The parts of a page: text that does nothing, tables, and bars.
+
+A bar is drawn in SVG; its label and its number stand beside it as text in a table, so that nobody
+needs the picture.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.reporters.html.style import STYLE
+from gitops.reporters.text.plain import short
+
+_MAX_TEXT: Final = 600
+_SERIES: Final = 6
+"""How many colours there are."""
+_POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """`share` is from 0 to 1, `said` the number as text; `series` is a colour, -1 for failures."""
+
+    name: str
+    share: float
+    said: str
+    series: int = 0
+
+
+def text(content: str) -> str:
+    """Text from anywhere, cut in the middle where it is too long."""
+    return html.escape(short(content, _MAX_TEXT))
+
+
+def code(content: str) -> str:
+    """The same, as code."""
+    return f"<code>{text(content)}</code>"
+
+
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()
+) -> str:
+    """A table of cells that are HTML; the columns `numbers` stand to the right."""
+    marks = [' class="number"' if i in numbers else "" for i in range(len(heads))]
+    head = "".join(f'<th scope="col"{m}>{h}</th>' for h, m in zip(heads, marks, strict=True))
+    body = "".join(_row(row, marks) for row in rows)
+    return (
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>\n"
+    )
+
+
+def _row(cells: Sequence[str], marks: Sequence[str]) -> str:
+    first = f'<th scope="row"{marks[0]}>{cells[0]}</th>'
+    rest = "".join(f"<td{m}>{c}</td>" for c, m in zip(cells[1:], marks[1:], strict=True))
+    return f"<tr>{first}{rest}</tr>\n"
+
+
+def bars(caption: str, groups: Iterable[tuple[str, Sequence[Bar]]]) -> str:
+    """Bars in groups, each with its label; empty without any."""
+    bodies = "".join(_group(label, its) for label, its in groups if its)
+    if not bodies:
+        return ""
+    return (
+        f'<div class="wide"><table class="bars"><caption>{text(caption)}</caption>{bodies}</table>'
+        "</div>\n"
+    )
+
+
+def _group(label: str, its: Sequence[Bar]) -> str:
+    head = f'<th class="label" scope="rowgroup" rowspan="{len(its)}">{code(label)}</th>'
+    rows = "".join(
+        f'<tr>{head if number == 0 else ""}<td class="series">{text(one.name)}</td>'
+        f'<td class="plot">{_svg(one)}</td><td class="number">{text(one.said)}</td></tr>\n'
+        for number, one in enumerate(its)
+    )
+    return f"<tbody>{rows}</tbody>\n"
+
+
+def _svg(one: Bar) -> str:
+    width = max(0.0, min(100.0, 100 * one.share))
+    colour = "sbad" if one.series < 0 else f"s{one.series % _SERIES}"
+    # What is there at all is to be seen.
+    shown = max(width, 0.8) if one.share > 0 else 0.0
+    return (
+        '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="track" width="100" height="10"/>'
+        f'<rect class="{colour}" width="{shown:.2f}" height="10"/></svg>'
+    )
+
+
+def section(title: str, *parts: str) -> str:
+    """A heading with what stands below it; empty where nothing does."""
+    body = "".join(parts)
+    return f"<h3>{text(title)}</h3>\n{body}" if body else ""
+
+
+def page(title: str, body: str) -> str:
+    """A whole document that needs nothing else and runs nothing."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"{body}</body>\n</html>\n"
+    )
