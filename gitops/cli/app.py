@@ -20,6 +20,7 @@ from gitops.cli.commands import (
     init,
     plan,
     policies,
+    replay,
     rollout,
     schemas,
     serve,
@@ -49,6 +50,7 @@ app.command("validate")(validate.validate)
 app.command("fmt")(fmt.fmt)
 app.command("check")(check.check)
 app.command("rollout")(rollout.rollout)
+app.command("replay")(replay.replay)
 app.command("plan")(plan.plan)
 app.command("apply")(apply.apply)
 app.command("import")(import_registry.import_registry)

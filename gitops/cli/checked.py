@@ -6,13 +6,14 @@ import re
 import shlex
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from gitops.cli.clock import today
 from gitops.cli.console import print_report, print_text, refuse_inputs
+from gitops.cli.engines import Engine, runner_of
 from gitops.cli.exits import Exit, tell
 from gitops.cli.findings import exit_code
 from gitops.cli.opened import line_of, repository_root
@@ -30,12 +31,27 @@ from gitops.usecases.change import LoadedChange, Request, find_change, load_chan
 from gitops.usecases.check import Checking, CheckOutcome
 from gitops.usecases.check import check as run_check
 from gitops.usecases.history_choice import HistoryChoice
+from gitops.usecases.replay import Replaying
+from gitops.usecases.replay_check import samples_root
 
 _READ: Final = (".yaml", ".yml", ".avsc", ".proto")
 """What no answer is written over."""
 _UNSTEADY: Final = re.compile(r"HEAD\b|[0-9a-f]{40}\Z")
 """What names another commit elsewhere, or is too long to read."""
 _DIGITS: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """On what the samples of the touched topics are replayed."""
+
+    engine: Engine
+    master: str | None
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether nobody has to name the engine."""
+        return self.engine is Engine.SPARK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +64,20 @@ class Asked:
     registries: tuple[str, ...]
     history: HistoryChoice
     drift: bool
+    replay: Replayed | None = None
 
 
 @contextmanager
 def checked(asked: Asked, display: Display) -> Iterator[tuple[CheckOutcome, LoadedChange]]:
     """Check; the files of both sides can be read as long as the context lasts."""
     root = repository_root(asked.repo)
-    with open_checkout(root) as checkout, progress_bar(no_color=display.no_color) as progress:
+    replay = asked.replay
+    runner = runner_of(replay.engine, replay.master) if replay else None
+    with (
+        open_checkout(root) as checkout,
+        progress_bar(no_color=display.no_color) as progress,
+        ExitStack() as stack,
+    ):
         change = find_change(checkout, Request(base=asked.base, head=asked.head))
         loaded = load_change(change, progress)
         files = (path for path in loaded.head_tree.paths() if path.endswith(_READ))
@@ -66,6 +89,9 @@ def checked(asked: Asked, display: Display) -> Iterator[tuple[CheckOutcome, Load
             registries=asked.registries,
             choice=asked.history,
             drift=asked.drift,
+            replaying=Replaying(runner=runner, root=stack.enter_context(samples_root(loaded)))
+            if runner
+            else None,
             command=_command(asked, display, change.base),
         )
         yield run_check(checking, progress), loaded
@@ -97,6 +123,8 @@ def _command(asked: Asked, display: Display, base: str) -> str:
     words += [word for name in asked.registries for word in ("--registry", name)]
     words += ["--history", asked.history] if asked.history is not HistoryChoice.AUTO else []
     words += ["--drift"] if asked.drift else []
+    words += ["--replay"] if asked.replay else []
+    words += ["--engine", asked.replay.engine] if asked.replay and not asked.replay.is_usual else []
     words += ["--fail-on", display.fail_on] if display.fail_on is not FailOn.ERROR else []
     return shlex.join(words)
 
@@ -127,5 +155,7 @@ def _code(outcome: CheckOutcome, asked: Asked, display: Display) -> int:
     failures = {Exit.OUTSIDE if named else error.exit_code for error in outcome.errors.values()}
     if failures:
         return max(failures)
+    if any(one.replay and not one.replay.complete for one in report.registries):
+        return Exit.INTERRUPTED
     found = [*report.findings, *(each for one in report.registries for each in one.plan.findings)]
     return exit_code(found, display.fail_on)

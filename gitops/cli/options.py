@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from gitops.cli.engines import Engine
 from gitops.model.errors import UsageError
 from gitops.usecases.history_choice import HistoryChoice
 
@@ -97,6 +98,19 @@ HeadRef = Annotated[
 ]
 HistorySource = Annotated[
     HistoryChoice, typer.Option("--history", help="Where known versions come from.")
+]
+
+ReplayEngine = Annotated[
+    Engine, typer.Option("--engine", help="Spark, or a quick look in this process.")
+]
+SparkMaster = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Spark's: local[4], spark://…, yarn, k8s://…, or sc://… for Spark Connect.",
+        show_default="local[*]",
+    ),
 ]
 
 HERE = Path()

@@ -17,12 +17,15 @@ _PATIENCE = 1.0
 
 
 @contextmanager
-def progress_bar(*, no_color: bool = False) -> Iterator[Progress]:
-    """A Progress for people; silent where stderr is no terminal."""
+def progress_bar(*, no_color: bool = False, rate: bool = False) -> Iterator[Progress]:
+    """A Progress for people; silent where stderr is no terminal.
+
+    With `rate` it says how many are done a second, and how long the rest will take.
+    """
     if not sys.stderr.isatty():
         yield no_progress
         return
-    bar = _LateBar(no_color=no_color)
+    bar = _LateBar(no_color=no_color, rate=rate)
     try:
         yield bar
     finally:
@@ -32,8 +35,9 @@ def progress_bar(*, no_color: bool = False) -> Iterator[Progress]:
 class _LateBar:
     """Appears only once a second has passed: quick commands neither flicker nor load rich."""
 
-    def __init__(self, *, no_color: bool) -> None:
+    def __init__(self, *, no_color: bool, rate: bool) -> None:
         self._no_color = no_color
+        self._rate = rate
         self._start = time.monotonic()
         self._bar: RichProgress | None = None
 
@@ -41,7 +45,7 @@ class _LateBar:
         if self._bar is None:
             if time.monotonic() - self._start < _PATIENCE:
                 return
-            self._bar = _started(no_color=self._no_color)
+            self._bar = started(no_color=self._no_color, rate=self._rate)
         task = self._bar.task_ids[0]
         self._bar.update(task, description=what, completed=done, total=total or None)
 
@@ -50,14 +54,22 @@ class _LateBar:
             self._bar.stop()
 
 
-def _started(*, no_color: bool) -> RichProgress:
+def started(*, no_color: bool, rate: bool) -> RichProgress:
+    """A bar with one task, which is on the screen until it is stopped."""
     from rich import progress
     from rich.console import Console
+    from rich.text import Text
 
+    class Speed(progress.ProgressColumn):
+        def render(self, task: progress.Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:,.0f}/s")
+
+    rates = (Speed(), progress.TimeRemainingColumn())
     bar = progress.Progress(
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
+        *(rates if rate else ()),
         progress.TimeElapsedColumn(),
         console=Console(stderr=True, no_color=no_color or None),
         transient=True,

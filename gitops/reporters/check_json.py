@@ -18,6 +18,7 @@ from gitops.model.rollout import (
     Upgrade,
 )
 from gitops.planning.plan_document import API_VERSION, finding_document, to_document
+from gitops.reporters.replay_json import replay_document
 from gitops.reporters.rollout import advice, migration_lines
 
 
@@ -64,6 +65,7 @@ def _registry(one: RegistryCheck) -> dict[str, Any]:
         "refusedBefore": _by_name({t: _findings(f) for t, f in one.refused_before.items()}),
         "drift": to_document(one.drift) if one.drift else None,
         "rollout": rollout_document(one.rollout),
+        "replay": replay_document(one.replay) if one.replay else None,
     }
 
 

@@ -90,6 +90,14 @@ def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...
     )
 
 
+def unanswered(report: CheckReport) -> tuple[int, int]:
+    """How many registries have no answer, of how many; a replay that failed is not counted."""
+    answered = {one.plan.registry for one in report.registries}
+    replays = {f"{name} (replay)" for name in answered}
+    missing = report.failures.keys() - replays
+    return len(missing), len(missing) + len(answered)
+
+
 def reaching(touched: Touched) -> tuple[tuple[str, tuple[TopicName, ...]], ...]:
     """The changed files that lead to several topics, such as a shared type, and these topics."""
     found: dict[str, list[TopicName]] = {}

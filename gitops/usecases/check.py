@@ -15,6 +15,7 @@ from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.replay import ReplayReport
 from gitops.model.repository import Repository
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.model.waivers import Waiver
@@ -42,6 +43,8 @@ from gitops.usecases.plan import Planning, UnplannableError
 from gitops.usecases.plan import plan as plan_whole
 from gitops.usecases.proposed_waivers import with_proposals
 from gitops.usecases.registry_findings import registry_guards
+from gitops.usecases.replay import Replaying
+from gitops.usecases.replay_check import replay_touched
 from gitops.usecases.rollouts import Rolling, rollout_of
 from gitops.usecases.severities import graded
 from gitops.usecases.touching import topics_of_clients, touched_by
@@ -56,7 +59,8 @@ class Checking:
     """What to check, and how: the change, the registries (none: the default one), the history.
 
     `reference` is the base as the user names it, `command` repeats the check. With `drift` a live
-    registry is compared with the whole base. `today` is the day in UTC, for waivers.
+    registry is compared with the whole base, with `replaying` the samples of the touched topics
+    are replayed. `today` is the day in UTC, for waivers.
     """
 
     loaded: LoadedChange
@@ -65,6 +69,7 @@ class Checking:
     registries: tuple[str, ...] = ()
     choice: HistoryChoice = HistoryChoice.AUTO
     drift: bool = False
+    replaying: Replaying | None = None
     command: str = ""
 
 
@@ -91,13 +96,16 @@ def check(checking: Checking, progress: Progress = no_progress) -> CheckOutcome:
     registries = [] if is_config_broken(loaded) else _registries(checking)
     findings += registry_guards(loaded, {name for name, _ in registries})
     for name, config in registries:
+        checked = _Checked(checking, touched, name, config, progress)
         try:
-            one, more = _Checked(checking, touched, name, config, progress).answer()
+            one, more = checked.answer()
         except GitopsError as error:
             errors[name] = error
         else:
             checks.append(one)
             findings += more
+        if checked.replay_error:
+            errors[f"{name} (replay)"] = checked.replay_error
     all_of_it = (*graded(findings, loaded.limits.rules), *limit_guards(loaded))
     report = CheckReport(
         base=loaded.change.base,
@@ -128,6 +136,7 @@ class _Checked:
     name: str
     config: RegistryConfig
     progress: Progress
+    replay_error: GitopsError | None = None
 
     def answer(self) -> tuple[RegistryCheck, list[Finding]]:
         """The answer, and the findings about the change that only this registry shows."""
@@ -177,6 +186,7 @@ class _Checked:
                 paths=loaded.change.head_tree.paths(),
             )
         )
+        replayed = self._replayed(after, observed)
         found = RegistryCheck(
             plan=self._sorted(mine),
             history=history,
@@ -184,11 +194,26 @@ class _Checked:
             refused_before={each.topic: places.of(each.findings) for each in refused},
             drift=of_all,
             rollout=rollout,
+            replay=replayed,
         )
         return found, [
             *policy_guards(loaded, self.name, (before, after), refused),
             *of_clients,
+            *(replayed.findings if replayed else ()),
         ]
+
+    def _replayed(self, question: Question, observed: Observed) -> ReplayReport | None:
+        """What became of the samples; a failure does not take the rest of the answer along."""
+        replaying = self.checking.replaying
+        if replaying is None:
+            return None
+        try:
+            return replay_touched(
+                replaying, self._loaded, question, observed.history, self.progress
+            )
+        except GitopsError as error:
+            self.replay_error = error
+            return None
 
     def _question(
         self, observed: Observed, repository: Repository, tree: FileTree, config: RegistryConfig

@@ -10,6 +10,8 @@ HEAVY: Final = (
     "git",
     "github",
     "google.protobuf",
+    "numpy",
+    "pandas",
     "pyarrow",
     "pyspark",
     "starlette",

@@ -39,9 +39,11 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import to_document
 from gitops.reporters.json_report import applied_document
+from gitops.reporters.replay_json import replay_document
 from gitops.usecases.apply import Result
 from tests.docs.pages import ROOT
 from tests.support.git_repos import GitRepository
+from tests.support.replays import REPORT as REPLAY
 
 FOLDER: Final = ROOT / "docs" / "reference" / "json"
 FILES: Final = sorted(FOLDER.glob("*.schema.json"))
@@ -153,6 +155,26 @@ def test_checks_of_commands(repo: str, command: Command) -> None:
     document = json.loads(command(*nobody, code=4))
     assert document["failures"]
     validate("check", document)
+
+
+def test_replays_of_commands(repo: str, command: Command) -> None:
+    args = ("--engine", "local", "--format", "json")
+    document = json.loads(command("replay", "--repo", repo, *args))
+    assert [topic["rows"] for topic in document["topics"]] == [200] * 4
+    validate("replay", document)
+    validate("replay", replay_document(REPLAY))
+    GitRepository(Path(repo)).commit()
+    cancelled = Path(repo, "namespaces/shop/orders/order-cancelled.avsc")
+    cancelled.write_text(cancelled.read_text("utf-8").replace('"OUT_OF_STOCK", ', ""), "utf-8")
+    change = ("--base", "main", "--replay", *args)
+    document = json.loads(command("check", "--repo", repo, *change, code=1))
+    assert document["registries"][0]["replay"]["topics"][0]["readers"][0]["failed"]
+    validate("check", document)
+
+
+def test_a_replay_reads_the_same_in_a_check() -> None:
+    alone, among = schema_of("replay"), schema_of("check")["$defs"]["replay"]
+    assert among == {key: alone[key] for key in among}
 
 
 def test_rollouts_of_commands(repo: str, command: Command) -> None:

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from gitops.cli import options
+from gitops.cli.engines import Engine
 from gitops.cli.options import HERE, FailOn, Format
+from gitops.model.errors import UsageError
 from gitops.usecases.history_choice import HistoryChoice
 
 
@@ -19,6 +21,11 @@ def check(
     drift: Annotated[
         bool, typer.Option("--drift", help="Compare a live registry with the whole base, too.")
     ] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Replay the samples of what the change touches.")
+    ] = False,
+    engine: options.ReplayEngine = Engine.SPARK,
+    master: options.SparkMaster = None,
     waivers: options.WaiversFolder = None,
     repo: options.Repo = HERE,
     registry: options.RegistryNames = None,
@@ -31,6 +38,8 @@ def check(
     from gitops.cli import checked
     from gitops.cli.planned import Display
 
+    if not replay and (master is not None or engine is not Engine.SPARK):
+        raise UsageError("--engine and --master go with --replay", hint="add --replay")
     started = time.monotonic()
     asked = checked.Asked(
         repo=repo,
@@ -39,6 +48,7 @@ def check(
         registries=tuple(registry or ()),
         history=history,
         drift=drift,
+        replay=checked.Replayed(engine=engine, master=master) if replay else None,
     )
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color

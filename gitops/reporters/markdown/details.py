@@ -9,7 +9,8 @@ from typing import Final
 from gitops.model.findings import Finding
 from gitops.reporters.markdown.escaping import block, code, prose
 from gitops.reporters.markdown.parts import changes_block, finding_item
-from gitops.reporters.markdown.rows import Row, Standing
+from gitops.reporters.markdown.replay import replay_body
+from gitops.reporters.markdown.rows import Row, Standing, Weight
 from gitops.reporters.tally import count
 
 _MAX_FINDINGS: Final = 20
@@ -38,7 +39,7 @@ def details(rows: Iterable[Row], *, several: bool, unfolded: bool) -> tuple[str,
 
 def _is_said_elsewhere(row: Row) -> bool:
     """What Pulsar ignores has a section of its own."""
-    return row.standing is Standing.IGNORED and not row.findings
+    return row.standing is Standing.IGNORED and not row.findings and row.weight is Weight.GOOD
 
 
 def _summary(topic: str, title: str, registries: list[str]) -> str:
@@ -48,6 +49,8 @@ def _summary(topic: str, title: str, registries: list[str]) -> str:
 
 def _title(row: Row) -> str:
     """The sign of the verdict, and the first thing to know."""
+    if row.replay and row.standing >= Standing.ACCEPTED and row.weight is not Weight.GOOD:
+        return f"{row.replay.sign}: {prose(row.replay.cell.removeprefix('⚠ '))}"
     if row.before:
         said = row.verdict.removeprefix("⚠ ")
     elif row.findings:
@@ -60,7 +63,14 @@ def _title(row: Row) -> str:
 
 def _body(row: Row) -> str:
     """The parts, a blank line between two; the fixes stand beside what they mend."""
-    parts = (changes_block(row.changes), _waived(row), _reasons(row), _before(row), _waiver(row))
+    parts = (
+        changes_block(row.changes),
+        _waived(row),
+        _reasons(row),
+        _before(row),
+        _waiver(row),
+        replay_body(row.replay) if row.replay else "",
+    )
     return "\n".join(part for part in parts if part)
 
 

@@ -11,7 +11,7 @@ from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.rules import RULES
 from gitops.reporters.markdown.rows import Row, Standing
-from gitops.reporters.tally import Verdict, all_findings, count, counted, verdict
+from gitops.reporters.tally import Verdict, all_findings, count, counted, unanswered, verdict
 
 _Standings = Counter[Standing]
 """How many topics stand how; of several registries the worst counts."""
@@ -56,7 +56,9 @@ def _refused(topics: _Standings) -> str:
 
 
 def _unanswered(report: CheckReport) -> str:
-    missing, asked = len(report.failures), len(report.failures) + len(report.registries)
+    missing, asked = unanswered(report)
+    if not missing:
+        return "The replay failed"
     if asked == 1:
         return "No answer from the registry"
     return f"No answer from {missing:,} of {asked:,} registries"

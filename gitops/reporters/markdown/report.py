@@ -13,9 +13,11 @@ from gitops.reporters.markdown.details import details
 from gitops.reporters.markdown.escaping import code, message, prose
 from gitops.reporters.markdown.headline import headline
 from gitops.reporters.markdown.parts import finding_item
+from gitops.reporters.markdown.replay import replay_folds
 from gitops.reporters.markdown.rows import Row, Weight, rows_of
 from gitops.reporters.markdown.sections import COMMENT_LIMIT, Section, fit
-from gitops.reporters.markdown.tables import POLICIES, TOPICS, table_head, table_rows
+from gitops.reporters.markdown.tables import POLICIES, REPLAYED, TOPICS, table_head, table_rows
+from gitops.reporters.replay import TopicResult, topics_of
 from gitops.reporters.tally import Told, all_findings
 
 _SAID_BY_ROWS: Final = ("PLAN-R003", "PLAN-R007")
@@ -45,12 +47,13 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
     failures = tuple(
         f"- {prose(name)}: {message(why)}\n" for name, why in sorted(report.failures.items())
     )
+    replayed = any(one.replay for one in report.registries)
     return (
         Section(blocks=(f"### {headline(report, rows)}\n\n",)),
         Section(blocks=failures, head="#### No answer\n\n", tail="\n", cut=2, noun="registries"),
         Section(
-            blocks=table_rows([row.cells() for row in rows], several=several),
-            head=table_head(TOPICS, several=several),
+            blocks=table_rows([row.cells(replayed=replayed) for row in rows], several=several),
+            head=table_head(REPLAYED if replayed else TOPICS, several=several),
             tail="\n",
             cut=1,
             noun="topics",
@@ -85,6 +88,7 @@ def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
     return (
         _list("Reach", lists.reach_items(report.touched), cut=9, noun="files and clients"),
         _list("Rollout", lists.rollout_items(report), cut=6, noun="steps"),
+        _list("Replay", _replays(report, rows), cut=7, noun="topics"),
         _list("Findings" if report.registries else "", found, cut=5, noun="findings"),
         _list("Pulsar would ignore", lists.ignored_items(rows), cut=9, noun="topics"),
         _list(
@@ -100,6 +104,16 @@ def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
     )
 
 
+def _results(report: CheckReport) -> list[TopicResult]:
+    return [topic for one in report.registries if one.replay for topic in topics_of(one.replay)]
+
+
+def _replays(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Those of topics that have no row, since their schema stays as it is."""
+    shown = {row.topic for row in rows if row.replay}
+    return replay_folds(one for one in _results(report) if one.topic not in shown)
+
+
 def _list(title: str, blocks: tuple[str, ...], *, cut: int, noun: str) -> Section:
     head = f"#### {title}\n\n" if title else ""
     return Section(blocks=blocks, head=head, tail="\n", cut=cut, noun=noun)
@@ -108,6 +122,7 @@ def _list(title: str, blocks: tuple[str, ...], *, cut: int, noun: str) -> Sectio
 def _others(report: CheckReport, rows: Sequence[Row]) -> list[Told]:
     """Findings that no topic's details have."""
     shown: set[Finding] = {finding for row in rows for finding in row.findings}
+    shown |= {found for one in _results(report) for found in one.findings}
     return [
         _without_reason(one) if one.finding.rule == _LET_IN else one
         for one in all_findings(report)

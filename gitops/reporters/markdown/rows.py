@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
@@ -22,6 +22,7 @@ from gitops.model.plan import (
 from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
 from gitops.model.waivers import WaiverProposal
 from gitops.reporters.markdown.escaping import code, prose
+from gitops.reporters.replay import TopicResult, topics_of
 from gitops.reporters.tally import count
 
 NONE: Final = "–"
@@ -71,16 +72,23 @@ class Row:
     before: tuple[Finding, ...] = ()
     waiver: WaiverProposal | None = None
     waived_by: str = ""
+    replay: TopicResult | None = None
 
     @property
     def weight(self) -> Weight:
         """What decides comes first; at GOOD nobody needs to look."""
-        if self.standing <= Standing.HELD_BACK:
+        if self.standing <= Standing.HELD_BACK or self._replayed is Severity.ERROR:
             return Weight.STOPPED
-        return Weight.ODD if self.standing < Standing.ACCEPTED else Weight.GOOD
+        odd = self.standing < Standing.ACCEPTED or self._replayed is Severity.WARNING
+        return Weight.ODD if odd else Weight.GOOD
 
-    def cells(self) -> tuple[str, ...]:
-        """As Markdown, in the order of the columns."""
+    @property
+    def _replayed(self) -> Severity:
+        return self.replay.worst if self.replay else Severity.OFF
+
+    def cells(self, *, replayed: bool = False) -> tuple[str, ...]:
+        """As Markdown, in the order of the columns; the last one only where it is `replayed`."""
+        replay = self.replay.cell if self.replay else NONE
         return (
             code(str(self.topic)),
             prose(self.registry),
@@ -89,13 +97,20 @@ class Row:
             self.strategy,
             self.verdict.replace(" ", "&nbsp;", 1),
             self.upgrade_first,
+            *((replay.replace(" ", "&nbsp;", 1),) if replayed else ()),
         )
 
 
 def rows_of(checks: Sequence[RegistryCheck]) -> list[Row]:
     """All rows, the worst first, then by topic."""
-    found = [row for check in checks for row in _rows(check)]
+    found = [row for check in checks for row in _with_replay(check)]
     return sorted(found, key=lambda row: (row.standing, row.topic, row.registry))
+
+
+def _with_replay(check: RegistryCheck) -> Iterator[Row]:
+    results = {one.topic: one for one in topics_of(check.replay)} if check.replay else {}
+    for row in _rows(check):
+        yield replace(row, replay=results.get(row.topic))
 
 
 def _rows(check: RegistryCheck) -> Iterator[Row]:

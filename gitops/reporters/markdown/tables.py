@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 TOPICS: Final = ("Topic", "Registry", "Type", "Versions", "Strategy", "Verdict", "Upgrade first")
+REPLAYED: Final = (*TOPICS, "Replay")
+"""The same where samples were replayed."""
 POLICIES: Final = ("Namespace or topic", "Registry", "Policies")
 _REGISTRY: Final = 1
 """The column of registries, in every table."""

@@ -14,10 +14,11 @@ from gitops.model.check import CheckReport, History, RegistryCheck
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
-from gitops.reporters.tally import count, reaching
+from gitops.reporters.tally import count, reaching, unanswered
 from gitops.reporters.text.findings import Excerpt, count_line, finding_block
 from gitops.reporters.text.plain import safe
 from gitops.reporters.text.plan import plan_body, plan_summary
+from gitops.reporters.text.replay import replay_section
 from gitops.reporters.text.rollout import rollout_section
 
 _MOST: Final = 200
@@ -43,11 +44,12 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
 
 def _summary(report: CheckReport) -> list[Text]:
     """How many findings; `no findings` only where every registry answered."""
-    found, failures = list(_all(report)), len(report.failures)
-    if not failures:
+    found = list(_all(report))
+    if not report.failures:
         return [count_line(found)]
-    asked = failures + len(report.registries)
-    told = [Text(f"no answer from {failures:,} of {_count(asked, 'registry')}", style="bold red")]
+    missing, asked = unanswered(report)
+    what = f"no answer from {missing:,} of {_count(asked, 'registry')}"
+    told = [Text(what if missing else "the replay failed", style="bold red")]
     return [*told, Text(", "), count_line(found)] if found else told
 
 
@@ -105,6 +107,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, reference: str) -> list[Rend
         *_refused_before(one, excerpt),
         plan_summary(plan),
         *rollout_section(one.rollout, reference),
+        *(replay_section(one.replay) if one.replay else ()),
     ]
 
 

@@ -1,0 +1,111 @@
+"""Changes that every comparison of definitions lets through, and that real messages refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import fastavro
+import pytest
+
+from gitops.repository.template import copy_template
+from tests.scenarios.editing import Schemas
+from tests.support.command_line import CommandLine
+from tests.support.git_repos import GitRepository
+
+ORDERS: Final = "namespaces/shop/orders"
+_STATE: Final = {"type": "enum", "name": "State", "symbols": ["NEW", "PAID", "LOST"]}
+_SHIPPED: Final[dict[str, Any]] = {
+    "type": "record",
+    "name": "OrderShipped",
+    "namespace": "shop.orders",
+    "fields": [{"name": "orderId", "type": "string"}, {"name": "state", "type": _STATE}],
+}
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return CommandLine(capsys)
+
+
+@pytest.fixture
+def schemas(tmp_path: Path) -> Schemas:
+    """The template with a topic more: AVRO, with an enum without a default, and a container."""
+    found = Schemas(GitRepository(tmp_path / "repo"))
+    copy_template(found.root)
+    found.write(
+        f"{ORDERS}/order-shipped.yaml",
+        "apiVersion: pulsar-gitops/v1\nkind: Topic\n"
+        "schema: {type: AVRO, definition: order-shipped.avsc}\n"
+        "samples: [{format: avro, path: ../../../samples/shipped.avro, sensitive: [orderId]}]\n",
+    )
+    found.write(f"{ORDERS}/order-shipped.avsc", json.dumps(_SHIPPED, indent=2))
+    states = ["NEW", "PAID", "PAID", "LOST"] * 25
+    messages = [{"orderId": f"secret-{n}", "state": state} for n, state in enumerate(states)]
+    with (found.root / "samples/shipped.avro").open("wb") as file:
+        fastavro.writer(file, fastavro.parse_schema(_SHIPPED), messages)
+    found.repo.commit(message="the schemas")
+    found.repo.git("switch", "--quiet", "--create", "pr")
+    return found
+
+
+def _change(schemas: Schemas, *symbols: str) -> None:
+    state = {**_STATE, "symbols": list(symbols)}
+    fields = [_SHIPPED["fields"][0], {"name": "state", "type": state}]
+    schemas.write(f"{ORDERS}/order-shipped.avsc", json.dumps({**_SHIPPED, "fields": fields}))
+    schemas.repo.commit(message="fewer states")
+
+
+def _check(schemas: Schemas, command: CommandLine, *more: str) -> tuple[int, dict[str, Any]]:
+    args = ("check", "--base", "main", "--repo", schemas.root, "--format", "json")
+    said = command(*args, *more)
+    content: dict[str, Any] = json.loads(said.out)
+    return said.code, content
+
+
+REPLAY: Final = ("--replay", "--engine", "local")
+
+
+@pytest.mark.parametrize("applied", [False, True])
+def test_a_symbol_that_messages_have(
+    schemas: Schemas, command: CommandLine, *, applied: bool
+) -> None:
+    if applied:
+        assert command("apply", "--repo", schemas.root, "--auto-approve").code == 0
+    _change(schemas, "NEW", "PAID")
+    code, document = _check(schemas, command)
+    (registry,) = document["registries"]
+    assert code == 0, "Pulsar does not compare symbols"
+    assert registry["plan"]["notices"] == []
+    code, document = _check(schemas, command, *REPLAY)
+    assert code == 1
+    (found,) = [one for one in document["findings"] if one["rule"].startswith("REPLAY")]
+    assert (found["rule"], found["subject"]) == ("REPLAY-R001", "shop/orders/order-shipped")
+    assert found["message"].startswith("25 of 100 messages cannot be read by the proposed schema")
+    (topic,) = document["registries"][0]["replay"]["topics"]
+    backward, *_ = topic["readers"]
+    (failure,) = backward["failures"]
+    assert (failure["path"], failure["rows"]) == ("state", 25)
+    assert [one["where"] for one in failure["examples"]][:2] == [
+        "samples/shipped.avro#4",
+        "samples/shipped.avro#8",
+    ]
+    assert "secret" not in json.dumps(document)
+
+
+def test_a_symbol_that_no_message_has(schemas: Schemas, command: CommandLine) -> None:
+    _change(schemas, "NEW", "PAID", "LOST", "FOUND")
+    code, document = _check(schemas, command, *REPLAY)
+    assert code == 0
+    assert document["registries"][0]["replay"]["rows"] == 100
+
+
+def test_the_comment_shows_the_failing_messages(schemas: Schemas, command: CommandLine) -> None:
+    _change(schemas, "NEW", "PAID")
+    args = ("check", "--base", "main", "--repo", schemas.root, "--format", "markdown")
+    text = command(*args, *REPLAY).out
+    assert text.startswith("### ✗ 1 error")
+    assert "although Pulsar would take the schema change" in text.partition("\n")[0]
+    assert "| 25&nbsp;of 100 rows fail |" in text
+    assert "`samples/shipped.avro#4`" in text

@@ -1,0 +1,323 @@
+"""`replay`, and `check --replay`, on the command line: what they say, and how they end."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitops.cli import checked, engines, replayed
+from gitops.model.errors import OutsideError
+from gitops.ports import Progress, no_progress
+from gitops.replay.runner import Ran, Running
+from gitops.replay.tally import Key, Tally
+from tests.support.command_line import CommandLine, Outcome
+from tests.support.git_repos import GitRepository
+from tests.support.replays import FakeRunner
+
+ORDERS = "namespaces/shop/orders"
+CANCELLED = "shop/orders/order-cancelled"
+LOCAL = ("--engine", "local")
+
+
+@pytest.fixture(autouse=True)
+def _no_git_of_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [key for key in os.environ if key.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def clone(repo: Path) -> GitRepository:
+    """The template, committed."""
+    made = GitRepository(repo)
+    made.commit()
+    return made
+
+
+def lose_a_symbol(repo: Path) -> None:
+    """What Pulsar does not compare, and what messages of the sample hold."""
+    place = repo / f"{ORDERS}/order-cancelled.avsc"
+    text = place.read_text("utf-8")
+    assert '"OUT_OF_STOCK", ' in text
+    place.write_text(text.replace('"OUT_OF_STOCK", ', ""), "utf-8")
+
+
+def document(said: Outcome) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(said.out)
+    return content
+
+
+def use(runner: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every replay run on this."""
+    for module in (replayed, checked):
+        monkeypatch.setattr(module, "runner_of", lambda _engine, _master: runner)
+
+
+class _Broken:
+    engine = "spark"
+
+    def run(self, _running: Running, _progress: Progress = no_progress) -> Ran:
+        raise OutsideError("Spark ended: no route to host", hint="look at its log")
+
+
+def test_the_template_can_be_read(applied: Path, command: CommandLine) -> None:
+    said = command("replay", "--repo", applied, *LOCAL)
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("✓ 800 messages of 4 topics can be read\n")
+    assert "engine local · versions from registry · 4 topics, 800 messages" in said.out
+
+
+def test_what_the_messages_hold_decides(clone: GitRepository, command: CommandLine) -> None:
+    lose_a_symbol(clone.root)
+    said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL)
+    assert said.code == 1
+    assert said.out.startswith("✗ 10 of 200 messages cannot be read\n")
+    assert "versions from git" in said.out
+    assert "samples/shop/orders/order-cancelled.jsonl#5" in said.out
+    assert "o-00" not in said.out
+
+
+def test_values_are_shown_if_somebody_asks(clone: GitRepository, command: CommandLine) -> None:
+    lose_a_symbol(clone.root)
+    said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--show-values")
+    assert '"orderId"' in said.out or "orderId" in said.out
+
+
+def test_the_number_of_examples(clone: GitRepository, command: CommandLine) -> None:
+    lose_a_symbol(clone.root)
+    args = ("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--format", "json")
+    for number in (0, 2):
+        failures = document(command(*args, "--max-examples", number))["topics"][0]["readers"][0]
+        (failure,) = failures["failures"]
+        assert (failure["rows"], len(failure["examples"])) == (10, number)
+
+
+@pytest.mark.parametrize(("gate", "code"), [("none", 0), ("forward", 0), ("both", 1)])
+def test_what_counts_can_be_chosen(
+    gate: str, code: int, clone: GitRepository, command: CommandLine
+) -> None:
+    lose_a_symbol(clone.root)
+    said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--gate", gate)
+    assert said.code == code
+    assert ("does not count" in said.out) is (gate != "both")
+
+
+def test_only_what_a_change_touches(clone: GitRepository, command: CommandLine) -> None:
+    lose_a_symbol(clone.root)
+    args = ("replay", "--repo", clone.root, *LOCAL, "--base", "main", "--format", "json")
+    said = command(*args)
+    assert said.code == 1
+    assert [one["topic"] for one in document(said)["topics"]] == [CANCELLED]
+    nothing = command(*args, "shop/payments/captured")
+    assert (nothing.code, document(nothing)["topics"]) == (0, [])
+
+
+def test_the_same_again_is_the_same(clone: GitRepository, command: CommandLine) -> None:
+    lose_a_symbol(clone.root)
+    for output_format in ("json", "markdown"):
+        args = ("replay", "--repo", clone.root, *LOCAL, "--format", output_format)
+        assert command(*args).out == command(*args).out
+
+
+@pytest.mark.parametrize(
+    ("output_format", "says"),
+    [
+        ("markdown", "### ✗ 10 of 200 messages cannot be read"),
+        ("github", "::error file="),
+        ("sarif", '"ruleId": "REPLAY-R001"'),
+    ],
+)
+def test_formats(output_format: str, says: str, clone: GitRepository, command: CommandLine) -> None:
+    lose_a_symbol(clone.root)
+    args = ("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--format", output_format)
+    said = command(*args)
+    assert said.code == 1
+    assert says in said.out
+
+
+def test_a_page_beside_the_answer(clone: GitRepository, command: CommandLine) -> None:
+    page = clone.root.parent / "replay.html"
+    said = command("replay", "--repo", clone.root, *LOCAL, "--html", page)
+    assert said.code == 0
+    assert "can be read" in said.out
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("option", ["--html", "--output"])
+@pytest.mark.parametrize(
+    "path", [f"{ORDERS}/order-cancelled.avsc", "samples/shop/orders/order-cancelled.jsonl"]
+)
+@pytest.mark.parametrize("base", [(), ("--base", "main")])
+def test_nothing_is_written_over_what_is_read(
+    option: str, path: str, base: tuple[str, ...], clone: GitRepository, command: CommandLine
+) -> None:
+    lose_a_symbol(clone.root)
+    before = (clone.root / path).read_bytes()
+    said = command("replay", "--repo", clone.root, *LOCAL, *base, option, clone.root / path)
+    assert said.code == 2
+    assert "one of the files that are read" in said.err
+    assert (clone.root / path).read_bytes() == before
+
+
+def test_a_topic_without_samples(repo: Path, command: CommandLine) -> None:
+    said = command("replay", "shop/orders/order-status", "--repo", repo, *LOCAL)
+    assert said.code == 0
+    assert "REPLAY-R005 info" in said.out
+    assert said.out.startswith("· Nothing was replayed")
+
+
+def test_a_topic_that_nobody_declares(repo: Path, command: CommandLine) -> None:
+    said = command("replay", "shop/orders/order-canceled", "--repo", repo, *LOCAL)
+    assert said.code == 2
+    assert f"did you mean {CANCELLED}?" in said.err
+
+
+def test_a_sample_that_is_not_there(repo: Path, command: CommandLine) -> None:
+    (repo / "samples/shop/orders/order-cancelled.jsonl").unlink()
+    said = command("replay", CANCELLED, "--repo", repo, *LOCAL)
+    assert said.code == 1
+    assert said.out.startswith("✗ Not everything could be replayed")
+    assert "REPLAY-R004 error" in said.out
+
+
+def test_broken_files_are_told_before_anything_is_read(repo: Path, command: CommandLine) -> None:
+    (repo / f"{ORDERS}/namespace.yaml").write_text("kind: Namespaces\n", "utf-8")
+    said = command("replay", "--repo", repo, *LOCAL)
+    assert said.code == 1
+    assert "messages" not in said.out
+
+
+def test_a_broken_definition_holds_back_its_topic_alone(repo: Path, command: CommandLine) -> None:
+    place = repo / f"{ORDERS}/order-cancelled.avsc"
+    text = place.read_text("utf-8")
+    place.write_text(text.replace('"type": "string"', '"type": "strin"', 1), "utf-8")
+    said = command("replay", "--repo", repo, *LOCAL, "--format", "json")
+    assert said.code == 1
+    assert CANCELLED not in [one["topic"] for one in document(said)["topics"]]
+    assert any(one["rule"].startswith("AVRO-P") for one in document(said)["findings"])
+
+
+def test_a_master_for_a_run_without_spark(repo: Path, command: CommandLine) -> None:
+    said = command("replay", "--repo", repo, *LOCAL, "--master", "local[2]")
+    assert said.code == 2
+    assert "--engine local runs without Spark" in said.err
+    alone = command("check", "--repo", repo, "--base", "main", "--master", "local[2]")
+    assert alone.code == 2
+    assert "go with --replay" in alone.err
+
+
+@pytest.mark.parametrize(
+    ("engine", "lost", "extra"), [("local", "pyarrow", "replay"), ("spark", "pyspark", "spark")]
+)
+@pytest.mark.parametrize("words", [("replay",), ("check", "--base", "main", "--replay")])
+def test_without_the_extra_it_says_what_to_install(  # noqa: PLR0913, PLR0917 - a table and fixtures
+    words: tuple[str, ...],
+    engine: str,
+    lost: str,
+    extra: str,
+    command: CommandLine,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def find_spec(name: str) -> object:
+        return None if name == lost else importlib.util.find_spec(name)
+
+    monkeypatch.setattr(engines, "find_spec", find_spec)
+    said = command(*words, "--engine", engine)
+    assert said.code == 2
+    assert f"needs {lost}, not installed here" in said.err
+    assert f"pip install 'pulsar-schema-gitops[{extra}]'" in said.err
+
+
+def test_an_interruption_reports_what_was_done(
+    repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tallies = {Key(CANCELLED, 0, "proposed"): Tally(rows=7)}
+    use(FakeRunner(tallies=tallies, complete=False), monkeypatch)
+    said = command("replay", "--repo", repo)
+    assert said.code == 130
+    assert said.out.startswith("⚠ Interrupted after 7 messages")
+    assert "REPLAY-R008 warning" in said.out
+    GitRepository(repo).commit()
+    lose_a_symbol(repo)
+    said = command("check", "--repo", repo, "--base", "main", "--replay")
+    assert said.code == 130
+    assert "REPLAY-R008 warning" in said.out
+
+
+def test_an_engine_that_fails(
+    clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(_Broken(), monkeypatch)
+    said = command("replay", "--repo", clone.root)
+    assert said.code == 4
+    assert "Spark ended: no route to host" in said.err
+    assert "look at its log" in said.err
+
+
+def test_a_check_answers_all_the_same_if_the_engine_fails(
+    clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(_Broken(), monkeypatch)
+    lose_a_symbol(clone.root)
+    args = ("check", "--repo", clone.root, "--base", "main", "--replay")
+    said = command(*args)
+    assert said.code == 4
+    assert "AVRO-W001 warning" in said.out
+    assert "the replay failed" in said.out
+    assert "Spark ended: no route to host" in said.err
+    shown = command(*args, "--format", "markdown")
+    assert shown.out.startswith("### ✗ The replay failed")
+    assert document(command(*args, "--format", "json"))["registries"][0]["replay"] is None
+
+
+def test_a_check_replays_what_it_touches(clone: GitRepository, command: CommandLine) -> None:
+    lose_a_symbol(clone.root)
+    args = ("check", "--repo", clone.root, "--base", "main")
+    assert command(*args).code == 0
+    said = command(*args, "--replay", *LOCAL)
+    assert said.code == 1
+    assert "REPLAY-R001 error" in said.out
+    assert "reproduce: pulsar-gitops check --base main --repo" in said.out
+    assert "--replay --engine local" in said.out
+    (one,) = document(command(*args, "--replay", *LOCAL, "--format", "json"))["registries"]
+    assert [topic["topic"] for topic in one["replay"]["topics"]] == [CANCELLED]
+
+
+def test_a_commit_brings_its_own_samples(clone: GitRepository, command: CommandLine) -> None:
+    clone.git("switch", "--quiet", "--create", "pr")
+    lose_a_symbol(clone.root)
+    sample = "samples/shop/orders/order-cancelled.jsonl"
+    lines = (clone.root / sample).read_text("utf-8").splitlines(keepends=True)
+    clone.commit({sample: "".join(line for line in lines if "OUT_OF_STOCK" not in line)})
+    clone.git("switch", "--quiet", "main")
+    args = ("check", "--repo", clone.root, "--base", "main", "--head", "pr", "--replay", *LOCAL)
+    said = command(*args, "--format", "json")
+    assert said.code == 0
+    (one,) = document(said)["registries"]
+    assert one["replay"]["rows"] == 190
+
+
+def test_a_change_does_not_decide_what_is_fetched(
+    clone: GitRepository, command: CommandLine, tmp_path: Path
+) -> None:
+    private = tmp_path / "private.jsonl"
+    private.write_text('{"orderId": "of somebody else"}\n', "utf-8")
+    manifest = clone.root / f"{ORDERS}/order-cancelled.yaml"
+    with manifest.open("a", encoding="utf-8") as file:
+        file.write(f"  - {{format: json, path: 'file://{private}', version: 0}}\n")
+    lose_a_symbol(clone.root)
+    args = ("--repo", clone.root, "--base", "main", *LOCAL, "--format", "json")
+    checked_, replayed_ = command("check", *args, "--replay"), command("replay", *args)
+    for said in (checked_, replayed_):
+        found = [one["rule"] for one in document(said)["findings"] if "REPLAY" in one["rule"]]
+        assert found == ["REPLAY-R001", "REPLAY-R009"]
+    assert document(replayed_)["rows"] == 200
+    clone.commit()
+    clone.git("branch", "--quiet", "merged")
+    lines = document(command("replay", CANCELLED, *args[:2], *LOCAL, "--format", "json"))["rows"]
+    assert lines == 201
