@@ -13,6 +13,9 @@ from gitops.replay.tally import Chosen, Counts, Failed, Gathered, Key, Tally
 MOST_CHOSEN_BYTES: Final = 32 * 1024 * 1024
 """Of the payloads of one version that are rewritten, whatever their number."""
 
+_MOST_DIGITS: Final = 18
+"""Of the number of a row; a message's own id may be anything."""
+
 _NUMBERS: Final = ("read", "promoted", "changed", "defaulted", "dropped", "nulls")
 
 
@@ -77,12 +80,13 @@ def add_tally(into: Tally, other: Tally, examples: int) -> None:
         if same is None:
             into.failures.append(failed)
         else:
-            _add_failed(same, failed, examples)
+            add_failed(same, failed, examples)
     for path, counts in other.fields.items():
         add_counts(into.fields.setdefault(path, Counts()), counts)
 
 
-def _add_failed(into: Failed, other: Failed, examples: int) -> None:
+def add_failed(into: Failed, other: Failed, examples: int) -> None:
+    """Add the rows of the same reason."""
     into.rows += other.rows
     both = into.examples + other.examples
     into.examples = heapq.nsmallest(examples, both, key=lambda one: natural(one[0]))
@@ -100,7 +104,8 @@ def add_counts(into: Counts, other: Counts) -> None:
 def natural(where: str) -> tuple[str, int, str]:
     """So that row 9 of a file stands before its row 10."""
     file, mark, row = where.rpartition("#")
-    return (file, int(row), "") if mark and row.isdecimal() else (where, -1, "")
+    is_row = mark and row.isdecimal() and len(row) <= _MOST_DIGITS
+    return (file, int(row), "") if is_row else (where, -1, "")
 
 
 def lowest(chosen: list[Chosen], most: int) -> list[Chosen]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gitops.replay.batches import Places
 from gitops.replay.kernel.walk import READ, Counted, Kernel, Reason, What
-from gitops.replay.merging import natural
+from gitops.replay.merging import add_failed, natural
 from gitops.replay.showing import Showing
 from gitops.replay.tally import Counts, Failed, Key, Tally
 
@@ -81,7 +81,10 @@ class Readings:
 
     def tallies(self, showing: Showing) -> dict[Key, Tally]:
         """What was counted, with the examples as they are to be shown."""
-        return {key: _tally(key, reading, showing) for key, reading in self._by_key.items()}
+        return {
+            key: _tally(key, reading, showing, self._examples)
+            for key, reading in self._by_key.items()
+        }
 
     def _reading(self, key: Key, rows: int) -> _Reading:
         reading = self._by_key.setdefault(key, _Reading())
@@ -106,24 +109,33 @@ class Readings:
         )
 
 
-def _tally(key: Key, reading: _Reading, showing: Showing) -> Tally:
+def _tally(key: Key, reading: _Reading, showing: Showing, examples: int) -> Tally:
     fields: dict[str, Counts] = {}
     for counted, number in reading.counts.items():
         _count(fields.setdefault(counted.path, Counts()), counted, number)
     for path, counts in fields.items():
         if counts.symbols and showing.hides(key.topic, path):
             counts.symbols = {}
-    failures = [
-        Failed(
+    failed = sum(failing.rows for failing in reading.failing.values())
+    failures = _failures(key, reading, showing, examples)
+    return Tally(rows=reading.rows, failed=failed, failures=failures, fields=fields)
+
+
+def _failures(key: Key, reading: _Reading, showing: Showing, examples: int) -> list[Failed]:
+    """By reason as it is shown: some are one once they name no value of a sensitive field."""
+    found: dict[Reason, Failed] = {}
+    for each, failing in reading.failing.items():
+        reason = showing.reason(key.topic, each)
+        failed = Failed(
             path=reason.path,
             reason=reason.reason,
             rows=failing.rows,
             examples=[(where, *showing(key, reason, data)) for _, where, data in failing.lowest],
         )
-        for reason, failing in reading.failing.items()
-    ]
-    failed = sum(failing.rows for failing in reading.failing.values())
-    return Tally(rows=reading.rows, failed=failed, failures=failures, fields=fields)
+        same = found.setdefault(reason, failed)
+        if same is not failed:
+            add_failed(same, failed, examples)
+    return list(found.values())
 
 
 def _count(counts: Counts, counted: Counted, number: int) -> None:

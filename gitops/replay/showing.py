@@ -10,6 +10,7 @@ from gitops.model.replay import Direction, TopicReplay
 from gitops.model.schema import SchemaInfo
 from gitops.replay.job import Job
 from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.symbols import without_symbol
 from gitops.replay.kernel.walk import Reason, Unreadable
 from gitops.replay.tally import Key
 
@@ -34,6 +35,12 @@ class Showing:
     def hides(self, topic: str, path: str) -> bool:
         """Whether the values at a path are sensitive: the symbols of an enum are values too."""
         return is_sensitive(steps(path), self._sensitive[topic])
+
+    def reason(self, topic: str, reason: Reason) -> Reason:
+        """The reason, without the symbol that it may name if that is sensitive."""
+        if self.hides(topic, reason.path):
+            return reason._replace(reason=without_symbol(reason.reason))
+        return reason
 
     def __call__(self, key: Key, reason: Reason, payload: bytes | None) -> tuple[str, str | None]:
         """The value is None unless values are to be shown, and where the writer cannot read it."""
@@ -141,7 +148,8 @@ def redacted(value: Any, sensitive: Sensitive, at: tuple[str, ...] = ()) -> Any:
 
 def as_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
     """A value for a person, as JSON where JSON can say it."""
-    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    said = json.dumps(value, ensure_ascii=False, default=_plain)
+    text = said.encode("utf-8", "backslashreplace").decode()  # JSON can say half of a character
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 

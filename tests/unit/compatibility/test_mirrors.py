@@ -13,7 +13,7 @@ from gitops.usecases.compare_files import compare_files
 _CASES: Final = Path(__file__).parents[2] / "cases"
 _MIRRORED: Final = {"BACKWARD": "FORWARD", "FORWARD": "BACKWARD", "FULL": "FULL"}
 _ABOUT_ONE_SCHEMA: Final = (
-    *("REPO-", "PLAN-", "CHECK-", "CLIENT-", "WAIVER-"),
+    *("REPO-", "PLAN-", "CHECK-", "CLIENT-", "WAIVER-", "REPLAY-"),
     *("AVRO-P", "JSON-P", "KV-P", "AVRO-W02"),
 )
 _MIRRORS: Final = {

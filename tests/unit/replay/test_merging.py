@@ -88,9 +88,10 @@ def test_what_travels_comes_back() -> None:
 
 
 def test_rows_stand_in_the_order_of_their_numbers() -> None:
-    places = ["a#9", "a#10", "b#1", "5:3:-1", "a#x"]
+    long = "a#" + "9" * 5_000  # of a message's own id, which is no number of a row
+    places = ["a#9", "a#10", "b#1", "5:3:-1", "a#x", long]
     found = sorted(places, key=natural)
-    assert found == ["5:3:-1", "a#9", "a#10", "a#x", "b#1"]
+    assert found == ["5:3:-1", "a#9", "a#10", long, "a#x", "b#1"]
     assert all(natural(one) < natural(other) for one, other in pairwise(found))
 
 

@@ -60,3 +60,7 @@ def test_a_value_is_told_in_a_bounded_text() -> None:
         '{"a": "01ff", "b": Infinity, "c": "ä"}'
     )
     assert len(as_text("x" * 10_000)) == 2001
+
+
+def test_half_a_character_can_be_shown() -> None:
+    assert as_text("a\ud800b").encode() == b'"a\\ud800b"'

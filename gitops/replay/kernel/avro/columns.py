@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy
 from numpy.typing import NDArray
 
+from gitops.replay.kernel import symbols
 from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.batch import Batch, Frame, where_true
 from gitops.replay.kernel.avro.headers import end_blocks, read_headers
@@ -186,7 +187,7 @@ def _symbols(columns: Columns, frame: Frame, step: Symbols) -> None:
             continue
         where = where_true(found == index)
         if where.size and taken is None:
-            batch.stop(frame, where, step.path, reasons.symbol_missing(written))
+            batch.stop(frame, where, step.path, symbols.neither(written))
         elif where.size:
             batch.change(step.path, frame, where)
     if step.taken:

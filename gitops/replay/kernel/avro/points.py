@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from gitops.replay.kernel import symbols
 from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.steps import Again, Fail, Items, Number, Plan, Step, Symbols, Text
 
@@ -51,6 +52,6 @@ def _of(step: Step) -> Iterator[Point]:
 def _of_symbols(step: Symbols) -> Iterator[Point]:
     for symbol, taken in zip(step.symbols, step.taken, strict=bool(step.taken)):
         if taken is None:
-            yield Point(step.path, reasons.symbol_missing(symbol), fails=True)
+            yield Point(step.path, symbols.neither(symbol), fails=True)
         elif taken != symbol:
             yield Point(step.path, f"{symbol} is read as {taken}", fails=False)

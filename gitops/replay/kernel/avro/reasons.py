@@ -28,8 +28,3 @@ MOST_EMPTY: Final = 1_000
 DEEPEST: Final = 1_000
 """Records, unions, arrays and maps around a value. Only a recursive schema can ask for more, as
 the broker takes definitions of that depth; Java's stack ends at some thousand."""
-
-
-def symbol_missing(symbol: str) -> str:
-    """The writer's symbol is none of the reader's, which has no default."""
-    return f"the reader's enum has neither {symbol} nor a default"

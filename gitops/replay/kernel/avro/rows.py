@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from gitops.compatibility.java_text import java_text
+from gitops.replay.kernel import symbols
 from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.cursor import Cursor
 from gitops.replay.kernel.avro.lossy import single_of
@@ -176,7 +177,7 @@ def _symbols(row: Row, step: Symbols) -> str | None:
         return None
     written, taken = step.symbols[index], step.taken[index]
     if taken is None:
-        row.fail(step.path, reasons.symbol_missing(written))
+        row.fail(step.path, symbols.neither(written))
     row.count(step.path, What.SYMBOL, written)
     if taken != written:
         row.count(step.path, What.CHANGED)

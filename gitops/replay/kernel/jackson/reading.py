@@ -20,6 +20,7 @@ from gitops.replay.kernel.jackson.plan import (
 )
 from gitops.replay.kernel.jackson.rounding import is_rounded
 from gitops.replay.kernel.jackson.scalars import MisfitError, described
+from gitops.replay.kernel.symbols import lacks
 from gitops.replay.kernel.verdicts import under
 from gitops.replay.kernel.walk import Counted, Reason, Unreadable, What
 
@@ -65,7 +66,7 @@ def _symbols(node: Symbols, value: Any, counted: list[Counted]) -> str:  # noqa:
     symbol = node.counted.get(value)
     if symbol is None:
         named = value if value in node.written else "a symbol that the writer's lacks too"
-        raise _unreadable(node.path, f"the reader's enum does not have {named}", value)
+        raise _unreadable(node.path, lacks(named), value)
     counted += (Counted(node.path, What.READ), symbol)
     return value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -268,6 +269,30 @@ def test_symbols_are_values_too(
     )
     ran = LocalRunner().run(Running(replays=(replay,), root=tmp_path))
     assert ran.tallies[PROPOSED].fields["kind"].symbols == symbols
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "reasons"),
+    [
+        ((), {"A": 1, "B": 2}),
+        (("kind",), {"the symbol": 3}),
+    ],
+)
+def test_a_reason_names_no_symbol_of_a_sensitive_field(
+    tmp_path: Path, sensitive: tuple[str, ...], reasons: dict[str, int]
+) -> None:
+    data(tmp_path, payload=[b"\0", b"\2", b"\2"])
+    without = replace(AVRO, schema=AVRO.schema.replace('["A", "B"]', '["C"]'))
+    replay = topic_replay(
+        of_file(sensitive=sensitive, version=0), versions={0: AVRO}, proposed=without
+    )
+    tally = LocalRunner().run(Running(replays=(replay,), root=tmp_path)).tallies[PROPOSED]
+    assert {one.reason: (one.rows, len(one.examples)) for one in tally.failures} == {
+        f"the reader's enum has neither {symbol} nor a default": (rows, rows)
+        for symbol, rows in reasons.items()
+    }
+    said = [text for one in tally.failures for example in one.examples for text in example[1:]]
+    assert all("A" not in str(text) and "B" not in str(text) for text in said) == bool(sensitive)
 
 
 def test_a_key_of_its_own_is_read_with_its_value(tmp_path: Path) -> None:
