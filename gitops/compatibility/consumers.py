@@ -9,6 +9,7 @@ from gitops.compatibility.decision import Decision, Gate, StoredHistory, StoredS
 from gitops.compatibility.outcome import End, Labelled
 from gitops.compatibility.payload import PayloadError, to_stored
 from gitops.compatibility.registration import CANDIDATE, decision_of, register
+from gitops.compatibility.stack import ends_with_the_stack
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
 
@@ -18,6 +19,7 @@ AS_BACKWARD: Final = frozenset(
 """Strategies that ask of a consumer only whether it reads the latest version (Pulsar 4.0.7)."""
 
 
+@ends_with_the_stack
 def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
     """A consumer with a schema on an active topic: nothing is validated, nothing is stored.
 
@@ -32,6 +34,7 @@ def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Stra
     return check_sent(history, stored, strategy)
 
 
+@ends_with_the_stack
 def check_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
     """The same for the bytes that a client sends."""
     strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy

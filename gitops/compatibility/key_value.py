@@ -23,11 +23,13 @@ def pack(text: str) -> bytes:
     make_room(text)
     try:
         pair = gson.read(text)
-    except (gson.GsonError, RecursionError):
+        if not isinstance(pair, dict) or "key" not in pair or "value" not in pair:
+            raise UndecodableError("a KEY_VALUE definition needs the members 'key' and 'value'")
+        halves = (_half(pair["key"]), _half(pair["value"]))
+    except gson.GsonError:
         raise UndecodableError("a KEY_VALUE definition is an object of key and value") from None
-    if not isinstance(pair, dict) or "key" not in pair or "value" not in pair:
-        raise UndecodableError("a KEY_VALUE definition needs the members 'key' and 'value'")
-    halves = (_half(pair["key"]), _half(pair["value"]))
+    except RecursionError:
+        raise UndecodableError("a KEY_VALUE definition that nests too deep") from None
     return b"".join(_LENGTH.pack(len(half)) + half for half in halves)
 
 
@@ -76,15 +78,19 @@ def _named(schema: StoredSchema, half: str, data: bytes) -> StoredSchema:
 
 def _properties(schema: StoredSchema, half: str) -> dict[str, str]:
     name = f"{half}.schema.properties"
+    text = schema.properties.get(name, "")
+    make_room(text)
     try:
-        found = gson.read_as_object(schema.properties.get(name, ""))
-    except (gson.GsonError, RecursionError):
-        found = ""
-    if found is None:
-        return {}
-    if not isinstance(found, dict):
-        raise UndecodableError(f"'{name}' is not an object")
-    return {member: _plain_text(value, name) for member, value in found.items()}
+        found = gson.read_as_object(text)
+        if found is None:
+            return {}
+        if isinstance(found, dict):
+            return {member: _plain_text(value, name) for member, value in found.items()}
+    except gson.GsonError:
+        pass
+    except RecursionError:
+        raise UndecodableError(f"'{name}' nests too deep") from None
+    raise UndecodableError(f"'{name}' is not an object")
 
 
 def _plain_text(value: gson.Json, name: str) -> str:

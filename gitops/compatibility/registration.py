@@ -10,6 +10,7 @@ from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.compatibility.outcome import End, Labelled, Outcome
 from gitops.compatibility.payload import PayloadError, to_stored
+from gitops.compatibility.stack import ends_with_the_stack
 from gitops.compatibility.strategies import TRANSITIVE
 from gitops.compatibility.validators import InvalidSchemaDataError, validate
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -21,6 +22,7 @@ INVALID: Final = 422
 _STATUS: Final = {End.INCOMPATIBLE: 409, End.CRASHED: 500, End.OVERFLOWED: 500}
 
 
+@ends_with_the_stack
 def register(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
     """What POST …/schema answers, and a producer with auto-update on (Pulsar 4.0.7).
 
@@ -35,6 +37,7 @@ def register(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) 
     return register_sent(history, stored, strategy)
 
 
+@ends_with_the_stack
 def register_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
     """The gates behind conversion: a client sends the bytes themselves."""
     try:
@@ -59,6 +62,7 @@ def register_stored(
     return decision_of(outcome)
 
 
+@ends_with_the_stack
 def find_registered(history: StoredHistory, candidate: StoredSchema) -> Decision:
     """The version of a schema that equals it; without one refused as while auto-update is off.
 
@@ -74,6 +78,7 @@ def find_registered(history: StoredHistory, candidate: StoredSchema) -> Decision
     return _refused(Gate.EQUALITY, NOT_REGISTERED, "the topic has no such schema")
 
 
+@ends_with_the_stack
 def compatible(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
     """What POST …/compatibility answers: no equality, so it can differ from `register`.
 

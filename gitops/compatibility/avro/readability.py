@@ -49,6 +49,13 @@ def can_read(writer: Schema, reader: Schema) -> Readability:
 
     The broker builds the resolving grammar of the pair and refuses it if an error can be reached.
     """
+    try:
+        return _readability(writer, reader)
+    except RecursionError:  # a chain of thousands of records overflows Java's stack, too
+        return _TOO_DEEP
+
+
+def _readability(writer: Schema, reader: Schema) -> Readability:
     # Only a record that contains itself directly makes a cycle in what is walked over; without
     # one, what both sides share need not be walked over.
     facts = facts_of(reader)
@@ -73,6 +80,19 @@ def can_read(writer: Schema, reader: Schema) -> Readability:
 
 
 _READABLE: Final = Readability()
+_TOO_DEEP: Final = Readability(
+    reasons=(
+        Reason(
+            rule="AVRO-R006",
+            message="the records hang together too deeply: Java runs out of stack",
+            path="",
+            writer_pointer="",
+            reader_pointer="",
+            hint="split the schema: no topic needs thousands of types one inside the other",
+        ),
+    ),
+    overflows=True,
+)
 
 
 class _Place(NamedTuple):

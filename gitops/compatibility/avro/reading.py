@@ -47,7 +47,10 @@ _RESERVED: Final = frozenset(
     ("doc", "fields", "items", "name", "namespace", "size", "symbols", "values", "type", "aliases")
 )
 _RESERVED_ENUM: Final = _RESERVED | {"default"}
-_MAX_INT: Final = 2**31 - 1
+_INTS: Final = range(-(2**31), 2**31)
+_LONGEST: Final = 2**31 - 1 - 8
+"""Java makes no longer arrays, and so Avro 1.11.4 no longer fixed."""
+
 _PLAIN_UNIONS: Final = {
     (one.kind, other.kind): Union((one, other), NO_PROPS)
     for one, other in permutations(SHARED.values(), 2)
@@ -243,10 +246,13 @@ class Reader:
         """A fixed, of no bytes at least."""
         name = self._enter(node, at)
         size = node.get("size")
-        if not isinstance(size, int) or isinstance(size, bool) or abs(size) > _MAX_INT:
+        if not isinstance(size, int) or isinstance(size, bool) or size not in _INTS:
             raise problem("bad-size", f"fixed {name} needs a whole number as its size", at)
         if size < 0:
             message = f"the size of fixed {name} is negative"
+            raise problem("bad-size", message, f"{at}/size", java=JavaError.RUNTIME)
+        if size > _LONGEST:
+            message = f"fixed {name} is longer than the {_LONGEST} bytes that Java takes"
             raise problem("bad-size", message, f"{at}/size", java=JavaError.RUNTIME)
         fixed = Fixed(
             name=name,

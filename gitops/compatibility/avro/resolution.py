@@ -32,7 +32,7 @@ from gitops.compatibility.avro.schema import (
     differing,
     short_name,
 )
-from gitops.compatibility.avro.unions import are_equivalent
+from gitops.compatibility.avro.unions import Equivalences
 
 PROMOTIONS: Final = {
     "int": ("long", "float", "double"),
@@ -56,6 +56,7 @@ class Resolver:
     def __init__(self, *, whole: bool) -> None:
         self._whole = whole
         self._seen: dict[tuple[int, int], Adjust | Error] = {}
+        self._equivalences = Equivalences()
 
     def resolve(self, writer: Schema, reader: Schema) -> Action:
         """How `reader` takes what `writer` wrote; raises UnusableDefaultError."""
@@ -122,7 +123,7 @@ class Resolver:
             adjust.fields.append((field, None, Skip(writer=field.type)))
 
     def _writer_union(self, writer: Union, reader: Schema) -> Action:
-        if are_equivalent(writer, reader, {}):
+        if self._equivalences.hold(writer, reader):
             return Walk(schema=reader)
         return Branches(actions=tuple(self.resolve(branch, reader) for branch in writer.branches))
 

@@ -13,43 +13,58 @@ from gitops.compatibility.avro.schema import (
     short_name,
 )
 
-Pairs = dict[tuple[int, int], bool]
 
+class Equivalences:
+    """Which pairs of one resolution are equivalent; every pair is looked at once."""
 
-def are_equivalent(writer: Schema, reader: Schema, seen: Pairs) -> bool:
-    """Same shape in the same order; named types by short name, defaults not looked at."""
-    if writer.kind != reader.kind:
-        return False
-    match writer, reader:
-        case Record(), Record():
-            return _same_name(writer, reader) and _records(writer, reader, seen)
-        case Enum(), Enum():
-            return _same_name(writer, reader) and writer.symbols == reader.symbols
-        case Fixed(), Fixed():
-            return _same_name(writer, reader) and writer.size == reader.size
-        case Array(), Array():
-            return are_equivalent(writer.items, reader.items, seen)
-        case Map(), Map():
-            return are_equivalent(writer.values, reader.values, seen)
-        case Union(), Union():
-            return len(writer.branches) == len(reader.branches) and all(
-                are_equivalent(w, r, seen)
-                for w, r in zip(writer.branches, reader.branches, strict=True)
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], bool] = {}
+        self._assumed: dict[tuple[int, int], bool] = {}
+
+    def hold(self, writer: Schema, reader: Schema) -> bool:
+        """Same shape in the same order; named types by short name, defaults not looked at.
+
+        What was only assumed on the way is known once all of it holds. A pair that does not hold
+        never does, since no assumption speaks against one.
+        """
+        holds = self._over(writer, reader)
+        self._known.update({pair: it for pair, it in self._assumed.items() if holds or not it})
+        self._assumed.clear()
+        return holds
+
+    def _over(self, writer: Schema, reader: Schema) -> bool:
+        if writer.kind != reader.kind:
+            return False
+        match writer, reader:
+            case Record(), Record():
+                return _same_name(writer, reader) and self._records(writer, reader)
+            case Enum(), Enum():
+                return _same_name(writer, reader) and writer.symbols == reader.symbols
+            case Fixed(), Fixed():
+                return _same_name(writer, reader) and writer.size == reader.size
+            case Array(), Array():
+                return self._over(writer.items, reader.items)
+            case Map(), Map():
+                return self._over(writer.values, reader.values)
+            case Union(), Union():
+                return len(writer.branches) == len(reader.branches) and all(
+                    self._over(w, r) for w, r in zip(writer.branches, reader.branches, strict=True)
+                )
+            case _:
+                return True
+
+    def _records(self, writer: Record, reader: Record) -> bool:
+        pair = (id(writer), id(reader))
+        if pair in self._known:
+            return self._known[pair]
+        if pair not in self._assumed:
+            self._assumed[pair] = True  # a pair in progress counts as equivalent
+            self._assumed[pair] = len(writer.all_fields) == len(reader.all_fields) and all(
+                w.name == r.name and self._over(w.type, r.type)
+                for w, r in zip(writer.all_fields, reader.all_fields, strict=True)
             )
-        case _:
-            return True
+        return self._assumed[pair]
 
 
 def _same_name(writer: Record | Enum | Fixed, reader: Record | Enum | Fixed) -> bool:
     return short_name(writer.name) == short_name(reader.name)
-
-
-def _records(writer: Record, reader: Record, seen: Pairs) -> bool:
-    pair = (id(writer), id(reader))
-    if pair not in seen:
-        seen[pair] = True  # a pair in progress counts as equivalent
-        seen[pair] = len(writer.all_fields) == len(reader.all_fields) and all(
-            w.name == r.name and are_equivalent(w.type, r.type, seen)
-            for w, r in zip(writer.all_fields, reader.all_fields, strict=True)
-        )
-    return seen[pair]

@@ -128,3 +128,41 @@ def test_any_stream_has_a_verdict_for_each_line(changed: list[dict[str, Any]]) -
 @given(st.lists(st.text()))
 def test_any_text_has_a_verdict_for_each_line_that_is_not_blank(lines: list[str]) -> None:
     assert len(list(decide_lines(lines))) == sum(bool(line.strip()) for line in lines)
+
+
+def test_a_definition_that_takes_all_of_the_stack_is_answered_and_the_stream_goes_on() -> None:
+    """Such a chain overflows the broker's stack too, which answers 500 (Pulsar 4.0.7)."""
+    case = {
+        "id": 1,
+        "strategy": "BACKWARD",
+        "existing": [{"type": "AVRO", "schema": _chain("old", "int")}],
+        "candidate": {"type": "AVRO", "schema": _chain("new", "long")},
+    }
+    deep = {"type": "KEY_VALUE", "schema": f'{{"key":{_nested(8_000)},"value":""}}'}
+    lines = _decided(case, {"id": 2, "candidate": deep}, {"id": 3, "candidate": {"type": "STRING"}})
+    assert [(verdict["id"], verdict["accepted"], good) for verdict, good in lines] == [
+        (1, False, True),
+        (2, False, True),
+        (3, True, True),
+    ]
+    assert "the records hang together too deeply" in lines[0][0]["reason"]
+
+
+def _chain(name: str, kind: str) -> str:
+    """Records each of which has a field of the one before; few levels of JSON, many of types.
+
+    The reader takes none of those that stand in the union, which would only take time.
+    """
+    records = [
+        {"type": "record", "name": f"R{n}", "fields": [{"name": "f", "type": inner}]}
+        for n, inner in enumerate([kind, *(f"R{n}" for n in range(7_999))])
+    ]
+    fields = [
+        {"name": name, "type": {"type": "array", "items": records}, "default": []},
+        {"name": "last", "type": "R7999"},
+    ]
+    return json.dumps({"type": "record", "name": "Top", "fields": fields})
+
+
+def _nested(levels: int) -> str:
+    return '{"a":' * levels + "1" + "}" * levels
