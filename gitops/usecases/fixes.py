@@ -83,12 +83,36 @@ def _symbols(problem: Problem, new: Definition, old: Definition | None) -> str |
 def _alias(problem: Problem, new: Definition, old: Definition | None) -> str | None:
     """The old name as an alias of the new one."""
     name = old.at(problem.old_pointer) if old else None
-    if name is None:
+    return _with_alias(new, _field(problem.pointer), name) if name else None
+
+
+def _record_alias(problem: Problem, new: Definition, old: Definition | None) -> str | None:
+    """The old name of the record as an alias of the new one, without which no field's counts."""
+    if old is None:
         return None
-    aliases = f"{_field(problem.pointer)}/aliases"
-    if new.at(aliases) is not None:
-        return new.append(aliases, [name])
-    return new.add_member(problem.pointer, "aliases", f"[{name}]")
+    name = json.dumps(_full_name(old, problem.old_pointer))
+    return _with_alias(new, _field(problem.pointer).rpartition("/fields/")[0], name)
+
+
+def _with_alias(new: Definition, named: str, alias: str) -> str | None:
+    """One more alias of a record or a field; none where it has it."""
+    aliases = f"{named}/aliases"
+    if new.at(aliases) is None:
+        return new.add_member(f"{named}/name", "aliases", f"[{alias}]")
+    return None if alias in new.items(aliases) else new.append(aliases, [alias])
+
+
+def _full_name(definition: Definition, pointer: str) -> str:
+    """Of the innermost record around a place, whose name may take the namespace of an outer one."""
+    steps, name = pointer.split("/"), ""
+    for end in range(1, len(steps) + 1):
+        place = "/".join(steps[:end])
+        if definition.at(f"{place}/fields") is not None:
+            own = json.loads(definition.at(f"{place}/name") or '""')
+            space = definition.at(f"{place}/namespace")
+            outer = json.loads(space) if space else name.rpartition(".")[0]
+            name = own if "." in own or not outer else f"{outer}.{own}"
+    return name
 
 
 def _default_first(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
@@ -119,7 +143,7 @@ _MAKERS: Final[dict[str, tuple[_Maker, ...]]] = {
     "AVRO-W003": (_old_type,),
     "AVRO-W004": (_old_type,),
     "AVRO-W005": (_old_type,),
-    "AVRO-W006": (_alias,),
+    "AVRO-W006": (_alias, _record_alias),
     "AVRO-W008": (_old_type,),
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -23,6 +25,7 @@ from gitops.compatibility.avro.schema import (
     Record,
     Schema,
     Union,
+    facts_of,
     named_types,
 )
 
@@ -33,11 +36,18 @@ def apply_aliases(writer: Schema, reader: Schema) -> Schema:
     Raises AvroParseError where the renamed writer is no valid schema: its defaults are checked
     again, two fields can end with one name, a union can get one name twice.
     """
-    found = _Aliases()
-    found.collect(reader, set())
-    if not (found.names or found.fields) or canonical.key(writer) == canonical.key(reader):
-        return writer
-    return _Rewriter(found, writer).schema(writer, "")
+    found = aliases_for(writer, reader)
+    return _Rewriter(found, writer).schema(writer, "") if found.names or found.fields else writer
+
+
+def aliases_for(writer: Schema, reader: Schema) -> Aliases:
+    """The reader's aliases, as far as they count: none do where the two are equal."""
+    found = Aliases()
+    if facts_of(reader).has_aliases:
+        found.collect(reader, set())
+    if (found.names or found.fields) and canonical.key(writer) == canonical.key(reader):
+        return Aliases()
+    return found
 
 
 def clashing_alias(writer: Schema, reader: Schema) -> str:
@@ -59,13 +69,26 @@ def clashing_alias(writer: Schema, reader: Schema) -> str:
 
 
 @dataclass(slots=True)
-class _Aliases:
+class Aliases:
     """Old full name → new full name; record's full name → old field → new field."""
 
     names: dict[str, str] = field(default_factory=dict)
     fields: dict[str, dict[str, str]] = field(default_factory=dict)
 
+    def name(self, written: str) -> str:
+        """The full name that a writer's type gets."""
+        return self.names.get(written, written)
+
+    def fields_of(self, written: Record) -> Mapping[str, str]:
+        """Old field → new field, for a writer's record.
+
+        They are found by the name that the record gets: without an alias for the record, a record
+        that has changed its name has no field aliases either.
+        """
+        return self.fields.get(self.name(written.name), _NONE)
+
     def collect(self, schema: Schema, seen: set[str]) -> None:
+        """Note what a definition says; `seen` are the records that were looked into."""
         if isinstance(schema, Record | Enum | Fixed):
             self.names.update(dict.fromkeys(schema.aliases, schema.name))
         match schema:
@@ -92,8 +115,11 @@ class _Aliases:
                 self.fields[alias] = self.fields[record.name]
 
 
+_NONE: Final[Mapping[str, str]] = {}
+
+
 class _Rewriter:
-    def __init__(self, aliases: _Aliases, writer: Schema) -> None:
+    def __init__(self, aliases: Aliases, writer: Schema) -> None:
         self.aliases = aliases
         self.places = Places(writer)
         self.seen: dict[str, Record] = {}
@@ -104,7 +130,7 @@ class _Rewriter:
             case Record():
                 return self.seen.get(schema.name) or self._record(schema)
             case Enum() | Fixed():
-                return replace(schema, name=self._name(schema.name), aliases=())
+                return replace(schema, name=self.aliases.name(schema.name), aliases=())
             case Array():
                 return replace(schema, items=self.schema(schema.items, f"{at}/items"))
             case Map():
@@ -115,13 +141,10 @@ class _Rewriter:
             case _:
                 return schema
 
-    def _name(self, name: str) -> str:
-        return self.aliases.names.get(name, name)
-
     def _record(self, record: Record) -> Record:
-        renamed = Record(name=self._name(record.name), props=record.props)
+        renamed = Record(name=self.aliases.name(record.name), props=record.props)
         self.seen[record.name] = renamed
-        new_names = self.aliases.fields.get(renamed.name, {})
+        new_names = self.aliases.fields_of(record)
         rewritten = tuple(
             self._field(record, f, new_names.get(f.name, f.name)) for f in record.all_fields
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gitops.compatibility.avro.aliases import Aliases, aliases_for
 from gitops.compatibility.avro.places import Places
 from gitops.compatibility.avro.schema import (
     Array,
@@ -32,7 +33,9 @@ def avro_changes(
 
     `forward`: consumers of the old schema are to read what the new one writes.
     """
-    start = Change(wire=wire, forward=forward, old=Places(old), new=Places(new))
+    # Whoever reads JSON goes by names alone.
+    aliases = aliases_for(old, new) if wire is Wire.AVRO else Aliases()
+    start = Change(wire=wire, forward=forward, old=Places(old), new=Places(new), aliases=aliases)
     return tuple(_Walk().remarks(old, new, start))
 
 

@@ -22,17 +22,16 @@ _NEAR: Final = 8
 
 
 def same_fields(old: Record, new: Record, at: Change) -> dict[str, Field]:
-    """New name → the old field that a reader takes it from: by name, else by an alias.
+    """New name → the old field that a reader takes it from: by an alias that counts, else by name.
 
-    Aliases are Avro's: whoever reads JSON goes by names alone.
+    Of two that end with one name, which the broker refuses, the one that has it.
     """
+    aliases = at.aliases.fields_of(old)
     found = {}
-    for field in new.all_fields:
-        aliases = field.aliases if at.wire is Wire.AVRO else ()
-        names = (field.name, *(alias for alias in aliases if alias not in new.by_name))
-        written = next((old.by_name[name] for name in names if name in old.by_name), None)
-        if written is not None:
-            found[field.name] = written
+    for field in old.all_fields:
+        name = aliases.get(field.name, field.name)
+        if name in new.by_name and (name == field.name or name not in found):
+            found[name] = field
     return found
 
 
@@ -47,6 +46,10 @@ def _renamed(
     old: Record, new: Record, written: Mapping[str, Field], at: Change
 ) -> Iterator[Remark]:
     kept = {id(field) for field in written.values()}
+    for before, after in _meant_by_alias(old, new, written, at):
+        kept.add(id(before))
+        written = {**written, after.name: before}
+        yield _without_effect((old, before), (new, after), at)
     gone: dict[object, list[_Placed]] = {}
     for index, field in enumerate(old.all_fields):
         if id(field) not in kept:
@@ -63,6 +66,22 @@ def _renamed(
         if meant is not None:
             del alike[bisect_left(alike, meant[0], key=_index)]
             yield _rename((old, meant[1]), (new, field), at)
+
+
+def _meant_by_alias(
+    old: Record, new: Record, written: Mapping[str, Field], at: Change
+) -> list[tuple[Field, Field]]:
+    """Fields that an alias would be a new name of, if the record that has it were known."""
+    if at.wire is not Wire.AVRO or at.aliases.name(old.name) == new.name:
+        return []
+    free = {field.name: field for field in old.all_fields if field.name not in new.by_name}
+    return [
+        (free.pop(alias), field)
+        for field in new.all_fields
+        if field.name not in written
+        for alias in field.aliases
+        if alias in free
+    ]
 
 
 _Placed = tuple[int, Field]
@@ -100,11 +119,7 @@ def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Chang
     (_, old), (_, new) = before, after
     by_alias = f'if it is a rename, add "aliases": ["{old.name}"] to \'{new.name}\''
     by_name = f"if it is a rename, keep the name '{old.name}': JSON has no aliases"
-    by_both = (
-        f"if it is a rename, keep '{old.name}' beside '{new.name}' for a while, both with a "
-        "default: consumers with the old schema have no alias"
-    )
-    hint = by_both if at.forward else by_alias
+    hint = _by_both(old, new) if at.forward else by_alias
     return Remark(
         rule="AVRO-W006",
         message=f"'{old.name}' is gone and '{new.name}' of the same type is new: consumers with "
@@ -113,6 +128,33 @@ def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Chang
         pointer=f"{at.new.field(*after)}/name",
         old_pointer=f"{at.old.field(*before)}/name",
         hint=hint if at.wire is Wire.AVRO else by_name,
+    )
+
+
+def _without_effect(
+    before: tuple[Record, Field], after: tuple[Record, Field], at: Change
+) -> Remark:
+    (was, old), (now, new) = before, after
+    hint = (
+        f'add "aliases": ["{was.name}"] to record {now.name}: Avro looks for field aliases under '
+        "the record's name"
+    )
+    return Remark(
+        rule="AVRO-W006",
+        message=f"the alias '{old.name}' of '{new.name}' does not count, because record {was.name} "
+        f"has become {now.name}: consumers with the new schema do not find what messages carry as "
+        f"'{old.name}'",
+        path=at.field_path(new.name),
+        pointer=f"{at.new.field(*after)}/name",
+        old_pointer=f"{at.old.field(*before)}/name",
+        hint=_by_both(old, new) if at.forward else hint,
+    )
+
+
+def _by_both(old: Field, new: Field) -> str:
+    return (
+        f"if it is a rename, keep '{old.name}' beside '{new.name}' for a while, both with a "
+        "default: consumers with the old schema have no alias"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum as PythonEnum
 
+from gitops.compatibility.avro.aliases import Aliases
 from gitops.compatibility.avro.places import Places
 from gitops.compatibility.avro.schema import Enum, Field, Fixed, Record, Schema
 
@@ -21,12 +22,14 @@ class Change:
     """`path` is dotted field names; `forward`: old readers are to read new messages too.
 
     The pointers are those of what is looked at, as far as it stands there and is not only named.
+    `aliases` are those by which the new schema's readers find what messages of the old one carry.
     """
 
     wire: Wire
     forward: bool
     old: Places
     new: Places
+    aliases: Aliases
     path: str = ""
     pointer: str = ""
     old_pointer: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 
+from gitops.compatibility.avro.aliases import Aliases, aliases_for
 from gitops.compatibility.avro.canonical import json_key
 from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.resolution import PROMOTIONS
@@ -37,7 +38,7 @@ def differences(before: Schema, after: Schema) -> tuple[SchemaChange, ...]:
     Of records that hang together in a chain of thousands it is only said that they differ.
     """
     try:
-        return tuple(_Diff().schemas(before, after, ""))
+        return tuple(_Diff(aliases_for(before, after)).schemas(before, after, ""))
     except RecursionError:
         return (_changed(describe(after), "", "", "nested too deep to be compared"),)
 
@@ -45,7 +46,8 @@ def differences(before: Schema, after: Schema) -> tuple[SchemaChange, ...]:
 class _Diff:
     """One comparison; a pair of records is compared once, so recursion ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, aliases: Aliases) -> None:
+        self.aliases = aliases
         self.seen: set[tuple[int, int]] = set()
 
     def schemas(self, before: Schema, after: Schema, path: str) -> Iterator[SchemaChange]:
@@ -76,7 +78,7 @@ class _Diff:
             return
         self.seen.add((id(before), id(after)))
         yield from _names(before, after, path)
-        renamed = _renamed(before, after)
+        renamed = _renamed(before, after, self.aliases.fields_of(before))
         for new in after.all_fields:
             old = before.by_name.get(new.name) or renamed.get(new.name)
             place = _join(path, new.name)
@@ -122,15 +124,13 @@ def _union_note(old: Mapping[str, Schema], new: Mapping[str, Schema]) -> str:
     return " ".join(words + ([f"- {', '.join(removed)}"] if removed else []))
 
 
-def _renamed(before: Record, after: Record) -> dict[str, Field]:
-    """New name → old field, where the new field's aliases name a field that is gone."""
-    found = {}
-    for new in after.all_fields:
-        for alias in new.aliases:
-            gone = alias in before.by_name and alias not in after.by_name
-            if gone and new.name not in before.by_name:
-                found[new.name] = before.by_name[alias]
-    return found
+def _renamed(before: Record, after: Record, names: Mapping[str, str]) -> dict[str, Field]:
+    """New name → old field that is gone, where an alias that counts gives it that name."""
+    return {
+        new: before.by_name[old]
+        for old, new in names.items()
+        if old in before.by_name and old not in after.by_name and new not in before.by_name
+    }
 
 
 def _names(

@@ -67,6 +67,20 @@ _CASES: dict[str, tuple[object, object, list[str]]] = {
         record(field("b"), field("a")),
         ["~ Order: a, b → b, a (fields in another order)"],
     ),
+    "an alias in a record that has changed its name without one": (
+        record(field("a", "int", default=0)),
+        record(field("b", "int", default=0, aliases=["a"]), name="Other"),
+        ["~ Other: name Order → name Other", "+ b:  → int = 0", "- a: int = 0 → "],
+    ),
+    "an alias in a record that has one itself": (
+        record(field("a")),
+        {**record(field("b", aliases=["a"]), name="Other"), "aliases": ["Order"]},
+        [
+            "~ Other: name Order → name Other",
+            "~ Other:  → aliases only (Pulsar ignores this)",
+            "~ b: name a → name b (renamed by its alias)",
+        ],
+    ),
     "a field renamed by its alias": (
         record(field("a", "int")),
         record(field("b", "int", aliases=["a"])),
