@@ -40,6 +40,8 @@ def _other_kind(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
             old_pointer=at.old_pointer,
             hint=f"keep {old.kind}, or add a new field of type {new.kind}",
         )
+    elif is_promotion(old, new) or (at.forward and is_promotion(new, old)):
+        yield from _other_logical_type(old, new, at)
     for writer, reader, who in _directions(old, new, at):
         bits = _LOSSY.get((writer.kind, reader.kind))
         if bits is not None and at.wire is Wire.AVRO:
@@ -73,7 +75,12 @@ def _other_meaning(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
     before, after = _decimal(old), _decimal(new)
     if before and after:
         yield from _decimals(before, after, at)
-        return
+    else:
+        yield from _other_logical_type(old, new, at)
+
+
+def _other_logical_type(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
+    """Also beside a promotion, which turns the number of one into the number of the other."""
     was, now = _logical(old), _logical(new)
     if was != now:
         yield Remark(
