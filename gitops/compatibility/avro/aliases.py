@@ -37,7 +37,14 @@ def apply_aliases(writer: Schema, reader: Schema) -> Schema:
     again, two fields can end with one name, a union can get one name twice.
     """
     found = aliases_for(writer, reader)
-    return _Rewriter(found, writer).schema(writer, "") if found.names or found.fields else writer
+    return apply_to(writer, found)
+
+
+def apply_to(writer: Schema, aliases: Aliases) -> Schema:
+    """The same with the aliases of a reader that the writer is only a part for."""
+    if not (aliases.names or aliases.fields):
+        return writer
+    return _Rewriter(aliases, writer).schema(writer, "")
 
 
 def aliases_for(writer: Schema, reader: Schema) -> Aliases:

@@ -19,9 +19,8 @@ from gitops.compatibility.avro.schema import (
     Record,
     Schema,
     Union,
-    branch_name,
 )
-from gitops.compatibility.review import avro_enums, avro_fields, avro_scalars
+from gitops.compatibility.review import avro_enums, avro_fields, avro_scalars, avro_unions
 from gitops.compatibility.review.avro_place import Change, Wire
 from gitops.compatibility.review.remark import Remark
 
@@ -36,22 +35,22 @@ def avro_changes(
     # Whoever reads JSON goes by names alone.
     aliases = aliases_for(old, new) if wire is Wire.AVRO else Aliases()
     start = Change(wire=wire, forward=forward, old=Places(old), new=Places(new), aliases=aliases)
-    return tuple(_Walk().remarks(old, new, start))
+    back = aliases_for(new, old) if forward and wire is Wire.AVRO else Aliases()
+    return tuple(_Walk(aliases, back).remarks(old, new, start))
 
 
 class _Walk:
     """Over both definitions; a pair of named types is looked at once, so recursion ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, by_new: Aliases, by_old: Aliases) -> None:
+        self._by_new = avro_unions.Reading(by_new, "new")
+        self._by_old = avro_unions.Reading(by_old, "old")
         self._seen: set[tuple[int, int]] = set()
 
     def remarks(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
         match old, new:
-            case Union(), _:
-                for index, branch in enumerate(old.branches):
-                    yield from self._branch(branch, new, at.into_old_branch(index))
-            case _, Union():
-                yield from self._branch(old, new, at)
+            case (Union(), _) | (_, Union()):
+                yield from self._unions(old, new, at)
             case Array(), Array():
                 yield from self.remarks(old.items, new.items, at.into("[]", "items"))
             case Map(), Map():
@@ -74,13 +73,21 @@ class _Walk:
         elif isinstance(old, Enum) and isinstance(new, Enum):
             yield from avro_enums.remarks(old, new, at)
 
-    def _branch(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
-        if not isinstance(new, Union):
-            yield from self.remarks(old, new, at)
+    def _unions(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
+        found = self._by_new.of(old, new)
+        for index, (branch, read) in enumerate(zip(found.written, found.read, strict=True)):
+            if read is not None:
+                inner = at.into_old_branch(index) if isinstance(old, Union) else at
+                inner = inner.into_new_branch(read.branch) if isinstance(new, Union) else inner
+                yield from self.remarks(branch, found.readers[read.branch], inner)
+        if at.wire is not Wire.AVRO:
             return
-        index = _reading(old, new)
-        if index is not None:
-            yield from self.remarks(old, new.branches[index], at.into_new_branch(index))
+        for taken in avro_unions.taken_for_others(found, self._by_new):
+            yield avro_unions.by_new_readers(taken, at)
+        if at.forward:
+            back = self._by_old.of(new, old)
+            for taken in avro_unions.taken_for_others(back, self._by_old):
+                yield avro_unions.by_old_readers(taken, at)
 
     def _records(self, old: Record, new: Record, at: Change) -> Iterator[Remark]:
         written = avro_fields.same_fields(old, new, at)
@@ -90,12 +97,3 @@ class _Walk:
                 inner = at.into_field((old, before), (new, field))
                 yield from self.remarks(before.type, field.type, inner)
         yield from avro_fields.remarks(old, new, written, at)
-
-
-def _reading(old: Schema, new: Union) -> int | None:
-    """The branch of `new` that reads what `old` writes, None where that is not certain."""
-    branches = list(enumerate(new.branches))
-    same_name = [i for i, branch in branches if branch_name(branch) == branch_name(old)]
-    same_kind = [i for i, branch in branches if branch.kind == old.kind]
-    promoted = [i for i, branch in branches if avro_scalars.is_promotion(old, branch)]
-    return next(iter([*same_name, *same_kind, *promoted]), None)

@@ -52,4 +52,5 @@ AVRO_CHANGE_RULES: Final = (
     _change(6, "a field looks renamed, without an alias"),
     _change(7, "fields of the same type change places"),
     _change(8, "a promotion rounds numbers"),
+    _change(9, "a record of a union is taken for another"),
 )
