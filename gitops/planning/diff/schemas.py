@@ -12,7 +12,7 @@ from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.payload import PayloadError, as_shown
 from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
 from gitops.model.plan import ChangeKind, SchemaChange
-from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
+from gitops.model.schema import AUTO_TYPES, AVRO_DEFINED, SchemaInfo, SchemaType
 from gitops.planning.diff import protobuf_native
 from gitops.planning.diff.avro import IGNORED, differences
 
@@ -28,14 +28,16 @@ def schema_changes(before: SchemaInfo | None, after: SchemaInfo) -> tuple[Schema
         old, new = as_shown(before), as_shown(after)
     except PayloadError:
         return (_unreadable(before.schema, after.schema),) if before.schema != after.schema else ()
-    return (*_stored(old, new), *_properties(before, after))
+    if old.type is not new.type:
+        return (_type(before.type, after.type, new.type), *_properties(before, after))
+    told = _types_of_halves(old, new)
+    others = (one for one in _properties(before, after) if one.path not in told)
+    return (*_stored(old, new), *others)
 
 
 def _stored(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
     if old.type is not new.type:
-        yield SchemaChange(
-            kind=ChangeKind.CHANGED, path="type", before=old.type.value, after=new.type.value
-        )
+        yield _type(old.type, new.type, new.type)
     elif old.data == new.data and old.type is not SchemaType.KEY_VALUE:
         return
     elif old.type in AVRO_DEFINED:
@@ -46,6 +48,26 @@ def _stored(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
         yield from _protobuf_native(old, new)
     else:
         yield _unreadable(old.data.decode("utf-8", "replace"), new.data.decode("utf-8", "replace"))
+
+
+def _type(before: SchemaType, after: SchemaType, kept: SchemaType) -> SchemaChange:
+    is_kept = after is kept or after in AUTO_TYPES  # those are never stored
+    note = "" if is_kept else f"Pulsar keeps it as {kept.value}"
+    return SchemaChange(
+        kind=ChangeKind.CHANGED, path="type", before=before.value, after=after.value, note=note
+    )
+
+
+def _types_of_halves(old: StoredSchema, new: StoredSchema) -> set[str]:
+    """The paths of properties that say what the type of a half, which is told by itself, says."""
+    if new.type is not SchemaType.KEY_VALUE:
+        return set()
+    try:
+        halves = zip(key_value.split(old), key_value.split(new), strict=True)
+    except key_value.UndecodableError:
+        return set()
+    named = zip(("key", "value"), halves, strict=True)
+    return {f"property {name}.schema.type" for name, (b, a) in named if b.type is not a.type}
 
 
 def _avro(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:

@@ -99,7 +99,7 @@ _ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
         (
             pair("", "", "STRING", "STRING"),
             pair("", "", "STRING", "INT64"),
-            [("value.type", "INT64"), ("property value.schema.type", "INT64")],
+            [("value.type", "INT64")],
         ),
     ],
     ids=[
