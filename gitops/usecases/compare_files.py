@@ -155,7 +155,10 @@ class _Comparison:
     def findings(
         self, decision: Decision, locate: Callable[[Side, str], Location | None] = _locate_in
     ) -> tuple[Finding, ...]:
-        """Why it is refused first, then what our own rules say; `locate` says where."""
+        """Why it is refused first, then what our own rules say; `locate` says where.
+
+        What poisons the topic and equals what it holds is told once, of the old side.
+        """
 
         def old_place(version: str, pointer: str) -> Location | None:
             return locate(self.sides[int(version.removeprefix("v"))], pointer)
@@ -166,7 +169,7 @@ class _Comparison:
             said = self._broken(decision) or findings_of(self.new.file, decision, places)
         old = (one for side in self.sides[:-1] for one in (*_unreadable(side), *_poison(side)))
         known = (replace(one, severity=Severity.WARNING) for one in old)
-        poison = self._poison_of_new()
+        poison = () if decision.known else self._poison_of_new()
         return (*said, *poison, *known, *self._remarks(decision, places))
 
     def _poison_of_new(self) -> tuple[Finding, ...]:

@@ -267,3 +267,17 @@ def test_an_alias_that_is_the_cause_is_not_called_ignored(tmp_path: Path) -> Non
 
     assert "AVRO-R008" in {one.rule for one in found.findings}
     assert not [one for one in found.changes if one.ignored or one.note]
+
+
+def test_poison_that_a_topic_holds_already_is_reported_once_and_refuses_nothing(
+    tmp_path: Path,
+) -> None:
+    loop = record(field("self", "Order"))
+
+    found = compare_files(_files(tmp_path, loop, {**loop, "doc": "the same"}), "FULL", "AVRO")
+
+    assert (found.decision.accepted, found.decision.known) == (True, True)
+    (poison,) = found.findings
+    assert (poison.rule, poison.severity) == ("AVRO-P003", Severity.WARNING)
+    assert poison.location is not None
+    assert poison.location.file == str(tmp_path / "0.avsc")
