@@ -216,7 +216,9 @@ class _Comparison:
         edited = replace(self.new, info=replace(self.new.info, schema=text))
         after = replace(self, sides=(*self.sides[:-1], edited))
         found = after.findings(after.decision(), lambda _side, _pointer: None)
-        return {(one.rule, one.message): one.severity for one in found}
+        # Whatever the topic holds already, nobody is to be led back into it.
+        every = (*found, *_poison(edited))
+        return {(one.rule, one.message): one.severity for one in every}
 
 
 def _unreadable(side: Side) -> Iterator[Finding]:

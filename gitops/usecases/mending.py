@@ -67,7 +67,8 @@ class Mending:
         before, after = self._said(self._new.text), self._said(edited)
         if before is None or after is None or (one.rule, one.message) in after:
             return False
-        return not any(after[key] is Severity.ERROR for key in after if key not in before)
+        errors = (key for key, severity in after.items() if severity is Severity.ERROR)
+        return all(before.get(key) is Severity.ERROR for key in errors)
 
     def _said(self, text: str) -> Said | None:
         """None where there is no time left to ask."""

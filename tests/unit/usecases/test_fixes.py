@@ -105,6 +105,17 @@ def test_no_patch_is_offered_that_would_break_something_else(tmp_path: Path) -> 
     assert [(one.rule, one.patch) for one in refusals] == [("AVRO-R001", "")] * 2
 
 
+@pytest.mark.parametrize("strategy", ["BACKWARD", "FORWARD"])
+def test_no_patch_leads_back_into_a_direct_recursion(tmp_path: Path, strategy: str) -> None:
+    old, new = tmp_path / "old.avsc", tmp_path / "new.avsc"
+    old.write_text(json.dumps(record(field("tags", "Order"))), "utf-8")
+    new.write_text(json.dumps(record(field("tags", {"type": "array", "items": "Order"}))), "utf-8")
+
+    found = compare_files([old, new], strategy, None).findings
+
+    assert [(one.rule, one.patch) for one in found] == [("AVRO-R001", ""), ("AVRO-P003", "")]
+
+
 def test_a_file_without_a_final_line_end_gets_a_patch_that_says_so(tmp_path: Path) -> None:
     old, new = tmp_path / "old.avsc", tmp_path / "new.avsc"
     old.write_text(json.dumps(record()), "utf-8")
