@@ -75,7 +75,7 @@ def _symbols(problem: Problem, new: Definition, old: Definition | None) -> str |
     if old is None:
         return None
     array = problem.old_pointer.rpartition("/")[0]
-    present = new.items(problem.pointer)
+    present = set(new.items(problem.pointer))
     gone = [symbol for symbol in old.items(array) if symbol not in present]
     return new.append(problem.pointer, gone)
 

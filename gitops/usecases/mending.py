@@ -21,8 +21,14 @@ Judge = Callable[[str], Said]
 _TRIED: Final = 2_000_000
 """About how many characters of definitions are compared again, all patches together."""
 
-_FEWEST: Final = 3
+_FINDING: Final = 500
+"""As many characters as a finding counts for: each is found again at every trial."""
+
+_FEWEST: Final = 2
 """How many edits are tried however large the definitions are."""
+
+
+_NO_MORE: Final = "no patch is tried from here on: too much has changed"
 
 
 class Mending:
@@ -35,19 +41,28 @@ class Mending:
         self._new = new
         self._old = old
         self._judge = judge
-        size = len(new.text) + sum(len(each.text) for each in old.values())
-        self._left = max(_FEWEST, _TRIED // max(1, size))
+        self._size = len(new.text) + sum(len(each.text) for each in old.values())
+        self._left = _FEWEST
+        self._told = False
         self._found: dict[str, Said] = {}
         self._offered: set[str] = set()
 
     def mended(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        """The findings with the smallest patch that helps; each patch is offered once."""
+        """The findings with the smallest patch that helps; each patch is offered once.
+
+        The first one for which there is no time says so.
+        """
+        cost = self._size + _FINDING * len(findings)
+        self._left = max(_FEWEST, _TRIED // max(1, cost))
+        self._found[self._new.text] = {(one.rule, one.message): one.severity for one in findings}
         renamed = renames(findings)
         return tuple(self._mended(one, renamed) for one in findings)
 
     def _mended(self, one: Finding, renamed: Mapping[str, Finding]) -> Finding:
-        if one.location is None or one.location.file != self._new.file or not self._left:
+        if one.location is None or one.location.file != self._new.file:
             return one
+        if not self._left:
+            return self._untried(one)
         rename = renamed.get(one.location.pointer)
         tried = [rename, one] if rename and rename is not one else [one]
         for edited in chain.from_iterable(map(self._edits, tried)):
@@ -56,6 +71,12 @@ class Mending:
                 self._offered.add(edited)
                 return one if offered else replace(one, patch=self._new.patch(edited))
         return one
+
+    def _untried(self, one: Finding) -> Finding:
+        if self._told or next(self._edits(one), None) is None:
+            return one
+        self._told = True
+        return replace(one, hint=f"{one.hint} ({_NO_MORE})")
 
     def _edits(self, one: Finding) -> Iterator[str]:
         if one.rule == "AVRO-W006" and '"aliases"' not in one.hint:

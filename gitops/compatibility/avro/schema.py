@@ -190,17 +190,25 @@ _TOPS: Final = (Record, Union)
 _NAMED: Final = (Record, Enum, Fixed)
 
 
+_FEW: Final = 4
+
+
 def differing(one: Record, other: Record) -> tuple[Collection[Field], Collection[Field]]:
     """The fields of each of two complete records, in order, that they do not share.
 
     Versions share most fields, which sets tell without a step of Python for each.
     """
     mine, theirs = one.members, other.members
-    my, their = mine - theirs, theirs - mine
-    return (
-        sorted(my, key=one.all_fields.index) if len(my) > 1 else my,
-        sorted(their, key=other.all_fields.index) if len(their) > 1 else their,
-    )
+    return _in_order(mine - theirs, one.all_fields), _in_order(theirs - mine, other.all_fields)
+
+
+def _in_order(some: Collection[Field], fields: tuple[Field, ...]) -> Collection[Field]:
+    """One or two of a record's fields are found sooner than all are looked at."""
+    if len(some) <= 1:
+        return some
+    if len(some) <= _FEW:
+        return sorted(some, key=fields.index)
+    return [field for field in fields if field in some]
 
 
 def facts_of(schema: Schema) -> Facts:

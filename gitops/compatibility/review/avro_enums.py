@@ -11,8 +11,9 @@ from gitops.compatibility.review.remark import Remark
 
 def remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
     """Symbols that are gone; and new ones, where consumers of the old schema are to read them."""
-    gone = [symbol for symbol in old.symbols if symbol not in new.symbols]
-    added = [symbol for symbol in new.symbols if symbol not in old.symbols]
+    before, after = set(old.symbols), set(new.symbols)
+    gone = [symbol for symbol in old.symbols if symbol not in after]
+    added = [symbol for symbol in new.symbols if symbol not in before]
     if gone:
         yield Remark(
             rule="AVRO-W001",

@@ -144,13 +144,14 @@ def _names(
 
 def _symbols(before: Enum, after: Enum, path: str) -> Iterator[SchemaChange]:
     place = path or after.name
+    known, kept = set(before.symbols), set(after.symbols)
     for symbol in after.symbols:
-        if symbol not in before.symbols:
+        if symbol not in known:
             yield SchemaChange(kind=ChangeKind.ADDED, path=place, after=f"symbol {symbol}")
     for symbol in before.symbols:
-        if symbol not in after.symbols:
+        if symbol not in kept:
             yield SchemaChange(kind=ChangeKind.REMOVED, path=place, before=f"symbol {symbol}")
-    if before.symbols != after.symbols and set(before.symbols) == set(after.symbols):
+    if before.symbols != after.symbols and known == kept:
         yield _changed(place, ", ".join(before.symbols), ", ".join(after.symbols), "other order")
     yield from _ignored(place, "enum default", before.default, after.default)
 

@@ -13,6 +13,9 @@ from gitops.model.findings import Location
 
 _CUT: Final = "…"
 
+_FAR: Final = 2_000
+"""How many characters before and behind the place are looked at: whole files can be one line."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
@@ -27,12 +30,15 @@ class SourceLine:
         line = self.line.removeprefix("\ufeff")
         first = max(0, min(self.where.column - 1, len(line)))
         last = min(first + max(1, self.where.length), len(line))
+        ahead, behind = max(0, first - _FAR), max(0, len(line) - last - _FAR)
+        line = line[ahead : len(line) - behind]
+        first, last = first - ahead, last - ahead
         # Tabs and other odd characters are shown as one mark each, so that the carets stand right.
         text = "".join(char if char.isprintable() else "·" for char in line)
         text = text.replace("##[", "##·")  # a command, wherever it stands in a workflow's log
         start, end = _window(text, first, last, max(1, options.max_width - len(number) - 3))
-        head = f"{_CUT} " if start else ""
-        tail = f" {_CUT}" if end < len(text) else ""
+        head = f"{_CUT} " if start or ahead else ""
+        tail = f" {_CUT}" if end < len(text) or behind else ""
         gap = " " * cell_len(head + text[start:first])
         carets = "^" * max(1, cell_len(text[first : min(last, end)]))
         for margin, content in (

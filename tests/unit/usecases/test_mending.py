@@ -34,9 +34,12 @@ def test_edits_are_tried_as_often_as_the_size_of_the_definitions_allows() -> Non
         text = json.dumps(record(*(field(f"f{number}", "int") for number in range(size))))
         mending = Mending(Definition("new.avsc", text), {}, judge)
         asked.clear()
-        patches = [one.patch for one in mending.mended([_missing(n) for n in range(size)])]
+        mended = mending.mended([_missing(n) for n in range(size)])
+        patches = [one.patch for one in mended]
         assert len(set(asked)) == len(asked)
         counts.append(sum(map(bool, patches)))
+        told = [number for number, one in enumerate(mended) if "no patch is tried" in one.hint]
+        assert told == ([] if size == counts[-1] else [counts[-1]])
     assert counts[0] == 10
     assert 0 < counts[1] < 100
 

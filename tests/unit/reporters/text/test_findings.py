@@ -129,6 +129,17 @@ def test_what_is_cut_off_is_marked() -> None:
     assert code.endswith("yyy …")
 
 
+@pytest.mark.parametrize("place", [0, 150_000, 299_990])
+def test_a_file_that_is_one_line_is_not_looked_through(place: int) -> None:
+    line = f"{'x' * place}needle{'y' * (300_000 - place)}"
+
+    code, carets = _excerpt(line, place + 1, 6, 80)
+
+    assert _under(code, carets) == "needle"
+    assert code.startswith("… ") is (place > 0)
+    assert code.endswith(" …") is (place < 299_990)
+
+
 def test_a_byte_order_mark_moves_no_caret() -> None:
     assert _excerpt("\ufeffname: here", 7, 4, 60) == ("name: here", "      ^^^^")
 
