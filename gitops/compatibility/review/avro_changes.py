@@ -93,7 +93,8 @@ class _Walk:
         written = avro_fields.same_fields(old, new, at)
         for field in new.all_fields:
             before = written.get(field.name)
-            if before is not None:
+            # Versions share most fields: one that stands for itself has not changed.
+            if before is not None and not (before is field and field.is_plain):
                 inner = at.into_field((old, before), (new, field))
                 yield from self.remarks(before.type, field.type, inner)
         yield from avro_fields.remarks(old, new, written, at)

@@ -54,6 +54,8 @@ def _renamed(
     for index, field in enumerate(old.all_fields):
         if id(field) not in kept:
             gone.setdefault(key(field.type), []).append((index, field))
+    if not gone:
+        return
     added = [
         (index, field, key(field.type))
         for index, field in enumerate(new.all_fields)
