@@ -103,7 +103,6 @@ class Names:
             raise problem("bad-name", message, at, java=JavaError.RUNTIME)
         if schema.name in self.known:
             raise problem("redefined", f"{schema.name} is defined twice", at)
-        self._numbers[schema.name] = len(self.known)
         self.known[schema.name] = schema
         self.met.append(_DEFINED)
 
@@ -111,7 +110,6 @@ class Names:
         """Make the types of a part known that is met again; not if one of its names is taken."""
         if not self.known.keys().isdisjoint(contents.names):
             return False
-        self._numbers.update(zip(contents.names, count(len(self.known))))
         self.known.update(contents.names)
         self.met.append(_met(contents))
         return True
@@ -141,8 +139,15 @@ class Names:
         """The type of that name, in the enclosing namespace unless the name has a dot."""
         full = full_name(name, self.space, at, member)
         if found := self.known.get(full):
-            self._note(found, self._numbers[full])
+            self._note(found, self._number(full))
         return found
+
+    def _number(self, full: str) -> int:
+        """How many types were known before that one; worked out for those who name one."""
+        numbered = len(self._numbers)
+        if numbered < len(self.known):
+            self._numbers.update(zip(islice(self.known, numbered, None), count(numbered)))
+        return self._numbers[full]
 
     def contents(self, known: int, met: int) -> Contents | None:
         """What was read since so many types were known and so much was met.

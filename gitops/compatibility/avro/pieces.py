@@ -44,14 +44,14 @@ _LONGEST_SPACE: Final = 500
 
 class _Record(Struct, forbid_unknown_fields=True, tag_field="type", tag="record"):
     name: str
-    fields: Raw
+    fields: list[Raw]
     namespace: str | UnsetType = UNSET
     doc: str | UnsetType = UNSET
 
 
 class _Enum(Struct, forbid_unknown_fields=True, tag_field="type", tag="enum"):
     name: str
-    symbols: Raw
+    symbols: list[str]
     namespace: str | UnsetType = UNSET
     doc: str | UnsetType = UNSET
     default: str | UnsetType = UNSET
@@ -84,7 +84,6 @@ _TYPE: Final = msgspec.json.Decoder(_Record | _Enum | _Array | _Map)
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
 _FIELD: Final = msgspec.json.Decoder(FieldText)
 _PIECES: Final = msgspec.json.Decoder(list[Raw])
-_SYMBOLS: Final = msgspec.json.Decoder(list[str])
 _NO_JSON: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
@@ -98,9 +97,9 @@ def cut_type(text: bytes) -> dict[str, Json] | None:
     except _NO_JSON:
         return _cut_record(text)
     node = _members(found)
-    if len(text) > _UNSEEN and len(text) - sum(map(len, node.values())) > _UNSEEN:
+    if len(text) > _UNSEEN and len(text) - _seen(node) > _UNSEEN and not _is_all_there(text):
         return None
-    return _with_parts(node)
+    return node
 
 
 def _members(found: _Record | _Enum | _Array | _Map) -> dict[str, Json]:
@@ -112,15 +111,15 @@ def _members(found: _Record | _Enum | _Array | _Map) -> dict[str, Json]:
     return node
 
 
-def _with_parts(node: dict[str, Json]) -> dict[str, Json] | None:
-    try:
-        if "fields" in node:
-            node["fields"] = _PIECES.decode(node["fields"])
-        elif "symbols" in node:
-            node["symbols"] = _SYMBOLS.decode(node["symbols"])
-    except _NO_JSON:
-        return None
-    return node
+def _seen(node: dict[str, Json]) -> int:
+    """How many characters of the text the members account for, at least."""
+    return sum([sum(map(len, v)) if isinstance(v, list) else len(v) for v in node.values()])
+
+
+def _is_all_there(text: bytes) -> bool:
+    """The same, exactly: what stands between the parts of a list may be most of it."""
+    members = _MEMBERS.decode(text)
+    return len(text) - sum(len(k) + len(v) for k, v in members.items()) <= _UNSEEN
 
 
 def _cut_record(text: bytes) -> dict[str, Json] | None:

@@ -31,7 +31,6 @@ from gitops.compatibility.avro.schema import (
     MISSING,
     NO_PROPS,
     Array,
-    Contents,
     Enum,
     Field,
     Fixed,
@@ -151,11 +150,11 @@ class Reader:
         ending = around(self.names.space)
         pieces = list(map(bytes, members))
         keys = [piece + ending for piece in pieces] if ending else pieces
-        known = KNOWN_FIELDS.get_each(keys)
+        known, take = KNOWN_FIELDS.get_each(keys), self.names.add_all
         return tuple(
             [
                 field
-                if field is not None and (field.contents is None or self._take(field.contents))
+                if field is not None and (field.contents is None or take(field.contents))
                 else self._new_field(piece, key)
                 for field, piece, key in zip(known, pieces, keys, strict=True)
             ]
@@ -175,17 +174,15 @@ class Reader:
             KNOWN_FIELDS.put(key, field)
         return field
 
-    def _take(self, contents: Contents) -> bool:
-        """Do what reading the field would do beside; not if that would fail."""
-        return self.names.add_all(contents)
-
     def _read_piece(self, piece: bytes) -> Field:
         said = cut_field(piece)
         if said is None:
             return self._read_field(read_piece(piece), "")
         kind = self._type(bytes(said.type))
         name, doc = check_name(said.name, ""), None if said.doc is UNSET else said.doc
-        default = MISSING if said.default is UNSET else fields.default_of(said.value, kind, "")
+        if said.default is UNSET:
+            return Field(name, kind, MISSING, "ASCENDING", (), doc, NO_PROPS)
+        default = fields.default_of(said.value, kind, "")
         return self._checked(Field(name, kind, default, "ASCENDING", (), doc, NO_PROPS))
 
     def _type(self, piece: bytes) -> Schema:
