@@ -56,7 +56,7 @@ class Resolver:
     def __init__(self, *, whole: bool) -> None:
         self._whole = whole
         self._seen: dict[tuple[int, int], Adjust | Error] = {}
-        self._equivalences = Equivalences()
+        self._equivalences: Equivalences | None = None
 
     def resolve(self, writer: Schema, reader: Schema) -> Action:
         """How `reader` takes what `writer` wrote; raises UnusableDefaultError."""
@@ -123,6 +123,8 @@ class Resolver:
             adjust.fields.append((field, None, Skip(writer=field.type)))
 
     def _writer_union(self, writer: Union, reader: Schema) -> Action:
+        if self._equivalences is None:  # most pairs have no union that differs
+            self._equivalences = Equivalences()
         if self._equivalences.hold(writer, reader):
             return Walk(schema=reader)
         return Branches(actions=tuple(self.resolve(branch, reader) for branch in writer.branches))

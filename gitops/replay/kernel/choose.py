@@ -47,12 +47,8 @@ def kernel_for(writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
             return avro_kernel(avro_form(writer), avro_form(reader))
         case SchemaType.KEY_VALUE:
             return PairKernel(*map(kernel_for, halves_of(writer), halves_of(reader)))
-        case SchemaType.JSON:
-            return _json(writer, reader)
-        case SchemaType.PROTOBUF | SchemaType.PROTOBUF_NATIVE:
-            return _protobuf(writer, reader)
         case _:
-            return _primitive(reader.type)
+            return _of_both_kinds(writer, reader)
 
 
 def row_reader_for(writer: SchemaInfo, reader: SchemaInfo) -> RowReader:
@@ -66,12 +62,8 @@ def row_reader_for(writer: SchemaInfo, reader: SchemaInfo) -> RowReader:
             return avro_row_reader(avro_form(writer), avro_form(reader))
         case SchemaType.KEY_VALUE:
             return PairReader(*map(row_reader_for, halves_of(writer), halves_of(reader)))
-        case SchemaType.JSON:
-            return _json(writer, reader)
-        case SchemaType.PROTOBUF | SchemaType.PROTOBUF_NATIVE:
-            return _protobuf(writer, reader)
         case _:
-            return _primitive(reader.type)
+            return _of_both_kinds(writer, reader)
 
 
 def row_writer_for(schema: SchemaInfo) -> RowWriter:
@@ -120,6 +112,19 @@ def _known(writer: SchemaInfo, reader: SchemaInfo) -> SchemaInfo:
     """The schema that tells what the messages hold: the reader's where theirs does not."""
     told = writer.type is reader.type or writer.type in _MESSAGES
     return writer if told else reader
+
+
+def _of_both_kinds(
+    writer: SchemaInfo, reader: SchemaInfo
+) -> JsonKernel | ProtobufKernel | Fixed | Text | Opaque:
+    """What is a kernel and a row reader in one."""
+    match reader.type:
+        case SchemaType.JSON:
+            return _json(writer, reader)
+        case SchemaType.PROTOBUF | SchemaType.PROTOBUF_NATIVE:
+            return _protobuf(writer, reader)
+        case _:
+            return _primitive(reader.type)
 
 
 def _json(writer: SchemaInfo, reader: SchemaInfo) -> JsonKernel:

@@ -12,8 +12,9 @@ import pyarrow
 from gitops.replay.kernel.columns import Column, as_binary, column
 from gitops.replay.kernel.walk import Counted, Reason, Walk
 
-_MOST_BYTES: Final = 2**23
-_MOST_ROWS: Final = 2**14
+MOST_BYTES: Final = 2**23
+MOST_ROWS: Final = 2**14
+"""What is walked over at once: what a walk remembers grows with it, and the caches are small."""
 
 
 def walk_in_parts(payloads: pyarrow.Array, walk: Callable[[Column], Walk]) -> Walk:
@@ -23,15 +24,18 @@ def walk_in_parts(payloads: pyarrow.Array, walk: Callable[[Column], Walk]) -> Wa
     walks: list[Walk] = []
     first = 0
     while first < len(rows.starts) or not walks:
-        limit = bounds[first : first + 1].sum() + _MOST_BYTES
+        limit = bounds[first : first + 1].sum() + MOST_BYTES
         most = int(numpy.searchsorted(bounds, limit, side="right")) - 1
-        last = min(len(rows.starts), first + _MOST_ROWS, max(first + 1, most))
+        last = min(len(rows.starts), first + MOST_ROWS, max(first + 1, most))
         walks.append(walk(Column(rows.data, rows.starts[first:last], rows.ends[first:last])))
         first = last
-    return walks[0] if len(walks) == 1 else _joined(walks)
+    return joined(walks)
 
 
-def _joined(walks: list[Walk]) -> Walk:
+def joined(walks: list[Walk]) -> Walk:
+    """The walks over the parts of a column, in order, as the one over all of it."""
+    if len(walks) == 1:
+        return walks[0]
     numbers: dict[Reason, int] = {}
     verdicts = []
     counts: Counter[Counted] = Counter()

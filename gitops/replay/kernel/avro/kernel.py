@@ -17,11 +17,8 @@ from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import Plan
 from gitops.replay.kernel.avro.tallies import Positions
-from gitops.replay.kernel.walk import Counted, Reason, Walk
-
-_MOST_BYTES: Final = 2**23
-_MOST_ROWS: Final = 2**14
-"""What is walked over at once: what a walk remembers grows with it, and the caches are small."""
+from gitops.replay.kernel.parts import MOST_BYTES, MOST_ROWS, joined
+from gitops.replay.kernel.walk import Counted, Walk
 
 FEW: Final = 6
 """Rows below which one at a time is faster."""
@@ -36,8 +33,7 @@ class AvroKernel:
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Read a column without nulls, of any binary type."""
-        parts = [self._part(data, bounds) for data, bounds in _parts(payloads)]
-        return parts[0] if len(parts) == 1 else _joined(parts)
+        return joined([self._part(data, bounds) for data, bounds in _parts(payloads)])
 
     def _part(self, data: pyarrow.Buffer, bounds: Positions) -> Walk:
         batch = Batch(data, bounds)
@@ -84,20 +80,10 @@ def _parts(payloads: pyarrow.Array) -> Iterator[tuple[pyarrow.Buffer, Positions]
     bounds = numpy.frombuffer(offsets, numpy.int64)[large.offset : large.offset + count + 1]
     first = 0
     while first < count or not first:
-        most = int(numpy.searchsorted(bounds, bounds[first] + _MOST_BYTES, side="right")) - 1
-        last = min(count, first + _MOST_ROWS, max(first + 1, most))
+        most = int(numpy.searchsorted(bounds, bounds[first] + MOST_BYTES, side="right")) - 1
+        last = min(count, first + MOST_ROWS, max(first + 1, most))
         base, end = int(bounds[first]), int(bounds[last])
         yield data.slice(base, end - base), bounds[first : last + 1] - base
         first = last
         if not count:
             return
-
-
-def _joined(parts: list[Walk]) -> Walk:
-    codes: dict[Reason, int] = {}
-    verdicts, counts = [], Counter[Counted]()
-    for part in parts:
-        known = [codes.setdefault(reason, len(codes) + 1) for reason in part.reasons]
-        verdicts.append(numpy.array([0, *known], numpy.int32)[part.verdicts])
-        counts.update(part.counts)
-    return Walk(verdicts=numpy.concatenate(verdicts), reasons=tuple(codes), counts=counts)

@@ -21,8 +21,8 @@ def test_pieces_make_a_whole(monkeypatch: pytest.MonkeyPatch, most: tuple[int, i
     kernel = kernel_for(INFO, INFO)
     column = pyarrow.array([b"", *PAYLOADS], pyarrow.binary()).slice(1)
     whole = kernel.walk(column)
-    monkeypatch.setattr(parts, "_MOST_BYTES", most[0])
-    monkeypatch.setattr(parts, "_MOST_ROWS", most[1])
+    monkeypatch.setattr(parts, "MOST_BYTES", most[0])
+    monkeypatch.setattr(parts, "MOST_ROWS", most[1])
     walk = kernel.walk(column)
     assert walk.verdicts.tolist() == whole.verdicts.tolist() == [0, 1, 2, 3, 0, 1, 0]
     assert (walk.reasons, walk.counts) == (whole.reasons, whole.counts)

@@ -118,9 +118,9 @@ def test_a_large_column_is_walked_over_in_parts(monkeypatch: pytest.MonkeyPatch)
     rows = [GOOD, OLD, GOOD[:-1], GOOD + b"\0", b"", GOOD * 50] * 60
     whole = kernel_of(LINES, READER).walk(pyarrow.array(rows, pyarrow.binary()))
 
-    monkeypatch.setattr(kernel, "_MOST_ROWS", 50)
+    monkeypatch.setattr(kernel, "MOST_ROWS", 50)
     by_number = kernel_of(LINES, READER).walk(pyarrow.array(rows, pyarrow.binary()))
-    monkeypatch.setattr(kernel, "_MOST_BYTES", 300)
+    monkeypatch.setattr(kernel, "MOST_BYTES", 300)
     by_size = kernel_of(LINES, READER).walk(pyarrow.array(rows, pyarrow.binary()))
 
     assert by_columns(by_number) == by_columns(by_size) == by_columns(whole)
