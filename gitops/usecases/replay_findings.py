@@ -40,7 +40,10 @@ def findings_of(replays: Iterable[TopicReplay], ran: Ran) -> tuple[Finding, ...]
         tallies.setdefault(key.topic, {})[key] = tally
     found = [each for one in replays for each in _of_topic(one, tallies.get(str(one.topic), {}))]
     found += [_unread(one) for one in ran.unread]
-    if not ran.complete:
+    if ran.complete:
+        heard_of = {*tallies, *(str(one.topic) for one in ran.unread)}
+        found += [_empty(one) for one in replays if str(one.topic) not in heard_of]
+    else:
         found.append(_interrupted(replays))
     return tuple(found)
 
@@ -122,6 +125,17 @@ def _not_replayed(asked: _Asked) -> Finding:
     verb = "was" if asked.failed == 1 else "were"
     what = f"{_messages(asked.failed)} {verb} not replayed: {_reasons(asked.failures)}"
     return _finding("REPLAY-R003", asked, what, "")
+
+
+def _empty(replay: TopicReplay) -> Finding:
+    """Of a topic all of whose samples could be read, and hold nothing."""
+    return finding(
+        "REPLAY-R003",
+        f"no sample of {replay.topic} holds a message, so that nothing of it was replayed",
+        location=replay.samples[0].location if replay.samples else None,
+        subject=str(replay.topic),
+        hint="take new samples, or take the empty ones out of the manifest",
+    )
 
 
 def _unread(one: UnreadSample) -> Finding:

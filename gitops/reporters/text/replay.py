@@ -88,13 +88,14 @@ def _topic(topic: TopicResult) -> Iterator[RenderableType]:
 
 def _findings(topic: TopicResult, excerpt: Excerpt) -> Iterator[RenderableType]:
     """What the tables do not say; of what they do say, which rules count it."""
-    said = {one.rule for one in topic.findings if one.rule in _SAID_BY_ROWS}
+    by_rows = _SAID_BY_ROWS if topic.rows else ()
+    said = {one.rule for one in topic.findings if one.rule in by_rows}
     if said:
         rules = Text(f"{', '.join(sorted(said))}: see `pulsar-gitops explain`", style="dim")
         yield Text("")
         yield Padding(rules, (0, 0, 0, _INDENT), expand=False)
     for one in topic.findings:
-        if one.rule not in _SAID_BY_ROWS:
+        if one.rule not in by_rows:
             yield Text("")
             yield Padding(finding_block(one, excerpt), (0, 0, 0, _INDENT), expand=False)
 

@@ -72,6 +72,15 @@ def test_the_template_can_be_read(applied: Path, command: CommandLine) -> None:
     assert "engine local · versions from registry · 4 topics, 800 messages" in said.out
 
 
+def test_empty_samples_are_no_good_sign(applied: Path, command: CommandLine) -> None:
+    (applied / "samples/shop/orders/order-cancelled.jsonl").write_text("", "utf-8")
+    said = command("replay", CANCELLED, "--repo", applied, *LOCAL)
+    assert said.code == 0
+    assert said.out.startswith("⚠ Nothing was replayed: no message was read\n")
+    words = " ".join(said.out.split())
+    assert f"no sample of {CANCELLED} holds a message, so that nothing of it was replayed" in words
+
+
 def test_what_the_messages_hold_decides(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL)

@@ -75,6 +75,13 @@ def test_messages_that_nobody_was_asked_about() -> None:
     assert found.message.startswith("1 message was not replayed: the message has no payload")
 
 
+def test_samples_without_a_message_show_nothing() -> None:
+    (found,) = said({})
+    assert (found.rule, found.severity) == ("REPLAY-R003", Severity.WARNING)
+    assert found.message.startswith(f"no sample of {CREATED} holds a message")
+    assert found.location == REPLAY.samples[0].location
+
+
 def test_a_sample_that_is_not_there() -> None:
     unread = UnreadSample(
         topic=CREATED, sample=REPLAY.samples[1], why="nothing is there", missing=True
