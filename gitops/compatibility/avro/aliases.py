@@ -168,7 +168,7 @@ class _Rewriter:
         kind = self.schema(old.type, f"{at}/type")
         if old.has_default:
             self._check_default(name, kind, old, at)
-        return Field(name, kind, old.default, old.order, (), old.doc, old.props)
+        return Field(name, kind, old.default, old.doc, old.order, (), old.props)
 
     def _check_default(self, name: str, kind: Schema, old: Field, at: str) -> None:
         """Java writes the type down to say that a default is none of it, which can fail first."""

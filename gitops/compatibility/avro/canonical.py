@@ -71,7 +71,7 @@ def _field_parts(field: Field, seen: set[str]) -> Hashable:
     return (field.name, _node(field.type, seen), value, field.order, _props(field.props))
 
 
-def _props(props: Mapping[str, Json]) -> Hashable:
+def _props(props: Mapping[str, Json] | None) -> Hashable:
     return frozenset((name, json_key(value)) for name, value in props.items()) if props else None
 
 

@@ -27,10 +27,10 @@ def read(node: dict[str, Json], name: str, kind: Schema, at: str, *, validate: b
         name,
         kind,
         default,
+        text(node, "doc"),
         order,
         aliases(node, at) if "aliases" in node else (),
-        text(node, "doc") if "doc" in node else None,
-        props(node, _RESERVED),
+        props(node, _RESERVED) or None,
     )
 
 

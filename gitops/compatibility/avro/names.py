@@ -155,11 +155,13 @@ class Names:
         None if it means something only where it stands, because it names a type from outside.
         """
         has_aliases = refers_back = False
-        for one in self.met[met:]:
-            if one.number < known:
-                return None
-            has_aliases |= one.has_aliases
-            refers_back |= one.refers_back
+        found = self.met[met:]
+        if found.count(_DEFINED) < len(found):  # most only define
+            for one in found:
+                if one.number < known:
+                    return None
+                has_aliases |= one.has_aliases
+                refers_back |= one.refers_back
         return Contents(dict(islice(self.known.items(), known, None)), has_aliases, refers_back)
 
     def _note(self, found: Named, number: int) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from gitops.compatibility.avro.cut_reading import CutReader
 from gitops.compatibility.avro.depth import make_room
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem
 from gitops.compatibility.avro.json_text import JsonTextError, check_end, read_value
-from gitops.compatibility.avro.pieces import KNOWN_FIELDS, KNOWN_TYPES, cut_type
+from gitops.compatibility.avro.pieces import KNOWN_FIELDS, KNOWN_TYPES, RecordText, cut_type
 from gitops.compatibility.avro.reading import Reader
 from gitops.compatibility.avro.recent import Recent
 from gitops.compatibility.avro.schema import Record, Schema, Union
@@ -84,10 +85,10 @@ def _read(text: str, *, strict: bool) -> _Parsed:
 
 def _quick(text: str) -> _Parsed | None:
     """What `_whole` answers, or None: any error is left to it, which sees what comes first."""
-    reader = Reader(strict=False)
+    reader = CutReader()
     try:
         node = cut_type(text.encode())
-        if node is None or "fields" not in node:  # only a record's fields are looked at for depth
+        if not isinstance(node, RecordText | dict):  # a record's fields are looked at for depth
             return None
         return _noted(reader.schema(node, ""), reader)
     except (AvroParseError, JsonTextError, UnicodeError, RecursionError):

@@ -31,8 +31,8 @@ KNOWN_FIELDS: Final[Recent[bytes, Field]] = Recent(2**24)
 KNOWN_TYPES: Final[Recent[bytes, Schema]] = Recent(2**20)
 """Types that neither define nor name others, and so mean the same everywhere, by their texts."""
 
-_LEVELS_ABOVE: Final = 2
-"""A field stands in a list in an object."""
+_SHORT: Final = MAX_DEPTH - 2
+"""No text of so many characters is too deep for a field, which stands in a list in an object."""
 
 _UNSEEN: Final = MAX_DEPTH
 """What is said twice is cut once, and the rest is never read. It is too short to hold a number, a
@@ -42,36 +42,44 @@ _LONGEST_SPACE: Final = 500
 """A longer namespace would be copied for each field."""
 
 
-class _Record(Struct, forbid_unknown_fields=True, tag_field="type", tag="record"):
+class RecordText(Struct, forbid_unknown_fields=True, gc=False, tag_field="type", tag="record"):
+    """A record of no more than these members; its fields are still text."""
+
     name: str
     fields: list[Raw]
-    namespace: str | UnsetType = UNSET
-    doc: str | UnsetType = UNSET
+    namespace: str | None = None
+    doc: str | None = None
 
 
-class _Enum(Struct, forbid_unknown_fields=True, tag_field="type", tag="enum"):
+class EnumText(Struct, forbid_unknown_fields=True, gc=False, tag_field="type", tag="enum"):
+    """An enum of no more than these members."""
+
     name: str
     symbols: list[str]
-    namespace: str | UnsetType = UNSET
-    doc: str | UnsetType = UNSET
-    default: str | UnsetType = UNSET
+    default: str | None = None
+    namespace: str | None = None
+    doc: str | None = None
 
 
-class _Array(Struct, forbid_unknown_fields=True, tag_field="type", tag="array"):
+class ArrayText(Struct, forbid_unknown_fields=True, gc=False, tag_field="type", tag="array"):
+    """An array without properties; its items' type is still text."""
+
     items: Raw
 
 
-class _Map(Struct, forbid_unknown_fields=True, tag_field="type", tag="map"):
+class MapText(Struct, forbid_unknown_fields=True, gc=False, tag_field="type", tag="map"):
+    """A map without properties; its values' type is still text."""
+
     values: Raw
 
 
-class FieldText(Struct, forbid_unknown_fields=True):
+class FieldText(Struct, forbid_unknown_fields=True, gc=False):
     """A field of no more than these members; `type` and `default` are still text."""
 
     name: str
     type: Raw
     default: Raw | UnsetType = UNSET
-    doc: str | UnsetType = UNSET
+    doc: str | None = None
 
     @property
     def value(self) -> Json:
@@ -80,40 +88,33 @@ class FieldText(Struct, forbid_unknown_fields=True):
         return None if text == b"null" else read_piece(text)
 
 
-_TYPE: Final = msgspec.json.Decoder(_Record | _Enum | _Array | _Map)
+TypeText = RecordText | EnumText | ArrayText | MapText
+
+_TYPE: Final[msgspec.json.Decoder[TypeText]] = msgspec.json.Decoder(TypeText)
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
 _FIELD: Final = msgspec.json.Decoder(FieldText)
 _PIECES: Final = msgspec.json.Decoder(list[Raw])
 _NO_JSON: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
-def cut_type(text: bytes) -> dict[str, Json] | None:
+def cut_type(text: bytes) -> TypeText | dict[str, Json] | None:
     """The members of a type, of which fields, items and values are Raw.
 
-    None where the text is anything else.
+    A record that has others than most is a dict of them; None where the text is anything else.
     """
     try:
         found = _TYPE.decode(text)
     except _NO_JSON:
         return _cut_record(text)
-    node = _members(found)
-    if len(text) > _UNSEEN and len(text) - _seen(node) > _UNSEEN and not _is_all_there(text):
+    if len(text) > _UNSEEN and len(text) - _seen(found) > _UNSEEN and not _is_all_there(text):
         return None
-    return node
+    return found
 
 
-def _members(found: _Record | _Enum | _Array | _Map) -> dict[str, Json]:
-    node: dict[str, Json] = {"type": found.__struct_config__.tag}
-    for name in found.__struct_fields__:
-        value = getattr(found, name)
-        if value is not UNSET:
-            node[name] = value
-    return node
-
-
-def _seen(node: dict[str, Json]) -> int:
+def _seen(found: TypeText) -> int:
     """How many characters of the text the members account for, at least."""
-    return sum([sum(map(len, v)) if isinstance(v, list) else len(v) for v in node.values()])
+    members = [getattr(found, name) or "" for name in found.__struct_fields__]
+    return sum([sum(map(len, v)) if isinstance(v, list) else len(v) for v in members])
 
 
 def _is_all_there(text: bytes) -> bool:
@@ -148,18 +149,23 @@ def cut_field(piece: bytes) -> FieldText | None:
 
     Raises JsonTextError where it may be nested deeper than Jackson allows.
     """
-    most = MAX_DEPTH - _LEVELS_ABOVE
-    if len(piece) > most and _brackets(piece) > most and not is_shallow(piece.decode(), most):
+    if len(piece) > _SHORT:
+        return _cut_long_field(piece)
+    try:
+        return _FIELD.decode(piece)
+    except _NO_JSON:
+        return None
+
+
+def _cut_long_field(piece: bytes) -> FieldText | None:
+    if _brackets(piece) > _SHORT and not is_shallow(piece.decode(), _SHORT):
         raise JsonTextError("it may be nested too deep", 0)
     try:
         found = _FIELD.decode(piece)
     except _NO_JSON:
         return None
-    if len(piece) <= _UNSEEN:
-        return found
-    seen = len(found.name) + len(found.type) + (0 if found.default is UNSET else len(found.default))
-    if found.doc is not UNSET:
-        seen += len(found.doc)
+    seen = len(found.name) + len(found.type) + len(found.doc or "")
+    seen += 0 if found.default is UNSET else len(found.default)
     return None if len(piece) - seen > _UNSEEN else found
 
 

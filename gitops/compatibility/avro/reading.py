@@ -6,8 +6,6 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Final, TypeVar
 
-from msgspec import UNSET, Raw
-
 from gitops.compatibility.avro import fields
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem, JavaError
 from gitops.compatibility.avro.json_text import Json
@@ -18,14 +16,6 @@ from gitops.compatibility.avro.names import (
     check_name,
     full_name,
     problem,
-)
-from gitops.compatibility.avro.pieces import (
-    KNOWN_FIELDS,
-    KNOWN_TYPES,
-    around,
-    cut_field,
-    cut_type,
-    read_piece,
 )
 from gitops.compatibility.avro.schema import (
     MISSING,
@@ -61,8 +51,6 @@ class Reader:
     """One reading of one definition.
 
     A strict one refuses invalid defaults. The other takes them and says so in `defaults_valid`.
-    Fields that are still text (see `pieces`) are taken over if they are known; problems of theirs
-    have no pointers.
     """
 
     def __init__(self, *, strict: bool) -> None:
@@ -78,8 +66,6 @@ class Reader:
             return self._object(node, at)
         if isinstance(node, list):
             return self._union(node, at)
-        if isinstance(node, Raw):
-            return self._type(bytes(node))
         raise problem("no-schema", "expected a type: a name, an object or a list", at)
 
     def _reference(self, name: str, at: str) -> Schema:
@@ -111,10 +97,16 @@ class Reader:
         name = node.get("name")
         if not isinstance(name, str):
             raise problem("no-name", f"this {node['type']} has no name", at)
-        given = node.get("namespace")
-        space = given if isinstance(given, str) else self.names.space
+        return self.enter(name, fields.text(node, "namespace"), at)
+
+    def enter(self, name: str, given: str | None, at: str) -> str:
+        """The full name of a type of this name; its namespace encloses what is read next."""
+        space = self.names.space if given is None else given
         full = full_name(name, space, at, "name")
-        self.names.space = space or None if "." not in name else full.rpartition(".")[0] or None
+        if "." in name:
+            self.names.space = full.rpartition(".")[0] or None
+        elif given is not None:
+            self.names.space = given or None
         return full
 
     def _aliases(self, node: dict[str, Json], at: str) -> tuple[str, ...]:
@@ -136,68 +128,22 @@ class Reader:
         members = node.get("fields")
         if not isinstance(members, list):
             raise problem("no-fields", f"record {record.name} has no list of fields", at)
-        space = self.names.space
-        read = self._fields(members, at)
-        if not record.set_fields(read):
-            _refuse_twice(read, record.name, at)
-        self.names.space = space
+        self.complete(record, members, at)
         record.aliases = self._aliases(node, at)
         return record
 
-    def _fields(self, members: list[Json], at: str) -> tuple[Field, ...]:
-        if not (members and isinstance(members[0], Raw)):
-            return _each(self._read_field, members, f"{at}/fields")
-        ending = around(self.names.space)
-        pieces = list(map(bytes, members))
-        keys = [piece + ending for piece in pieces] if ending else pieces
-        known, take = KNOWN_FIELDS.get_each(keys), self.names.add_all
-        return tuple(
-            [
-                field
-                if field is not None and (field.contents is None or take(field.contents))
-                else self._new_field(piece, key)
-                for field, piece, key in zip(known, pieces, keys, strict=True)
-            ]
-        )
+    def complete(self, record: Record, members: list[Json], at: str) -> None:
+        """Read the fields of a record that is known by its name already."""
+        read = self.read_fields(members, at)
+        if not record.set_fields(read):
+            _refuse_twice(read, record.name, at)
 
-    def _new_field(self, piece: bytes, key: bytes) -> Field:
-        """A field that is still text, and that was not met before."""
-        names = self.names
-        before = len(names.known), len(names.met)
-        field = self._read_piece(piece)
-        if self.defaults_valid:
-            if len(names.met) > before[1]:
-                field.contents = names.contents(*before)
-                if field.contents is None:
-                    return field
-            field.shared = True
-            KNOWN_FIELDS.put(key, field)
-        return field
+    def read_fields(self, members: list[Json], at: str) -> tuple[Field, ...]:
+        """The fields of a record."""
+        return _each(self.read_field, members, f"{at}/fields")
 
-    def _read_piece(self, piece: bytes) -> Field:
-        said = cut_field(piece)
-        if said is None:
-            return self._read_field(read_piece(piece), "")
-        kind = self._type(bytes(said.type))
-        name, doc = check_name(said.name, ""), None if said.doc is UNSET else said.doc
-        if said.default is UNSET:
-            return Field(name, kind, MISSING, "ASCENDING", (), doc, NO_PROPS)
-        default = fields.default_of(said.value, kind, "")
-        return self._checked(Field(name, kind, default, "ASCENDING", (), doc, NO_PROPS))
-
-    def _type(self, piece: bytes) -> Schema:
-        """A type that is still text, and that may have been met before."""
-        known = KNOWN_TYPES.get(piece)
-        if known is not None:
-            return known
-        met = len(self.names.met)
-        node = cut_type(piece) if piece.startswith(b"{") else None
-        kind = self.schema(read_piece(piece) if node is None else node, "")
-        if len(self.names.met) == met:
-            KNOWN_TYPES.put(piece, kind)
-        return kind
-
-    def _read_field(self, node: Json, at: str) -> Field:
+    def read_field(self, node: Json, at: str) -> Field:
+        """A record's field."""
         member = node if isinstance(node, dict) else {}
         name = member.get("name")
         if not isinstance(name, str):
@@ -208,9 +154,9 @@ class Reader:
         field = fields.read(member, name, kind, at, validate=self.strict)
         if field.aliases:
             self.names.met.append(Met(has_aliases=True))
-        return self._checked(field)
+        return self.checked(field)
 
-    def _checked(self, field: Field) -> Field:
+    def checked(self, field: Field) -> Field:
         """The field, and note whether its default is valid."""
         # Behind an invalid default others are not looked at: they could have no end.
         if field.default is not MISSING and self.defaults_valid:
@@ -223,20 +169,19 @@ class Reader:
         given = node.get("symbols")
         if not isinstance(given, list):
             raise problem("no-symbols", f"enum {name} has no list of symbols", at)
+        enum = self.new_enum(name, given, fields.text(node, "default"), at)
+        enum.doc, enum.props = fields.text(node, "doc"), fields.props(node, _RESERVED_ENUM)
+        enum.aliases = self._aliases(node, at)
+        return enum
+
+    def new_enum(self, name: str, given: list[Json], default: str | None, at: str) -> Enum:
+        """An enum of that full name, known from now on."""
         symbols = _symbols(given, f"{at}/symbols")
-        default = fields.text(node, "default")
         if default is not None and default not in symbols:
             message = f"the default '{default}' of enum {name} is not one of its symbols"
             raise problem("enum-default", message, f"{at}/default")
-        enum = Enum(
-            name=name,
-            symbols=symbols,
-            default=default,
-            doc=fields.text(node, "doc"),
-            props=fields.props(node, _RESERVED_ENUM),
-        )
+        enum = Enum(name, symbols, default)
         self.names.add(enum, at)
-        enum.aliases = self._aliases(node, at)
         return enum
 
     def fixed(self, node: dict[str, Json], at: str) -> Schema:

@@ -20,7 +20,7 @@ PRIMITIVES: Final = frozenset(
 )
 
 
-class Missing:
+class Missing(Struct, eq=False, frozen=True, gc=False):
     """The type of MISSING: a field without a default, which `null` is not."""
 
     def __repr__(self) -> str:
@@ -109,16 +109,17 @@ class Field(Struct, eq=False):
 
     A `shared` one means the same wherever it stands, and its default is valid: definitions that
     say it word by word have this one node. `contents` are None where it defines no type and
-    neither it nor its type has aliases. `key` is for `canonical`.
+    neither it nor its type has aliases. `key` is for `canonical`. `props` are None where there
+    are none: Python's garbage collector need not look at a field of a primitive type then.
     """
 
     name: str
     type: Schema
     default: Json | Missing = MISSING
+    doc: str | None = None
     order: str = "ASCENDING"
     aliases: tuple[str, ...] = ()
-    doc: str | None = None
-    props: Mapping[str, Json] = field(default_factory=dict)
+    props: Mapping[str, Json] | None = None
     shared: bool = False
     contents: Contents | None = None
     key: Hashable = None

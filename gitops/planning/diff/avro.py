@@ -100,7 +100,7 @@ class _Diff:
         if _default_key(old) != _default_key(new):
             yield _changed(path, f"default{_or_none(old)}", f"default{_or_none(new)}", "")
         yield from _value(path, "order", old.order, new.order)
-        yield from _props(old.props, new.props, path)
+        yield from _props(old.props or {}, new.props or {}, path)
         if old.name == new.name:
             yield from _ignored(path, "aliases", old.aliases, new.aliases)
         yield from _ignored(path, "doc", old.doc, new.doc)
