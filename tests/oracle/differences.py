@@ -42,7 +42,7 @@ class Difference:
         return json.dumps({**ordered, **self.case, "broker": broker}, ensure_ascii=True)
 
 
-_LEVELS = 800
+_LEVELS = 400
 
 
 def is_case(verdict: Verdict) -> bool:
@@ -53,10 +53,12 @@ def is_case(verdict: Verdict) -> bool:
 def _is_up_to_the_stack(case: Case, verdict: Verdict) -> bool:
     """Whether a JVM's stack and compiler decide: Jackson binds some 900 levels, or overflows.
 
-    A definition that recurses overflows always, and is a case; it is short.
+    Before its code is compiled it overflows at some 600. A definition that recurses overflows
+    always, and is a case; it is short.
     """
-    text = case["candidate"].get("schema") or ""
-    return verdict["error_class"] == "StackOverflowError" and text.count("{") > _LEVELS
+    texts = [each.get("schema") or "" for each in (*case["existing"], case["candidate"])]
+    deepest = max(text.count("{") for text in texts)
+    return verdict["error_class"] == "StackOverflowError" and deepest > _LEVELS
 
 
 def difference(case: Case, verdict: Verdict, decide: Decider = our_answer) -> Difference | None:
