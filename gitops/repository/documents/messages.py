@@ -10,7 +10,7 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from gitops.model.schema import AUTO_TYPES
+from gitops.model.schema import AUTO_TYPES, DEFINED_TYPES, SchemaType
 from gitops.repository.documents.keys import known_keys
 from gitops.repository.documents.problems import OWN_ERROR
 from gitops.repository.positions import Path, child, dotted
@@ -131,6 +131,8 @@ def _expected(what: str) -> _Say:
 
 _CLIENTS_ONLY: Final = "only clients use it, no registry stores it"
 _AUTO: Final = frozenset(each.value for each in AUTO_TYPES)
+_PLAIN_TYPES: Final = {one.value for one in set(SchemaType) - AUTO_TYPES - DEFINED_TYPES}
+_VERSION: Final = re.compile(r"v?([0-9]{1,9})")
 _GLUED: Final = re.compile(r"[A-Za-z]\w*:\S.*")
 _WHOLE_NUMBER: Final = "a whole number"
 _TRUTH: Final = {
@@ -168,8 +170,17 @@ def _unknown_value(error: _Error) -> DocumentProblem:
 
 
 def _unknown_value_hint(value: str, choices: Sequence[str]) -> str:
+    if "AUTO_CONSUME" in choices and (form := _client_form(value)):
+        return f"did you mean {form}?"
     only_clients = value in _AUTO and not _AUTO & set(choices)
     return _CLIENTS_ONLY if only_clients else did_you_mean_or_list(value, choices)
+
+
+def _client_form(value: str) -> str:
+    """What a client's schema may be meant to be, where a word stands that is none."""
+    if found := _VERSION.fullmatch(value):
+        return f"{{version: {found[1]}}}"
+    return f"{{type: {value}}}" if value in _PLAIN_TYPES else ""
 
 
 def _unknown_kind(error: _Error) -> DocumentProblem:

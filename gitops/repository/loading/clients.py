@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from gitops.model.clients import Client, ClientSchema, Consumes, Produces, VersionPin
+from gitops.model.clients import (
+    Client,
+    ClientSchema,
+    Consumes,
+    Produces,
+    SchemalessClient,
+    VersionPin,
+)
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaType
@@ -24,6 +31,13 @@ from gitops.repository.positions import Path
 from gitops.repository.sources import Sources
 
 _SCHEMA_KEYS = ("type", "definition", "message", "encoding", "key", "value")
+_OTHER_SIDE = {
+    ("consumes", "AUTO_PRODUCE"): ("AUTO_PRODUCE is for producers", "AUTO_CONSUME"),
+    ("produces", "AUTO_CONSUME"): ("AUTO_CONSUME is for consumers", "AUTO_PRODUCE"),
+}
+"""A word on the side of a client where it says nothing, and the one that is meant."""
+_BYTES = frozenset({SchemaType.NONE, SchemaType.BYTES})
+"""Clients send no schema for these."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,7 +129,7 @@ class _Reader:
 
     def _schema(self, given: OneSchema, topic: TopicName, path: Path) -> ClientSchema | None:
         if isinstance(given, str):
-            return given
+            return self._word(given, path)
         if given.version is not None:
             return self._pin(given, path)
         if all(getattr(given, key) is None for key in _SCHEMA_KEYS):
@@ -129,7 +143,13 @@ class _Reader:
         self.files.update(place.files)
         self.loaded.files.update(place.files)
         self.manifest.findings.extend(place.content)
-        return built
+        return "NONE" if built and built.type in _BYTES else built
+
+    def _word(self, word: SchemalessClient, path: Path) -> SchemalessClient | None:
+        message, instead = _OTHER_SIDE.get((str(path[0]), word), ("", ""))
+        if message:
+            self.manifest.add("REPO-R011", message, path, hint=f"did you mean {instead}?")
+        return None if message else word
 
     def _pin(self, given: ClientSchemaDocument, path: Path) -> VersionPin | None:
         extra = [key for key in _SCHEMA_KEYS if getattr(given, key) is not None]
