@@ -92,6 +92,7 @@ def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
     findings += told.too_early(found.before, services)
     rollout = replace(
         rollout,
+        broken=(*rollout.broken, *makes.lost),
         sides={one.name: _sides(one) for one in services},
         refused=tuple(refused),
         migrations=tuple(_migrations(rolling, rollout, refused, services)),

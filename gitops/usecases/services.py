@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from gitops.model.clients import Client, ClientSchema, Consumes, Produces, VersionPin
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.admission import histories, readable
@@ -17,10 +18,14 @@ from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema
 
 @dataclass(slots=True)
 class Services:
-    """Makes services of clients; what is wrong with them is collected in `findings`."""
+    """Makes services of clients; what is wrong with them is collected in `findings`.
+
+    `lost` are those of whom nobody knows what they work with, and why.
+    """
 
     topics: Mapping[TopicName, TopicWorld]
     findings: list[Finding] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
     _known: dict[TopicName, dict[int, SchemaInfo]] = field(default_factory=dict)
 
     def of(self, base: Iterable[Client], head: Iterable[Client]) -> tuple[Service, ...]:
@@ -44,12 +49,14 @@ class Services:
         if client is None:
             return ()
         sides = ((Role.CONSUMER, client.consumes), (Role.PRODUCER, client.produces))
-        return tuple(
+        found = (
             Use(topic=one.topic, role=role, schemas=tuple(self._schemas(client, one, told=told)))
             for role, uses in sides
             for one in uses
             if one.topic in self.topics
         )
+        # Of who is pinned to nothing, nobody knows what it works with; only that it is there.
+        return tuple(use for use in found if use.schemas or self.topics[use.topic].deleted)
 
     def _schemas(
         self, client: Client, use: Consumes | Produces, *, told: bool
@@ -75,13 +82,14 @@ class Services:
     def _tell(
         self, client: Client, use: Consumes | Produces, version: int, *, exists: bool
     ) -> None:
-        latest = max(self._versions(use.topic), default=None)
         if not exists:
-            there = "no version" if latest is None else f"v{latest} as its latest"
+            there = self._there(use.topic, version)
+            said = f"{client.name} is pinned to v{version} of {use.topic}, which {there}"
+            self.lost.append(said)
             self.findings.append(
                 finding(
                     "CLIENT-R001",
-                    f"{client.name} is pinned to v{version} of {use.topic}, which has {there}",
+                    said,
                     location=use.location,
                     subject=client.name,
                     hint="pin it to a version that exists, or name the definition that it has",
@@ -89,7 +97,7 @@ class Services:
             )
             return
         # What the change registers is new to everybody, and in the rollout.
-        held = max((number for number, _ in self.topics[use.topic].history.entries), default=0)
+        held = self._latest(use.topic, version)
         if version < held:
             self.findings.append(
                 finding(
@@ -99,6 +107,24 @@ class Services:
                     subject=client.name,
                 )
             )
+
+    def _there(self, topic: TopicName, version: int) -> str:
+        """What a topic has instead of a version."""
+        latest = max(self._versions(topic), default=None)
+        if version < self.topics[topic].history.next_version:
+            there = "; it has none" if latest is None else f"; its latest is v{latest}"
+            return f"has it no more{there}"
+        return "has no version" if latest is None else f"has v{latest} as its latest"
+
+    def _latest(self, topic: TopicName, version: int) -> int:
+        """The latest version that the registry holds; where nothing is checked, of its kind."""
+        world = self.topics[topic]
+        held = [number for number, _ in world.history.entries]
+        known = self._versions(topic)
+        if world.strategy is SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE:
+            kind = kind_of(known[version])
+            held = [number for number in held if number in known and kind_of(known[number]) == kind]
+        return max(held, default=0)
 
     def _moved(self, use: Use) -> Use:
         """With the topic's new schema in the place of the one of its kind."""

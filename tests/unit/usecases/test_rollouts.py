@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from gitops.model.findings import Severity
+from gitops.model.names import TopicName
 from gitops.model.rollout import Delete, Drain, Ordered, Register, Upgrade
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.registry.embedded.registry import EmbeddedRegistry
 from tests.support.git_repos import GitRepository
 from tests.unit.usecases.test_check import FOLDER, SETTINGS, manifest, report
 
@@ -112,6 +115,48 @@ def test_a_pin_to_nothing(repo: GitRepository) -> None:
 
     repo.write({"clients/billing.yaml": _client("billing", "consumes", "{version: 0}")})
     assert _findings(repo) == []
+
+
+def test_who_is_pinned_to_nothing_is_no_step_and_is_told(repo: GitRepository) -> None:
+    repo.write({"clients/late.yaml": _client("late", "consumes", "{version: 7}")})
+
+    assert _steps(repo) == []
+    (one,) = report(repo).registries
+    assert one.rollout.broken == (f"late is pinned to v7 of {_TOPIC}, which has v0 as its latest",)
+
+
+def test_a_version_that_was_deleted(repo: GitRepository) -> None:
+    """The deletion takes a number, so that the next schema is v2 (Pulsar 4.0.7)."""
+    topic = TopicName.parse(_TOPIC)
+    info = SchemaInfo(type=SchemaType.AVRO, schema=_FILES[f"{FOLDER}/created.avsc"])
+    registry = EmbeddedRegistry("local", repo.root / "x.db")
+    registry.create_namespace(topic.namespace)
+    registry.register_schema(topic, info)
+    registry.delete_schema(topic)
+    registry.register_schema(topic, info)
+    registry.close()
+    repo.write({"clients/late.yaml": _client("late", "consumes", "{version: 0}")})
+
+    assert _of_rule(repo, "CLIENT-R001")[-1][0] == (
+        f"late is pinned to v0 of {_TOPIC}, which has it no more; its latest is v2"
+    )
+
+
+def test_each_kind_of_event_has_its_own_latest_version(repo: GitRepository) -> None:
+    """CLIENT-R006: who uses both kinds is not behind."""
+    loose = _FILES[f"{FOLDER}/namespace.yaml"].replace("BACKWARD", "ALWAYS_COMPATIBLE")
+    repo.commit({f"{FOLDER}/namespace.yaml": loose})
+    other = _avro(c="int").replace("Created", "Other")
+    repo.commit({f"{FOLDER}/created.avsc": other})
+    several = _client("billing", "consumes", "[{version: 0}, {version: 1}]")
+    repo.write({"clients/billing.yaml": several})
+    assert _of_rule(repo, "CLIENT-R006") == []
+
+    repo.commit({f"{FOLDER}/created.avsc": _avro(a="long", b="string")})
+    repo.write({"clients/billing.yaml": f"# again\n{several}"})
+    assert [said for said, _ in _of_rule(repo, "CLIENT-R006")] == [
+        f"{name} works with v0 of {_TOPIC}; the latest is v2" for name in ("billing", "checkout")
+    ]
 
 
 def test_a_client_may_be_pinned_to_what_the_change_registers(repo: GitRepository) -> None:
