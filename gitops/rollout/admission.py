@@ -9,6 +9,7 @@ from gitops.compatibility.consumers import check_consumer
 from gitops.compatibility.decision import StoredHistory
 from gitops.compatibility.payload import PayloadError, as_kept, to_info, to_stored
 from gitops.compatibility.registration import CANDIDATE, NOT_REGISTERED, find_registered
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.world import Role, TopicWorld, Use
 
@@ -47,8 +48,14 @@ def _consumer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[s
         if isinstance(schema, SchemaInfo):
             decision = check_consumer(history, schema, topic.strategy)
             if not decision.accepted:
-                why = decision.reason.replace(CANDIDATE, "its schema")
-                yield f"the broker refuses it as a consumer: {why}"
+                yield f"the broker refuses it as a consumer: {_why(decision.reason, topic)}"
+
+
+def _why(reason: str, topic: TopicWorld) -> str:
+    """A decision's reason in words about a consumer."""
+    if topic.strategy is SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
+        return f"{topic.strategy.value} lets none in that has a schema"
+    return reason.replace(f"the {CANDIDATE}", CANDIDATE).replace(CANDIDATE, "its schema")
 
 
 def _producer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[str]:

@@ -8,7 +8,7 @@ the search for an order is a sort, whatever the number of services.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -106,9 +106,8 @@ class _Topic:
         for side in (*consumers, *producers):
             self._admission(side)
         for consumer in consumers:
-            for producer in producers:
-                self._pair(consumer, producer)
-            self._retained(consumer, producers)
+            failing = [one for one in producers if self._pair(consumer, one)]
+            self._retained(consumer, producers, failing)
         if self.topic.deleted:
             self._deletion((*consumers, *producers))
 
@@ -143,11 +142,12 @@ class _Topic:
             if why is None:
                 continue
             self.found.must_go.add(side.name)
+            said = f"with v{register.version} of {self.topic.topic}"
             if side.service.changes:
-                reason = f"with v{register.version} the old {side.name} cannot reconnect: {why}"
+                reason = f"{said} the old {side.name} cannot reconnect: {why}"
                 self._order(side.upgrade, register, reason)
             else:
-                reason = f"with v{register.version} {side.name} cannot reconnect: {why}"
+                reason = f"{said} {side.name} cannot reconnect: {why}"
                 self._block(reason, register)
             return
 
@@ -159,24 +159,24 @@ class _Topic:
         late = [number for number, why in enumerate(refusals) if why]
         if late:
             register, why = self.registers[late[-1]], refusals[late[-1]]
-            reason = f"before v{register.version} the new {side.name} cannot connect: {why}"
+            said = f"before v{register.version} of {self.topic.topic}"
+            reason = f"{said} the new {side.name} cannot connect: {why}"
             self._order(register, side.upgrade, reason)
 
-    def _pair(self, consumer: _Side, producer: _Side) -> None:
-        """The four states of a consumer and a producer of the topic."""
+    def _pair(self, consumer: _Side, producer: _Side) -> bool:
+        """The four states of a consumer and a producer of the topic; true where the last fails."""
         if consumer.name == producer.name:
-            self._own(consumer, producer)
-            return
+            return self._own(consumer, producer)
         if why := _why(consumer.before, producer.before):
             self.found.broken.append(self._said(consumer, producer, why))
-            return
+            return False
         if why := _why(consumer.after, producer.after):
             self._block(
                 self._said(consumer, producer, why, "at the end "),
                 consumer.upgrade,
                 producer.upgrade,
             )
-            return
+            return True
         if producer.service.changes and (why := _why(consumer.before, producer.after)):
             self.found.must_go.add(consumer.name)
             reason = self._said(consumer, producer, why, "the old ", "the new ")
@@ -185,42 +185,55 @@ class _Topic:
             self.found.must_go.add(producer.name)
             reason = self._said(consumer, producer, why, "the new ", "the old ")
             self._first(producer, consumer, reason)
+        return False
 
     def _first(self, first: _Side, then: _Side, reason: str) -> None:
         if first.service.changes:
             self._order(first.upgrade, then.upgrade, reason)
 
-    def _own(self, consumer: _Side, producer: _Side) -> None:
+    def _own(self, consumer: _Side, producer: _Side) -> bool:
         """A service that reads what it writes changes both at once."""
         if not _why(consumer.before, producer.before) and (
             why := _why(consumer.after, producer.after)
         ):
             self._block(self._said(consumer, producer, why), consumer.upgrade)
+            return True
+        return False
 
-    def _retained(self, consumer: _Side, producers: list[_Side]) -> None:
-        """What an old consumer could read and a new one cannot has to be gone first."""
+    def _retained(
+        self, consumer: _Side, producers: list[_Side], failing: Collection[_Side]
+    ) -> None:
+        """What an old consumer could read and a new one cannot has to be gone first.
+
+        Where a producer goes on with it, there is nothing to wait for; for those of `failing` that
+        has been said.
+        """
         if not consumer.service.changes or not consumer.after:
             return
         for version, written in self.retained:
             why = _why_any(consumer.after, written)
             if why is None or _why_any(consumer.before, written):
                 continue
+            if any(_always_writes(one, written) for one in failing):
+                continue
             drain = Drain(self.topic.topic, version)
-            reason = f"the new {consumer.name} cannot read retained messages of v{version}: {why}"
+            what = f"retained messages of v{version} of {self.topic.topic}"
+            reason = f"the new {consumer.name} cannot read {what}: {why}"
             self._order(drain, consumer.upgrade, reason)
             for producer in producers:
                 self._stops_writing(producer, written, drain)
 
     def _stops_writing(self, producer: _Side, written: SchemaInfo, drain: Drain) -> None:
         """What is drained must not be written when it is drained."""
-        reason = f"{producer.name} still writes v{drain.version}"
-        writes = [any(written in use.schemas for use in uses) for uses in producer.states]
+        what = f"v{drain.version} of {drain.topic}"
+        reason = f"{producer.name} still writes {what}"
+        writes = _writes(producer, written)
         if all(writes):
             self._block(reason, drain)
         elif writes[0]:
             self._order(producer.upgrade, drain, reason)
         elif writes[1]:
-            self._order(drain, producer.upgrade, f"then {producer.name} writes it again")
+            self._order(drain, producer.upgrade, f"then {producer.name} writes {what} again")
 
     def _deletion(self, sides: Iterable[_Side]) -> None:
         delete = Delete(self.topic.topic)
@@ -246,6 +259,15 @@ class _Topic:
     ) -> str:
         what = f"{writer}{producer.name} writes to {self.topic.topic}"
         return f"{reader}{consumer.name} cannot read what {what}: {why}"
+
+
+def _writes(producer: _Side, written: SchemaInfo) -> list[bool]:
+    """Whether it writes this schema, before and after its upgrade."""
+    return [any(written in use.schemas for use in uses) for uses in producer.states]
+
+
+def _always_writes(producer: _Side, written: SchemaInfo) -> bool:
+    return all(_writes(producer, written))
 
 
 def _why(consumers: Iterable[Use], producers: Iterable[Use]) -> str | None:

@@ -188,6 +188,26 @@ def test_a_client_that_the_broker_would_not_let_in(repo: GitRepository) -> None:
     assert _findings(repo) == []
 
 
+def test_who_never_reads_what_is_written_is_told_so_once(repo: GitRepository) -> None:
+    """There is nothing to wait for where the producer goes on."""
+    repo.write({"clients/late.yaml": _client("late", "consumes", "{type: INT64}")})
+
+    assert _findings(repo) == [("CLIENT-R002", "late"), ("CLIENT-R004", "late")]
+    ((refused, _),) = _of_rule(repo, "CLIENT-R002")
+    assert refused.endswith("refuses it as a consumer: v0 is AVRO and its schema INT64")
+
+
+def test_a_reason_names_its_topic(repo: GitRepository) -> None:
+    repo.write({f"{FOLDER}/created.avsc": _avro(a="long", b="string")})
+
+    _, register, checkout = _steps(repo)
+    (old,) = register.waits_for
+    assert old.reason.startswith(f"with v1 of {_TOPIC} the old billing cannot reconnect: ")
+    assert f"before v1 of {_TOPIC} the new checkout cannot connect: its schema is not " in str(
+        checkout.waits_for
+    )
+
+
 def test_the_second_side_before_the_first(repo: GitRepository) -> None:
     """CLIENT-R003."""
     change = {
