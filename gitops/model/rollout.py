@@ -128,7 +128,8 @@ class Rollout:
     """The steps in order, or the blocks that leave none.
 
     `broken` does not work before the first step. `may_stay` never have to upgrade. `sides` say of
-    each service what it is, as `consumer of shop/orders/order-created`. `refused` are topics whose
+    each service what it is, as `consumer of shop/orders/order-created`, `left` which topics it
+    consumes no more after its upgrade. `refused` are topics whose
     new schema is not registered at all. `migrations` are the ways out of blocks and refusals.
     `strategies` are those of topics that would get a next version, and that no client declares to
     use: of their clients the strategy is all that is known.
@@ -139,6 +140,7 @@ class Rollout:
     broken: tuple[str, ...] = ()
     may_stay: frozenset[str] = frozenset()
     sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    left: Mapping[str, tuple[TopicName, ...]] = field(default_factory=dict)
     refused: tuple[TopicName, ...] = ()
     migrations: tuple[Migration, ...] = ()
     strategies: Mapping[TopicName, SchemaCompatibilityStrategy] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gitops.model.names import TopicName
 from gitops.model.policy import UpgradeFirst, upgrade_first
 from gitops.model.rollout import (
     Delete,
@@ -26,7 +27,7 @@ class Line:
     """One step: its number from 1, what to do, a remark, and why it waits for others.
 
     `advice` helps with a step: what the strategy alone says of clients that nobody declares, or
-    where to see how long a wait is.
+    where to see how long a wait is, or what is left.
     """
 
     number: int
@@ -34,6 +35,12 @@ class Line:
     note: str = ""
     reasons: tuple[str, ...] = ()
     advice: str = ""
+
+    def since(self, most: int) -> tuple[str, ...]:
+        """The first reasons, and how many there are beyond: one for each client, often."""
+        beyond = len(self.reasons) - most
+        more = (f"and {beyond:,} more of the kind",) if beyond > 0 else ()
+        return (*(f"since {each}" for each in self.reasons[:most]), *more)
 
 
 _ADVICE: Final = {
@@ -67,18 +74,36 @@ def lines(rollout: Rollout) -> Iterator[Line]:
 def advice(one: Ordered, rollout: Rollout) -> str:
     """What the strategy says at a registration whose clients nobody declares; where to see a wait.
 
+    And what to look at before a schema goes, or a consumer leaves its topic.
+
     No file knows of retention or backlogs.
     """
-    step = one.step
-    if isinstance(step, Drain):
-        return (
-            f"that is the retention (pulsar-admin namespaces get-retention {step.topic.namespace}) "
-            f"and every backlog (pulsar-admin topics stats {step.topic})"
-        )
-    if not isinstance(step, Register) or step.topic not in rollout.strategies:
-        return ""
-    strategy = rollout.strategies[step.topic]
-    return f"{strategy.value}: {_ADVICE[upgrade_first(strategy)]}"
+    match one.step:
+        case Register():
+            return _of_strategy(one.step.topic, rollout)
+        case Drain():
+            return f"that is {_messages_of(one.step.topic)}"
+        case Delete():
+            return (
+                "messages that are left would lose their schema: look first at "
+                f"{_messages_of(one.step.topic)}; then `pulsar-gitops plan --prune`"
+            )
+        case Upgrade():
+            topics = rollout.left.get(one.step.service, ())
+            stats = ", ".join(f"pulsar-admin topics stats {topic}" for topic in topics)
+            return f"first see that it has read what is left there: {stats}" if topics else ""
+
+
+def _messages_of(topic: TopicName) -> str:
+    return (
+        f"the retention (pulsar-admin namespaces get-retention {topic.namespace}) "
+        f"and every backlog (pulsar-admin topics stats {topic})"
+    )
+
+
+def _of_strategy(topic: TopicName, rollout: Rollout) -> str:
+    strategy = rollout.strategies.get(topic)
+    return f"{strategy.value}: {_ADVICE[upgrade_first(strategy)]}" if strategy else ""
 
 
 def refusals(rollout: Rollout) -> Iterator[str]:

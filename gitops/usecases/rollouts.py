@@ -22,7 +22,7 @@ from gitops.planning.make import Question, is_validation_enforced, strategy_of
 from gitops.rollout.constraints import constraints
 from gitops.rollout.migration import migration, next_name
 from gitops.rollout.order import order
-from gitops.rollout.world import Service, TopicWorld, World
+from gitops.rollout.world import Role, Service, TopicWorld, World
 from gitops.usecases.services import Services
 
 _TWO_STEPS: Final = (
@@ -94,6 +94,7 @@ def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
         rollout,
         broken=(*rollout.broken, *makes.lost),
         sides={one.name: _sides(one) for one in services},
+        left={one.name: left for one in services if (left := _left(one))},
         refused=tuple(refused),
         migrations=tuple(_migrations(rolling, rollout, refused, services)),
         strategies=_strategies(topics, refused, services),
@@ -150,12 +151,28 @@ def _strategies(
 
 
 def _sides(service: Service) -> tuple[str, ...]:
-    """What it is on the topics where it changes."""
+    """What it is on the topics where it changes; and what it is no longer."""
     uses = [
         *(use for use in service.before if use not in service.after),
         *(use for use in service.after if use not in service.before),
     ]
-    return tuple(dict.fromkeys(f"{use.role.value} of {use.topic}" for use in uses))
+    stays = {(use.role, use.topic) for use in service.after}
+    return tuple(
+        dict.fromkeys(
+            f"{'' if (use.role, use.topic) in stays else 'no longer '}{use.role.value} of "
+            f"{use.topic}"
+            for use in uses
+        )
+    )
+
+
+def _left(service: Service) -> tuple[TopicName, ...]:
+    """The topics that it consumes no more."""
+    before, after = (
+        {use.topic for use in uses if use.role is Role.CONSUMER}
+        for uses in (service.before, service.after)
+    )
+    return tuple(sorted(before - after))
 
 
 def _topics(rolling: Rolling) -> Iterator[tuple[TopicName, TopicWorld]]:

@@ -179,6 +179,6 @@ def _migration(way: Migration, reference: str) -> Iterator[str]:
 
 def _step(line: Line) -> str:
     note = f" · {line.note}" if line.note else ""
-    since = f"<br>\n      since {message(line.reasons[0])}" if line.reasons else ""
-    since += f"<br>\n      {message(line.advice)}" if line.advice else ""
-    return f"- [ ] {line.number}. {prose(line.text)}{note}{since}\n"
+    below = [*line.since(1), *([line.advice] if line.advice else [])]
+    lines_below = "".join(f"<br>\n      {message(each)}" for each in below)
+    return f"- [ ] {line.number}. {prose(line.text)}{note}{lines_below}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -12,6 +13,9 @@ from gitops.model.check import CheckReport
 from gitops.model.rollout import Migration, Rollout
 from gitops.reporters.rollout import has_order, lines, migrate_command, migration_lines, refusals
 from gitops.reporters.text.plain import safe
+
+_MAX_REASONS: Final = 3
+"""Of a step; JSON has all of them."""
 
 
 def rollouts_report(report: CheckReport) -> RenderableType:
@@ -42,8 +46,7 @@ def _steps(rollout: Rollout, reference: str) -> list[RenderableType]:
     for line in lines(rollout):
         note = (f"   {line.note}" if line.note else "", "dim")
         said = Text.assemble(f"{line.number}  {safe(line.text)}", note)
-        below = [f"since {reason}" for reason in line.reasons]
-        below += [line.advice] if line.advice else []
+        below = [*line.since(_MAX_REASONS), *([line.advice] if line.advice else [])]
         found.append(Padding(said, (0, 0, 0, 2)))
         found += [Padding(Text(safe(each), style="dim"), (0, 0, 0, 5)) for each in below]
     for one in rollout.migrations:

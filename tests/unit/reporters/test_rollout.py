@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan
@@ -64,17 +66,38 @@ def test_each_step_is_a_sentence() -> None:
         "upgrade billing (consumer of a/b/c)",
         "delete the schema of a/b/c",
     ]
-    register, drain, upgrade, _ = lines(_ORDERED)
+    register, drain, upgrade, delete = lines(_ORDERED)
     assert register.advice.startswith("FORWARD: producers upgrade first; then wait")
     assert "pulsar-admin namespaces get-retention a/b" in drain.advice
     assert "pulsar-admin topics stats a/b/c" in drain.advice
     assert (upgrade.note, upgrade.reasons) == ("can stay behind", ("it cannot read v0",))
+    assert upgrade.advice == ""
+    assert delete.advice.startswith("messages that are left would lose their schema")
+    assert delete.advice.endswith("stats a/b/c); then `pulsar-gitops plan --prune`")
+
+
+def test_who_leaves_a_topic_is_told_to_look_first() -> None:
+    _, _, upgrade, _ = lines(replace(_ORDERED, left={"billing": (_TOPIC,)}))
+    assert upgrade.advice == (
+        "first see that it has read what is left there: pulsar-admin topics stats a/b/c"
+    )
 
 
 def test_a_terminal_has_all_of_it() -> None:
     shown = plain(rollouts_report(_report(_ORDERED)))
     assert "  3  upgrade billing (consumer of a/b/c)   can stay behind\n" in shown
     assert "     since it cannot read v0\n" in shown
+
+
+def test_of_many_reasons_the_first_are_shown_and_the_others_counted() -> None:
+    waits = tuple(replace(_WAIT, reason=f"s{number} cannot read v0") for number in range(1200))
+    many = Rollout(steps=(Ordered(step=_UPGRADE, wave=0, waits_for=waits),))
+    shown = plain(rollouts_report(_report(many)))
+    assert "since s2 cannot read v0\n     and 1,197 more of the kind\n" in shown
+    assert "s3 " not in shown
+    (item,) = rollout_items(_report(many))
+    assert "since s0 cannot read v0<br>\n      and 1,199 more of the kind\n" in item
+    assert len(rollout_document(many)["steps"][0]["reasons"]) == len(waits)
 
 
 def test_what_blocks_comes_with_the_way_and_its_command() -> None:
@@ -111,7 +134,7 @@ def test_json_has_the_same() -> None:
         "upgrade",
         "delete",
     ]
-    assert [bool(step["advice"]) for step in document["steps"]] == [True, True, False, False]
+    assert [bool(step["advice"]) for step in document["steps"]] == [True, True, False, True]
     (way,) = rollout_document(_BLOCKED)["migrations"]
     assert [step["kind"] for step in way["steps"]] == [
         "create",

@@ -256,6 +256,22 @@ def test_a_topic_that_goes_while_it_is_used(repo: GitRepository) -> None:
     assert _said(_steps(repo)) == ["billing", "checkout", "Delete"]
 
 
+def test_who_moves_to_another_topic_is_no_longer_on_the_old_one(repo: GitRepository) -> None:
+    moved = {
+        f"clients/{name}.yaml": _client(name, side, "{version: 0}", "shop/orders/placed")
+        for name, side in (("billing", "consumes"), ("checkout", "produces"))
+    }
+    files = {"created.yaml": None, "placed.yaml": _FILES[f"{FOLDER}/created.yaml"]}
+    repo.write({**moved, **{f"{FOLDER}/{name}": text for name, text in files.items()}})
+
+    (one,) = report(repo).registries
+    assert one.rollout.sides == {
+        "billing": (f"no longer consumer of {_TOPIC}", "consumer of shop/orders/placed"),
+        "checkout": (f"no longer producer of {_TOPIC}", "producer of shop/orders/placed"),
+    }
+    assert one.rollout.left == {"billing": (TopicName.parse(_TOPIC),)}
+
+
 def test_a_client_that_is_behind(repo: GitRepository) -> None:
     """CLIENT-R006."""
     repo.write({f"{FOLDER}/created.avsc": _avro(a="long", b="string")})
