@@ -106,7 +106,7 @@ class _Reach:
         for path in (CONFIG, *self._folders.get("waivers", ())):
             self._add(path, ())
         for folder in folders:
-            self._add_manifests(folder)
+            self._add_namespace(folder)
 
     def run(self) -> None:
         """Follow everything to its end, searching once for all words of a round."""
@@ -128,10 +128,25 @@ class _Reach:
             self.leads.setdefault(path, set()).update(leads)
             self._waiting.append(path)
 
-    def _add_manifests(self, folder: str) -> None:
+    def _add_namespace(self, folder: str) -> None:
+        """A namespace whose policies change: its topics, and who uses one of them."""
         for path in self._folders.get(folder, ()):
             if path.endswith(".yaml"):
                 self._add(path, ())
+        namespace = folder.removeprefix("namespaces/")
+        for path in self._folders.get("clients", ()):
+            if path.endswith(".yaml") and self._uses(path, namespace):
+                self._add(path, ())
+
+    def _uses(self, path: str, namespace: str) -> bool:
+        try:
+            data = self._trees[1].read(path)
+        except UnreadableFileError:
+            return False
+        if namespace.encode() not in data and b"\\" not in data:
+            return False
+        topics = (topic for each in self._mentions(path) for topic in each.topics)
+        return any(_manifest_of(topic).startswith(f"namespaces/{namespace}/") for topic in topics)
 
     def _follow(self, path: str) -> None:
         if path in self._recorded:
@@ -156,7 +171,7 @@ class _Reach:
         folder, name = posixpath.split(path)
         self._add(f"{folder}/{NAMESPACE_FILE}", ())
         if name == NAMESPACE_FILE and leads:
-            self._add_manifests(folder)
+            self._add_namespace(folder)
         elif leads:
             topics = {_local(topic) for each in self._mentions(path) for topic in each.topics}
             topics.add(name.removesuffix(".yaml"))

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from gitops.compatibility.decision import StoredHistory
 from gitops.model.names import TopicName
 from gitops.model.rollout import (
     Block,
@@ -120,16 +121,18 @@ class _Topic:
 
     def _refusals(self, uses: Iterable[Use]) -> list[str | None]:
         """Why the client is refused, after 0, 1, … registrations."""
-        return [
-            next((why for use in uses if (why := why_refused(use, self.topic, history))), None)
-            for history in self.histories
-        ]
+        return [self._refusal(uses, self.topic, history) for history in self.histories]
+
+    def _refusal(
+        self, uses: Iterable[Use], topic: TopicWorld, history: StoredHistory
+    ) -> str | None:
+        return next((why for use in uses if (why := why_refused(use, topic, history))), None)
 
     def _admission(self, side: _Side) -> None:
         """Old clients reconnect until they upgrade, new ones from then on."""
         before, after = self._refusals(side.before), self._refusals(side.after)
-        if before[0]:
-            self.found.broken.append(f"{side.name} on {self.topic.topic}: {before[0]}")
+        if now := self._refusal(side.before, self.topic.before, self.histories[0]):
+            self.found.broken.append(f"{side.name} on {self.topic.topic}: {now}")
             return
         self._leave(side, before)
         if after[-1]:

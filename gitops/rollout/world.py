@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from gitops.compatibility.decision import StoredHistory
@@ -51,9 +51,18 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The policies of a topic by which clients are let in."""
+
+    strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.FULL
+    is_schema_validation_enforced: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicWorld:
     """A topic's live versions, what is registered after them in this order, and its policies.
 
+    `earlier` are the policies that hold until the change is applied, where they are others.
     `deleted`: the topic's schema goes away once nobody uses it.
     """
 
@@ -62,7 +71,19 @@ class TopicWorld:
     new: tuple[SchemaInfo, ...] = ()
     strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.FULL
     is_schema_validation_enforced: bool = False
+    earlier: Rules | None = None
     deleted: bool = False
+
+    @property
+    def before(self) -> TopicWorld:
+        """The topic as its clients find it now."""
+        if self.earlier is None:
+            return self
+        return replace(
+            self,
+            strategy=self.earlier.strategy,
+            is_schema_validation_enforced=self.earlier.is_schema_validation_enforced,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

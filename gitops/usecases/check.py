@@ -183,6 +183,7 @@ class _Checked:
                 head=loaded.head,
                 question=after,
                 plan=plan,
+                before=before,
                 paths=loaded.change.head_tree.paths(),
             )
         )

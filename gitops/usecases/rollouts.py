@@ -22,7 +22,7 @@ from gitops.planning.make import Question, is_validation_enforced, strategy_of
 from gitops.rollout.constraints import constraints
 from gitops.rollout.migration import migration, next_name
 from gitops.rollout.order import order
-from gitops.rollout.world import Role, Service, TopicWorld, World
+from gitops.rollout.world import Role, Rules, Service, TopicWorld, World
 from gitops.usecases.services import Services
 
 _TWO_STEPS: Final = (
@@ -34,15 +34,17 @@ _TWO_STEPS: Final = (
 class Rolling:
     """Both versions of the files, and what `plan` of the change was made from.
 
-    Clients are pinned to versions of the default registry. A topic
-    whose manifest goes is one whose schema may be deleted, once nobody uses it. `paths` are all
-    files of the head, also those that the change does not touch.
+    Clients are pinned to versions of the default registry. `before` is the question of the base,
+    whose policies hold until the change is applied. A topic whose manifest goes is one whose schema
+    may be deleted, once nobody uses it. `paths` are all files of the head, also those that the
+    change does not touch.
     """
 
     base: Repository
     head: Repository
     question: Question
     plan: Plan
+    before: Question
     paths: Collection[str] = ()
 
 
@@ -56,7 +58,14 @@ def from_registry(
     """
     clients = tuple(_running(one, question.observed) for one in repository.clients)
     base = replace(repository, clients=clients)
-    return Rolling(base=base, head=repository, question=question, plan=plan, paths=paths)
+    return Rolling(
+        base=base,
+        head=repository,
+        question=question,
+        plan=plan,
+        before=replace(question, desired=RegistryState()),
+        paths=paths,
+    )
 
 
 def _running(client: Client, observed: RegistryState) -> Client:
@@ -192,9 +201,17 @@ def _topics(rolling: Rolling) -> Iterator[tuple[TopicName, TopicWorld]]:
                 new=(new[topic].info,) if topic in new else (),
                 strategy=strategy_of(question, topic),
                 is_schema_validation_enforced=is_validation_enforced(question, topic),
+                earlier=_rules(rolling.before, topic),
                 deleted=topic in deleted,
             ),
         )
+
+
+def _rules(question: Question, topic: TopicName) -> Rules:
+    return Rules(
+        strategy=strategy_of(question, topic),
+        is_schema_validation_enforced=is_validation_enforced(question, topic),
+    )
 
 
 class _Told:

@@ -208,6 +208,38 @@ def test_a_reason_names_its_topic(repo: GitRepository) -> None:
     )
 
 
+def _policies(**keys: str) -> str:
+    head = "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
+    return head + "".join(f"{key}: {value}\n" for key, value in keys.items())
+
+
+def test_a_policy_that_locks_a_consumer_out(repo: GitRepository) -> None:
+    """ALWAYS_INCOMPATIBLE refuses every consumer with a schema (Pulsar 4.0.7)."""
+    strict = _policies(schemaCompatibilityStrategy="ALWAYS_INCOMPATIBLE")
+    repo.write({f"{FOLDER}/namespace.yaml": strict})
+
+    ((message, _),) = _of_rule(repo, "CLIENT-R002")
+    assert message == (
+        f"billing cannot connect to {_TOPIC} at the end: the broker refuses it as a consumer: "
+        "ALWAYS_INCOMPATIBLE lets none in that has a schema"
+    )
+    assert report(repo).touched.clients == ("billing", "checkout")
+
+    repo.commit()
+    repo.write({f"{FOLDER}/namespace.yaml": f"# as it was\n{strict}"})
+    assert _of_rule(repo, "CLIENT-R002") == []
+
+
+def test_a_policy_that_locks_a_producer_out(repo: GitRepository) -> None:
+    """SchemaValidationEnforced is about producers without a schema (Pulsar 4.0.7)."""
+    repo.commit({"clients/raw.yaml": _client("raw", "produces", "NONE")})
+    policies = ", namespaces: {shop/orders: {schemaValidationEnforced: true}}"
+    repo.write({"gitops.yaml": SETTINGS.format(policies)})
+
+    ((message, _),) = _of_rule(repo, "CLIENT-R002")
+    assert message.startswith(f"raw cannot connect to {_TOPIC} at the end: schemaValidationEnf")
+
+
 def test_the_second_side_before_the_first(repo: GitRepository) -> None:
     """CLIENT-R003."""
     change = {
