@@ -23,17 +23,19 @@ from gitops.reporters.json_report import to_text
 from gitops.reporters.text.rollout import rollouts_report
 from gitops.repository.folder import write_files
 from gitops.usecases.change import LoadedChange
+from gitops.usecases.change_findings import own_findings
 from gitops.usecases.desired import registry_config
 from gitops.usecases.history_choice import HistoryChoice
-from gitops.usecases.plan import ask, plan_of
+from gitops.usecases.plan import ask, blocks, plan_of
 from gitops.usecases.rollouts import from_registry, rollout_of
+from gitops.usecases.severities import graded
 
 
 def run(asked: Asked, display: Display, *, migrate: bool = False) -> int:
     """Print the steps of a change; 1 where there is no order, 4 where a registry has no answer.
 
-    With `migrate` the manifests of migrations are written, and a topic that has one is no longer
-    a reason for 1.
+    1 also where the files have errors: who is declared in them takes no part. With `migrate` the
+    manifests of migrations are written, and a topic that has one is no longer a reason for 1.
     """
     if migrate and asked.head is not None:
         raise UsageError(
@@ -45,11 +47,14 @@ def run(asked: Asked, display: Display, *, migrate: bool = False) -> int:
         _show(report, display)
         if migrate:
             _migrate(report, loaded)
+        unread = blocks(graded(own_findings(loaded), loaded.limits.rules))
+    if unread:
+        say(f"the files have errors, and what they leave open is no step; see `{report.command}`")
     for name, error in outcome.errors.items():
         tell(error, f"no answer for {name}: ")
     if outcome.errors:
         return Exit.OUTSIDE
-    return _code(report, migrate=migrate)
+    return Exit.FINDINGS if unread else _code(report, migrate=migrate)
 
 
 def run_from_registry(

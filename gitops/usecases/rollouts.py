@@ -26,7 +26,8 @@ from gitops.rollout.world import Role, Rules, Service, TopicWorld, World
 from gitops.usecases.services import Services
 
 _TWO_STEPS: Final = (
-    "change the schema in two steps, or move to a new topic: `pulsar-gitops rollout --migrate`"
+    "change the schema in two steps, or move to a new topic: `pulsar-gitops rollout --base …` "
+    "says how"
 )
 
 

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from gitops.model.check import CheckReport, History, RegistryCheck
+from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
@@ -19,7 +19,7 @@ from gitops.reporters.text.findings import Excerpt, count_line, finding_block
 from gitops.reporters.text.plain import safe
 from gitops.reporters.text.plan import plan_body, plan_summary
 from gitops.reporters.text.replay import replay_section
-from gitops.reporters.text.rollout import rollout_section
+from gitops.reporters.text.rollout import history_line, rollout_section
 
 _MOST: Final = 200
 """How many findings are shown: a change may have a finding in each of thousands of files."""
@@ -109,12 +109,6 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, reference: str) -> list[Rend
         *rollout_section(one.rollout, reference),
         *(replay_section(one.replay) if one.replay else ()),
     ]
-
-
-def history_line(history: History) -> Text:
-    """`history from snapshot of 2026-11-20`."""
-    day = f" of {history.recorded}" if history.recorded else ""
-    return Text(f"history from {history.source.value}{day}")
 
 
 def _refused_before(one: RegistryCheck, excerpt: Excerpt) -> Iterator[RenderableType]:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from gitops.model.check import CheckReport
+from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
 from gitops.model.rollout import Migration, Rollout
 from gitops.reporters.rollout import has_order, lines, migrate_command, migration_lines, refusals
 from gitops.reporters.text.plain import safe
@@ -22,7 +22,7 @@ def rollouts_report(report: CheckReport) -> RenderableType:
     """The steps on each registry; and why there are none."""
     parts: list[RenderableType] = []
     for one in report.registries:
-        parts.append(Text(safe(one.plan.registry), style="bold"))
+        parts += _heading(one)
         refused = [f"✗ {each}" for each in refusals(one.rollout)]
         now = [f"! it does not work now: {each}" for each in one.rollout.broken]
         parts += [Padding(Text(safe(each)), (0, 0, 0, 2)) for each in (*now, *refused)]
@@ -30,6 +30,23 @@ def rollouts_report(report: CheckReport) -> RenderableType:
             [] if refused else [Text("  nothing to do")]
         )
     return Group(*parts)
+
+
+def _heading(one: RegistryCheck) -> Iterator[RenderableType]:
+    """The registry; where it was not asked, what was, and what that cannot know."""
+    name = Text(safe(one.plan.registry), style="bold")
+    if one.history.source is HistorySource.REGISTRY:
+        yield name
+        return
+    yield Text.assemble(name, " · ", history_line(one.history))
+    for limit in one.history.limits:
+        yield Padding(Text(safe(limit), style="dim"), (0, 0, 0, 2))
+
+
+def history_line(history: History) -> Text:
+    """`history from snapshot of 2026-11-20`."""
+    day = f" of {history.recorded}" if history.recorded else ""
+    return Text(f"history from {history.source.value}{day}")
 
 
 def rollout_section(rollout: Rollout, reference: str) -> Iterator[RenderableType]:

@@ -59,6 +59,25 @@ def test_the_way_is_written_and_told(folder: Path, command: CommandLine) -> None
     assert "1  register v0 of shop/orders/order-created-v2\n" in again.out
 
 
+def test_files_that_cannot_be_understood_leave_steps_out(
+    folder: Path, command: CommandLine
+) -> None:
+    _edit(folder, '"quantity", "type": "int"', '"quantity", "type": "long"')
+    billing = folder / "clients/billing.yaml"
+    billing.write_text(billing.read_text("utf-8").replace("consumes:", "consume:"), "utf-8")
+    done = command("rollout", "--repo", folder, "--base", "main")
+    assert (done.code, "the files have errors" in done.err) == (1, True)
+    assert "pulsar-gitops check --base main" in done.err
+    assert command("rollout", "--repo", folder).code == 1
+
+
+def test_where_the_registry_was_not_asked_is_told(folder: Path, command: CommandLine) -> None:
+    (folder / ".gitops/registry.db").unlink()
+    _edit(folder, '"quantity", "type": "int"', '"quantity", "type": "long"')
+    done = command("rollout", "--repo", folder, "--base", "main")
+    assert done.out.startswith("local · history from git\n  The registry was not asked")
+
+
 def test_nothing_is_written_where_there_is_an_order(folder: Path, command: CommandLine) -> None:
     _edit(folder, '"quantity", "type": "int"', '"quantity", "type": "long"')
     done = command("rollout", "--repo", folder, "--base", "main", "--migrate")

@@ -110,7 +110,7 @@ def test_only_plan_takes_several_registries(
     args: tuple[str, ...], applied: Path, command: CommandLine
 ) -> None:
     done = command(*args, "--repo", applied, "--registry", "local", "--registry", "other")
-    assert_told(done, 2, "works on one registry", "only `plan` takes several")
+    assert_told(done, 2, "works on one registry", "only `plan` and `check` take several")
     kept = command("schemas", "versions", "shop/orders/order-status", "--repo", applied)
     assert "v0  STRING" in kept.out
 

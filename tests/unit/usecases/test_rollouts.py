@@ -399,7 +399,7 @@ def test_what_is_written_in_the_end_cannot_be_read(repo: GitRepository) -> None:
     assert _findings(repo) == [("CLIENT-R004", "billing")]
     ((message, hint),) = _of_rule(repo, "CLIENT-R004")
     assert message.startswith("at the end billing cannot read what checkout writes to")
-    assert "pulsar-gitops rollout --migrate" in hint
+    assert hint.endswith("or move to a new topic: `pulsar-gitops rollout --base …` says how")
 
 
 def test_the_version_of_a_client_may_not_go(repo: GitRepository) -> None:
