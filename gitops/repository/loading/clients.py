@@ -14,7 +14,7 @@ from gitops.model.clients import (
     VersionPin,
 )
 from gitops.model.findings import Finding
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaType
 from gitops.model.state import TopicState
 from gitops.repository.definitions.schema import Place, SchemaBuilder
@@ -58,12 +58,13 @@ def load_clients(
     """Every declared client; a schema without type has that of its topic in `topics`."""
     loaded = LoadedClients()
     by_name: dict[str, str] = {}
+    declared = {(topic.namespace, topic.local_name): topic for topic in topics}
     for file in files:
         manifest = read_manifest(file, ClientDocument, sources, loaded.findings)
         if manifest is None:
             continue
         if manifest.rest is not None:
-            client = _Reader(manifest, builder, topics, loaded).client(manifest.rest)
+            client = _Reader(manifest, builder, topics, declared, loaded).client(manifest.rest)
             if manifest.document is not None:
                 loaded.clients.append(client)
             if not manifest.is_lost(("name",)):
@@ -85,6 +86,7 @@ class _Reader:
     manifest: Manifest[ClientDocument]
     builder: SchemaBuilder
     topics: Mapping[TopicName, TopicState]
+    declared: Mapping[tuple[NamespaceName, str], TopicName]
     loaded: LoadedClients
     files: set[str] = field(default_factory=set)
 
@@ -100,7 +102,7 @@ class _Reader:
         )
 
     def _consumes(self, document: ConsumesDocument, index: int) -> Consumes:
-        topic = TopicName.parse(document.topic)
+        topic = self._topic(document.topic)
         path: Path = ("consumes", index)
         return Consumes(
             topic=topic,
@@ -110,13 +112,18 @@ class _Reader:
         )
 
     def _produces(self, document: ProducesDocument, index: int) -> Produces:
-        topic = TopicName.parse(document.topic)
+        topic = self._topic(document.topic)
         path: Path = ("produces", index)
         return Produces(
             topic=topic,
             schemas=self._schemas(document.schema_, topic, (*path, "schema")),
             location=self.manifest.location((*path, "topic")),
         )
+
+    def _topic(self, text: str) -> TopicName:
+        """As its manifest calls it: a schema history is shared by both domains (Pulsar 4.0.7)."""
+        topic = TopicName.parse(text)
+        return self.declared.get((topic.namespace, topic.local_name), topic)
 
     def _schemas(
         self, given: OneSchema | list[OneSchema], topic: TopicName, path: Path

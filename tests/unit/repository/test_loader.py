@@ -243,6 +243,19 @@ def test_a_client_of_bytes_has_no_schema(schema: str) -> None:
     assert loaded.clients[0].consumes[0].schemas == ("NONE",)
 
 
+def test_a_client_means_the_topic_of_its_manifest_whatever_the_domain() -> None:
+    """Both domains share one schema history (Pulsar 4.0.7)."""
+    loaded = _load_topic(
+        "topic: non-persistent://shop/orders/a\nschema: {type: STRING}\n",
+        {
+            "clients/b.yaml": f"{_HEADER}kind: Client\nname: b\nowner: me\nproduces:\n"
+            "  - {topic: shop/orders/a, schema: {version: 0}}\n"
+        },
+    )
+
+    assert loaded.clients[0].produces[0].topic in loaded.topics
+
+
 @pytest.mark.parametrize(
     ("side", "schema", "hint"),
     [
