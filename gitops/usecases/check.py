@@ -181,7 +181,7 @@ class _Checked:
             Rolling(
                 base=loaded.base,
                 head=loaded.head,
-                question=after,
+                question=self._known(after, history),
                 plan=plan,
                 before=before,
                 paths=loaded.change.head_tree.paths(),
@@ -202,6 +202,15 @@ class _Checked:
             *of_clients,
             *(replayed.findings if replayed else ()),
         ]
+
+    def _known(self, question: Question, history: History) -> Question:
+        """Without the topics of which git knows nothing, since no manifest declares them."""
+        if history.source is not HistorySource.GIT:
+            return question
+        managed = {*self._loaded.base.desired.topics, *self._loaded.head.desired.topics}
+        state = question.observed
+        topics = {name: topic for name, topic in state.topics.items() if name in managed}
+        return replace(question, observed=replace(state, topics=topics))
 
     def _replayed(self, question: Question, observed: Observed) -> ReplayReport | None:
         """What became of the samples; a failure does not take the rest of the answer along."""

@@ -19,9 +19,11 @@ from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState
 from gitops.planning.make import Question, is_validation_enforced, strategy_of
+from gitops.rollout.admission import readable
 from gitops.rollout.constraints import constraints
 from gitops.rollout.migration import migration, next_name
 from gitops.rollout.order import order
+from gitops.rollout.reading import kind_of
 from gitops.rollout.world import Role, Rules, Service, TopicWorld, World
 from gitops.usecases.services import Services
 
@@ -106,7 +108,7 @@ def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
         sides={one.name: _sides(one) for one in services},
         left={one.name: left for one in services if (left := _left(one))},
         refused=tuple(refused),
-        migrations=tuple(_migrations(rolling, rollout, refused, services)),
+        migrations=tuple(_migrations(rolling, rollout, refused, services, topics)),
         strategies=_strategies(topics, refused, services),
     )
     return rollout, tuple(findings)
@@ -126,6 +128,7 @@ def _migrations(
     rollout: Rollout,
     refused: Mapping[TopicName, SchemaInfo],
     services: tuple[Service, ...],
+    topics: Mapping[TopicName, TopicWorld],
 ) -> Iterator[Migration]:
     """A way for each topic of the base whose new schema no order leads to."""
     blocked = {topic for block in rollout.blocks for topic in block.topics}
@@ -137,6 +140,8 @@ def _migrations(
     for topic, info in sorted(wanted.items()):
         if topic not in rolling.base.desired.topics:
             continue  # the change brings it, under the name that it likes
+        if topic in topics and _has_kinds(topics[topic]):
+            continue  # a topic of one kind of event takes the place of none that has several
         folder = PurePosixPath("namespaces", str(topic.namespace))
         stems = (path.stem for path in map(PurePosixPath, rolling.paths) if path.parent == folder)
         to = next_name(topic, {*taken, *(replace(topic, local_name=stem) for stem in stems)})
@@ -144,6 +149,12 @@ def _migrations(
         strategy = strategy_of(rolling.question, topic)
         if found := migration(topic, to, services, (info, strategy)):
             yield found
+
+
+def _has_kinds(topic: TopicWorld) -> bool:
+    """Whether it holds several kinds of event, as it may where nothing is checked."""
+    kinds = {kind_of(info) for _, info in readable(topic.history)}
+    return topic.strategy is SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE and len(kinds) > 1
 
 
 def _strategies(
@@ -233,7 +244,11 @@ class _Told:
             rule, hint = "CLIENT-R004", _TWO_STEPS
         subject = names[0] if names else ""
         return finding(
-            rule, block.reason, location=self._place(subject), subject=subject, hint=hint
+            rule,
+            block.reason,
+            location=self._place(subject, block.topics),
+            subject=subject,
+            hint=hint,
         )
 
     def too_early(
@@ -245,16 +260,16 @@ class _Told:
             if not isinstance(one.then, Upgrade) or one.then.service not in declared:
                 continue
             if isinstance(one.first, Upgrade):
-                yield self._second(one.first, one.then, one.reason)
+                yield self._second(one.first, one.then, one)
             elif isinstance(one.first, Drain):
                 yield self._waiting(one.first, one.then, one.reason)
 
-    def _second(self, first: Upgrade, then: Upgrade, reason: str) -> Finding:
+    def _second(self, first: Upgrade, then: Upgrade, one: Constraint) -> Finding:
         """Another client has to be ready first."""
         return finding(
             "CLIENT-R003",
-            f"{first.service} has to upgrade before {then.service}: {reason}",
-            location=self._place(then.service),
+            f"{first.service} has to upgrade before {then.service}: {one.reason}",
+            location=self._place(then.service, [one.topic]),
             subject=then.service,
             hint=f"merge and deploy {first.service} with a schema that copes, then this",
         )
@@ -265,12 +280,16 @@ class _Told:
             "CLIENT-R008",
             f"wait until no message of v{drain.version} is left in {drain.topic} before "
             f"{then.service} upgrades: {reason}",
-            location=self._place(then.service),
+            location=self._place(then.service, [drain.topic]),
             subject=then.service,
             hint=f"see how long: pulsar-admin namespaces get-retention {drain.topic.namespace}; "
             "or let the new schema read them, too",
         )
 
-    def _place(self, name: str) -> Location | None:
+    def _place(self, name: str, topics: Collection[TopicName]) -> Location | None:
+        """Where the client names one of the topics; its name, where it no longer does."""
         client = self._clients.get(name)
-        return client.location if client else None
+        if client is None:
+            return None
+        uses: list[Consumes | Produces] = [*client.consumes, *client.produces]
+        return next((one.location for one in uses if one.topic in topics), client.location)

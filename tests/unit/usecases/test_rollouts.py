@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gitops.model.check import HistorySource
 from gitops.model.findings import Severity
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.rollout import Delete, Drain, Ordered, Register, Upgrade
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registry.embedded.registry import EmbeddedRegistry
@@ -240,6 +241,38 @@ def test_a_policy_that_locks_a_producer_out(repo: GitRepository) -> None:
     assert message.startswith(f"raw cannot connect to {_TOPIC} at the end: schemaValidationEnf")
 
 
+def test_of_a_topic_without_a_manifest_git_knows_nothing(repo: GitRepository) -> None:
+    """A registry does, and so does its snapshot: there the pin leads to nothing."""
+    repo.write({"clients/late.yaml": _client("late", "produces", "{version: 0}", "shop/x/y")})
+    (one,) = report(repo).registries
+    assert one.history.source is HistorySource.GIT
+    assert _findings(repo) == []
+
+    EmbeddedRegistry("local", repo.root / "x.db").create_namespace(NamespaceName("shop", "x"))
+    assert _findings(repo) == [("CLIENT-R001", "late")]
+
+
+def test_no_new_topic_takes_the_place_of_one_with_several_kinds(repo: GitRepository) -> None:
+    loose = _FILES[f"{FOLDER}/namespace.yaml"].replace("BACKWARD", "ALWAYS_COMPATIBLE")
+    repo.commit({f"{FOLDER}/namespace.yaml": loose})
+    changed = {
+        f"{FOLDER}/created.avsc": _avro(a="string", c="string"),
+        "clients/billing.yaml": _client("billing", "consumes", "{version: 1}"),
+    }
+    repo.write(changed)
+    (one,) = report(repo).registries
+    assert [way.topic.local_name for way in one.rollout.migrations] == ["created"]
+
+    other = _avro(c="int").replace("Created", "Other")
+    repo.commit(
+        {f"{FOLDER}/created.avsc": other, "clients/billing.yaml": _FILES["clients/billing.yaml"]}
+    )
+    repo.write({**changed, "clients/billing.yaml": _client("billing", "consumes", "{version: 2}")})
+    (one,) = report(repo).registries
+    assert one.rollout.blocks
+    assert one.rollout.migrations == ()
+
+
 def test_the_second_side_before_the_first(repo: GitRepository) -> None:
     """CLIENT-R003."""
     change = {
@@ -252,7 +285,7 @@ def test_the_second_side_before_the_first(repo: GitRepository) -> None:
     assert found.subject == "checkout"
     assert found.message.startswith("billing has to upgrade before checkout: ")
     assert found.location
-    assert found.location.file == "clients/checkout.yaml"
+    assert (found.location.file, found.location.line) == ("clients/checkout.yaml", 6)
 
     repo.write({"clients/checkout.yaml": _FILES["clients/checkout.yaml"]})
     assert _findings(repo) == []
