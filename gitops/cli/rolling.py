@@ -44,7 +44,7 @@ def run(asked: Asked, display: Display, *, migrate: bool = False) -> int:
         )
     with checked(asked, display) as (outcome, loaded):
         report = outcome.report
-        _show(report, display)
+        _show(report, display, migrated=migrate)
         if migrate:
             _migrate(report, loaded)
         unread = blocks(graded(own_findings(loaded), loaded.limits.rules))
@@ -99,11 +99,11 @@ def _code(report: CheckReport, *, migrate: bool) -> int:
     return Exit.FINDINGS if blocked else Exit.GOOD
 
 
-def _show(report: CheckReport, display: Display) -> None:
+def _show(report: CheckReport, display: Display, *, migrated: bool = False) -> None:
     if display.output_format is Format.JSON:
         print_text(to_text(rollouts_document(report)), display.output)
         return
-    shown = rollouts_report(report)
+    shown = rollouts_report(report, migrated=migrated)
     print_report(shown, output=display.output, no_color=display.no_color)
 
 

@@ -49,6 +49,9 @@ def constraints(world: World) -> Constraints:
     )
 
 
+_Key = tuple[tuple[int, ...], ...]
+
+
 @dataclass(slots=True)
 class _Found:
     steps: set[Step] = field(default_factory=set)
@@ -94,6 +97,7 @@ class _Topic:
         self.found = found
         self.histories = histories(topic)
         self.retained = list(readable(topic.history))
+        self._told: dict[tuple[_Key, _Key], str | None] = {}
         self.registers = [
             Register(topic.topic, before.next_version) for before, _ in pairwise(self.histories)
         ]
@@ -170,21 +174,21 @@ class _Topic:
         """The four states of a consumer and a producer of the topic; true where the last fails."""
         if consumer.name == producer.name:
             return self._own(consumer, producer)
-        if why := _why(consumer.before, producer.before):
+        if why := self._why(consumer.before, producer.before):
             self.found.broken.append(self._said(consumer, producer, why))
             return False
-        if why := _why(consumer.after, producer.after):
+        if why := self._why(consumer.after, producer.after):
             self._block(
                 self._said(consumer, producer, why, "at the end "),
                 consumer.upgrade,
                 producer.upgrade,
             )
             return True
-        if producer.service.changes and (why := _why(consumer.before, producer.after)):
+        if producer.service.changes and (why := self._why(consumer.before, producer.after)):
             self.found.must_go.add(consumer.name)
             reason = self._said(consumer, producer, why, "the old ", "the new ")
             self._first(consumer, producer, reason)
-        if consumer.service.changes and (why := _why(consumer.after, producer.before)):
+        if consumer.service.changes and (why := self._why(consumer.after, producer.before)):
             self.found.must_go.add(producer.name)
             reason = self._said(consumer, producer, why, "the new ", "the old ")
             self._first(producer, consumer, reason)
@@ -194,10 +198,17 @@ class _Topic:
         if first.service.changes:
             self._order(first.upgrade, then.upgrade, reason)
 
+    def _why(self, consumers: tuple[Use, ...], producers: tuple[Use, ...]) -> str | None:
+        """Why one fails; most clients of a topic have the same few schemas."""
+        key = _key(consumers), _key(producers)
+        if key not in self._told:
+            self._told[key] = _why(consumers, producers)
+        return self._told[key]
+
     def _own(self, consumer: _Side, producer: _Side) -> bool:
         """A service that reads what it writes changes both at once."""
-        if not _why(consumer.before, producer.before) and (
-            why := _why(consumer.after, producer.after)
+        if not self._why(consumer.before, producer.before) and (
+            why := self._why(consumer.after, producer.after)
         ):
             self._block(self._said(consumer, producer, why), consumer.upgrade)
             return True
@@ -271,6 +282,11 @@ def _writes(producer: _Side, written: SchemaInfo) -> list[bool]:
 
 def _always_writes(producer: _Side, written: SchemaInfo) -> bool:
     return all(_writes(producer, written))
+
+
+def _key(uses: tuple[Use, ...]) -> _Key:
+    """By identity: all that are pinned to one version have one schema, as long as a world lasts."""
+    return tuple(tuple(map(id, use.schemas)) for use in uses)
 
 
 def _why(consumers: Iterable[Use], producers: Iterable[Use]) -> str | None:

@@ -198,4 +198,4 @@ def _uses(client: Client | None) -> list[Consumes | Produces]:
 
 def _quoted(text: str) -> str:
     """As a YAML scalar within braces."""
-    return text if _PLAIN.fullmatch(text) else json.dumps(text)
+    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)

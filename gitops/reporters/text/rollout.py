@@ -18,17 +18,19 @@ _MAX_REASONS: Final = 3
 """Of a step; JSON has all of them."""
 
 
-def rollouts_report(report: CheckReport) -> RenderableType:
-    """The steps on each registry; and why there are none."""
+def rollouts_report(report: CheckReport, *, migrated: bool = False) -> RenderableType:
+    """The steps on each registry; and why there are none.
+
+    `migrated`: the manifests of migrations are written now, and nobody has to be told how.
+    """
     parts: list[RenderableType] = []
     for one in report.registries:
         parts += _heading(one)
         refused = [f"✗ {each}" for each in refusals(one.rollout)]
         now = [f"! it does not work now: {each}" for each in one.rollout.broken]
         parts += [Padding(Text(safe(each)), (0, 0, 0, 2)) for each in (*now, *refused)]
-        parts += _steps(one.rollout, report.reference) or (
-            [] if refused else [Text("  nothing to do")]
-        )
+        steps = _steps(one.rollout, "" if migrated else migrate_command(report.reference))
+        parts += steps or ([] if refused else [Text("  nothing to do")])
     return Group(*parts)
 
 
@@ -54,10 +56,11 @@ def rollout_section(rollout: Rollout, reference: str) -> Iterator[RenderableType
     if has_order(rollout):
         yield Text("")
         yield Text("rollout", style="bold")
-        yield from _steps(rollout, reference)
+        yield from _steps(rollout, migrate_command(reference))
 
 
-def _steps(rollout: Rollout, reference: str) -> list[RenderableType]:
+def _steps(rollout: Rollout, command: str) -> list[RenderableType]:
+    """With the command that writes the manifests of migrations, if one is given."""
     blocks = [Text(f"✗ no safe order: {safe(one.reason)}") for one in rollout.blocks]
     found: list[RenderableType] = [Padding(each, (0, 0, 0, 2)) for each in blocks]
     for line in lines(rollout):
@@ -67,13 +70,14 @@ def _steps(rollout: Rollout, reference: str) -> list[RenderableType]:
         found.append(Padding(said, (0, 0, 0, 2)))
         found += [Padding(Text(safe(each), style="dim"), (0, 0, 0, 5)) for each in below]
     for one in rollout.migrations:
-        found += _migration(one, migrate_command(reference))
+        found += _migration(one)
+    if rollout.migrations and command:
+        how = f"this writes what the first two steps need: {command}"
+        found.append(Padding(Text(safe(how)), (0, 0, 0, 4)))
     return found
 
 
-def _migration(migration: Migration, command: str) -> Iterator[RenderableType]:
+def _migration(migration: Migration) -> Iterator[RenderableType]:
     yield Padding(Text(safe(f"the way to a new topic, {migration.to}:")), (0, 0, 0, 2))
     for line in migration_lines(migration):
         yield Padding(Text(f"{line.number}  {safe(line.text)}"), (0, 0, 0, 4))
-    said = f"this writes what the first two steps need: {command}"
-    yield Padding(Text(safe(said)), (0, 0, 0, 4))
