@@ -27,7 +27,7 @@ from gitops.usecases.change_findings import own_findings
 from gitops.usecases.desired import registry_config
 from gitops.usecases.history_choice import HistoryChoice
 from gitops.usecases.plan import ask, blocks, plan_of
-from gitops.usecases.rollouts import from_registry, rollout_of
+from gitops.usecases.rollouts import from_registry, rollout_of, with_topics_of_clients
 from gitops.usecases.severities import graded
 
 
@@ -87,7 +87,9 @@ def _from(
     with progress_bar(no_color=display.no_color) as progress:
         question = ask(planning, progress)
         plan = plan_of(planning, question, progress)
-    rolling = from_registry(opened.repository, question, plan, opened.tree.paths())
+    repository = opened.repository
+    whole = with_topics_of_clients(question, registry, repository)
+    rolling = from_registry(repository, whole, plan, opened.tree.paths())
     rollout, _ = rollout_of(rolling)
     report = plans_report([plan])
     (one,) = report.registries

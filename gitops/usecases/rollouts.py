@@ -17,8 +17,9 @@ from gitops.model.repository import Repository
 from gitops.model.rollout import Block, Constraint, Delete, Drain, Migration, Rollout, Upgrade
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
-from gitops.model.state import RegistryState
+from gitops.model.state import RegistryState, Scope
 from gitops.planning.make import Question, is_validation_enforced, strategy_of
+from gitops.ports import Registry
 from gitops.rollout.admission import readable
 from gitops.rollout.constraints import constraints
 from gitops.rollout.migration import migration, next_name
@@ -49,6 +50,28 @@ class Rolling:
     plan: Plan
     before: Question
     paths: Collection[str] = ()
+
+
+def with_topics_of_clients(
+    question: Question, registry: Registry, repository: Repository
+) -> Question:
+    """What the registry holds of topics that clients use and no manifest declares, too.
+
+    Only the default registry is asked: of others nobody declares what clients use.
+    """
+    observed = question.observed
+    others = frozenset(use.topic for one in repository.clients for use in _uses(one))
+    others -= observed.topics.keys()
+    if not others or question.registry != repository.config.default_registry:
+        return question
+    spaces = frozenset(topic.namespace for topic in others) - observed.namespaces.keys()
+    more = registry.observe(Scope(namespaces=spaces, topics=others))
+    whole = replace(
+        observed,
+        namespaces={**observed.namespaces, **more.namespaces},
+        topics={**observed.topics, **more.topics},
+    )
+    return replace(question, observed=whole)
 
 
 def from_registry(
@@ -226,6 +249,10 @@ def _rules(question: Question, topic: TopicName) -> Rules:
     )
 
 
+def _uses(client: Client) -> list[Consumes | Produces]:
+    return [*client.consumes, *client.produces]
+
+
 class _Told:
     """Findings about clients, each where the client is declared."""
 
@@ -291,5 +318,5 @@ class _Told:
         client = self._clients.get(name)
         if client is None:
             return None
-        uses: list[Consumes | Produces] = [*client.consumes, *client.produces]
-        return next((one.location for one in uses if one.topic in topics), client.location)
+        places = (one.location for one in _uses(client) if one.topic in topics)
+        return next(places, client.location)

@@ -117,6 +117,16 @@ def test_without_a_base_the_files_are_compared_with_the_registry(
     assert "can stay behind" in done.out
 
 
+def test_topics_without_a_manifest_are_looked_at_too(folder: Path, command: CommandLine) -> None:
+    head = "apiVersion: pulsar-gitops/v1\nkind: Client\nowner: x\n"
+    use = "produces: [{topic: shop/orders/other, schema: {version: 0}}]\n"
+    (folder / "clients/late.yaml").write_text(f"{head}name: late\n{use}", "utf-8")
+    assert command("rollout", "--repo", folder).out == (
+        "local\n  ! it does not work now: late is pinned to v0 of shop/orders/other, which has no "
+        "version\n  nothing to do\n"
+    )
+
+
 def test_who_is_pinned_to_what_is_not_there_yet_comes_in_later(
     folder: Path, command: CommandLine
 ) -> None:
