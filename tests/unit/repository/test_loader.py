@@ -225,53 +225,6 @@ def test_a_client_names_versions_definitions_and_forms() -> None:
     )
 
 
-def _use(side: str, schema: str) -> Repository:
-    who = "" if side == "produces" else ", subscription: s"
-    text = f"kind: Client\nname: b\nowner: me\n{side}:\n  - {{topic: shop/orders/a{who}, "
-    return _load_topic(
-        "schema: {type: JSON, definition: '\"int\"'}\n",
-        {"clients/b.yaml": f"{_HEADER}{text}schema: {schema}}}\n"},
-    )
-
-
-@pytest.mark.parametrize("schema", ["NONE", "{type: NONE}", "{type: BYTES}"])
-def test_a_client_of_bytes_has_no_schema(schema: str) -> None:
-    """Clients never send BYTES or NONE (Pulsar 4.0.7)."""
-    loaded = _use("consumes", schema)
-
-    assert loaded.findings == ()
-    assert loaded.clients[0].consumes[0].schemas == ("NONE",)
-
-
-def test_a_client_means_the_topic_of_its_manifest_whatever_the_domain() -> None:
-    """Both domains share one schema history (Pulsar 4.0.7)."""
-    loaded = _load_topic(
-        "topic: non-persistent://shop/orders/a\nschema: {type: STRING}\n",
-        {
-            "clients/b.yaml": f"{_HEADER}kind: Client\nname: b\nowner: me\nproduces:\n"
-            "  - {topic: shop/orders/a, schema: {version: 0}}\n"
-        },
-    )
-
-    assert loaded.clients[0].produces[0].topic in loaded.topics
-
-
-@pytest.mark.parametrize(
-    ("side", "schema", "hint"),
-    [
-        ("consumes", "AUTO_PRODUCE", "did you mean AUTO_CONSUME?"),
-        ("produces", "[{version: 0}, AUTO_CONSUME]", "did you mean AUTO_PRODUCE?"),
-        ("consumes", "v3", "did you mean {version: 3}?"),
-        ("consumes", "STRING", "did you mean {type: STRING}?"),
-        ("consumes", "AVRO", "use one of AUTO_CONSUME, AUTO_PRODUCE, NONE"),
-    ],
-)
-def test_a_word_that_is_no_schema_of_that_side(side: str, schema: str, hint: str) -> None:
-    (one,) = _use(side, schema).findings
-
-    assert (one.rule, one.hint) == ("REPO-R011", hint)
-
-
 _CONFIG = """\
 apiVersion: pulsar-gitops/v1
 kind: Config
