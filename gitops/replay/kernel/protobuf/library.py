@@ -140,9 +140,16 @@ def _repeated(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
     if entry is None:
         _values(slot, list(chain.from_iterable(lists)), counts)
     else:
-        values = chain.from_iterable(one.values() for one in lists)
         if slot.inner is not None:
-            _values(slot.inner.slots[_VALUE], list(values), counts)
+            _values(slot.inner.slots[_VALUE], _entries(lists), counts)
+
+
+def _entries(maps: Sequence[Any]) -> list[Any]:
+    """The values of maps."""
+    try:
+        return list(chain.from_iterable(one.values() for one in maps))
+    except UnicodeDecodeError:  # on the way to a key that is not UTF-8, which proto2 lets in
+        raise DoubtError from None
 
 
 def _absent(slot: Slot, times: int, counts: Counts) -> None:

@@ -274,6 +274,17 @@ def test_a_number_that_a_closed_enum_does_not_name_is_dropped() -> None:
     assert walk.counts[Counted("c", What.NULLS)] == 1
 
 
+@pytest.mark.parametrize("value", ["string", "int32", "Inner"])
+def test_a_key_that_is_not_utf_8_is_read_where_the_file_does_not_ask_for_it(value: str) -> None:
+    body = f"map<string, {value}> m = 1; message Inner {{ optional int32 x = 1; }}"
+    info = order(body, syntax="proto2")
+    rows = pyarrow.array([b"\x0a\x03\x0a\x01k", b"\x0a\x03\x0a\x01\xff"], pyarrow.binary())
+    walk = kernel_for(info, info).walk(rows)
+    assert not walk.verdicts.any()
+    assert walk.counts[Counted("m{}", What.READ)] == 2
+    assert list(row_reader_for(info, info).read(rows[1].as_py())["m"]) == ["\ufffd"]
+
+
 PARSING_INFO = json.dumps(
     [
         {"number": 1, "name": "a", "type": "INT32", "label": "LABEL_OPTIONAL", "definition": None},
