@@ -131,15 +131,15 @@ class _Planner:
         top = _At("") if isinstance(writer, Record) else _read("")
         group = self._group(self._step(action, writer, reader, top))
         for each in self._groups:
-            each.keys = (*each.extra, *_keys(each.step))
+            each.keys = (*each.extra, *(_keys_in if each.inside else _keys)(each.step))
         return Plan(top=group, steps=tuple(self._steps))
 
     def skip(self, writer: Schema) -> Plan:
         group = self._group(self._step(_SKIPPED, writer, None, _At("")))
         return Plan(top=group, steps=tuple(self._steps))
 
-    def _group(self, step: Step, extra: Counts = ()) -> Group:
-        group = Group(step, extra)
+    def _group(self, step: Step, extra: Counts = (), *, inside: bool = False) -> Group:
+        group = Group(step, extra, inside=inside)
         self._groups.append(group)
         return group
 
@@ -185,7 +185,7 @@ class _Planner:
         if met is not None:
             # The way from a record to itself leads over a union, an array or a map.
             least = 1 if pair in self._open else met.least
-            again = self._group(met)
+            again = self._group(met, inside=True)
             return Again(group=again, path=at.path, counted=at.counted, least=least)
         fields = Fields(path=at.path, counted=at.counted)
         self._open[pair] = self._met[pair] = fields
@@ -211,7 +211,7 @@ class _Planner:
         )
         fields.defaults = tuple((one.name, _default(one)) for one in adjust.defaults)
         fields.order = tuple(one.name for one in adjust.reader.all_fields)
-        fields.counted += tuple(
+        fields.filled = tuple(
             Counted(at.inner(one.name), What.DEFAULTED) for one in adjust.defaults
         )
 
@@ -308,7 +308,14 @@ def _keys(step: Step) -> Counts:
         case Into():
             return _keys(step.step)
         case Fields():
-            inner = (key for _, field in step.fields for key in _keys(field))
-            return (*step.counted, *inner)
+            return (*step.counted, *_keys_in(step))
         case _:
             return step.counted
+
+
+def _keys_in(step: Step) -> Counts:
+    """The same of what a record holds, without the record itself."""
+    if not isinstance(step, Fields):
+        return ()
+    inner = (key for _, field in step.fields for key in _keys(field))
+    return (*step.filled, *inner)

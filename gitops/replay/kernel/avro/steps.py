@@ -20,12 +20,14 @@ Counts = tuple[Counted, ...]
 class Group:
     """Steps that are taken together: whoever takes the first takes all up to the next choice.
 
-    `keys` are what each passage counts, at all of its places.
+    `keys` are what each passage counts, at all of its places; `inside`: what a record holds, while
+    the record itself is counted elsewhere.
     """
 
     step: Step
     extra: Counts = ()
     keys: Counts = ()
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -153,13 +155,15 @@ class Fields:
     """A record: the writer's fields in order, then the reader's that take their default.
 
     `fields` names a field None where it is dropped; it is filled while the plan is made, since a
-    record can hold itself. `defaults` make a value anew each time; `order` are the reader's names.
+    record can hold itself. `defaults` make a value anew each time, and `filled` is what they count;
+    `order` are the reader's names.
     """
 
     path: str
     counted: Counts
     fields: tuple[tuple[str | None, Step], ...] = ()
     defaults: tuple[tuple[str, Callable[[], Any]], ...] = ()
+    filled: Counts = ()
     order: tuple[str, ...] = ()
     least: int = 0
 

@@ -86,6 +86,29 @@ def test_what_happens_to_each_value_is_counted_by_path() -> None:
     }
 
 
+@pytest.mark.parametrize("number", [1, 20])
+def test_a_record_within_itself_is_counted_where_it_stands_and_its_fields_once(number: int) -> None:
+    kids = {"name": "kids", "type": {"type": "array", "items": "Node"}}
+    node = {"type": "record", "name": "Node", "fields": [{"name": "x", "type": "int"}, kids]}
+    new = {**node, "fields": [kids, {"name": "y", "type": "int", "default": 1}]}
+    tree, gone = ({"name": name, "type": node} for name in ("tree", "gone"))
+    writer = {"type": "record", "name": "R", "fields": [tree, {**gone, "type": "Node"}]}
+    reader = {"type": "record", "name": "R", "fields": [{"name": "tree", "type": new}]}
+    payload = bytes.fromhex("02 04 02 00 02 00 00") + bytes.fromhex("02 02 02 00 00")
+
+    walk = kernel_of(writer, reader).walk(pyarrow.array([payload] * number, pyarrow.binary()))
+
+    assert walk.counts == {
+        Counted("tree", What.READ): number,
+        Counted("tree.x", What.DROPPED): 3 * number,
+        Counted("tree.y", What.DEFAULTED): 3 * number,
+        Counted("tree.kids", What.READ): 3 * number,
+        Counted("tree.kids[]", What.READ): 2 * number,
+        Counted("gone", What.DROPPED): number,
+    }
+    assert by_rows(reader_of(writer, reader), [payload] * number) == ([None] * number, walk.counts)
+
+
 def test_a_row_that_failed_counts_nothing() -> None:
     walk = kernel_of(LINES, READER).walk(pyarrow.array([GOOD[:-1]] * 30, pyarrow.binary()))
 
