@@ -89,7 +89,13 @@ def add_failed(into: Failed, other: Failed, examples: int) -> None:
     """Add the rows of the same reason."""
     into.rows += other.rows
     both = into.examples + other.examples
-    into.examples = heapq.nsmallest(examples, both, key=lambda one: natural(one[0]))
+    into.examples = heapq.nsmallest(examples, both, key=_example_order)
+
+
+def _example_order(one: tuple[str, str, str | None]) -> tuple[tuple[str, int, str], str, str]:
+    """By place; several messages may have one id."""
+    where, message, value = one
+    return natural(where), message, value or ""
 
 
 def add_counts(into: Counts, other: Counts) -> None:
@@ -109,16 +115,16 @@ def natural(where: str) -> tuple[str, int, str]:
 
 
 def lowest(chosen: list[Chosen], most: int) -> list[Chosen]:
-    """Those with the lowest hashes, sorted: so many at most, and MOST_CHOSEN_BYTES in all.
+    """Those with the lowest hashes, sorted: so many at most, and up to MOST_CHOSEN_BYTES.
 
     A message that is among them is so in each part of the data too: parts can be cut before they
-    are merged.
+    are merged. The one that reaches the limit is kept, so that none behind it takes its place.
     """
     kept = sorted(chosen)[:most]
     size = 0
-    for number, one in enumerate(kept):
+    for number, one in enumerate(kept, 1):
         size += len(one.payload)
-        if size > MOST_CHOSEN_BYTES:
+        if size >= MOST_CHOSEN_BYTES:
             return kept[:number]
     return kept
 
@@ -128,7 +134,7 @@ def in_order(gathered: Gathered) -> Gathered:
     for tally in gathered.tallies.values():
         tally.failures.sort(key=lambda one: (one.path, one.reason))
         for failed in tally.failures:
-            failed.examples.sort(key=lambda one: (natural(one[0]), one))
+            failed.examples.sort(key=_example_order)
         tally.fields = {path: _sorted(tally.fields[path]) for path in sorted(tally.fields)}
     return Gathered(
         rows=gathered.rows,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ failures = st.lists(
         path=st.just(""),
         reason=st.sampled_from(["r", "s"]),
         rows=numbers,
-        examples=st.lists(st.tuples(wheres, st.just("m"), st.none()), max_size=3),
+        examples=st.lists(st.tuples(wheres, st.sampled_from("mn"), st.sampled_from([None, "v"])), max_size=3),
     ),
     max_size=2,
     unique_by=lambda one: one.reason,
@@ -99,3 +100,12 @@ def test_few_large_payloads_are_kept() -> None:
     size = merging.MOST_CHOSEN_BYTES // 2
     found = [Chosen(number, "a", 0, bytes(size)) for number in (3, 1, 2)]
     assert [one.hash for one in lowest(found, 10)] == [1, 2]
+
+
+@given(st.lists(st.binary(max_size=30), max_size=12), st.integers(0, 12))
+def test_few_large_payloads_are_the_same_however_they_are_cut(payloads: list[bytes], cut: int) -> None:
+    found = [Chosen(number, "a", 0, payload) for number, payload in enumerate(payloads)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(merging, "MOST_CHOSEN_BYTES", 32)
+        parts = (lowest(found[:cut], 10), lowest(found[cut:], 10))
+        assert lowest([*parts[1], *parts[0]], 10) == lowest(found, 10)

@@ -1,0 +1,45 @@
+"""What Spark's workers make of rows that have no order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pyarrow
+import pytest
+
+from gitops.replay.job import Job, Owner
+from gitops.replay.merging import in_order
+from gitops.replay.runners.work import answers, merging, reading_rows
+from gitops.replay.tally import Tally
+from tests.unit.replay.messages import PAIRS, sample, topic_replay
+
+NUMBERS = random.Random(7).sample(range(2**62), 60)
+REPLAY = topic_replay(sample("lake.orders", format="table", version=0))
+JOB = Job(replays={str(REPLAY.topic): REPLAY}, kernels=PAIRS)
+
+
+def answer(*parts: Sequence[int]) -> list[Tally]:
+    """What is counted of rows of one table, which are told by numbers only."""
+    found = []
+    for numbers in parts:
+        rows = pyarrow.RecordBatch.from_pydict(
+            {
+                "payload": pyarrow.array([b"a=x"] * len(numbers), pyarrow.binary()),
+                "row": pyarrow.array(numbers, pyarrow.int64()),
+            }
+        )
+        names = {name: name for name in rows.schema.names}
+        work = reading_rows(JOB, [Owner(str(REPLAY.topic), 0)], names, "lake.orders")
+        found += list(work(iter([rows])))
+    (merged,) = answers(merging(JOB.limits)(iter(found)))
+    return list(in_order(merged).tallies.values())
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_the_lowest_rows_are_shown_however_a_table_is_cut(parts: int) -> None:
+    found = answer(*(NUMBERS[part::parts] for part in range(parts)))
+    (failed,) = found[0].failures
+    assert failed.rows == 60
+    lowest = [f"lake.orders#{number}" for number in sorted(NUMBERS)[:5]]
+    assert [where for where, _, _ in failed.examples] == lowest
