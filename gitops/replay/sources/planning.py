@@ -108,6 +108,9 @@ def _parts(wanted: Wanted, running: Running) -> list[list[Part] | str]:
     source = source_for(wanted.sample.format)
 
     def cut(whole: Part) -> list[Part] | str:
+        name = whole.file.name.encode("utf-8", "backslashreplace").decode()
+        if name != whole.file.name:
+            return f"the name of {name} is not UTF-8"
         try:
             return list(source.parts(whole))
         except (UnreadableError, OSError) as error:

@@ -83,7 +83,7 @@ class _Writing:
         if value:
             self._number(len(value))
         for name, item in value.items():
-            self._bytes(name.encode())
+            self._text(name)
             self.value(schema.values, item, f"{path}{{}}")
         self._number(0)
 
@@ -98,11 +98,15 @@ class _Writing:
             case (("float" | "double"), (int() | float())):
                 self._out += (_FLOAT if kind == "float" else _DOUBLE).pack(value)
             case "string", str():
-                self._bytes(value.encode())
+                self._text(value)
             case "bytes", bytes():
                 self._bytes(value)
             case _:
                 raise _misfit(kind, value, path)
+
+    def _text(self, text: str) -> None:
+        """A default can hold half of a character, for which Java writes a question mark."""
+        self._bytes(text.encode("utf-8", "replace"))
 
     def _bytes(self, data: bytes) -> None:
         self._number(len(data))

@@ -170,7 +170,7 @@ def _object(path: str, value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSON
         raise _misfit(path, "an object", value)
     if isinstance(value, Pairs) and value.twice is not None:
         reason = Reason(path, "a member stands twice in the object")
-        raise Unreadable(reason, f"{path or 'the object'} has '{value.twice}' twice")
+        raise Unreadable(reason, f"{path or 'the object'} has {_shown(value.twice)} twice")
     return value
 
 

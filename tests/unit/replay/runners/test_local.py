@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -223,6 +224,17 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
         "it leads outside the repository",
         "only Spark can read it: run it with --engine spark",
     ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take UTF-8 only")
+def test_a_name_that_is_no_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "samples").mkdir()
+    for name in (b"\xff.bin", b"good.bin"):
+        (tmp_path / "samples" / os.fsdecode(name)).write_bytes(b"a=1")
+    replay = topic_replay(sample("../../../samples/*.bin", format="raw", version=0))
+    ran = run(tmp_path, replay)
+    assert ran.tallies[PROPOSED].rows == 1
+    assert [one.why for one in ran.unread] == ["the name of samples/\\udcff.bin is not UTF-8"]
 
 
 def test_ctrl_c_leaves_what_was_done(tmp_path: Path) -> None:

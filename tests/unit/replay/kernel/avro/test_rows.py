@@ -157,6 +157,15 @@ def test_what_was_read_can_be_written_and_read_again() -> None:
     assert written
 
 
+def test_half_a_character_of_a_default_is_written_as_java_does() -> None:
+    names = {"type": "map", "values": "string"}
+    schema = record(field("a", names, default={"\ud800": "\udfff"}))
+
+    value = reader_of(record(), schema).read(b"")
+
+    assert AvroRowWriter(parse(json.dumps(schema))).write(value) == b"\x02\x02?\x02?\x00"
+
+
 @pytest.mark.parametrize(
     ("schema", "value", "path"),
     [

@@ -193,6 +193,13 @@ def test_as_deep_as_jackson_goes_and_no_deeper() -> None:
     assert _reasons(walk) == [None, Reason("", "nested deeper than 1000 levels")]
 
 
+def test_half_a_character_stands_in_no_message() -> None:
+    schema = parse('{"type":"record","name":"R","fields":[]}')
+    with pytest.raises(Unreadable) as found:
+        JsonKernel(pair(schema, schema)).read(rb'{"\ud800":1,"\ud800":2}')
+    assert found.value.message == r"the object has '\ud800' twice"
+
+
 def test_records_that_hold_each_other_twice_have_a_plan() -> None:
     kind: Any = "int"
     for number in range(40):
