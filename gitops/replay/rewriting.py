@@ -8,7 +8,7 @@ gets before and after is compared value by value.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow
@@ -18,6 +18,7 @@ from gitops.model.schema import SchemaInfo
 from gitops.replay.batches import Places, batch
 from gitops.replay.job import Job
 from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.verdicts import under
 from gitops.replay.kernel.walk import READ, Counted, Reason, RowReader, Unreadable, What
 from gitops.replay.readings import Messages, Readings
 from gitops.replay.showing import Showing
@@ -128,9 +129,9 @@ def _differences(before: Any, after: Any, path: str, known: frozenset[str]) -> I
     if isinstance(before, Tagged) and isinstance(after, Tagged) and before.branch == after.branch:
         before, after = before.value, after.value
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
-        inner = f"{path}{{}}"
+        inner, home = f"{path}{{}}", _home(path, before, known)
         for name, value in before.items():
-            field = f"{path}.{name}" if path else name
+            field = under(home, name)
             at = inner if inner in known and field not in known else field
             yield from _differences(value, after[name], at, known)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
@@ -138,6 +139,16 @@ def _differences(before: Any, after: Any, path: str, known: frozenset[str]) -> I
             yield from _differences(one, other, f"{path}[]", known)
     else:
         yield path
+
+
+def _home(path: str, fields: Iterable[str], known: frozenset[str]) -> str:
+    """Where the fields of a record are counted: of one within itself, where the outer one is."""
+    at = path
+    while any(under(at, name) not in known for name in fields):
+        if not at:
+            return path
+        at = at[:-2] if at[-1] in "]}" else at.rpartition(".")[0]
+    return at
 
 
 def _same(before: Any, after: Any) -> bool:  # noqa: ANN401

@@ -1,0 +1,87 @@
+"""What a reader gets before and after a message is rewritten, field by field."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+from gitops.model.replay import Direction
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.job import Job
+from gitops.replay.rewriting import rewrite
+from gitops.replay.tally import Chosen, Key
+from tests.unit.replay.messages import sample, topic_replay
+
+TOPIC = "shop/orders/created"
+
+
+def avro(*fields: object, name: str = "R") -> SchemaInfo:
+    definition = {"type": "record", "name": name, "fields": list(fields)}
+    return SchemaInfo(type=SchemaType.AVRO, schema=json.dumps(definition), properties={})
+
+
+def field(name: str, kind: object, **more: object) -> dict[str, Any]:
+    return {"name": name, "type": kind, **more}
+
+
+def changed(
+    written: SchemaInfo, proposed: SchemaInfo, reader: SchemaInfo, *payloads: bytes
+) -> dict[str, int]:
+    """By path, the values that reach a reader otherwise."""
+    replay = topic_replay(
+        sample("a"), versions={0: written}, proposed=proposed, forward={"v0": reader}
+    )
+    chosen = [Chosen(number, f"a#{number}", 0, each) for number, each in enumerate(payloads, 1)]
+    gathered = rewrite(Job(replays={TOPIC: replay}), TOPIC, 0, chosen)
+    key = Key(topic=TOPIC, version=0, reader="v0", direction=Direction.FORWARD.value)
+    assert set(gathered.tallies) == {key}
+    its = gathered.tallies[key]
+    assert (its.rows, its.failed) == (len(payloads), 0)
+    return {path: counts.changed for path, counts in its.fields.items() if counts.changed}
+
+
+def test_what_is_rewritten_as_it_was_is_not_changed() -> None:
+    fields = (
+        field("f", "float"),
+        field("u", ["null", "int", "string"]),
+        field("m", {"type": "map", "values": {"type": "array", "items": "double"}}),
+    )
+    nan = struct.pack("<d", float("nan"))
+    payload = struct.pack("<f", float("nan")) + b"\x04\x02x" + b"\x02\x02k\x02" + nan + b"\x00\x00"
+    assert not changed(avro(*fields), avro(*fields), avro(*fields), payload)
+
+
+def test_each_value_that_differs_is_counted_at_its_path() -> None:
+    line = {"type": "record", "name": "Line"}
+    lines = {"type": "array", "items": line | {"fields": [field("n", "long"), field("x", "int")]}}
+    less = {"type": "array", "items": line | {"fields": [field("n", "double")]}}
+    read = line | {"fields": [field("n", "double"), field("x", "int", default=0)]}
+    attrs = {"type": "map", "values": "long"}
+    other = {"type": "map", "values": "float"}
+    old = avro(field("lines", lines), field("attrs", attrs), field("kept", "int"))
+    new = avro(field("lines", less), field("attrs", other), field("kept", "int"))
+    reader = avro(
+        field("lines", lines | {"items": read}),
+        field("attrs", attrs | {"values": "double"}),
+        field("kept", "int"),
+    )
+    large = bytes.fromhex("8280808004")  # 2 ** 29 + 1, which no float can say
+    payload = b"\x04" + large + b"\x02" + large + b"\x00\x00" + b"\x04\x02a\x02\x02b" + large
+    assert changed(old, new, reader, payload + b"\x00\x02", payload + b"\x00\x04") == {
+        "lines[].x": 2,
+        "attrs{}": 2,
+    }
+
+
+def test_a_record_within_itself_has_the_paths_of_the_outermost() -> None:
+    node = {"type": "record", "name": "Node"}
+    kids = field("kids", {"type": "array", "items": "Node"})
+    tag = field("tag", {"type": "record", "name": "Tag", "fields": [field("node", ["null", "Node"])]})
+    x = field("x", "int", default=0)
+    whole, less = (node | {"fields": fields} for fields in ([x, kids, tag], [kids, tag]))
+    old, new = avro(field("tree", whole)), avro(field("tree", less))
+    leaf = b"\x02\x00\x00"
+    inner = b"\x04" + b"\x04" + leaf + leaf + b"\x00\x02" + leaf
+    payload = b"\x02" + b"\x02" + inner + b"\x00\x02" + leaf
+    assert changed(old, new, old, payload) == {"tree.x": 6}
