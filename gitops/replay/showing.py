@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from gitops.model.replay import Direction, TopicReplay
@@ -12,6 +12,7 @@ from gitops.replay.job import Job
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.symbols import without_symbol
 from gitops.replay.kernel.walk import Reason, Unreadable
+from gitops.replay.other_names import other_names
 from gitops.replay.tally import Key
 
 REDACTED: Final = "(sensitive)"
@@ -94,20 +95,29 @@ class Showing:
 def sensitive_names(replay: TopicReplay) -> Sensitive:
     """The sensitive fields of all samples of a topic, as steps of their paths.
 
-    A field is so under its other names too: those that an alias in any of the schemas says.
+    A field is so under its other names too: those that an alias in any of the schemas says, and
+    those that it has in other versions of a Protobuf message, which know it by its number.
     """
     found = {steps(each) for sample in replay.samples for each in sample.sensitive}
     if not found:
         return frozenset()
     schemas = [replay.proposed, *replay.versions.values(), *(r.schema for r in replay.readers)]
-    groups = [names for schema in schemas for names in _other_names(schema)]
+    groups = other_names(schemas)
     grown = True
     while grown:
-        known = {path[-1] for path in found if path}
-        more = {(name,) for names in groups if known & names for name in names} - found
+        more = {path for names in groups for path in _under_names(found, names)} - found
         found |= more
         grown = bool(more)
     return frozenset(found)
+
+
+def _under_names(found: Iterable[tuple[str, ...]], names: set[str]) -> Iterator[tuple[str, ...]]:
+    """Paths under the other names of a field; of one above it, the last step says enough."""
+    for path in found:
+        if names & set(path[-1:]):
+            yield from ((name,) for name in names)
+        elif names & set(path):
+            yield path[-1:]
 
 
 def steps(path: str) -> tuple[str, ...]:
@@ -155,25 +165,3 @@ def as_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can sa
 
 def _plain(value: object) -> str:
     return value.hex() if isinstance(value, bytes | bytearray | memoryview) else str(value)
-
-
-def _other_names(schema: SchemaInfo) -> list[set[str]]:
-    try:
-        tree = json.loads(schema.schema)
-    except ValueError:
-        return []
-    found: list[set[str]] = []
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, list):
-            waiting.extend(node)
-        elif isinstance(node, dict):
-            waiting.extend(node.values())
-            names = [node.get("name"), *_listed(node.get("aliases"))]
-            found.append({each for each in names if isinstance(each, str)})
-    return [names for names in found if len(names) > 1]
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []

@@ -26,7 +26,9 @@ failures = st.lists(
         path=st.just(""),
         reason=st.sampled_from(["r", "s"]),
         rows=numbers,
-        examples=st.lists(st.tuples(wheres, st.sampled_from("mn"), st.sampled_from([None, "v"])), max_size=3),
+        examples=st.lists(
+            st.tuples(wheres, st.sampled_from("mn"), st.sampled_from([None, "v"])), max_size=3
+        ),
     ),
     max_size=2,
     unique_by=lambda one: one.reason,
@@ -103,7 +105,9 @@ def test_few_large_payloads_are_kept() -> None:
 
 
 @given(st.lists(st.binary(max_size=30), max_size=12), st.integers(0, 12))
-def test_few_large_payloads_are_the_same_however_they_are_cut(payloads: list[bytes], cut: int) -> None:
+def test_few_large_payloads_are_the_same_however_they_are_cut(
+    payloads: list[bytes], cut: int
+) -> None:
     found = [Chosen(number, "a", 0, payload) for number, payload in enumerate(payloads)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "MOST_CHOSEN_BYTES", 32)

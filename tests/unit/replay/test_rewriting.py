@@ -77,7 +77,9 @@ def test_each_value_that_differs_is_counted_at_its_path() -> None:
 def test_a_record_within_itself_has_the_paths_of_the_outermost() -> None:
     node = {"type": "record", "name": "Node"}
     kids = field("kids", {"type": "array", "items": "Node"})
-    tag = field("tag", {"type": "record", "name": "Tag", "fields": [field("node", ["null", "Node"])]})
+    tag = field(
+        "tag", {"type": "record", "name": "Tag", "fields": [field("node", ["null", "Node"])]}
+    )
     x = field("x", "int", default=0)
     whole, less = (node | {"fields": fields} for fields in ([x, kids, tag], [kids, tag]))
     old, new = avro(field("tree", whole)), avro(field("tree", less))

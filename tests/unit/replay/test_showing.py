@@ -8,6 +8,8 @@ import pytest
 
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.showing import as_text, is_sensitive, redacted, sensitive_names, steps
+from tests.support.protos import order
+from tests.support.states import pair
 from tests.unit.replay.messages import sample, schema, topic_replay
 
 VALUE = {
@@ -45,6 +47,34 @@ def test_a_field_is_sensitive_under_its_other_names() -> None:
         sample("a", sensitive=("email",)), versions={0: old}, proposed=new, forward={"v": old}
     )
     assert sensitive_names(replay) == {("email",), ("mail",), ("post",)}
+
+
+def test_a_field_is_sensitive_under_the_other_names_of_what_holds_it() -> None:
+    old = schema(json.dumps({"fields": [{"name": "customer"}]}))
+    new = schema(json.dumps({"fields": [{"name": "buyer", "aliases": ["customer"]}]}))
+    replay = topic_replay(
+        sample("a", sensitive=("buyer.email",)), versions={0: old}, proposed=new, forward={}
+    )
+    assert is_sensitive(("customer", "email"), sensitive_names(replay))
+    assert not is_sensitive(("customer", "name"), sensitive_names(replay))
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_field_of_protobuf_is_sensitive_by_its_number(*, half: bool) -> None:
+    inner = "message Inner {{ string {0} = 4; Inner more = 5; }}"
+    old = order("Inner person = 1; int32 id = 2; " + inner.format("ssn"))
+    new = order("Inner holder = 1; int32 number = 2; " + inner.format("tax"))
+    if half:
+        old, new = (
+            pair("", json.loads(one.schema), "STRING", "PROTOBUF_NATIVE") for one in (old, new)
+        )
+    replay = topic_replay(
+        sample("a", sensitive=("holder.tax",)), versions={0: old}, proposed=new, forward={}
+    )
+    names = sensitive_names(replay)
+    assert is_sensitive(("value", "person", "ssn"), names)
+    assert is_sensitive(("person", "more", "ssn"), names)
+    assert not is_sensitive(("id",), names)
 
 
 def test_paths_of_reports_are_sensitive_too() -> None:

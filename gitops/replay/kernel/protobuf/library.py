@@ -139,9 +139,8 @@ def _repeated(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
     entry = slot.field.entry
     if entry is None:
         _values(slot, list(chain.from_iterable(lists)), counts)
-    else:
-        if slot.inner is not None:
-            _values(slot.inner.slots[_VALUE], _entries(lists), counts)
+    elif slot.inner is not None:
+        _values(slot.inner.slots[_VALUE], _entries(lists), counts)
 
 
 def _entries(maps: Sequence[Any]) -> list[Any]:
