@@ -13,7 +13,7 @@ import pyarrow
 
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS, batch, rows_from
 from gitops.replay.sources.avro_blocks import Block, read_blocks, read_header
-from gitops.replay.sources.avro_cutting import cut, plan_of
+from gitops.replay.sources.avro_cutting import MOST_MESSAGES, cut, plan_of
 from gitops.replay.sources.opening import open_stream
 from gitops.replay.sources.part import Part, UnreadableError, Versions
 
@@ -36,27 +36,28 @@ class AvroSource:
             plan = plan_of(header.schema, name)
             at = 1
             for blocks in _some(read_blocks(stream, header, name)):
-                its = cut(blocks, plan)
-                for payload in its.payloads(MOST_ROWS):
-                    rows = len(payload)
-                    told = None if version is None else pyarrow.repeat(version, rows)
-                    yield batch(payload, name, row=rows_from(at, rows), version=told)
-                    at += rows
-                if its.problem:
-                    raise UnreadableError(f"{name} is broken at message {at}: {its.problem}")
+                for its in cut(blocks, plan):
+                    for payload in its.payloads(MOST_ROWS):
+                        rows = len(payload)
+                        told = None if version is None else pyarrow.repeat(version, rows)
+                        yield batch(payload, name, row=rows_from(at, rows), version=told)
+                        at += rows
+                    if its.problem:
+                        raise UnreadableError(f"{name} is broken at message {at}: {its.problem}")
 
 
 def _some(blocks: Iterator[Block]) -> Iterator[list[Block]]:
     """Many at a time, as long as they are small; those before a broken one too."""
     found: list[Block] = []
-    size = 0
+    size = messages = 0
     try:
         for block in blocks:
             found.append(block)
             size += len(block.data)
-            if size > MOST_BYTES or len(found) >= _MOST_BLOCKS:
+            messages += block.count
+            if size > MOST_BYTES or len(found) >= _MOST_BLOCKS or messages > MOST_MESSAGES:
                 yield found
-                found, size = [], 0
+                found, size, messages = [], 0, 0
     except UnreadableError:
         yield found
         raise

@@ -32,6 +32,9 @@ FEW: Final = 48
 _LEAST_LANES: Final = 8
 """The same where only some of the blocks take a branch."""
 
+MOST_MESSAGES: Final = 500_000
+"""Ends of messages that are noted at a time: a packed block of some KiB can hold millions."""
+
 _MOST_EMPTY: Final = 100_000
 """Messages of no bytes in a block: nothing else bounds how many it may claim."""
 
@@ -64,38 +67,47 @@ def plan_of(definition: bytes, name: str) -> Plan:
         raise UnreadableError(f"{name} brings a schema that is not valid: {error}") from error
 
 
-def cut(blocks: Sequence[Block], plan: Plan) -> Cut:
-    """The messages of blocks, up to the first that cannot be passed over."""
+def cut(blocks: Sequence[Block], plan: Plan) -> Iterator[Cut]:
+    """The messages of blocks, up to the first that cannot be passed over, so many at a time."""
     data = b"".join(block.data for block in blocks)
     bounds = numpy.cumsum([0, *(len(block.data) for block in blocks)], dtype=numpy.int64)
     counts = numpy.array([block.count for block in blocks], numpy.int64)
     claimed = numpy.maximum(numpy.diff(bounds), _MOST_EMPTY) < counts
-    if claimed.any() or len(blocks) < FEW:
-        ends, problem = _chained(memoryview(data), bounds, counts, plan)
+    if claimed.any() or len(blocks) < FEW or counts.sum() > MOST_MESSAGES:
+        for found, problem in _chained(memoryview(data), bounds, counts, plan):
+            yield Cut(data=data, ends=numpy.array(found, numpy.int64), problem=problem)
     else:
         ends, problem = _side_by_side(data, bounds, counts, plan)
-    return Cut(data=data, ends=numpy.concatenate([bounds[:1], ends]), problem=problem)
+        yield Cut(data=data, ends=numpy.concatenate([bounds[:1], ends]), problem=problem)
 
 
 def _chained(
     data: memoryview, bounds: Positions, counts: Positions, plan: Plan
-) -> tuple[Positions, str]:
-    """One block after the other."""
-    ends: list[int] = []
+) -> Iterator[tuple[list[int], str]]:
+    """One block after the other; each answer begins where the one before ends."""
+    ends = [int(bounds[0])]
     for count, (start, stop) in zip(counts.tolist(), pairwise(bounds.tolist()), strict=True):
         if count > max(stop - start, _MOST_EMPTY):
-            problem = f"a block of {stop - start:,} bytes claims {count:,} messages"
-        else:
-            # Which is only indexed and cut, as bytes are.
-            row = Row(data[start:stop])  # type: ignore[arg-type]
-            problem = _passed(row, plan, count, start, ends)
-        if problem:
-            return numpy.array(ends, numpy.int64), problem
-    return numpy.array(ends, numpy.int64), ""
+            yield ends, f"a block of {stop - start:,} bytes claims {count:,} messages"
+            return
+        # Which is only indexed and cut, as bytes are.
+        row = Row(data[start:stop])  # type: ignore[arg-type]
+        for first in range(0, count, MOST_MESSAGES):
+            problem = _passed(row, plan, min(MOST_MESSAGES, count - first), start, ends)
+            if problem:
+                yield ends, problem
+                return
+            if len(ends) > MOST_MESSAGES:
+                yield ends, ""
+                ends = ends[-1:]
+        if row.at < row.end:
+            yield ends, _more(row.end - row.at)
+            return
+    yield ends, ""
 
 
 def _passed(row: Row, plan: Plan, count: int, start: int, ends: list[int]) -> str:
-    """Follow a block and note where its messages end; answers what is wrong."""
+    """Follow a block and note where so many of its messages end; answers what is wrong."""
     for _ in range(count):
         row.empties = row.depth = 0
         try:
@@ -103,11 +115,11 @@ def _passed(row: Row, plan: Plan, count: int, start: int, ends: list[int]) -> st
         except Unreadable as error:
             return error.reason.reason
         ends.append(start + row.at)
-    return _more(row.end - row.at)
+    return ""
 
 
 def _more(left: int) -> str:
-    return f"its block has {left:,} bytes more" if left else ""
+    return f"its block has {left:,} bytes more"
 
 
 class _Lanes(Batch):

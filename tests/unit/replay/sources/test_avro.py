@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitops.replay.sources import avro, avro_cutting
 from tests.unit.replay.sources.opened import Known, in_memory, payloads, rows, whole
 
 SCHEMA: dict[str, Any] = {
@@ -112,6 +113,22 @@ def test_of_a_broken_file_the_messages_before_the_break_are_read(values: int) ->
     found, problem = cut(bytes(broken))
     assert found == encoded(SCHEMA, written)[:-1]
     assert problem.startswith(f"a.avro is broken at message {values}: ")
+
+
+@pytest.mark.parametrize("block", [1, 300, 1_000_000])
+def test_messages_are_cut_so_many_at_a_time(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr(avro_cutting, "MOST_MESSAGES", 7)
+    monkeypatch.setattr(avro, "MOST_MESSAGES", 7)
+    written = [record(number) for number in range(300)]
+    data = container(SCHEMA, written, sync_interval=block)
+    part = in_memory(whole(Path("a.avro"), "avro"), data)
+    pieces = [len(one) for one in avro.AvroSource().batches(part, Known())]
+    assert max(pieces) <= 14
+    assert sum(pieces) == 300
+    assert cut(data) == (encoded(SCHEMA, written), "")
+    broken = bytearray(data)
+    broken[-17] = 0x7E
+    assert cut(bytes(broken))[0] == encoded(SCHEMA, written)[:-1]
 
 
 @pytest.mark.parametrize(
