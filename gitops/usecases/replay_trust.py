@@ -1,8 +1,8 @@
 """Which samples of a change are opened: a change does not decide where data is fetched from.
 
 Whoever checks a pull request may hold credentials for more places than its author does, and may
-run inside a network that the author cannot reach. So a URI counts once the base names it; files
-of the repository come with the change itself.
+run inside a network that the author cannot reach. So a URI, or a table of Spark's, counts once the
+base names it; files of the repository come with the change itself.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def held_back(
 
 
 def _is_known(sample: Sample, topic: TopicName, base: Repository) -> bool:
-    if "://" not in sample.path:
+    if "://" not in sample.path and sample.format != "table":
         return True
     source = base.topics.get(topic)
     return source is not None and any(one.path == sample.path for one in source.samples)

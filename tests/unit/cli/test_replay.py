@@ -319,12 +319,13 @@ def test_a_change_does_not_decide_what_is_fetched(
     manifest = clone.root / f"{ORDERS}/order-cancelled.yaml"
     with manifest.open("a", encoding="utf-8") as file:
         file.write(f"  - {{format: json, path: 'file://{private}', version: 0}}\n")
+        file.write("  - {format: table, path: staff.salaries}\n")
     lose_a_symbol(clone.root)
     args = ("--repo", clone.root, "--base", "main", *LOCAL, "--format", "json")
     checked_, replayed_ = command("check", *args, "--replay"), command("replay", *args)
     for said in (checked_, replayed_):
         found = [one["rule"] for one in document(said)["findings"] if "REPLAY" in one["rule"]]
-        assert found == ["REPLAY-R001", "REPLAY-R009"]
+        assert found == ["REPLAY-R001", "REPLAY-R009", "REPLAY-R009"]
     assert document(replayed_)["rows"] == 200
     clone.commit()
     clone.git("branch", "--quiet", "merged")
