@@ -17,6 +17,7 @@ PAYLOAD: Final = "payload"
 _NAMES: Final = ("topic", "schema_version", "key", PAYLOAD, "message_id")
 _IDENTIFIED: Final = ("capture", "table")
 _SHOWN: Final = 10
+_NO_VERSION: Final = -1
 _LONG: Final = 8
 """Bytes of a schema version as messages carry it."""
 
@@ -87,7 +88,10 @@ def _bytes(column: Any) -> Any:  # noqa: ANN401
 
 
 def _versions(column: Any) -> Any:  # noqa: ANN401
-    """Whole numbers, texts of digits, or eight bytes as a message carries them; else null."""
+    """Whole numbers, texts of digits, or eight bytes as a message carries them.
+
+    Null where nothing is said, and no version of any topic where it is something else.
+    """
     if column is None or pyarrow.types.is_integer(column.type):
         return column if column is None else column.cast(pyarrow.int64(), safe=False)
     return pyarrow.array([_version(each) for each in column.to_pylist()], pyarrow.int64())
@@ -98,8 +102,10 @@ def _version(value: object) -> int | None:
         return int.from_bytes(value, "big", signed=True)
     if isinstance(value, float) and value.is_integer():
         return int(value)
+    if value is None or value in ("", b""):
+        return None
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     if isinstance(text, str) and text.isdecimal() and len(text) <= numpy.iinfo(numpy.int32).bits:
         number = int(text)
-        return number if number < 2**63 else None
-    return None
+        return number if number < 2**63 else _NO_VERSION
+    return _NO_VERSION

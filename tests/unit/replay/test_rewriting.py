@@ -74,6 +74,11 @@ def test_each_value_that_differs_is_counted_at_its_path() -> None:
     }
 
 
+def test_a_value_that_comes_as_another_branch_is_changed() -> None:
+    either = avro(field("u", ["int", "long"]))
+    assert changed(either, avro(field("u", "long")), either, b"\x00\x02") == {"u": 1}
+
+
 def test_a_record_within_itself_has_the_paths_of_the_outermost() -> None:
     node = {"type": "record", "name": "Node"}
     kids = field("kids", {"type": "array", "items": "Node"})

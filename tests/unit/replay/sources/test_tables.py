@@ -94,11 +94,12 @@ def test_a_payload_is_bytes_or_text_of_any_kind(tmp_path: Path, payload: Any) ->
     ("versions", "found"),
     [
         (pyarrow.array([1, 2], pyarrow.uint8()), [1, 2]),
-        (["7", "x"], [7, None]),
+        (["7", "x"], [7, -1]),
         ([b"\0\0\0\0\0\0\1\2", b"12"], [258, 12]),
-        ([1.0, 1.5], [1, None]),
-        ([str(2**70), ""], [None, None]),
-        ([[1], [2]], [None, None]),
+        ([1.0, 1.5], [1, -1]),
+        ([str(2**70), ""], [-1, None]),
+        ([[1], [2]], [-1, -1]),
+        ([None, b""], [None, None]),
     ],
 )
 def test_a_version_is_a_number_in_whatever_form(
