@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
-import numpy
 import pyarrow
 import pyarrow.compute
 
@@ -18,6 +18,8 @@ _NAMES: Final = ("topic", "schema_version", "key", PAYLOAD, "message_id")
 _IDENTIFIED: Final = ("capture", "table")
 _SHOWN: Final = 10
 _NO_VERSION: Final = -1
+_TOO_LARGE: Final = 2**63
+_DIGITS: Final = 32
 _LONG: Final = 8
 """Bytes of a schema version as messages carry it."""
 
@@ -98,14 +100,18 @@ def _versions(column: Any) -> Any:  # noqa: ANN401
 
 
 def _version(value: object) -> int | None:
-    if isinstance(value, bytes) and len(value) == _LONG:
-        return int.from_bytes(value, "big", signed=True)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
     if value is None or value in ("", b""):
         return None
+    number = _number(value)
+    return _NO_VERSION if number is None or number >= _TOO_LARGE else number
+
+
+def _number(value: object) -> int | None:
+    if isinstance(value, bytes) and len(value) == _LONG:
+        return int.from_bytes(value, "big", signed=True)
+    if isinstance(value, float | Decimal):
+        number = int(value) if 0 <= value < _TOO_LARGE else -1
+        return number if number == value else None
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-    if isinstance(text, str) and text.isdecimal() and len(text) <= numpy.iinfo(numpy.int32).bits:
-        number = int(text)
-        return number if number < 2**63 else _NO_VERSION
-    return _NO_VERSION
+    is_number = isinstance(text, str) and text.isdecimal() and len(text) <= _DIGITS
+    return int(text) if isinstance(text, str) and is_number else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,9 @@ def test_a_payload_is_bytes_or_text_of_any_kind(tmp_path: Path, payload: Any) ->
         ([str(2**70), ""], [-1, None]),
         ([[1], [2]], [-1, -1]),
         ([None, b""], [None, None]),
+        ([1e300, float("inf")], [-1, -1]),
+        ([float("nan"), -1.0], [-1, -1]),
+        ([Decimal(12), Decimal("1.5")], [12, -1]),
     ],
 )
 def test_a_version_is_a_number_in_whatever_form(
