@@ -41,8 +41,12 @@ class TopicResult:
     @property
     def rows(self) -> int:
         """The messages, each once."""
-        mine = (*self.asked, *self.aside)
-        return sum(one.rows for one in mine if one.direction is Direction.BACKWARD)
+        return _messages((*self.asked, *self.aside))
+
+    @property
+    def replayed(self) -> int:
+        """Those that were given to a reader."""
+        return _messages(self.asked)
 
     @property
     def worst(self) -> Severity:
@@ -71,9 +75,13 @@ class TopicResult:
         if self.worst is Severity.ERROR and self.failing:
             failed, rows = self.failing
             return f"{failed:,} of {count(rows, 'row')} fail{'s' if failed == 1 else ''}"
-        if self.worst is Severity.ERROR:
+        if self.worst is Severity.ERROR or (self.rows and not self.replayed):
             return f"{self.sign} not replayed"
         return f"{self.sign} {count(self.rows, 'row')}" if self.rows else "–"
+
+
+def _messages(readers: Iterable[ReaderReplay]) -> int:
+    return sum(one.rows for one in readers if one.direction is Direction.BACKWARD)
 
 
 def topics_of(report: ReplayReport) -> tuple[TopicResult, ...]:
@@ -104,13 +112,16 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
     messages = count(report.rows, "message")
     if worst is Severity.ERROR:
         return worst, _bad(topics)
-    if not report.rows:
-        return worst, "Nothing was replayed: no message was read"
+    replayed = sum(one.replayed for one in topics)
+    if not replayed:
+        why = f"{messages} were left aside" if report.rows else "no message was read"
+        return worst, f"Nothing was replayed: {why}"
     of = count(len(topics), "topic")
     if not report.complete:
         return Severity.WARNING, f"Interrupted after {messages} of {of}: what was read is good"
     if worst is Severity.WARNING:
         warned = sum(one.worst is Severity.WARNING for one in topics)
+        messages = count(replayed, "message")
         return worst, f"{messages} of {of} were replayed, with warnings about {warned:,}"
     return worst, f"{messages} of {of} can be read"
 

@@ -86,7 +86,10 @@ def test_verdicts() -> None:
     assert verdict(report(reader())) == (Severity.OFF, "50,000 messages of 1 topic can be read")
     assert verdict(report()) == (Severity.OFF, "Nothing was replayed: no message was read")
     warned = replace(REPORT, findings=(UNKNOWN,))
-    assert verdict(warned)[1] == "54,107 messages of 3 topics were replayed, with warnings about 1"
+    assert verdict(warned)[1] == "54,105 messages of 3 topics were replayed, with warnings about 1"
+    aside = report(reader(CREATED, None, "", 200))
+    assert verdict(aside)[1] == "Nothing was replayed: 200 messages were left aside"
+    assert topics_of(aside)[0].cell == "✓ not replayed"
     stopped = replace(report(reader()), complete=False)
     assert verdict(stopped)[0] is Severity.WARNING
     assert "Interrupted after 50,000 messages" in verdict(stopped)[1]
