@@ -12,6 +12,9 @@ _USER: Final = re.compile(r"://[^/@\s]+@")
 _JAVA_NAME: Final = re.compile(
     r'^(?:Exception in thread "[^"]*")?:?\s*(?:[a-z]\w*\.)+\w+(?:Exception|Error):\s*'
 )
+_STOPPED: Final = "Cannot call methods on a stopped SparkContext"
+_DETAILS: Final = re.compile(r'^\s*details = "(.+)"$', re.MULTILINE)
+"""What gRPC says in the third line or so of its exceptions."""
 _NO_MODULE: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _PYTHON: Final = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
 
@@ -31,11 +34,15 @@ def failure(error: Exception, what: str, told: str = "") -> OutsideError:
         )
     if "JAVA_GATEWAY_EXITED" in text:
         return OutsideError(f"{what}: {first_line(told) or 'Java ended at once'}")
+    if _STOPPED in text:
+        return OutsideError(f"{what}: no master answers there, or the cluster has ended it")
     return OutsideError(f"{what}: {first_line(text) or type(error).__name__}")
 
 
 def first_line(text: str) -> str:
     """The line that tells most: of a Python traceback the last, else the first."""
+    if "RPC that terminated" in text and (details := _DETAILS.search(text)):
+        text = details[1]
     traceback = text.find("Traceback (most recent call last)")
     found = _PYTHON.findall(text[traceback:]) if traceback >= 0 else []
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -27,3 +27,19 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         yield pressed.is_set
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until this is done, which is to take some seconds at most."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: pressed.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if pressed.is_set():
+            signal.raise_signal(signal.SIGINT)

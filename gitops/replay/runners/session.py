@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,7 @@ from urllib.parse import urlsplit
 from gitops.model.errors import UsageError
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.runners.failures import failure, shown
+from gitops.replay.runners.interrupting import uninterrupted
 from gitops.replay.runners.java import find_java, write_wrapper
 from gitops.replay.runners.package import write_package
 
@@ -31,6 +34,11 @@ _CONNECT: Final = "sc://"
 _CONNECT_PORT: Final = 15002
 _PATIENCE: Final = 10
 """Seconds for a server to be reached."""
+
+_RETRIES: Final = 6
+_LONGEST_RETRY: Final = 5_000
+"""Milliseconds, some fifteen seconds in all for a server that is gone; pyspark waits ten minutes,
+and is deaf to Ctrl-C meanwhile."""
 
 _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 """What spark-submit sets for the program that it starts."""
@@ -62,11 +70,12 @@ class Opened:
     cores: int
 
     def interrupt(self) -> None:
-        """End what is running."""
-        if self.connect:
-            self.session.interruptAll()
-        else:
-            self.session.sparkContext.cancelAllJobs()
+        """End what is running; where Spark itself is gone, nothing is."""
+        with suppress(Exception):
+            if self.connect:
+                self.session.interruptAll()
+            else:
+                self.session.sparkContext.cancelAllJobs()
 
 
 @contextmanager
@@ -170,13 +179,22 @@ def _environment(settings: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _own_interrupts() -> Iterator[None]:
-    """A context that Spark makes wants Ctrl-C for itself, also when it has been stopped."""
+    """A context that Spark makes wants Ctrl-C for itself, also when it has been stopped.
+
+    py4j logs the traceback of a Ctrl-C, which is no news to who pressed it.
+    """
     before = signal.getsignal(signal.SIGINT)
+    logging.getLogger().addFilter(_is_no_interrupt)
     try:
         yield
     finally:
+        logging.getLogger().removeFilter(_is_no_interrupt)
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
+
+
+def _is_no_interrupt(said: logging.LogRecord) -> bool:
+    return not (said.exc_info and said.exc_info[0] is KeyboardInterrupt)
 
 
 def _started(master: str) -> SparkSession:
@@ -213,21 +231,27 @@ def _errors_to(log: Path) -> Iterator[None]:
 
 
 def _classic(master: str) -> SparkSession:
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("pulsar-gitops replay")
+    conf = SparkConf().setAppName("pulsar-gitops replay")
     if master:
-        builder = builder.master(master)
-    for name, value in _QUIET.items() if not _is_submitted() else ():
-        builder = builder.config(name, value)
-    return builder.getOrCreate()
+        conf.setMaster(master)
+    conf.setAll([] if _is_submitted() else list(_QUIET.items()))
+    with uninterrupted():  # a JVM that does not find its parent when it is up never ends
+        SparkContext._ensure_initialized(conf=conf)  # noqa: SLF001 - starts the JVM, no more
+    return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
 def _connected(master: str) -> Any:  # noqa: ANN401 - it is a SparkSession in all but type
+    from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession
 
     _reach(master)
-    return SparkSession.builder.remote(master).create()
+    session = SparkSession.builder.remote(master).create()
+    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # an error says it, too
+    session.client.set_retry_policies([DefaultPolicy(_RETRIES, max_backoff=_LONGEST_RETRY)])
+    return session
 
 
 def _reach(master: str) -> None:

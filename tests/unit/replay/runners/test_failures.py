@@ -31,6 +31,10 @@ def test_a_module_that_workers_lack_is_named() -> None:
         ('Exception in thread "main" org.apache.spark.SparkException: Master', "Master"),
         ("\n[TABLE_OR_VIEW_NOT_FOUND] no\nmore", "[TABLE_OR_VIEW_NOT_FOUND] no"),
         ("cannot open s3a://key:secret@bucket/x", "cannot open s3a://bucket/x"),
+        (
+            '<_InactiveRpcError of RPC that terminated with:\n\tdetails = "Connection refused"\n>',
+            "Connection refused",
+        ),
         ("", ""),
         ("x" * 400, "x" * 300 + "…"),
     ],
@@ -55,3 +59,9 @@ def test_java_that_ends_at_once_tells_what_it_said() -> None:
     gone = RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited")
     assert failure(gone, "no Spark").what == "no Spark: Java ended at once"
     assert failure(gone, "no Spark", "\nout of memory\n").what == "no Spark: out of memory"
+
+
+def test_a_cluster_that_no_master_answers_for_is_told() -> None:
+    error = RuntimeError("Cannot call methods on a stopped SparkContext.\nThis stopped")
+    told = failure(error, "Spark does not start on spark://host:7077").what
+    assert told.startswith("Spark does not start on spark://host:7077: no master answers there")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import socket
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,24 @@ def test_a_server_that_does_not_answer_is_told_at_once(tmp_path: Path) -> None:
             run(tmp_path, f"sc://127.0.0.1:{port}/;token=secret")
     assert raised.value.what.startswith(f"Spark does not start on sc://127.0.0.1:{port}: ")
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_server_that_hangs_up_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "_RETRIES", 1)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=hang_up, args=(listening,), daemon=True).start()
+        with pytest.raises(OutsideError) as raised:
+            run(tmp_path, f"sc://127.0.0.1:{listening.getsockname()[1]}")
+    assert raised.value.what.startswith("Spark does not start on sc://127.0.0.1:")
+
+
+def hang_up(listening: socket.socket) -> None:
+    """On everybody who calls, until it is closed."""
+    with contextlib.suppress(OSError):
+        while True:
+            listening.accept()[0].close()
 
 
 def test_without_java_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
