@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import Any, Final
 
 from gitops.model.replay import Direction, TopicReplay
@@ -13,6 +14,7 @@ from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.symbols import without_symbol
 from gitops.replay.kernel.walk import Reason, Unreadable
 from gitops.replay.other_names import other_names
+from gitops.replay.places import Path, Places
 from gitops.replay.tally import Key
 
 REDACTED: Final = "(sensitive)"
@@ -32,6 +34,7 @@ class Showing:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._sensitive = {name: sensitive_names(one) for name, one in job.replays.items()}
+        self._places: dict[str, Places] = {}
 
     def hides(self, topic: str, path: str) -> bool:
         """Whether the values at a path are sensitive: the symbols of an enum are values too."""
@@ -52,7 +55,15 @@ class Showing:
         message, partly = self._read_again(*pair, payload)
         if sensitive:  # what a message quotes cannot be told apart
             message = reason.reason
-        return message or reason.reason, self._value(pair[0], payload, partly, sensitive)
+        places = self._places_of(key.topic)
+        return message or reason.reason, self._value(pair[0], payload, partly, sensitive, places)
+
+    def _places_of(self, topic: str) -> Places:
+        if topic not in self._places:
+            sensitive = self._sensitive[topic]
+            schemas = schemas_of(self._job.replays[topic]) if sensitive else []
+            self._places[topic] = Places.of(schemas, lambda path: is_sensitive(path, sensitive))
+        return self._places[topic]
 
     def _pair(self, key: Key) -> tuple[SchemaInfo, SchemaInfo] | None:
         """Who wrote the payload and who could not read it; None where nobody was asked."""
@@ -79,7 +90,12 @@ class Showing:
         return "", None
 
     def _value(
-        self, writer: SchemaInfo, payload: bytes, partly: object, sensitive: Sensitive
+        self,
+        writer: SchemaInfo,
+        payload: bytes,
+        partly: object,
+        sensitive: Sensitive,
+        places: Places,
     ) -> str | None:
         """The message as its writer's own schema reads it, else the part that was read."""
         try:
@@ -87,7 +103,7 @@ class Showing:
                 value = self._job.kernels.row_reader(writer, writer).read(payload)
             except Unreadable:
                 value = partly
-            return None if value is None else as_text(redacted(value, sensitive))
+            return None if value is None else as_text(redacted(value, sensitive, places))
         except (ValueError, RecursionError):
             return None
 
@@ -101,8 +117,7 @@ def sensitive_names(replay: TopicReplay) -> Sensitive:
     found = {steps(each) for sample in replay.samples for each in sample.sensitive}
     if not found:
         return frozenset()
-    schemas = [replay.proposed, *replay.versions.values(), *(r.schema for r in replay.readers)]
-    groups = other_names(schemas)
+    groups = other_names(schemas_of(replay))
     grown = True
     while grown:
         more = {path for names in groups for path in _under_names(found, names)} - found
@@ -118,6 +133,11 @@ def _under_names(found: Iterable[tuple[str, ...]], names: set[str]) -> Iterator[
             yield from ((name,) for name in names)
         elif names & set(path):
             yield path[-1:]
+
+
+def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
+    """All that a topic's messages are written and read with."""
+    return [replay.proposed, *replay.versions.values(), *(one.schema for one in replay.readers)]
 
 
 def steps(path: str) -> tuple[str, ...]:
@@ -140,20 +160,20 @@ def _stands_in(name: tuple[str, ...], path: tuple[str, ...]) -> bool:
     return all(step in left for step in name)
 
 
-def redacted(value: Any, sensitive: Sensitive, at: tuple[str, ...] = ()) -> Any:  # noqa: ANN401
-    """The value, with REDACTED for all that is sensitive."""
+def redacted(value: Any, sensitive: Sensitive, places: Places, at: Path = ()) -> Any:  # noqa: ANN401
+    """The value, with REDACTED for all that is sensitive, or stands where that should be."""
     if isinstance(value, dict):
         return {
             name: REDACTED
             if is_sensitive((*at, str(name)), sensitive)
-            else redacted(inner, sensitive, (*at, str(name)))
+            else redacted(inner, sensitive, places, (*at, str(name)))
             for name, inner in value.items()
         }
     if isinstance(value, Tagged):
-        return redacted(value.value, sensitive, at)
+        return redacted(value.value, sensitive, places, at)
     if isinstance(value, list | tuple):
-        return [redacted(inner, sensitive, at) for inner in value]
-    return value
+        return [redacted(inner, sensitive, places, at) for inner in value]
+    return value if value is None or not places.may_hold(at) else REDACTED
 
 
 def as_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
@@ -163,5 +183,7 @@ def as_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can sa
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
-def _plain(value: object) -> str:
+def _plain(value: object) -> str | float:
+    if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:
+        return float(value)
     return value.hex() if isinstance(value, bytes | bytearray | memoryview) else str(value)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import pytest
 
 from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.places import Places
 from gitops.replay.showing import as_text, is_sensitive, redacted, sensitive_names, steps
 from tests.support.protos import order
 from tests.support.states import pair
 from tests.unit.replay.messages import sample, schema, topic_replay
 
+NOWHERE = Places(known=frozenset(), above=frozenset())
 VALUE = {
     "id": 1,
     "email": "a@b.c",
@@ -36,8 +39,18 @@ VALUE = {
 )
 def test_a_sensitive_field_and_all_in_it_is_hidden(name: str, hidden: set[str]) -> None:
     every = {"a@b.c", "d@e.f", "X", "4111", "4222", "4333"}
-    text = as_text(redacted(VALUE, frozenset({steps(name)})))
+    text = as_text(redacted(VALUE, frozenset({steps(name)}), NOWHERE))
     assert {each for each in every if f'"{each}"' not in text} == hidden
+
+
+def test_what_stands_in_the_place_of_something_sensitive_is_hidden_too() -> None:
+    paths = {("customer",), ("customer", "email"), ("id",)}
+    places = Places(known=frozenset(paths), above=frozenset({(), ("customer",)}))
+    sensitive = frozenset({("customer", "email")})
+    for told in ('{"customer": {"email": "SECRET"}}', {"id": 1, "customer": ["SECRET", None]}):
+        text = as_text(redacted(told, sensitive, places))
+        assert "SECRET" not in text
+    assert text == '{"id": 1, "customer": ["(sensitive)", null]}'
 
 
 def test_a_field_is_sensitive_under_its_other_names() -> None:
@@ -90,6 +103,10 @@ def test_a_value_is_told_in_a_bounded_text() -> None:
         '{"a": "01ff", "b": Infinity, "c": "ä"}'
     )
     assert len(as_text("x" * 10_000)) == 2001
+
+
+def test_a_fraction_is_a_number_if_it_can_be_one() -> None:
+    assert as_text([Decimal("1.5"), Decimal("0." + "1" * 30)]) == f'[1.5, "0.{"1" * 30}"]'
 
 
 def test_half_a_character_can_be_shown() -> None:
