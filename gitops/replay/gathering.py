@@ -22,6 +22,7 @@ from gitops.replay.tally import Gathered, Key
 
 OTHER_TOPIC: Final = Reason("", "the message is of another topic")
 NO_VERSION: Final = Reason("", "nothing says which schema version the message has")
+NO_SUCH_SCHEMA: Final = Reason("", "the file's schema is that of no version of the topic")
 UNKNOWN_VERSION: Final = Reason("", "the topic has no such schema version")
 NO_PAYLOAD: Final = Reason("", "the message has no payload")
 
@@ -70,7 +71,9 @@ class Gathering:
         if version is None:
             version = self._job.sample(owner).version
         if version is None:
-            self._readings.fail(_key(owner, None), NO_VERSION, messages)
+            is_told = self._job.sample(owner).format == "avro"
+            why = NO_SUCH_SCHEMA if is_told else NO_VERSION
+            self._readings.fail(_key(owner, None), why, messages)
         elif version not in self._job.replays[owner.topic].versions:
             self._readings.fail(_key(owner, None), UNKNOWN_VERSION, messages)
         else:

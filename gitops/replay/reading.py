@@ -12,7 +12,7 @@ from gitops.replay.gathering import Gathering
 from gitops.replay.job import Job, Owner
 from gitops.replay.sources.formats import source_for
 from gitops.replay.sources.part import Part, UnreadableError
-from gitops.replay.sources.planning import why
+from gitops.replay.sources.planning import why_of
 from gitops.replay.sources.versions import LiveVersions
 from gitops.replay.tally import Gathered
 
@@ -47,7 +47,7 @@ def _batches(job: Job, parts: Iterable[Part], gathering: Gathering) -> Iterator[
             for batch in source_for(part.format).batches(part, versions):
                 yield part.owners, batch
         except (UnreadableError, OSError) as error:
-            gathering.unread(part.owners, why(error))
+            gathering.unread(part.owners, why_of(part.file, error))
 
 
 def joined(batches: Iterable[Owned]) -> Iterator[Owned]:

@@ -115,7 +115,7 @@ def _failed(asked: _Asked, reader: ReaderSchema) -> Finding:
 
 
 def _changed(asked: _Asked, reader: ReaderSchema) -> Finding:
-    paths = _listed([f"'{path}'" for path in asked.changed])
+    paths = _listed([f"'{path}'" if path else "the message itself" for path in asked.changed])
     than = "were written" if reader.direction is Direction.BACKWARD else "before"
     what = f"other values than {than} reach {_who(reader)} at {paths}"
     return _finding("REPLAY-R007", asked, what, "the report counts them by field: `changed`")

@@ -63,10 +63,8 @@ def test_ctrl_c_while_java_starts_leaves_no_java_behind(tmp_path: Path) -> None:
     copy_template(tmp_path / "repo")
     java = tmp_path / "home" / "bin" / "java"
     java.parent.mkdir(parents=True)
-    said = JAVA.format(
-        pid=shlex.quote(str(tmp_path / "pid")), java=shlex.quote(str(find_java(os.environ)))
-    )
-    java.write_text(said)
+    real, pid = find_java(os.environ), tmp_path / "pid"
+    java.write_text(JAVA.format(pid=shlex.quote(str(pid)), java=shlex.quote(str(real))))
     java.chmod(0o755)
     running = subprocess.Popen(
         [COMMANDS / "pulsar-gitops", "replay"],

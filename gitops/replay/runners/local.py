@@ -35,7 +35,8 @@ class LocalRunner:
         job = Job.of(running, self._kernels)
         planned = plan(running)
         for wanted in planned.left:
-            planned.unread.extend(unread(running, wanted, _ONLY_SPARK))
+            told = f"it cannot be opened: {wanted.why}" if wanted.why else _ONLY_SPARK
+            planned.unread.extend(unread(running, wanted, told))
         with interruptible() as stopped:
             gathered = _read(job, planned.parts, progress, stopped)
             rewrite_all(job, gathered, progress, stopped)

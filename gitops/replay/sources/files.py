@@ -27,7 +27,7 @@ class NothingThereError(UnreadableError):
 
 
 class NotOpenedHereError(UnreadableError):
-    """Only Spark knows how to open the URI."""
+    """Only Spark may know how to open the URI; why pyarrow does not, if it knows the scheme."""
 
 
 class _Entry(NamedTuple):
@@ -83,10 +83,10 @@ def _in_uri(uri: str) -> list[File]:
     start = _without_magic(uri)
     try:
         system, base = pyarrow.fs.FileSystem.from_uri(start)
-    except (ValueError, OSError, pyarrow.ArrowException) as error:
-        raise NotOpenedHereError(
-            f"only Spark may know how to open {scheme}://: run it with --engine spark"
-        ) from error
+    except (ValueError, pyarrow.ArrowException) as error:
+        raise NotOpenedHereError from error
+    except OSError as error:
+        raise NotOpenedHereError(next(iter(str(error).splitlines()), "")) from error
     host = start[: len(start) - len(base)] if start.endswith(base) else f"{scheme}://"
     entries = _matching(_Remote(system), base, uri[len(start) :].lstrip("/"))
     return [File(name=host + e.path, uri=host + e.path, size=e.size) for e in entries]

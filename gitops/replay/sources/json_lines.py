@@ -12,6 +12,8 @@ from gitops.replay.sources.opening import open_stream
 from gitops.replay.sources.part import MOST_PAYLOAD, Part, UnreadableError, Versions
 
 _CHUNK: Final = 4 * 1024 * 1024
+_PIECE: Final = 64 * 1024
+"""Bytes that are lost at most before the place where a packed file breaks off."""
 
 
 class JsonLinesSource:
@@ -37,7 +39,7 @@ class JsonLinesSource:
 def _lines(stream: Any, name: str) -> Iterator[list[bytes]]:  # noqa: ANN401 - pyarrow has no types
     """Whole lines, so many at a time as a chunk has."""
     rest = b""
-    while chunk := stream.read(_CHUNK):
+    for chunk in _chunks(stream):
         *lines, rest = (rest + chunk).split(b"\n")
         if lines:
             yield lines
@@ -45,3 +47,20 @@ def _lines(stream: Any, name: str) -> Iterator[list[bytes]]:  # noqa: ANN401 - p
             raise UnreadableError(f"{name} has a line of more than {MOST_PAYLOAD >> 20} MiB")
     if rest:
         yield [rest]
+
+
+def _chunks(stream: Any) -> Iterator[bytes]:  # noqa: ANN401
+    """All bytes, those before a break too."""
+    found: list[bytes] = []
+    try:
+        while piece := stream.read(min(_PIECE, _CHUNK)):
+            found.append(piece)
+            if len(found) * _PIECE >= _CHUNK:
+                yield b"".join(found)
+                found.clear()
+    except OSError:
+        if found:
+            yield b"".join(found)
+        raise
+    if found:
+        yield b"".join(found)

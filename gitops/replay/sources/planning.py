@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gitops.model.samples import Sample
@@ -17,7 +17,7 @@ from gitops.replay.sources.files import (
     is_uri,
 )
 from gitops.replay.sources.formats import source_for
-from gitops.replay.sources.part import Part, UnreadableError
+from gitops.replay.sources.part import File, Part, UnreadableError
 
 _NAMES_TOPICS: Final = ("parquet", "orc", "table", "capture")
 _THREADS: Final = 8
@@ -25,10 +25,14 @@ _THREADS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Samples that are one and the same data: it is read once for all topics that name it."""
+    """Samples that are one and the same data: it is read once for all topics that name it.
+
+    `why` says what kept pyarrow from opening it, where it knows the kind of address.
+    """
 
     sample: Sample
     owners: tuple[Owner, ...]
+    why: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,8 +53,8 @@ def plan(running: Running) -> Planned:
             continue
         try:
             parts = _parts(wanted, running)
-        except NotOpenedHereError:
-            planned.left.append(wanted)
+        except NotOpenedHereError as error:
+            planned.left.append(replace(wanted, why=str(error)))
         except NothingThereError as error:
             planned.unread.extend(unread(running, wanted, str(error), missing=True))
         except (UnreadableError, OSError) as error:
@@ -78,6 +82,12 @@ def why(error: Exception) -> str:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     lines = str(error).splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+def why_of(file: File, error: Exception) -> str:
+    """What went wrong with a file; Arrow does not always say with which."""
+    told = why(error)
+    return told if file.name in told or file.uri in told else f"{file.name}: {told}"
 
 
 def wanted_of(running: Running) -> list[Wanted]:
@@ -114,7 +124,7 @@ def _parts(wanted: Wanted, running: Running) -> list[list[Part] | str]:
         try:
             return list(source.parts(whole))
         except (UnreadableError, OSError) as error:
-            return why(error)
+            return why_of(whole.file, error)
 
     wholes = [
         Part(

@@ -117,7 +117,7 @@ def _altered(topic: TopicResult) -> str:
     found = [(one, field) for one in topic.asked for field in altered(one.fields)]
     rows = [
         (
-            code(field.path),
+            code(field.path or "(message)"),
             text(way_text(one)),
             *(f"{n:,}" if n else "" for n in (field.defaulted, field.dropped, field.promoted)),
             f'<span class="warn">{field.changed:,}</span>' if field.changed else "",

@@ -137,7 +137,7 @@ def _fields(topic: TopicResult) -> str:
     if not rows:
         return ""
     lines = [
-        f"| {code(field.path)} | {prose(way_text(one))} | {altered_text(field)} |\n"
+        f"| {code(field.path or '(message)')} | {prose(way_text(one))} | {altered_text(field)} |\n"
         for one, field in rows[:_MAX_FIELDS]
     ]
     more = len(rows) - _MAX_FIELDS

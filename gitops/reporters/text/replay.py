@@ -172,7 +172,7 @@ def _fields(topic: TopicResult) -> Iterator[RenderableType]:
     yield Text("fields:")
     table = [
         (
-            Text(f"  {safe(field.path)}"),
+            Text(f"  {safe(field.path) or '(message)'}"),
             Text(altered_text(field), style="yellow" if field.changed else ""),
             Text(safe(way_text(one)), style="dim"),
         )

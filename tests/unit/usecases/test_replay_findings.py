@@ -115,6 +115,11 @@ def test_values_that_change() -> None:
     assert found.message == "other values than were written reach the proposed schema at 'b[]'"
 
 
+def test_a_message_that_is_one_value_changes_itself() -> None:
+    (found,) = said({PROPOSED: Tally(rows=5, fields={"": Counts(read=5, changed=1)})})
+    assert found.message.endswith("reach the proposed schema at the message itself")
+
+
 @pytest.mark.parametrize("gates", [True, False])
 def test_values_that_change_on_the_way_through_the_new_schema(*, gates: bool) -> None:
     reader = replace(REPLAY.readers[1], gates=gates)

@@ -50,7 +50,7 @@ class Fixed:
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - a number, a bool, a tuple of numbers
         """The number, or the numbers in the order in which they are written."""
         if len(payload) != self._struct.size:
-            size = f"{len(payload)} bytes, where {self._kind.value} has {self._struct.size}"
+            size = f"size {len(payload)}, where {self._kind.value} has {self._struct.size}"
             raise Unreadable(_ENDS if len(payload) < self._struct.size else _LEFT, size)
         numbers = self._struct.unpack(payload)
         for part, number in zip(self._parts, numbers, strict=True):

@@ -8,13 +8,22 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import fastavro
+import pyarrow.fs
 import pytest
 
 from gitops.model.replay import TopicReplay
 from gitops.model.samples import Sample
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.gathering import NO_PAYLOAD, NO_VERSION, OTHER_TOPIC, UNKNOWN_VERSION
+from gitops.replay.gathering import (
+    NO_PAYLOAD,
+    NO_SUCH_SCHEMA,
+    NO_VERSION,
+    OTHER_TOPIC,
+    UNKNOWN_VERSION,
+)
 from gitops.replay.runner import Ran, Running
 from gitops.replay.runners.local import LocalRunner
 from gitops.replay.tally import Counts, Failed, Key, Tally
@@ -235,6 +244,36 @@ def test_a_name_that_is_no_text_is_told(tmp_path: Path) -> None:
     ran = run(tmp_path, replay)
     assert ran.tallies[PROPOSED].rows == 1
     assert [one.why for one in ran.unread] == ["the name of samples/\\udcff.bin is not UTF-8"]
+
+
+def test_a_file_that_is_broken_is_named_however_it_is_found(tmp_path: Path) -> None:
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples/a.json.gz").write_bytes(b"not zipped")
+    (tmp_path / "samples/b.json").write_bytes(b"a=1")
+    replay = topic_replay(sample("../../../samples/*", format="json", version=0))
+    ran = run(tmp_path, replay)
+    assert ran.tallies[PROPOSED].rows == 1
+    (why,) = [one.why for one in ran.unread]
+    assert why.startswith("samples/a.json.gz: ")
+
+
+def test_a_container_that_no_version_wrote_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "samples").mkdir()
+    with (tmp_path / "samples/a.avro").open("wb") as file:
+        fastavro.writer(file, "string", ["x"])
+    ran = run(tmp_path, topic_replay(sample("../../../samples/a.avro", format="avro")))
+    assert [one.reason for one in ran.tallies[NOBODY].failures] == [NO_SUCH_SCHEMA.reason]
+
+
+def test_an_address_that_does_not_open_tells_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_uri: str) -> None:
+        raise OSError("no such bucket\nand much more")
+
+    monkeypatch.setattr(pyarrow.fs, "FileSystem", SimpleNamespace(from_uri=refuse))
+    ran = run(tmp_path, topic_replay(sample("s3://acme/a.parquet")))
+    assert [one.why for one in ran.unread] == ["it cannot be opened: no such bucket"]
 
 
 def test_ctrl_c_leaves_what_was_done(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def rows(part: Part, versions: Known | None = None) -> tuple[list[dict[str, Any]
         for each in source.parts(part):
             for batch in source.batches(each, versions or Known()):
                 found.extend(batch.to_pylist())
-    except UnreadableError as error:
+    except (UnreadableError, OSError) as error:
         return found, str(error)
     return found, ""
 

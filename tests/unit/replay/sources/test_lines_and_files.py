@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,16 @@ def test_what_is_zipped_is_unpacked(tmp_path: Path) -> None:
     path = tmp_path / "a.json.gz"
     path.write_bytes(gzip.compress(b"1\n2\n"))
     assert payloads(whole(path, "json")) == ([b"1", b"2"], "")
+
+
+def test_what_comes_before_the_break_of_a_zipped_file_is_read(tmp_path: Path) -> None:
+    lines = [hashlib.sha512(b"%d" % number).hexdigest().encode() for number in range(10_000)]
+    path = tmp_path / "a.json.gz"
+    path.write_bytes(gzip.compress(b"\n".join(lines))[:-50_000])
+    found, problem = payloads(whole(path, "json"))
+    assert problem
+    assert len(found) > 7_000
+    assert found == lines[: len(found)]
 
 
 def test_a_line_without_an_end_takes_no_memory(

@@ -47,6 +47,12 @@ def test_long_lists_are_cut_and_say_so() -> None:
     assert "… 5 more fields; `--format json` has all" in text
 
 
+def test_a_message_that_is_one_value_has_a_name() -> None:
+    one = reader(CREATED, 0, "proposed", 5, fields=(FieldReplay(path="", changed=1),))
+    text = shown(replay_report(replace(REPORT, readers=(one,)), _excerpt, seconds=0))
+    assert "  (message)   changed 1" in text
+
+
 def test_nothing_acts_in_a_terminal() -> None:
     bad = ReplayFailure(path="\x1b[2J", reason="\n::error::x", rows=1)
     text = shown(
