@@ -8,12 +8,16 @@ from itertools import islice
 from typing import Final
 
 from gitops.compatibility.avro.schema import Array, Map, Record, Schema, Union
+from gitops.model.replay import TopicReplay
 from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError, avro_form
 from gitops.replay.kernel.key_value.halves import halves_of
 
 Path = tuple[str, ...]
 """The steps of a field's path, without those into arrays and maps."""
+
+Sensitive = frozenset[Path]
+"""Fields that no report shows."""
 
 _MOST: Final = 20_000
 """Places of a definition that are looked at, as kernels have it."""
@@ -44,6 +48,42 @@ class Places:
             if (*place, step) in self.known:
                 place = (*place, step)
         return place in self.above
+
+
+def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
+    """All that a topic's messages are written and read with."""
+    return [replay.proposed, *replay.versions.values(), *(one.schema for one in replay.readers)]
+
+
+def steps(path: str) -> tuple[str, ...]:
+    """`lines[].price` as (`lines`, `price`)."""
+    return tuple(step for step in path.replace("[]", "").replace("{}", "").split(".") if step)
+
+
+def is_sensitive(path: Iterable[str], sensitive: Iterable[Path]) -> bool:
+    """Whether a path, or one above it, is named.
+
+    Its steps may have others between them, such as the keys of a map, and before them: a name
+    alone means the field wherever it stands.
+    """
+    path = tuple(path)
+    return any(_stands_in(name, path) for name in sensitive)
+
+
+def _stands_in(name: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    left = iter(path)
+    return all(step in left for step in name)
+
+
+def unknown_names(replay: TopicReplay, names: Iterable[str]) -> list[str]:
+    """Those that are no field of any definition; none where a definition says no paths."""
+    found = [field_paths(schema) for schema in schemas_of(replay)]
+    known = {path for paths in found for path in paths}
+    return [
+        name
+        for name in names
+        if all(found) and not any(is_sensitive(path, {steps(name)}) for path in known)
+    ]
 
 
 def field_paths(schema: SchemaInfo) -> list[Path]:

@@ -14,15 +14,12 @@ from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.symbols import without_symbol
 from gitops.replay.kernel.walk import Reason, Unreadable
 from gitops.replay.other_names import other_names
-from gitops.replay.places import Path, Places
+from gitops.replay.places import Path, Places, Sensitive, is_sensitive, schemas_of, steps
 from gitops.replay.tally import Key
 
 REDACTED: Final = "(sensitive)"
 
 FORWARD: Final = Direction.FORWARD.value
-
-Sensitive = frozenset[tuple[str, ...]]
-"""Fields, as the steps of their paths."""
 
 _LONGEST: Final = 2_000
 """Characters of a value; what is cut off ends in an ellipsis."""
@@ -133,31 +130,6 @@ def _under_names(found: Iterable[tuple[str, ...]], names: set[str]) -> Iterator[
             yield from ((name,) for name in names)
         elif names & set(path):
             yield path[-1:]
-
-
-def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
-    """All that a topic's messages are written and read with."""
-    return [replay.proposed, *replay.versions.values(), *(one.schema for one in replay.readers)]
-
-
-def steps(path: str) -> tuple[str, ...]:
-    """`lines[].price` as (`lines`, `price`)."""
-    return tuple(step for step in path.replace("[]", "").replace("{}", "").split(".") if step)
-
-
-def is_sensitive(path: Iterable[str], sensitive: Sensitive) -> bool:
-    """Whether a path, or one above it, is named.
-
-    Its steps may have others between them, such as the keys of a map, and before them: a name
-    alone means the field wherever it stands.
-    """
-    path = tuple(path)
-    return any(_stands_in(name, path) for name in sensitive)
-
-
-def _stands_in(name: tuple[str, ...], path: tuple[str, ...]) -> bool:
-    left = iter(path)
-    return all(step in left for step in name)
 
 
 def redacted(value: Any, sensitive: Sensitive, places: Places, at: Path = ()) -> Any:  # noqa: ANN401

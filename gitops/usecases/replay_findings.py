@@ -11,6 +11,7 @@ from gitops.model.names import TopicName
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, TopicReplay
 from gitops.model.rules import finding
 from gitops.model.samples import Sample
+from gitops.replay.places import unknown_names
 from gitops.replay.runner import Ran, UnreadSample
 from gitops.replay.tally import Key, Tally
 from gitops.usecases.replay_tallies import failures
@@ -40,6 +41,7 @@ def findings_of(replays: Iterable[TopicReplay], ran: Ran) -> tuple[Finding, ...]
         tallies.setdefault(key.topic, {})[key] = tally
     found = [each for one in replays for each in _of_topic(one, tallies.get(str(one.topic), {}))]
     found += [_unread(one) for one in ran.unread]
+    found += [each for one in replays for each in _hiding_nothing(one)]
     if ran.complete:
         heard_of = {*tallies, *(str(one.topic) for one in ran.unread)}
         found += [_empty(one) for one in replays if str(one.topic) not in heard_of]
@@ -147,6 +149,19 @@ def _unread(one: UnreadSample) -> Finding:
         subject=str(one.topic),
         hint=hint if one.missing else "",
     )
+
+
+def _hiding_nothing(replay: TopicReplay) -> Iterator[Finding]:
+    for sample in replay.samples:
+        names = [f"'{name}'" for name in unknown_names(replay, sample.sensitive)]
+        if names:
+            yield finding(
+                "REPLAY-R010",
+                f"no definition has the sensitive field{'s' * (len(names) > 1)} {_listed(names)}",
+                location=sample.location,
+                subject=str(replay.topic),
+                hint="correct the name, as `lines[].card`: a name that is not there hides nothing",
+            )
 
 
 def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:

@@ -25,4 +25,9 @@ REPLAY_RULES: Final = (
         title="samples elsewhere that a change brings along",
         severity=Severity.WARNING,
     ),
+    Rule(
+        id="REPLAY-R010",
+        title="a sensitive field that no definition has",
+        severity=Severity.WARNING,
+    ),
 )

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.places import Places
-from gitops.replay.showing import as_text, is_sensitive, redacted, sensitive_names, steps
+from gitops.replay.places import Places, is_sensitive, steps
+from gitops.replay.showing import as_text, redacted, sensitive_names
 from tests.support.protos import order
 from tests.support.states import pair
 from tests.unit.replay.messages import sample, schema, topic_replay

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.replay import Direction, ReaderSchema, TopicReplay
 from gitops.model.samples import Sample
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.runner import Ran, UnreadSample
 from gitops.replay.tally import Counts, Failed, Key, Tally
 from gitops.usecases.replay_findings import findings_of, is_above, without_samples
@@ -128,6 +130,29 @@ def test_values_that_change_on_the_way_through_the_new_schema(*, gates: bool) ->
     assert [one.rule for one in found] == (["REPLAY-R007"] if gates else [])
     if gates:
         assert found[0].message.startswith("other values than before reach v0 once they are")
+
+
+def test_a_sensitive_field_that_no_definition_has() -> None:
+    fields = [{"name": "email", "type": "string"}, {"name": "id", "type": "long"}]
+    record = {"type": "record", "name": "Order", "fields": fields}
+    schema = SchemaInfo(type=SchemaType.AVRO, schema=json.dumps(record))
+    names = ("email", "Email", "customer.email")
+    topic = replace(
+        REPLAY,
+        versions={},
+        proposed=schema,
+        readers=(replace(REPLAY.readers[0], schema=schema),),
+        samples=(replace(sample(7), sensitive=names),),
+    )
+    (found,) = said({PROPOSED: Tally(rows=5)}, topic)
+    assert (found.rule, found.severity) == ("REPLAY-R010", Severity.WARNING)
+    assert found.message == "no definition has the sensitive fields 'Email', 'customer.email'"
+    assert found.location == Location(file=FILE, line=7, column=5)
+
+
+def test_where_no_definition_says_its_fields_any_may_be_sensitive() -> None:
+    topic = replace(REPLAY, samples=(replace(sample(7), sensitive=("email",)),))
+    assert not said({PROPOSED: Tally(rows=5)}, topic)
 
 
 def test_an_interruption() -> None:
