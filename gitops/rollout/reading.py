@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -12,12 +13,15 @@ from gitops.compatibility.avro.readability import can_read
 from gitops.compatibility.avro.schema import Schema
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.payload import PayloadError, to_stored
-from gitops.compatibility.review import kinds
+from gitops.compatibility.review import kinds, protobuf_native_changes
 from gitops.compatibility.review.avro_changes import avro_changes
 from gitops.compatibility.review.avro_place import Wire
+from gitops.compatibility.review.remark import Remark
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.rollout.world import Use, UsedSchema
 
+_ENCODING: Final = "kv.encoding.type"
+_INLINE: Final = "INLINE"
 _WIRES: Final = {SchemaType.JSON: Wire.JSON}
 
 
@@ -46,6 +50,14 @@ def kind_of(info: SchemaInfo) -> str:
         return info.type.value
 
 
+def becomes(old: SchemaInfo, new: SchemaInfo) -> bool:
+    """Whether `new` is a later version of the kind that `old` is; an alias is an earlier name."""
+    try:
+        return kinds.is_of_kind(to_stored(old), to_stored(new))
+    except PayloadError:
+        return False
+
+
 def _why(reader: SchemaInfo, writer: SchemaInfo) -> str | None:
     try:
         return _why_stored(to_stored(reader), to_stored(writer))
@@ -54,16 +66,31 @@ def _why(reader: SchemaInfo, writer: SchemaInfo) -> str | None:
 
 
 def _why_stored(reader: StoredSchema, writer: StoredSchema) -> str | None:
-    """Protobuf skips fields that it does not know, so that its readers fail on no message."""
+    """Of PROTOBUF nothing is known but that readers skip the fields that they do not know."""
     if reader.type is not writer.type:
         return f"it reads {reader.type.value}, and messages are {writer.type.value}"
+    if reader.type is SchemaType.KEY_VALUE:
+        return _why_apart(reader, writer) or _why_pair(reader, writer)
     if reader.data == writer.data:
         return None
     if reader.type in (SchemaType.AVRO, SchemaType.JSON):
         return _why_avro(reader.type, reader.data, writer.data)
-    if reader.type is SchemaType.KEY_VALUE:
-        return _why_pair(reader, writer)
+    if reader.type is SchemaType.PROTOBUF_NATIVE:
+        return _why_native(reader.data, writer.data)
     return None
+
+
+@lru_cache(maxsize=4096)
+def _why_native(reader: bytes, writer: bytes) -> str | None:
+    return _stop(protobuf_native_changes.remarks(writer, reader, forward=False))
+
+
+def _why_apart(reader: StoredSchema, writer: StoredSchema) -> str | None:
+    """Keys are looked for where the reader's own schema says; Pulsar compares no encodings."""
+    looks, has = (one.properties.get(_ENCODING, _INLINE) for one in (reader, writer))
+    if looks == has:
+        return None
+    return f"it looks for keys {looks}, and messages have them {has}"
 
 
 def _why_pair(reader: StoredSchema, writer: StoredSchema) -> str | None:
@@ -95,6 +122,10 @@ def _why_resolved(kind: SchemaType, reader: Schema, writer: Schema) -> str | Non
     if reasons:
         path = f"at '{reasons[0].path}': " if reasons[0].path else ""
         return f"{path}{reasons[0].message}"
-    remarks = avro_changes(writer, reader, wire=_WIRES.get(kind, Wire.AVRO))
+    return _stop(avro_changes(writer, reader, wire=_WIRES.get(kind, Wire.AVRO)))
+
+
+def _stop(remarks: Iterable[Remark]) -> str | None:
+    """What stops readers, although the broker lets it pass."""
     stops = next((one for one in remarks if one.stops_readers), None)
     return f"at '{stops.path}': {stops.message}" if stops else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
 from gitops.compatibility.protobuf_native.rendering import render_type
@@ -111,7 +112,7 @@ def _replaced(old: Field, new: Field, losses: tuple[Remark, ...], at: Change) ->
     before, after = render_type(old), render_type(new)
     first = losses[0]
     more = f" (and {len(losses) - 1} more)" if len(losses) > 1 else ""
-    return at.remark(
+    remark = at.remark(
         "PROTO-W005",
         f"{before} is replaced by {after}, which is not laid out alike: at '{first.path}' "
         f"{first.message}{more}",
@@ -119,3 +120,4 @@ def _replaced(old: Field, new: Field, losses: tuple[Remark, ...], at: Change) ->
         new=new,
         hint=f"keep {before}, or add a field with another name and number",
     )
+    return replace(remark, stops_readers=any(one.stops_readers for one in losses))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from gitops.compatibility.protobuf_native.descriptors import Label, Type
@@ -33,7 +34,7 @@ def required(at: Change) -> Iterator[Remark]:
     olds, news = by_number(at.old.fields), by_number(at.new.fields)
     for number, field in after.items():
         if number not in before:
-            yield at.remark(
+            remark = at.remark(
                 "PROTO-W007",
                 f"'{field.name}' is required now: consumers with the new schema fail on every "
                 "message that lacks it",
@@ -41,6 +42,7 @@ def required(at: Change) -> Iterator[Remark]:
                 new=field,
                 hint="make it optional",
             )
+            yield replace(remark, stops_readers=True)
     for number, field in before.items():
         if number not in after and at.forward:
             yield at.remark(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitops.compatibility.protobuf_native.descriptors import Type
@@ -40,10 +40,14 @@ _SMALL: Final = frozenset((Type.BOOL, Type.ENUM))
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What readers do; `lost`: no value comes out right, otherwise some do."""
+    """What readers do; `lost`: no value comes out right, otherwise some do.
+
+    `fails`: on some values they stop, instead of reading other ones.
+    """
 
     what: str
     lost: bool = False
+    fails: bool = False
 
 
 def remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
@@ -54,7 +58,7 @@ def remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
     if forth is not None and not (back and back.lost):
         found.append(f"consumers with the old schema {forth.what}")
     if found:
-        yield at.remark(
+        remark = at.remark(
             "PROTO-W004" if back and back.lost else "PROTO-W005",
             f"{render_type(old)} becomes {render_type(new)}, which Pulsar does not compare: "
             + "; ".join(found),
@@ -62,6 +66,7 @@ def remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
             new=new,
             hint=f"keep {render_type(old)}, or add a field with another name and number",
         )
+        yield replace(remark, stops_readers=back is not None and back.fails)
 
 
 def reading(writer: Field, reader: Field) -> Reading | None:
@@ -84,7 +89,7 @@ def _together(one: Type, other: Type, families: tuple[frozenset[Type], ...]) -> 
 
 def _other_wire_type(writer: Field, reader: Field) -> Reading:
     if writer.packed or (reader.repeated and reader.type not in _LENGTH):
-        return Reading("lose the values, read other ones or fail", lost=True)
+        return Reading("lose the values, read other ones or fail", lost=True, fails=True)
     return Reading("do not find the value, which is laid out in another way", lost=True)
 
 
@@ -101,15 +106,15 @@ def _length_delimited(writer: Field, reader: Field) -> Reading | None:
         case Type.STRING, Type.BYTES:
             return None
         case Type.BYTES, Type.STRING:
-            return Reading("fail on bytes that are no UTF-8, or get other text")
+            return Reading("fail on bytes that are no UTF-8, or get other text", fails=True)
         case Type.MESSAGE, Type.BYTES:
             return Reading("get the encoded message and none of its fields")
         case Type.BYTES, Type.MESSAGE:
-            return Reading(f"fail on bytes that are no encoded {render_type(reader)}")
+            return Reading(f"fail on bytes that are no encoded {render_type(reader)}", fails=True)
         case Type.MESSAGE, _:
-            return Reading("take the encoded message for text, or fail", lost=True)
+            return Reading("take the encoded message for text, or fail", lost=True, fails=True)
         case _:
-            return Reading("take the text for an encoded message and fail", lost=True)
+            return Reading("take the text for an encoded message and fail", lost=True, fails=True)
 
 
 def _number(writer: Field, reader: Field) -> str:
