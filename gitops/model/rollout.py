@@ -76,7 +76,7 @@ class Constraints:
     steps: tuple[Step, ...]
     before: tuple[Constraint, ...] = ()
     blocks: tuple[Block, ...] = ()
-    broken: tuple[str, ...] = ()
+    broken: tuple[Block, ...] = ()
     may_stay: frozenset[str] = frozenset()
 
 

@@ -189,14 +189,19 @@ class _Reach:
             self._words.add(Kind.TOPIC, [_local(topic)], ())
 
     def _follow_topics(self, path: str, leads: set[str]) -> None:
-        """A waiver leads to its topic; a changed client to all others of its topics."""
-        is_waiver = path.startswith("waivers/")
+        """A waiver leads to its topic; a changed client to all others of its topics.
+
+        One whose definition is another now needs them too, without leading there.
+        """
+        is_waiver, is_changed = path.startswith("waivers/"), path in leads
         for each in self._mentions(path):
             if leads and not is_waiver:
                 self._words.add(Kind.CLIENT, each.names, leads)
-            for topic in each.topics if path in leads else ():
+            if not is_changed and not any(self.leads.get(file) for file in each.files):
+                continue
+            for topic in each.topics:
                 self._add(_manifest_of(topic), leads if is_waiver else ())
-                self._words.add(Kind.TOPIC, [_local(topic)], leads)
+                self._words.add(Kind.TOPIC, [_local(topic)], leads if is_changed else ())
 
     def _need(self, file: str) -> None:
         self._add(file, ())

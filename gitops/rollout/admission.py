@@ -11,7 +11,7 @@ from gitops.compatibility.payload import PayloadError, as_kept, to_info, to_stor
 from gitops.compatibility.registration import CANDIDATE, NOT_REGISTERED, find_registered
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
-from gitops.rollout.world import Role, TopicWorld, Use
+from gitops.rollout.world import Role, TopicWorld, Use, UsedSchema
 
 
 def histories(topic: TopicWorld) -> list[StoredHistory]:
@@ -31,6 +31,16 @@ def readable(history: StoredHistory) -> Iterator[tuple[int, SchemaInfo]]:
     for version, stored in history.entries:
         with suppress(PayloadError):
             yield version, to_info(stored)
+
+
+def is_of_version(schema: UsedSchema, history: StoredHistory, version: int) -> bool:
+    """Whether messages with this schema carry the version, however its text is laid out."""
+    if not isinstance(schema, SchemaInfo):
+        return False
+    try:
+        return find_registered(history, to_stored(schema)).version == version
+    except PayloadError:
+        return False
 
 
 def why_refused(use: Use, topic: TopicWorld, history: StoredHistory) -> str | None:

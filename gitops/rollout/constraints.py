@@ -25,7 +25,7 @@ from gitops.model.rollout import (
     Upgrade,
 )
 from gitops.model.schema import SchemaInfo
-from gitops.rollout.admission import histories, readable, why_refused
+from gitops.rollout.admission import histories, is_of_version, readable, why_refused
 from gitops.rollout.reading import why_unreadable
 from gitops.rollout.world import Role, Service, TopicWorld, Use, World
 
@@ -57,7 +57,7 @@ class _Found:
     steps: set[Step] = field(default_factory=set)
     before: list[Constraint] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
-    broken: list[str] = field(default_factory=list)
+    broken: list[Block] = field(default_factory=list)
     must_go: set[str] = field(default_factory=set)
 
 
@@ -136,8 +136,11 @@ class _Topic:
         """Old clients reconnect until they upgrade, new ones from then on."""
         before, after = self._refusals(side.before), self._refusals(side.after)
         if now := self._refusal(side.before, self.topic.before, self.histories[0]):
-            self.found.broken.append(f"{side.name} on {self.topic.topic}: {now}")
+            self._broken(f"{side.name} on {self.topic.topic}: {now}", side.upgrade)
             return
+        if before[0] and side.service.changes:
+            said = f"under its new policies the old {side.name} cannot reconnect"
+            self._block(f"{said} to {self.topic.topic}: {before[0]}", side.upgrade)
         self._leave(side, before)
         if after[-1]:
             self._stuck(side, after[-1])
@@ -155,7 +158,7 @@ class _Topic:
                 self._order(side.upgrade, register, reason)
             else:
                 reason = f"{said} {side.name} cannot reconnect: {why}"
-                self._block(reason, register)
+                self._block(reason, register, side.upgrade)
             return
 
     def _stuck(self, side: _Side, why: str) -> None:
@@ -175,7 +178,7 @@ class _Topic:
         if consumer.name == producer.name:
             return self._own(consumer, producer)
         if why := self._why(consumer.before, producer.before):
-            self.found.broken.append(self._said(consumer, producer, why))
+            self._broken(self._said(consumer, producer, why), consumer.upgrade, producer.upgrade)
             return False
         if why := self._why(consumer.after, producer.after):
             self._block(
@@ -228,26 +231,34 @@ class _Topic:
             why = _why_any(consumer.after, written)
             if why is None or _why_any(consumer.before, written):
                 continue
-            if any(_always_writes(one, written) for one in failing):
+            if any(all(self._writes(one, version)) for one in failing):
                 continue
             drain = Drain(self.topic.topic, version)
             what = f"retained messages of v{version} of {self.topic.topic}"
             reason = f"the new {consumer.name} cannot read {what}: {why}"
             self._order(drain, consumer.upgrade, reason)
             for producer in producers:
-                self._stops_writing(producer, written, drain)
+                self._stops_writing(producer, drain)
 
-    def _stops_writing(self, producer: _Side, written: SchemaInfo, drain: Drain) -> None:
+    def _stops_writing(self, producer: _Side, drain: Drain) -> None:
         """What is drained must not be written when it is drained."""
         what = f"v{drain.version} of {drain.topic}"
         reason = f"{producer.name} still writes {what}"
-        writes = _writes(producer, written)
+        writes = self._writes(producer, drain.version)
         if all(writes):
-            self._block(reason, drain)
+            self._block(reason, drain, producer.upgrade)
         elif writes[0]:
             self._order(producer.upgrade, drain, reason)
         elif writes[1]:
             self._order(drain, producer.upgrade, f"then {producer.name} writes {what} again")
+
+    def _writes(self, producer: _Side, version: int) -> list[bool]:
+        """Whether its messages carry this version, before and after its upgrade."""
+        history = self.topic.history
+        return [
+            any(is_of_version(one, history, version) for use in uses for one in use.schemas)
+            for uses in producer.states
+        ]
 
     def _deletion(self, sides: Iterable[_Side]) -> None:
         delete = Delete(self.topic.topic)
@@ -264,6 +275,9 @@ class _Topic:
         topic = self.topic.topic
         self.found.before.append(Constraint(first=first, then=then, reason=reason, topic=topic))
 
+    def _broken(self, reason: str, *steps: Step) -> None:
+        self.found.broken.append(Block(reason=reason, steps=steps, topics=(self.topic.topic,)))
+
     def _block(self, reason: str, *steps: Step) -> None:
         topics = (self.topic.topic,)
         self.found.blocks.append(Block(reason=reason, steps=steps, topics=topics))
@@ -273,15 +287,6 @@ class _Topic:
     ) -> str:
         what = f"{writer}{producer.name} writes to {self.topic.topic}"
         return f"{reader}{consumer.name} cannot read what {what}: {why}"
-
-
-def _writes(producer: _Side, written: SchemaInfo) -> list[bool]:
-    """Whether it writes this schema, before and after its upgrade."""
-    return [any(written in use.schemas for use in uses) for uses in producer.states]
-
-
-def _always_writes(producer: _Side, written: SchemaInfo) -> bool:
-    return all(_writes(producer, written))
 
 
 def _key(uses: tuple[Use, ...]) -> _Key:

@@ -25,14 +25,15 @@ _RANKS: Final = {Register: 0, Upgrade: 1, Drain: 2, Delete: 3}
 
 def order(found: Constraints) -> Rollout:
     """A sort of the steps: each wave as early as it can be, registrations first within it."""
+    broken = tuple(one.reason for one in found.broken)
     blocks = found.blocks or _cycle(found)
     if blocks:
-        return Rollout(blocks=blocks, broken=found.broken, may_stay=found.may_stay)
+        return Rollout(blocks=blocks, broken=broken, may_stay=found.may_stay)
     waits: dict[Step, list[Constraint]] = {step: [] for step in found.steps}
     for one in found.before:
         waits[one.then].append(one)
     steps = _sorted(waits)
-    return Rollout(steps=steps, broken=found.broken, may_stay=found.may_stay)
+    return Rollout(steps=steps, broken=broken, may_stay=found.may_stay)
 
 
 def _sorted(waits: Mapping[Step, list[Constraint]]) -> tuple[Ordered, ...]:

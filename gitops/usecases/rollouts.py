@@ -14,17 +14,25 @@ from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.repository import Repository
-from gitops.model.rollout import Block, Constraint, Delete, Drain, Migration, Rollout, Upgrade
+from gitops.model.rollout import (
+    Block,
+    Constraint,
+    Delete,
+    Drain,
+    Migration,
+    Register,
+    Rollout,
+    Upgrade,
+)
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.make import Question, is_validation_enforced, strategy_of
 from gitops.ports import Registry
 from gitops.rollout.admission import readable
-from gitops.rollout.constraints import constraints
 from gitops.rollout.migration import migration, next_name
-from gitops.rollout.order import order
 from gitops.rollout.reading import kind_of
+from gitops.rollout.solving import solve
 from gitops.rollout.world import Role, Rules, Service, TopicWorld, World
 from gitops.usecases.services import Services
 
@@ -119,11 +127,11 @@ def rollout_of(rolling: Rolling) -> tuple[Rollout, tuple[Finding, ...]]:
     is_default = rolling.question.registry == rolling.head.config.default_registry
     sides = (rolling.base.clients, rolling.head.clients) if is_default else ((), ())
     services = makes.of(*sides)
-    found = constraints(World(topics=topics, services=services))
-    rollout = order(found)
+    found, rollout = solve(World(topics=topics, services=services))
     refused = _refused(rolling)
     told = _Told({one.name: one for one in (*rolling.base.clients, *rolling.head.clients)})
     findings = [*makes.findings, *map(told.block, rollout.blocks)]
+    findings += map(told.broken, found.broken)
     findings += told.too_early(found.before, services)
     rollout = replace(
         rollout,
@@ -278,18 +286,42 @@ class _Told:
             hint=hint,
         )
 
+    def broken(self, broken: Block) -> Finding:
+        """What does not work already, and is no fault of the change."""
+        names = [step.service for step in broken.steps if isinstance(step, Upgrade)]
+        return finding(
+            "CLIENT-R009",
+            f"does not work now: {broken.reason}",
+            location=self._place(names[0], broken.topics),
+            subject=names[0],
+            hint="let the manifest say what the deployed client has, or mend the client",
+        )
+
     def too_early(
         self, before: tuple[Constraint, ...], services: tuple[Service, ...]
     ) -> Iterator[Finding]:
-        """Declared upgrades for which something is missing that the base does not have."""
+        """What a merge would do, or let be done, for which the base lacks something."""
         declared = {one.name for one in services if one.changes and not one.assumed}
         for one in before:
+            if isinstance(one.first, Upgrade) and isinstance(one.then, Register):
+                yield self._registered(one.first, one.then, one.reason)
             if not isinstance(one.then, Upgrade) or one.then.service not in declared:
                 continue
             if isinstance(one.first, Upgrade):
                 yield self._second(one.first, one.then, one)
             elif isinstance(one.first, Drain):
                 yield self._waiting(one.first, one.then, one.reason)
+
+    def _registered(self, first: Upgrade, then: Register, reason: str) -> Finding:
+        """The merge registers at once, and locks out who has not upgraded by then."""
+        return finding(
+            "CLIENT-R003",
+            f"{first.service} has to upgrade before v{then.version} of {then.topic} is registered: "
+            f"{reason}",
+            location=self._place(first.service, [then.topic]),
+            subject=first.service,
+            hint=f"merge and deploy {first.service} with a definition that copes, then this",
+        )
 
     def _second(self, first: Upgrade, then: Upgrade, one: Constraint) -> Finding:
         """Another client has to be ready first."""

@@ -10,9 +10,9 @@ from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import finding
-from gitops.model.schema import SchemaInfo
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.rollout.admission import histories, readable
-from gitops.rollout.reading import kind_of
+from gitops.rollout.reading import becomes, kind_of
 from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema
 
 
@@ -69,9 +69,11 @@ class Services:
                 self._tell(client, use, schema.version, exists=found is not None)
 
     def _resolved(self, schema: ClientSchema, topic: TopicName) -> UsedSchema | None:
+        """BYTES are kept as NONE; of bytes a client sends no schema (Pulsar 4.0.7)."""
         if not isinstance(schema, VersionPin):
             return schema
-        return self._versions(topic).get(schema.version)
+        found = self._versions(topic).get(schema.version)
+        return "NONE" if found and found.type is SchemaType.NONE else found
 
     def _versions(self, topic: TopicName) -> dict[int, SchemaInfo]:
         """The live versions, and those that the change registers; once for all their clients."""
@@ -127,11 +129,19 @@ class Services:
         return max(held, default=0)
 
     def _moved(self, use: Use) -> Use:
-        """With the topic's new schema in the place of the one of its kind."""
-        schemas = use.schemas
-        for new in self.topics[use.topic].new:
+        """With the topic's new schema in the place of the one of its kind.
+
+        Only ALWAYS_COMPATIBLE lets several kinds be; elsewhere a record may get another name.
+        """
+        schemas, topic = use.schemas, self.topics[use.topic]
+        of_one_kind = topic.strategy is not SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
+        for new in topic.new:
             schemas = tuple(
-                new if isinstance(one, SchemaInfo) and kind_of(one) == kind_of(new) else one
+                new
+                if isinstance(one, SchemaInfo)
+                and one.type is new.type
+                and (of_one_kind or becomes(one, new))
+                else one
                 for one in schemas
             )
         return replace(use, schemas=schemas)

@@ -53,6 +53,7 @@ _CLIENT_TESTS: Final = {
     "CLIENT-R005": f"{_ROLLOUT}::test_a_topic_that_goes_while_it_is_used",
     "CLIENT-R006": f"{_ROLLOUT}::test_a_client_that_is_behind",
     "CLIENT-R008": f"{_ROLLOUT}::test_who_would_stop_at_retained_messages",
+    "CLIENT-R009": "../usecases/test_rollout_findings.py::test_what_does_not_work_as_it_is",
     "CLIENT-R007": "test_kinds.py::test_both_directions_of_a_kind_are_told",
 }
 """The same for rules about the clients of a change."""

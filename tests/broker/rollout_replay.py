@@ -27,6 +27,7 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.rollout.reading import kind_of
 from gitops.rollout.world import Role, TopicWorld, Use, UsedSchema, World
 from tests.support.admin_rest import admin_request
+from tests.support.worlds import is_same
 
 SECONDS: Final = 10
 _FOREVER: Final = {"retentionTimeInMinutes": -1, "retentionSizeInMB": -1}
@@ -120,7 +121,8 @@ class Replay:
         value = _value(info)
         sent = value if info.type is SchemaType.AVRO else json.dumps(value).encode()
         producer.send(sent)
-        place.retained.append(Message(place.versions.index(info), info, value))
+        version = next(n for n, one in enumerate(place.versions) if is_same(one, info))
+        place.retained.append(Message(version, info, value))
 
     def uses(self) -> list[tuple[str, Place, Use]]:
         """What runs, in any order."""
@@ -144,7 +146,7 @@ class Replay:
                 self.upgraded.add(step.service)
             case Drain():
                 place = self.places[step.topic]
-                if place.versions[step.version] in self._written(place):
+                if self._is_written(place.versions[step.version], place):
                     raise BrokenError(f"{step} never ends")
                 self._drain(place, {step.version})
             case Delete():
@@ -156,18 +158,18 @@ class Replay:
     def wait(self) -> None:
         """Until everything is gone that nobody writes any more."""
         for place in self.places.values():
-            written = self._written(place)
-            idle = {n for n, info in enumerate(place.versions) if info not in written}
+            versions = enumerate(place.versions)
+            idle = {n for n, info in versions if not self._is_written(info, place)}
             if idle & {one.version for one in place.retained}:
                 self._drain(place, idle)
 
-    def _written(self, place: Place) -> list[UsedSchema]:
-        return [
-            schema
+    def _is_written(self, info: SchemaInfo, place: Place) -> bool:
+        return any(
+            is_same(info, schema)
             for _, used, use in self.uses()
             for schema in use.schemas
             if used is place and use.role is Role.PRODUCER
-        ]
+        )
 
     def _drain(self, place: Place, gone: set[int]) -> None:
         """Really: everything is removed, and what is still there is sent anew."""

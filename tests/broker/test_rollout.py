@@ -12,7 +12,7 @@ import pytest
 
 from gitops.model.rollout import Rollout, Step, Upgrade
 from gitops.rollout.constraints import constraints
-from gitops.rollout.order import order
+from gitops.rollout.solving import solve
 from gitops.rollout.world import World
 from tests.support.pulsar_broker import RunningBroker
 from tests.support.worlds import Worlds, all_orders
@@ -63,8 +63,7 @@ def _worlds(dice: random.Random, *, possible: bool) -> Iterator[tuple[World, Rol
     worlds = Worlds(dice.randrange(10**9))
     while True:
         world = worlds.healthy()
-        found = constraints(world)
-        rollout = order(found)
+        found, rollout = constraints(world), solve(world)[1]
         assert not rollout.broken
         few = len(next(all_orders(found.steps), ())) <= MAX_STEPS
         if (possible and len(rollout.steps) > 1) or (rollout.blocks and few and not possible):

@@ -189,6 +189,7 @@ STEPS: Final = (
         findings=(
             f"CHECK-R003 {PAYMENTS}/namespace.yaml",
             f"CHECK-R004 {PAYMENTS}/namespace.yaml",
+            "CLIENT-R003 clients/checkout.yaml",
         ),
         merged=False,
     ),

@@ -28,4 +28,9 @@ CLIENT_RULES: Final = (
         title="retained messages would stop a client that upgrades",
         severity=Severity.WARNING,
     ),
+    Rule(
+        id="CLIENT-R009",
+        title="a client does not work as it is declared",
+        severity=Severity.WARNING,
+    ),
 )
