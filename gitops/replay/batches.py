@@ -61,14 +61,18 @@ def _names(file: Any, rows: int) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 def texts(column: Any) -> pyarrow.DictionaryArray:  # noqa: ANN401
     """A column of names; what is not UTF-8 in them is replaced."""
-    if pyarrow.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if not pyarrow.types.is_binary(column.type):
-        column = column.cast(pyarrow.string()).cast(pyarrow.binary())
-    coded = column.dictionary_encode()
-    names = [each.decode("utf-8", "replace") for each in coded.dictionary.to_pylist()]
+    if not pyarrow.types.is_dictionary(column.type):
+        if not pyarrow.types.is_binary(column.type):
+            column = column.cast(pyarrow.string()).cast(pyarrow.binary())
+        column = column.dictionary_encode()
+    names = column.dictionary
+    if not pyarrow.types.is_binary(names.type):
+        names = names.cast(pyarrow.string()).cast(pyarrow.binary())
+    decoded = [
+        None if each is None else each.decode("utf-8", "replace") for each in names.to_pylist()
+    ]
     return pyarrow.DictionaryArray.from_arrays(
-        coded.indices, pyarrow.array(names, pyarrow.string())
+        column.indices.cast(pyarrow.int32()), pyarrow.array(decoded, pyarrow.string())
     )
 
 
@@ -78,24 +82,35 @@ def rows_from(first: int, rows: int) -> pyarrow.Array:
 
 
 class Places:
-    """Where the rows of a batch, or of a part of it, are: its columns `file` and `row`."""
+    """Where the rows of a batch, or of a part of it, are: its columns `file` and `row`.
 
-    def __init__(self, file: pyarrow.DictionaryArray, row: pyarrow.Array) -> None:
+    `rows` are the numbers of the part's rows; None: all.
+    """
+
+    def __init__(
+        self,
+        file: pyarrow.DictionaryArray,
+        row: pyarrow.Array,
+        rows: NDArray[numpy.int64] | None = None,
+    ) -> None:
         self._file = file
         self._row = row
+        self._rows = rows
 
     @classmethod
     def of(cls, batch: pyarrow.RecordBatch) -> Places:
         """Those of a whole batch."""
         return cls(batch.column("file"), batch.column("row"))
 
-    def take(self, rows: Any) -> Places:  # noqa: ANN401 - pyarrow has no types
+    def take(self, rows: pyarrow.Array) -> Places:
         """Those of some rows."""
-        return Places(self._file.take(rows), self._row.take(rows))
+        taken = rows.to_numpy().astype(numpy.int64, copy=False)
+        return Places(self._file, self._row, taken if self._rows is None else self._rows[taken])
 
     def where(self, index: int) -> str:
         """How a person finds the message."""
-        file, row = self._file[index].as_py() or "", self._row[index].as_py()
+        at = index if self._rows is None else int(self._rows[index])
+        file, row = self._file[at].as_py() or "", self._row[at].as_py()
         return file if row is None else f"{file}#{row}"
 
     @property
@@ -112,6 +127,8 @@ class Places:
         table = numpy.array([*names, 0], numpy.uint64)
         indices = self._file.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)
         rows = self._row.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.uint64)
+        if self._rows is not None:
+            indices, rows = indices[self._rows], rows[self._rows]
         return _mixed(table[indices] + _mixed(rows))
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy
 import pyarrow
 from numpy.typing import NDArray
+
+
+_SMALL: Final = numpy.iinfo(numpy.uint16)
 
 
 class Group(NamedTuple):
@@ -27,9 +30,12 @@ def groups(batch: pyarrow.RecordBatch) -> Iterator[Group]:
             yield Group(topics[0], versions[0], None)
         return
     codes = topic_codes * len(versions) + version_codes
+    if len(topics) * len(versions) <= _SMALL.max:
+        codes = codes.astype(_SMALL.dtype)  # NumPy sorts small numbers by counting them
     order = numpy.argsort(codes, kind="stable")
-    starts = numpy.flatnonzero(numpy.diff(codes[order], prepend=-1))
-    for rows in numpy.split(order, starts[1:]):
+    ordered = codes[order]
+    starts = numpy.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    for rows in numpy.split(order, starts):
         topic, version = divmod(int(codes[rows[0]]), len(versions))
         yield Group(topics[topic], versions[version], pyarrow.array(rows))
 

@@ -14,14 +14,11 @@ _TASKS_PER_CORE: Final = 4
 def pack(parts: Iterable[Part], cores: int) -> list[list[Part]]:
     """The parts in their order, cut into tasks."""
     parts = list(parts)
-    total = sum(part.bytes for part in parts)
-    most = min(TASK_BYTES, total // (cores * _TASKS_PER_CORE) + 1)
-    tasks: list[list[Part]] = []
-    size = most
-    for part in parts:
-        if size >= most:
-            tasks.append([])
-            size = 0
-        tasks[-1].append(part)
-        size += max(part.bytes, 1)
-    return tasks
+    sizes = [max(part.bytes, 1) for part in parts]
+    most = min(TASK_BYTES, -(-sum(sizes) // (cores * _TASKS_PER_CORE)))
+    tasks: dict[int, list[Part]] = {}
+    done = 0
+    for part, size in zip(parts, sizes, strict=True):
+        tasks.setdefault((done + size // 2) // most, []).append(part)
+        done += size
+    return list(tasks.values())

@@ -17,6 +17,9 @@ from gitops.replay.tally import Gathered
 Task = TypeVar("Task")
 
 _SIDE_BY_SIDE: Final = 2
+_FIRST: Final = 4
+"""Tasks of each core in the first wave: what is small is one wave."""
+
 _SECONDS: Final = 10.0
 _MOST: Final = 512
 _LOOK: Final = 0.2
@@ -37,7 +40,7 @@ class Waves(Generic[Task]):
         """What came back, as it comes; ends early, and without a word, when it is stopped."""
         waiting = list(tasks)
         running: set[Future[tuple[list[Gathered], float, int]]] = set()
-        self._size = 2 * self.cores
+        self._size = _FIRST * self.cores
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             try:
                 while (waiting or running) and not self.stopped():

@@ -5,7 +5,9 @@ A batch goes in and one row comes out for each task: data never leaves a worker,
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 import pyarrow
@@ -101,7 +103,17 @@ def answers(batches: Iterable[Any]) -> Iterator[Gathered]:
             yield decode(answer.as_py())
 
 
+@cache
+def _settle() -> None:
+    """Once in a process: garbage is no longer looked for among the modules and plans it loaded.
+
+    Spark's workers do that after each task, and it took longer than many a task.
+    """
+    gc.freeze()
+
+
 def _answer(gathered: Gathered) -> pyarrow.RecordBatch:
+    _settle()
     column = pyarrow.array([encode(gathered)], pyarrow.binary())
     return pyarrow.RecordBatch.from_arrays([column], ["answer"])
 

@@ -56,7 +56,10 @@ def to_batch(
 
     Columns `file` and `row` tell it better, if there are any.
     """
-    columns = {name: _plain(table.column(column)) for name, column in names.items()}
+    columns = {
+        name: table.column(column) if name in ("topic", "file") else _plain(table.column(column))
+        for name, column in names.items()
+    }
     rows = columns.get("row", rows_from(first, table.num_rows))
     place: Any = texts(columns["file"]) if "file" in columns else file
     if "message_id" in columns:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pyarrow
 import pyarrow.parquet
@@ -13,6 +13,8 @@ from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.sources.columns import PAYLOAD, check_payload, columns_of, kind_of, to_batch
 from gitops.replay.sources.opening import open_seekable
 from gitops.replay.sources.part import Part, UnreadableError, Versions
+
+_CODED: Final = (pyarrow.string(), pyarrow.binary())
 
 
 class ParquetSource:
@@ -39,6 +41,9 @@ class ParquetSource:
         with _opened(part) as file:
             names = columns_of(part, file.schema_arrow.names)
             check_payload(kind_of(file.schema_arrow.field(names[PAYLOAD])), part, names[PAYLOAD])
+            coded = _coded(file.schema_arrow, names)
+            metadata = file.metadata
+        with _opened(part, metadata=metadata, read_dictionary=coded) as file:
             at = part.first_row
             found = file.iter_batches(
                 batch_size=_rows(part),
@@ -60,9 +65,15 @@ def _rows(part: Part) -> int:
     return max(1, min(MOST_ROWS, MOST_BYTES // average))
 
 
-def _opened(part: Part) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _coded(schema: pyarrow.Schema, names: Mapping[str, str]) -> list[str]:
+    """Columns of names that repeat, of types that Arrow can leave as they are in the file."""
+    found = [column for name, column in names.items() if name == "topic"]
+    return [column for column in found if schema.field(column).type in _CODED]
+
+
+def _opened(part: Part, **options: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     source = open_seekable(part.file)
     try:
-        return pyarrow.parquet.ParquetFile(source, read_dictionary=[])
+        return pyarrow.parquet.ParquetFile(source, **options)
     except (pyarrow.ArrowException, OSError) as error:
         raise UnreadableError(f"{part.file.name} is not a Parquet file: {error}") from error

@@ -54,7 +54,7 @@ def test_what_was_done_before_it_was_stopped_is_kept() -> None:
     found = []
     for answer in cluster.waves_of(cores=1).answers(range(1000)):
         found.append(answer.rows)
-        cluster.stopped = len(found) == 2
+        cluster.stopped = len(found) >= 2
         if cluster.stopped:
             continue
     assert {0, 1} <= set(found)
@@ -62,7 +62,7 @@ def test_what_was_done_before_it_was_stopped_is_kept() -> None:
 
 
 def test_an_error_ends_the_others_too() -> None:
-    cluster = Cluster(stuck=3)
+    cluster = Cluster(stuck=5)
 
     def run(tasks: Sequence[int]) -> list[Gathered]:
         if 0 in tasks:
@@ -71,4 +71,4 @@ def test_an_error_ends_the_others_too() -> None:
 
     waves = Waves(run, cluster.interrupt, lambda: False, 1)
     with pytest.raises(OutsideError, match="Spark failed"):
-        list(waves.answers(range(4)))
+        list(waves.answers(range(8)))
