@@ -27,7 +27,7 @@ SCHEMA: Final = pyarrow.schema(
     ]
 )
 
-MOST_ROWS: Final = 32_768
+MOST_ROWS: Final = 65_536
 """In a batch: enough to outweigh what a call of the kernel costs, also where topics are mixed."""
 
 MOST_BYTES: Final = 32 * 1024 * 1024

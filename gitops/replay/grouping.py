@@ -9,7 +9,6 @@ import numpy
 import pyarrow
 from numpy.typing import NDArray
 
-
 _SMALL: Final = numpy.iinfo(numpy.uint16)
 
 

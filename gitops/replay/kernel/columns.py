@@ -21,6 +21,13 @@ class Column(NamedTuple):
         """The bytes of each row."""
         return self.ends - self.starts
 
+    def take(self, rows: NDArray[numpy.int64]) -> Column:
+        """Those rows, one behind the other."""
+        bounds = zip(self.starts[rows].tolist(), self.ends[rows].tolist(), strict=True)
+        data = b"".join([self.data[start:end].data for start, end in bounds])
+        ends = numpy.cumsum(self.lengths[rows])
+        return Column(numpy.frombuffer(data, numpy.uint8), ends - self.lengths[rows], ends)
+
     def payloads(self) -> list[bytes]:
         """Each row as bytes."""
         if not len(self.starts):

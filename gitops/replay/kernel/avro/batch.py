@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.tallies import Positions, Tallies
-from gitops.replay.kernel.avro.utf8 import not_utf8
+from gitops.replay.kernel.utf8 import not_utf8
 from gitops.replay.kernel.walk import READ, Counted, Reason, Walk, What
 
 Bytes = NDArray[numpy.uint8]

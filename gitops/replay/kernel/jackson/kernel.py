@@ -1,18 +1,21 @@
-"""A column of JSON payloads: msgspec for those that it can tell, one by one for the rest."""
+"""A column of JSON payloads: side by side where they are alike, by msgspec or one by one else."""
 
 from __future__ import annotations
 
 from collections import Counter
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
+import numpy
 import pyarrow
 
 from gitops.compatibility.avro.json_text import MAX_DEPTH, MAX_NUMBER_LENGTH
 from gitops.replay.kernel.columns import Column
 from gitops.replay.kernel.halving import Counts, DoubtError, count_in_halves
+from gitops.replay.kernel.jackson.columns import Columns, covers
 from gitops.replay.kernel.jackson.members import count_members
+from gitops.replay.kernel.jackson.orders import Orders
 from gitops.replay.kernel.jackson.parsing import LIMITS
 from gitops.replay.kernel.jackson.plan import Node
 from gitops.replay.kernel.jackson.reading import read
@@ -22,12 +25,24 @@ from gitops.replay.kernel.parts import walk_in_parts
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.replay.kernel.walk import Unreadable, Walk
 
+FEW: Final = 64
+"""Rows that are not worth to be walked over side by side."""
+
+_MANY: Final = 32
+"""Of so many rows one more is left out: others may tell better how they are written."""
+
+_SAMPLES: Final = 4
+"""Rows that tell how all of them are written."""
+
 
 class JsonKernel:
     """Reads JSON by a plan."""
 
-    def __init__(self, plan: Node) -> None:
+    def __init__(self, plan: Node, *, few: int = FEW) -> None:
         self._plan = plan
+        self._few = few
+        self._alike = covers(plan)
+        self._orders: Orders | None = None
         self._shape = shape_of(plan)
         self._decode = msgspec.json.Decoder(self._shape.type).decode
 
@@ -36,7 +51,27 @@ class JsonKernel:
         return walk_in_parts(payloads, self._part)
 
     def _part(self, rows: Column) -> Walk:
-        return _Batch(self._plan, rows).walk(self._decode, self._shape)
+        if not self._alike or len(rows.starts) < self._few:
+            return _Batch(self._plan, rows).walk(self._decode, self._shape)
+        if self._orders is None:
+            self._orders = self._learnt(rows)
+        read, counts = Columns(rows, self._orders).walk(self._plan)
+        left = numpy.flatnonzero(~read)
+        self._alike = len(left) < len(read) // 2
+        if len(left) > len(read) // _MANY:
+            self._orders = None
+        verdicts = Verdicts(len(read))
+        if left.size:
+            walk = _Batch(self._plan, rows.take(left)).walk(self._decode, self._shape)
+            counts.update(walk.counts)
+            verdicts.stop_as(left, walk)
+        return verdicts.walk(counts)
+
+    def _learnt(self, rows: Column) -> Orders:
+        orders = Orders()
+        sampled = numpy.linspace(0, len(rows.starts) - 1, _SAMPLES).astype(numpy.int64)
+        orders.learn(self._plan, rows.take(sampled).payloads())
+        return orders
 
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value as the reader sees it; raises Unreadable."""

@@ -147,12 +147,13 @@ def _record(node: Members, path: str, value: Any, counted: list[Counted]) -> dic
         else:
             counted.append(Counted(node.dropped.get(name) or under(node.path, "*"), What.DROPPED))
     return {
-        name: found[name] if name in found else _absent(member, counted)
+        name: found[name] if name in found else absent(member, counted)
         for name, member in node.members.items()
     }
 
 
-def _absent(member: Member, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+def absent(member: Member, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+    """What stands for a member that is not there; raises Unreadable."""
     node = member.node
     match member.absent:
         case None:

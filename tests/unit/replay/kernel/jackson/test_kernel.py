@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gitops.compatibility.avro.depth import make_room
 from gitops.compatibility.avro.parser import parse
-from gitops.replay.kernel.jackson.kernel import JsonKernel
+from gitops.replay.kernel.jackson.kernel import FEW, JsonKernel
 from gitops.replay.kernel.jackson.pairing import pair
 from gitops.replay.kernel.jackson.reading import read
 from gitops.replay.kernel.walk import READ, Counted, Reason, Unreadable, Walk, What
@@ -64,7 +64,7 @@ def test_a_column_is_what_its_rows_are(random: Random, odd: float) -> None:
     values = Values(random, writer, odd=odd)
     payloads = [payload(random, values.value(), broken=odd) for _ in range(random.randint(0, 60))]
     plan = _plan(writer, reader)
-    kernel = JsonKernel(plan)
+    kernel = JsonKernel(plan, few=random.choice([1, FEW]))
     reasons, counts = _one_by_one(plan, payloads)
     sliced = pyarrow.array([b"{}", *payloads], pyarrow.binary()).slice(1)
     walk = kernel.walk(sliced)
