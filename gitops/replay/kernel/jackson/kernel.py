@@ -13,7 +13,7 @@ import pyarrow
 from gitops.compatibility.avro.json_text import MAX_DEPTH, MAX_NUMBER_LENGTH
 from gitops.replay.kernel.columns import Column
 from gitops.replay.kernel.halving import Counts, DoubtError, count_in_halves
-from gitops.replay.kernel.jackson.columns import Columns, covers
+from gitops.replay.kernel.jackson.columns import covers, walk
 from gitops.replay.kernel.jackson.members import count_members
 from gitops.replay.kernel.jackson.orders import Orders
 from gitops.replay.kernel.jackson.parsing import LIMITS
@@ -55,16 +55,16 @@ class JsonKernel:
             return _Batch(self._plan, rows).walk(self._decode, self._shape)
         if self._orders is None:
             self._orders = self._learnt(rows)
-        read, counts = Columns(rows, self._orders).walk(self._plan)
+        read, counts = walk(rows, self._orders, self._plan)
         left = numpy.flatnonzero(~read)
         self._alike = len(left) < len(read) // 2
         if len(left) > len(read) // _MANY:
             self._orders = None
         verdicts = Verdicts(len(read))
         if left.size:
-            walk = _Batch(self._plan, rows.take(left)).walk(self._decode, self._shape)
-            counts.update(walk.counts)
-            verdicts.stop_as(left, walk)
+            rest = _Batch(self._plan, rows.take(left)).walk(self._decode, self._shape)
+            counts.update(rest.counts)
+            verdicts.stop_as(left, rest)
         return verdicts.walk(counts)
 
     def _learnt(self, rows: Column) -> Orders:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gitops.compatibility.avro.parser import parse
 from gitops.replay.kernel.columns import column
-from gitops.replay.kernel.jackson.columns import Columns, covers
+from gitops.replay.kernel.jackson.columns import covers, walk
 from gitops.replay.kernel.jackson.kernel import JsonKernel
 from gitops.replay.kernel.jackson.orders import Orders
 from gitops.replay.kernel.jackson.pairing import pair
@@ -63,7 +63,7 @@ def _order(**members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
 
 
 def _agree(plan: Any, payloads: list[bytes]) -> None:  # noqa: ANN401 - a Node
-    walk = JsonKernel(plan, few=1).walk(pyarrow.array(payloads, pyarrow.binary()))
+    answer = JsonKernel(plan, few=1).walk(pyarrow.array(payloads, pyarrow.binary()))
     counts: dict[Counted, int] = {}
     reasons: list[Reason | None] = []
     for payload in payloads:
@@ -75,9 +75,9 @@ def _agree(plan: Any, payloads: list[bytes]) -> None:  # noqa: ANN401 - a Node
             reasons.append(None)
             for one in counted:
                 counts[one] = counts.get(one, 0) + 1
-    found = [None if v == READ else walk.reasons[v - 1] for v in walk.verdicts.tolist()]
+    found = [None if v == READ else answer.reasons[v - 1] for v in answer.verdicts.tolist()]
     assert found == reasons
-    assert walk.counts == counts
+    assert answer.counts == counts
 
 
 def _plan(writer: Any, reader: Any) -> Any:  # noqa: ANN401 - JSON in, a Node out
@@ -97,7 +97,7 @@ def test_all_rows_that_are_written_alike_are_read(separators: tuple[str, str]) -
     known = Orders()
     known.learn(plan, payloads[:1])
     rows = column(pyarrow.array([b"before", *payloads], pyarrow.binary()).slice(1))
-    assert Columns(rows, known).walk(plan)[0].all()
+    assert walk(rows, known, plan)[0].all()
     _agree(plan, payloads)
 
 
@@ -165,9 +165,11 @@ def test_no_utf_8() -> None:
 def test_how_often_numbers_are_rounded() -> None:
     reader = json.loads(json.dumps(_READER).replace('"int"', '"float"'))
     payloads = [json.dumps(_order(count=one)).encode() for one in (1, 2**24, 2**24 + 1, 2**30 + 1)]
-    walk = JsonKernel(_plan(_ORDER, reader), few=1).walk(pyarrow.array(payloads, pyarrow.binary()))
-    assert walk.counts[Counted("count", What.CHANGED)] == 2
-    assert not numpy.count_nonzero(walk.verdicts)
+    answer = JsonKernel(_plan(_ORDER, reader), few=1).walk(
+        pyarrow.array(payloads, pyarrow.binary())
+    )
+    assert answer.counts[Counted("count", What.CHANGED)] == 2
+    assert not numpy.count_nonzero(answer.verdicts)
 
 
 @given(st.randoms(use_true_random=False))
