@@ -31,6 +31,9 @@ FEW: Final = 64
 _MANY: Final = 32
 """Of so many rows one more is left out: others may tell better how they are written."""
 
+_OFTEN: Final = 4
+"""So many times in a row most rows were left out: it is not tried again."""
+
 _SAMPLES: Final = 4
 """Rows that tell how all of them are written."""
 
@@ -41,7 +44,7 @@ class JsonKernel:
     def __init__(self, plan: Node, *, few: int = FEW) -> None:
         self._plan = plan
         self._few = few
-        self._alike = covers(plan)
+        self._vain = 0 if covers(plan) else _OFTEN
         self._orders: Orders | None = None
         self._shape = shape_of(plan)
         self._decode = msgspec.json.Decoder(self._shape.type).decode
@@ -51,13 +54,13 @@ class JsonKernel:
         return walk_in_parts(payloads, self._part)
 
     def _part(self, rows: Column) -> Walk:
-        if not self._alike or len(rows.starts) < self._few:
+        if self._vain == _OFTEN or len(rows.starts) < self._few:
             return _Batch(self._plan, rows).walk(self._decode, self._shape)
         if self._orders is None:
             self._orders = self._learnt(rows)
         read, counts = walk(rows, self._orders, self._plan)
         left = numpy.flatnonzero(~read)
-        self._alike = len(left) < len(read) // 2
+        self._vain = self._vain + 1 if len(left) > len(read) // 2 else 0
         if len(left) > len(read) // _MANY:
             self._orders = None
         verdicts = Verdicts(len(read))
