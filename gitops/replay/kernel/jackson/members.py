@@ -29,16 +29,21 @@ def count_members(rows: Column) -> NDArray[numpy.int64]:
     colons = numpy.flatnonzero(data == _COLON)
     at = colons - 1
     for _ in range(_MOST_BLANKS):
-        blank = _BLANKS[data[at]]
+        blank = _BLANKS[_bytes(data, at)]
         if not blank.any():
             break
         at = at - blank
-    quotes = data[at] == _QUOTE
-    unclear = _BLANKS[data[at]]
-    escaped = quotes & (data[at - 1] == _BACKSLASH)
-    unclear |= escaped & (data[at - 2] == _BACKSLASH)
+    quotes = _bytes(data, at) == _QUOTE
+    unclear = _BLANKS[_bytes(data, at)]
+    escaped = quotes & (_bytes(data, at - 1) == _BACKSLASH)
+    unclear |= escaped & (_bytes(data, at - 2) == _BACKSLASH)
     weights = numpy.where(unclear, UNKNOWN, (quotes & ~escaped).astype(numpy.int64))
     totals = numpy.concatenate(([0], numpy.cumsum(weights)))
     before = numpy.searchsorted(colons, numpy.stack((rows.starts, rows.ends)) - first)
     found: NDArray[numpy.int64] = totals[before[1]] - totals[before[0]]
     return found
+
+
+def _bytes(data: NDArray[numpy.uint8], at: NDArray[numpy.int64]) -> NDArray[numpy.uint8]:
+    """What stands there; before the first byte, that one."""
+    return data.take(at, mode="clip")

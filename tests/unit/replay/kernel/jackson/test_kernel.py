@@ -126,6 +126,12 @@ def test_a_row_that_fails_says_why(payload: bytes, path: str, reason: str) -> No
     assert _reasons(walk) == [None, Reason(path, reason)]
 
 
+@pytest.mark.parametrize("payload", [b":", b":a", b" :", b"::", b' : "'])
+def test_a_column_of_a_few_bytes(payload: bytes) -> None:
+    walk = _walk(_record(id="int"), _record(id="int"), payload)
+    assert _reasons(walk) == [Reason("", "not JSON")]
+
+
 def test_a_reason_holds_no_value_and_a_message_does() -> None:
     kernel = JsonKernel(_plan(_record(id="int"), _record(id="int")))
     with pytest.raises(Unreadable) as caught:
