@@ -140,7 +140,11 @@ def _repeated(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
     if entry is None:
         _values(slot, list(chain.from_iterable(lists)), counts)
     elif slot.inner is not None:
-        _values(slot.inner.slots[_VALUE], _entries(lists), counts)
+        inner = slot.inner.slots[_VALUE]
+        values = _entries(lists)
+        if inner.written is None and not all(map(_is_given, values)):
+            raise DoubtError  # an entry may lack its value, or have it at its default
+        _values(inner, values, counts)
 
 
 def _entries(maps: Sequence[Any]) -> list[Any]:
@@ -149,6 +153,10 @@ def _entries(maps: Sequence[Any]) -> list[Any]:
         return list(chain.from_iterable(one.values() for one in maps))
     except UnicodeDecodeError:  # on the way to a key that is not UTF-8, which proto2 lets in
         raise DoubtError from None
+
+
+def _is_given(value: Any) -> bool:  # noqa: ANN401 - of any type that a map may have
+    return bool(value.ByteSize() if hasattr(value, "ByteSize") else value)
 
 
 def _absent(slot: Slot, times: int, counts: Counts) -> None:

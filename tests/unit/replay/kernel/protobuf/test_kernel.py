@@ -170,6 +170,12 @@ def test_a_column_is_what_its_rows_are(writer: str, reader: str, seed: int) -> N
     assert walk.counts == counts
 
 
+def test_an_entry_without_its_value_is_not_taken_for_one_that_has_it() -> None:
+    walk = _walk(PROTO3, WIDER3, bytes.fromhex("ea010608ffffffff07"))
+    assert walk.counts[Counted("ad{}", What.DEFAULTED)] == 1
+    assert Counted("ad{}", What.READ) not in walk.counts
+
+
 def test_the_library_is_used_where_it_can_tell() -> None:
     plan = pair(message_of(_info(PROTO3)), message_of(_info(WIDER3)))
     assert message_class_of(_info(WIDER3), plan) is not None
