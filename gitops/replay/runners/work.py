@@ -103,13 +103,20 @@ def answers(batches: Iterable[Any]) -> Iterator[Gathered]:
             yield decode(answer.as_py())
 
 
+_BLOCK: Final = 31 * 2**20
+"""Just below the largest that glibc learns from."""
+
+
 @cache
 def _settle() -> None:
     """Once in a process: garbage is no longer looked for among the modules and plans it loaded.
 
-    Spark's workers do that after each task, and it took longer than many a task.
+    Spark's workers do that after each task, and it took longer than many a task. And arrays of
+    some MiB come from memory that was used before: once a block of such a size was given back,
+    glibc keeps the next ones, where it would ask the system for clean pages each time.
     """
     gc.freeze()
+    bytearray(_BLOCK)
 
 
 def _answer(gathered: Gathered) -> pyarrow.RecordBatch:
