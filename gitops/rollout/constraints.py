@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 from gitops.compatibility.decision import StoredHistory
@@ -85,6 +86,11 @@ class _Side:
         return self.before, self.after
 
     @property
+    def is_auto(self) -> bool:
+        """Whether it produces with the topic's latest schema, before its upgrade and after it."""
+        return all(any("AUTO_PRODUCE" in use.schemas for use in uses) for uses in self.states)
+
+    @property
     def upgrade(self) -> Upgrade:
         return Upgrade(self.service.name)
 
@@ -102,6 +108,11 @@ class _Topic:
             Register(topic.topic, before.next_version) for before, _ in pairwise(self.histories)
         ]
 
+    @cached_property
+    def latest(self) -> list[tuple[int, SchemaInfo | None]]:
+        """The latest version after 0, 1, … registrations."""
+        return [next(reversed([*readable(one)]), (0, None)) for one in self.histories]
+
     def constrain(self, services: list[Service]) -> None:
         self.found.steps.update(self.registers)
         for first, then in pairwise(self.registers):
@@ -111,7 +122,11 @@ class _Topic:
         for side in (*consumers, *producers):
             self._admission(side)
         for consumer in consumers:
-            failing = [one for one in producers if self._pair(consumer, one)]
+            failing = [
+                producer
+                for producer in producers
+                if not self._latest(consumer, producer) and self._pair(consumer, producer)
+            ]
             self._retained(consumer, producers, failing)
         if self.topic.deleted:
             self._deletion((*consumers, *producers))
@@ -197,6 +212,51 @@ class _Topic:
             self._first(producer, consumer, reason)
         return False
 
+    def _latest(self, consumer: _Side, producer: _Side) -> bool:
+        """AUTO_PRODUCE writes the latest version once it restarts; true where that is broken now.
+
+        A service that takes to it, or gives it up, with its upgrade would need rules of three
+        steps: nothing is said about it.
+        """
+        if not producer.is_auto or self._why(consumer.before, producer.before):
+            return False
+        before, after = (self._misread(uses, consumer, producer) for uses in consumer.states)
+        if before[0]:
+            self._broken(before[0], consumer.upgrade)
+            return True
+        self._until(consumer, before)
+        if consumer.service.changes and after[-1]:
+            self._block(f"at the end {after[-1]}", consumer.upgrade)
+        elif consumer.service.changes:
+            late = [number for number, why in enumerate(after) if why]
+            for number in late[-1:]:
+                reason = f"before that the new {after[number]}"
+                self._order(self.registers[number], consumer.upgrade, reason)
+        return False
+
+    def _misread(
+        self, consumers: Collection[Use], consumer: _Side, producer: _Side
+    ) -> list[str | None]:
+        """Why the latest of 0, 1, … new versions cannot be read."""
+        found: list[str | None] = []
+        for version, latest in self.latest:
+            why = _why_any(consumers, latest) if latest else None
+            names = f"{producer.name} writes v{version} to {self.topic.topic} by AUTO_PRODUCE"
+            found.append(f"{consumer.name} cannot read what {names}: {why}" if why else None)
+        return found
+
+    def _until(self, consumer: _Side, misread: list[str | None]) -> None:
+        """The old consumer has to be gone before the first new version that it cannot read."""
+        for register, why in zip(self.registers, misread[1:], strict=True):
+            if why is None:
+                continue
+            self.found.must_go.add(consumer.name)
+            if consumer.service.changes:
+                self._order(consumer.upgrade, register, f"the old {why}")
+            else:
+                self._block(why, register, consumer.upgrade)
+            return
+
     def _first(self, first: _Side, then: _Side, reason: str) -> None:
         if first.service.changes:
             self._order(first.upgrade, then.upgrade, reason)
@@ -244,6 +304,8 @@ class _Topic:
         """What is drained must not be written when it is drained."""
         what = f"v{drain.version} of {drain.topic}"
         reason = f"{producer.name} still writes {what}"
+        if producer.is_auto and drain.version == self.retained[-1][0]:
+            self._superseded(drain, producer, reason)
         writes = self._writes(producer, drain.version)
         if all(writes):
             self._block(reason, drain, producer.upgrade)
@@ -251,6 +313,13 @@ class _Topic:
             self._order(producer.upgrade, drain, reason)
         elif writes[1]:
             self._order(drain, producer.upgrade, f"then {producer.name} writes {what} again")
+
+    def _superseded(self, drain: Drain, producer: _Side, reason: str) -> None:
+        """AUTO_PRODUCE goes on with a version until there is a later one."""
+        if self.registers:
+            self._order(self.registers[0], drain, reason)
+        else:
+            self._block(reason, drain, producer.upgrade)
 
     def _writes(self, producer: _Side, version: int) -> list[bool]:
         """Whether its messages carry this version, before and after its upgrade."""

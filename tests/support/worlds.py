@@ -56,9 +56,10 @@ def _different(schemas: Iterable[SchemaInfo]) -> list[SchemaInfo]:
 
 
 class Worlds:
-    """Worlds of one seed, one after the other."""
+    """Worlds of one seed, one after the other; `auto`: producers with AUTO_PRODUCE are in them."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, auto: bool = False) -> None:
+        self.auto = auto
         self.dice = random.Random(seed)  # noqa: S311 - worlds to repeat, no secret
 
     def healthy(self) -> World:
@@ -92,6 +93,10 @@ class Worlds:
         dice = self.dice
         before = self._uses(topics, new=False)
         after = self._uses(topics, new=True) if dice.random() < 0.8 else before
+        if self.auto and dice.random() < 0.3:
+            topic = dice.choice(topics).topic
+            always = Use(topic=topic, role=Role.PRODUCER, schemas=("AUTO_PRODUCE",))
+            before, after = (*before, always), (*after, always)
         return Service(name=name, before=before, after=after, assumed=dice.random() < 0.3)
 
     def _uses(self, topics: list[TopicWorld], *, new: bool) -> tuple[Use, ...]:
@@ -136,10 +141,21 @@ class Simulation:
                 if use.topic == topic and use.role is role:
                     yield service, use
 
+    def written(self, use: Use) -> tuple[UsedSchema, ...]:
+        """What a producer writes now; one with AUTO_PRODUCE has just restarted."""
+        if "AUTO_PRODUCE" not in use.schemas:
+            return use.schemas
+        latest = histories(self.world.topics[use.topic])[self.registered(use.topic)].entries[-1]
+        return (*use.schemas, to_info(latest[1]))
+
+    def registered(self, topic: TopicName) -> int:
+        """How many of the new versions of a topic are there."""
+        return sum(isinstance(step, Register) and step.topic == topic for step in self.done)
+
     def drain(self) -> None:
         """Whatever nobody writes any more is gone at some time, and waiting harms nobody."""
         for name, topic in self.world.topics.items():
-            written = [s for _, use in self.uses(name, Role.PRODUCER) for s in use.schemas]
+            written = [s for _, use in self.uses(name, Role.PRODUCER) for s in self.written(use)]
             for version, stored in topic.history.entries:
                 if not any(is_same(to_info(stored), one) for one in written):
                     self.drained.add((name, version))
@@ -151,7 +167,7 @@ class Simulation:
     def _refused(self) -> Iterator[tuple[object, ...]]:
         for name, topic in self.world.topics.items():
             every = histories(topic)
-            registered = sum(isinstance(s, Register) and s.topic == name for s in self.done)
+            registered = self.registered(name)
             for role in Role:
                 for service, use in self.uses(name, role):
                     if why_refused(use, topic, every[registered]):
@@ -161,7 +177,7 @@ class Simulation:
         for name in self.world.topics:
             for reader, reads in self.uses(name, Role.CONSUMER):
                 for writer, writes in self.uses(name, Role.PRODUCER):
-                    if any(why_unreadable(reads, one) for one in writes.schemas):
+                    if any(why_unreadable(reads, one) for one in self.written(writes)):
                         yield ("unreadable", reader.name, writer.name, name)
 
     def _lost(self) -> Iterator[tuple[object, ...]]:

@@ -14,9 +14,10 @@ from gitops.rollout.world import World
 from tests.support.worlds import Worlds, all_orders, is_safe
 
 
+@pytest.mark.parametrize("auto", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_every_order_was_tried(seed: int) -> None:
-    worlds = Worlds(seed)
+def test_every_order_was_tried(seed: int, *, auto: bool) -> None:
+    worlds = Worlds(seed, auto=auto)
     outcomes = {True: 0, False: 0}
     for _ in range(30):
         world = worlds.world()
