@@ -8,7 +8,7 @@ the search for an order is a sort, whatever the number of services.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -51,6 +51,8 @@ def constraints(world: World) -> Constraints:
 
 
 _Key = tuple[tuple[int, ...], ...]
+_Said = Callable[[str, Register, str], str]
+"""Who fails, the registration that it is about, and why: a sentence."""
 
 
 @dataclass(slots=True)
@@ -156,37 +158,43 @@ class _Topic:
         if before[0] and side.service.changes:
             said = f"under its new policies the old {side.name} cannot reconnect"
             self._block(f"{said} to {self.topic.topic}: {before[0]}", side.upgrade)
-        self._leave(side, before)
+        self._until(side, before, self._reconnects)
         if after[-1]:
             self._stuck(side, after[-1])
         elif side.service.changes:
-            self._arrive(side, after)
+            self._since(side, after, self._connects)
 
-    def _leave(self, side: _Side, refusals: list[str | None]) -> None:
-        for register, why in zip(self.registers, refusals[1:], strict=True):
+    def _reconnects(self, who: str, register: Register, why: str) -> str:
+        return f"with v{register.version} of {self.topic.topic} {who} cannot reconnect: {why}"
+
+    def _connects(self, who: str, register: Register, why: str) -> str:
+        return f"before v{register.version} of {self.topic.topic} {who} cannot connect: {why}"
+
+    def _until(self, side: _Side, whys: list[str | None], said: _Said) -> None:
+        """The old one has to be gone before the first new version that it fails on.
+
+        `whys` are the reasons after 0, 1, … registrations.
+        """
+        for register, why in zip(self.registers, whys[1:], strict=True):
             if why is None:
                 continue
             self.found.must_go.add(side.name)
-            said = f"with v{register.version} of {self.topic.topic}"
             if side.service.changes:
-                reason = f"{said} the old {side.name} cannot reconnect: {why}"
+                reason = said(f"the old {side.name}", register, why)
                 self._order(side.upgrade, register, reason)
             else:
-                reason = f"{said} {side.name} cannot reconnect: {why}"
-                self._block(reason, register, side.upgrade)
+                self._block(said(side.name, register, why), register, side.upgrade)
             return
+
+    def _since(self, side: _Side, whys: list[str | None], said: _Said) -> None:
+        """The new one has to wait for what comes after the last version that it fails on."""
+        late = [(register, why) for register, why in zip(self.registers, whys, strict=False) if why]
+        for register, why in late[-1:]:
+            self._order(register, side.upgrade, said(f"the new {side.name}", register, why))
 
     def _stuck(self, side: _Side, why: str) -> None:
         when = "after its upgrade" if side.service.changes else "at the end"
         self._block(f"{side.name} cannot connect to {self.topic.topic} {when}: {why}", side.upgrade)
-
-    def _arrive(self, side: _Side, refusals: list[str | None]) -> None:
-        late = [number for number, why in enumerate(refusals) if why]
-        if late:
-            register, why = self.registers[late[-1]], refusals[late[-1]]
-            said = f"before v{register.version} of {self.topic.topic}"
-            reason = f"{said} the new {side.name} cannot connect: {why}"
-            self._order(register, side.upgrade, reason)
 
     def _pair(self, consumer: _Side, producer: _Side) -> bool:
         """The four states of a consumer and a producer of the topic; true where the last fails."""
@@ -220,42 +228,25 @@ class _Topic:
         """
         if not producer.is_auto or self._why(consumer.before, producer.before):
             return False
-        before, after = (self._misread(uses, consumer, producer) for uses in consumer.states)
+        before, after = (self._misread(uses, producer) for uses in consumer.states)
         if before[0]:
-            self._broken(before[0], consumer.upgrade)
+            self._broken(f"{consumer.name} {before[0]}", consumer.upgrade)
             return True
-        self._until(consumer, before)
+        self._until(consumer, before, lambda who, _, why: f"{who} {why}")
         if consumer.service.changes and after[-1]:
-            self._block(f"at the end {after[-1]}", consumer.upgrade)
+            self._block(f"at the end {consumer.name} {after[-1]}", consumer.upgrade)
         elif consumer.service.changes:
-            late = [number for number, why in enumerate(after) if why]
-            for number in late[-1:]:
-                reason = f"before that the new {after[number]}"
-                self._order(self.registers[number], consumer.upgrade, reason)
+            self._since(consumer, after, lambda who, _, why: f"before that {who} {why}")
         return False
 
-    def _misread(
-        self, consumers: Collection[Use], consumer: _Side, producer: _Side
-    ) -> list[str | None]:
+    def _misread(self, consumers: Collection[Use], producer: _Side) -> list[str | None]:
         """Why the latest of 0, 1, … new versions cannot be read."""
-        found: list[str | None] = []
+        topic, found = self.topic.topic, list[str | None]()
         for version, latest in self.latest:
             why = _why_any(consumers, latest) if latest else None
-            names = f"{producer.name} writes v{version} to {self.topic.topic} by AUTO_PRODUCE"
-            found.append(f"{consumer.name} cannot read what {names}: {why}" if why else None)
+            what = f"{producer.name} writes v{version} to {topic} by AUTO_PRODUCE"
+            found.append(f"cannot read what {what}: {why}" if why else None)
         return found
-
-    def _until(self, consumer: _Side, misread: list[str | None]) -> None:
-        """The old consumer has to be gone before the first new version that it cannot read."""
-        for register, why in zip(self.registers, misread[1:], strict=True):
-            if why is None:
-                continue
-            self.found.must_go.add(consumer.name)
-            if consumer.service.changes:
-                self._order(consumer.upgrade, register, f"the old {why}")
-            else:
-                self._block(why, register, consumer.upgrade)
-            return
 
     def _first(self, first: _Side, then: _Side, reason: str) -> None:
         if first.service.changes:
