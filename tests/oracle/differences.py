@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 
 from gitops.compatibility.payload import PayloadError
 from tests.oracle.broker_classes import Verdict
+from tests.oracle.nesting import is_up_to_the_stack
 from tests.oracle.shrinking import shrunk
 from tests.support.decisions import Answer, broker_answer, our_answer
 
@@ -42,28 +43,22 @@ class Difference:
         return json.dumps({**ordered, **self.case, "broker": broker}, ensure_ascii=True)
 
 
-_LEVELS = 400
-
-
 def is_case(verdict: Verdict) -> bool:
     """Whether there is a history: one of a text that is no pair cannot even be stored."""
     return bool(verdict["error_class"] != "SeedError")
 
 
-def _is_up_to_the_stack(case: Case, verdict: Verdict) -> bool:
-    """Whether a JVM's stack and compiler decide: Jackson binds some 900 levels, or overflows.
+def _overflowed(case: Case, verdict: Verdict) -> bool:
+    """Whether a stack ended it that may hold in another JVM.
 
-    Before its code is compiled it overflows at some 600. A definition that recurses overflows
-    always, and is a case; it is short.
+    A definition that recurses overflows always, and is a case; it is short.
     """
-    texts = [each.get("schema") or "" for each in (*case["existing"], case["candidate"])]
-    deepest = max(text.count("{") for text in texts)
-    return verdict["error_class"] == "StackOverflowError" and deepest > _LEVELS
+    return verdict["error_class"] == "StackOverflowError" and is_up_to_the_stack(case)
 
 
 def difference(case: Case, verdict: Verdict, decide: Decider = our_answer) -> Difference | None:
     """Where the two disagree; None where they agree, or where it is no case."""
-    if not is_case(verdict) or _is_up_to_the_stack(case, verdict):
+    if not is_case(verdict) or _overflowed(case, verdict):
         return None
     try:
         ours: Answer | str = decide(case)
