@@ -28,11 +28,15 @@ NO_PAYLOAD: Final = Reason("", "the message has no payload")
 
 
 class Gathering:
-    """Of one part of the data: give it batches, then ask for the end."""
+    """Of one part of the data: give it batches, then ask for the end.
+
+    `later` counts rows that it was not given, since somebody else reads them.
+    """
 
     def __init__(self, job: Job, below: Mapping[tuple[str, int], int] | None = None) -> None:
         self._job = job
         self._rows = 0
+        self.later = 0
         self._readings = Readings(job.examples)
         self._choosing = Choosing(job.limits, below or {})
         self._unread: list[tuple[str, int, str]] = []
@@ -58,6 +62,7 @@ class Gathering:
         """All that was read."""
         return Gathered(
             rows=self._rows,
+            later=self.later,
             tallies=self._readings.tallies(Showing(self._job)),
             unread=self._unread,
             chosen=self._choosing.end(),

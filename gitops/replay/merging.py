@@ -23,6 +23,7 @@ class _Sent(msgspec.Struct, array_like=True):
     """Gathered without keys that are no texts, which msgpack would not give back."""
 
     rows: int
+    later: int
     tallies: list[tuple[Key, Tally]]
     unread: list[tuple[str, int, str]]
     chosen: list[tuple[str, int, list[Chosen]]]
@@ -32,6 +33,7 @@ def encode(gathered: Gathered) -> bytes:
     """As it travels between processes."""
     sent = _Sent(
         rows=gathered.rows,
+        later=gathered.later,
         tallies=list(gathered.tallies.items()),
         unread=gathered.unread,
         chosen=[(topic, version, its) for (topic, version), its in gathered.chosen.items()],
@@ -44,6 +46,7 @@ def decode(data: bytes) -> Gathered:
     sent = msgspec.msgpack.decode(data, type=_Sent)
     return Gathered(
         rows=sent.rows,
+        later=sent.later,
         tallies=dict(sent.tallies),
         unread=sent.unread,
         chosen={(topic, version): its for topic, version, its in sent.chosen},
@@ -53,6 +56,7 @@ def decode(data: bytes) -> Gathered:
 def merge(into: Gathered, other: Gathered, limits: Limits) -> None:
     """Add `other` to `into`; `other` is not to be used afterwards."""
     into.rows += other.rows
+    into.later += other.later
     into.unread.extend(other.unread)
     for key, tally in other.tallies.items():
         known = into.tallies.setdefault(key, tally)
@@ -138,6 +142,7 @@ def in_order(gathered: Gathered) -> Gathered:
         tally.fields = {path: _sorted(tally.fields[path]) for path in sorted(tally.fields)}
     return Gathered(
         rows=gathered.rows,
+        later=gathered.later,
         tallies=dict(sorted(gathered.tallies.items(), key=lambda item: _order(item[0]))),
         unread=sorted(gathered.unread),
         chosen=dict(sorted(gathered.chosen.items())),

@@ -66,10 +66,11 @@ class Gathered(Struct):
     """All that one part of a replay answers, or all of them once they are merged.
 
     `unread` are `(topic, sample, why)`. `chosen` are the messages of a topic's version that are
-    rewritten, sorted.
+    rewritten, sorted. `later` are rows that are not among `rows` yet.
     """
 
     rows: int = 0
+    later: int = 0
     tallies: dict[Key, Tally] = field(default_factory=dict)
     unread: list[tuple[str, int, str]] = field(default_factory=list)
     chosen: dict[tuple[str, int], list[Chosen]] = field(default_factory=dict)

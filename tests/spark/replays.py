@@ -30,11 +30,11 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.job import Job
 from gitops.replay.merging import in_order, merge
 from gitops.replay.runner import Ran, Runner, Running
-from gitops.replay.runners.frames import answer_frame
+from gitops.replay.runners.frames import answer_frame, is_read_as_files, unbound
 from gitops.replay.runners.session import Opened, open_session
 from gitops.replay.runners.spark import SparkRunner
 from gitops.replay.runners.work import answers
-from gitops.replay.sources.planning import wanted_of
+from gitops.replay.sources.planning import Wanted, wanted_of
 from gitops.replay.tally import Gathered, Key, Tally
 
 MANIFEST: Final = "namespaces/shop/orders/created.yaml"
@@ -110,12 +110,17 @@ def _orders() -> list[tuple[int, dict[str, Any]]]:
             {
                 "id": number,
                 "currency": "OLD" if chance.random() < 0.05 else "EUR",
-                "note": None if chance.random() < 0.5 else f"note {number}",
+                "note": None if chance.random() < 0.5 else _note(number),
                 "tags": ["a"] * chance.randrange(3),
             },
         )
         for number in range(ROWS)
     ]
+
+
+def _note(number: int) -> str:
+    """Some are so long that Spark hands them over later."""
+    return f"note {number} " * (2_000 if number % 250 < 2 else 1)
 
 
 def _payload(version: int, order: Mapping[str, Any]) -> bytes:
@@ -149,7 +154,7 @@ def write_samples(root: Path, row_group: int = 250) -> None:
     pyarrow.parquet.write_table(captured, folder / "capture.parquet", row_group_size=row_group)
     with (folder / "orders.avro").open("wb") as file:
         fastavro.writer(file, SECOND, [order for _, order in orders], sync_interval=row_group)
-    (folder / "orders.jsonl").write_bytes(b"\0\0\0\n\0\n\n" * 20)
+    (folder / "orders.jsonl").write_bytes((b"\0\0\0\n\0\n\n" * 20 + b"\0" * 20_000 + b"\n") * 2)
     for number in range(20):
         (folder / f"{number}.bin").write_bytes(_payload(0, orders[number][1]))
 
@@ -191,7 +196,7 @@ def only_on_spark(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
                     columns={"payload": "schema_version"},
                 ),
             ),
-        )
+        ),
     }
 
 
@@ -212,11 +217,20 @@ def by_spark(opened: Opened, topics: tuple[TopicReplay, ...]) -> str:
     """The counts of a sample that Spark itself reads."""
     job = Job.of(Running(replays=topics, root=Path("/nonexistent")))
     (wanted,) = wanted_of(Running(replays=topics, root=Path("/nonexistent")))
-    frame = answer_frame(opened.session, job, wanted, opened.cores)
     merged = Gathered()
-    for answer in answers(frame.toArrow().to_batches()):
-        merge(merged, answer, job.limits)
+    with unbound(opened.session):
+        _ask(opened, job, wanted, merged, large=False)
+    if not is_read_as_files(wanted):
+        if not merged.later:
+            raise AssertionError("no row is large")
+        _ask(opened, job, wanted, merged, large=True)
     return counted(in_order(merged).tallies)
+
+
+def _ask(opened: Opened, job: Job, wanted: Wanted, into: Gathered, *, large: bool) -> None:
+    frame = answer_frame(opened.session, job, wanted, large=large)
+    for answer in answers(frame.toArrow().to_batches()):
+        merge(into, answer, job.limits)
 
 
 def counted(tallies: Mapping[Key, Tally]) -> str:
@@ -250,6 +264,19 @@ def interrupted(runner: Runner, root: Path) -> Ran:
     return runner.run(Running(replays=(big,), root=root), press)
 
 
+def changing(runner: Runner, opened: Opened) -> Ran:
+    """A replay of a table that gets more rows as soon as the first of them were read."""
+    payload = "cast(repeat('x', 20000) as binary) as payload"
+
+    def change(_what: str, done: int, _total: int) -> None:
+        frame = opened.session.range(5 if done else 2).selectExpr(payload)
+        frame.union(opened.session.sql("select x'00'")).createOrReplaceTempView("changing")
+
+    change("", 0, 0)
+    table = topic(sample("changing", format="table", version=0))
+    return runner.run(Running(replays=(table,), root=Path("/nonexistent")), change)
+
+
 def main(master: str, root: Path, wanted: Callable[[str], bool]) -> dict[str, str]:
     runner = SparkRunner(master)
     found = {}
@@ -260,6 +287,8 @@ def main(master: str, root: Path, wanted: Callable[[str], bool]) -> dict[str, st
         for name, topics in files(root).items():
             if wanted(name):
                 found[name] = by_spark(opened, topics)
+        if wanted("changing"):
+            found["changing"] = as_text(changing(runner, opened))
         if wanted("interrupted"):
             ran = interrupted(runner, root)
             rows = sum(its.rows for its in ran.tallies.values())

@@ -85,6 +85,12 @@ def test_a_table_is_read_by_spark(samples: tuple[Path, Found]) -> None:
     assert sum(number for (_, _, way), number in rows.items() if way == "backward") == 3_000
 
 
+def test_a_table_that_changes_between_two_passes_is_told(samples: tuple[Path, Found]) -> None:
+    _, found = samples
+    _, unread, _ = msgspec.json.decode(found["changing"])
+    assert unread == ["changing: changing changed while it was read"]
+
+
 @pytest.mark.parametrize("name", ["parquet", "orc", "capture", "avro", "raw", "json"])
 def test_files_that_only_spark_opens_give_the_same_counts(
     samples: tuple[Path, Found], name: str

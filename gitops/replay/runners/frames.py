@@ -1,12 +1,19 @@
-"""Data that Spark itself reads: tables, and files under addresses that pyarrow does not know."""
+"""Data that Spark itself reads: tables, and files under addresses that pyarrow does not know.
+
+Spark looks at the size of a batch for every row that it adds, which takes a quarter of its time.
+So small rows are read first, in batches that so many small rows cannot make large; the large ones
+are only counted, and read by a second pass, with Spark's own bound, where there are any.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from gitops.replay.batches import MOST_BYTES
 from gitops.replay.job import Job
-from gitops.replay.runners.work import ANSWER, merging, reading_files, reading_rows
+from gitops.replay.runners.work import ANSWER, LATER, merging, reading_files, reading_rows
 from gitops.replay.sources.columns import PAYLOAD, check_payload, columns_of
 from gitops.replay.sources.part import File, Part
 from gitops.replay.sources.planning import Wanted
@@ -14,27 +21,60 @@ from gitops.replay.sources.planning import Wanted
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_MOST_MERGING: Final = 32
+_SMALL_ROWS: Final = 4_096
+_LARGE: Final = MOST_BYTES // _SMALL_ROWS
+"""Bytes of a row that is read later."""
+
+_UNBOUND: Final = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(_SMALL_ROWS),
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+}
 _FILE: Final = "_metadata.file_path as file"
 _ROW: Final = "_metadata.row_index + 1 as row"
 _OF_PAYLOAD: Final = "xxhash64(payload) & 9223372036854775807 as row"
 """What tells rows apart that have no number: it does not depend on how the data is cut."""
 
 
-def answer_frame(session: SparkSession, job: Job, wanted: Wanted, cores: int) -> DataFrame:
-    """The answers of a sample, not yet asked for; raises UnreadableError, or what Spark raises."""
+def answer_frame(
+    session: SparkSession, job: Job, wanted: Wanted, *, large: bool = False
+) -> DataFrame:
+    """The answers of a sample, not yet asked for; raises UnreadableError, or what Spark raises.
+
+    Without its rows that are `large`, or those alone; files that are read as a whole have none.
+    """
     whole = Part(
         owners=wanted.owners,
         format=wanted.sample.format,
         file=File(name=wanted.sample.path, uri=wanted.sample.path, size=0),
         columns=dict(wanted.sample.columns),
     )
-    if wanted.sample.format in ("avro", "raw"):
+    if is_read_as_files(wanted):
         answers = _files(session, job, whole)
     else:
-        answers = _rows(session, job, whole)
-    few = min(cores, _MOST_MERGING)
-    return answers.repartition(few).mapInArrow(merging(job.limits), ANSWER)
+        answers = _rows(session, job, whole, large=large)
+    # Spark makes as many merging tasks as the answers have bytes for, and few of a few answers.
+    return answers.hint("rebalance").mapInArrow(merging(job.limits), ANSWER)
+
+
+def is_read_as_files(wanted: Wanted) -> bool:
+    """Whether a sample's files go to workers as a whole, however large they are."""
+    return wanted.sample.format in ("avro", "raw")
+
+
+@contextmanager
+def unbound(session: SparkSession) -> Iterator[None]:
+    """Spark does not look how large batches become: they have few rows, all of them small."""
+    before: dict[str, str | None] = {name: session.conf.get(name, None) for name in _UNBOUND}
+    for name, value in _UNBOUND.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, known in before.items():
+            if known is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, known)
 
 
 def _files(session: SparkSession, job: Job, whole: Part) -> DataFrame:
@@ -43,21 +83,27 @@ def _files(session: SparkSession, job: Job, whole: Part) -> DataFrame:
     return found.mapInArrow(reading_files(job, whole), ANSWER)
 
 
-def _rows(session: SparkSession, job: Job, whole: Part) -> DataFrame:
+def _rows(session: SparkSession, job: Job, whole: Part, *, large: bool) -> DataFrame:
+    frame = _cut(_numbered(session, whole), large=large)
+    names = {name: name for name in frame.columns}
+    return frame.mapInArrow(reading_rows(job, whole.owners, names, whole.file.name), ANSWER)
+
+
+def _numbered(session: SparkSession, whole: Part) -> DataFrame:
     uri = whole.file.uri
     match whole.format:
         case "json":
             lines = session.read.text(uri, lineSep="\n")
             frame = lines.selectExpr("cast(value as binary) as payload", _FILE)
-            return _numbered(frame, job, whole, (_OF_PAYLOAD, "file"))
+            return _with(frame, _OF_PAYLOAD, "file")
         case "table":
-            return _numbered(_named(session.table(uri), whole), job, whole, (_OF_PAYLOAD,))
+            return _with(_named(session.table(uri), whole), _OF_PAYLOAD)
         case "orc":
             frame = _named(session.read.orc(uri), whole, _FILE)
-            return _numbered(frame, job, whole, (_OF_PAYLOAD, "file"))
+            return _with(frame, _OF_PAYLOAD, "file")
         case _:
             frame = _named(session.read.parquet(uri), whole, _FILE, _ROW)
-            return _numbered(frame, job, whole, ("row", "file"))
+            return _with(frame, "row", "file")
 
 
 def _named(frame: DataFrame, whole: Part, *more: str) -> DataFrame:
@@ -67,11 +113,25 @@ def _named(frame: DataFrame, whole: Part, *more: str) -> DataFrame:
     return frame.selectExpr(*(f"{_quoted(its)} as {name}" for name, its in names.items()), *more)
 
 
-def _numbered(frame: DataFrame, job: Job, whole: Part, more: Iterable[str]) -> DataFrame:
+def _with(frame: DataFrame, *more: str) -> DataFrame:
     ours = [name for name in frame.columns if name not in ("row", "file")]
-    frame = frame.selectExpr(*ours, *more)
-    names = {name: name for name in frame.columns}
-    return frame.mapInArrow(reading_rows(job, whole.owners, names, whole.file.name), ANSWER)
+    return frame.selectExpr(*ours, *more)
+
+
+def _cut(frame: DataFrame, *, large: bool) -> DataFrame:
+    """The large rows alone, or all with no more of the large ones than that they are there."""
+    kinds = {name: kind for name, kind in frame.dtypes if name != "file"}
+    sized = [name for name, kind in kinds.items() if kind in ("binary", "string")]
+    size = " + ".join(f"coalesce(octet_length({name}), 0)" for name in sized)
+    if large:
+        return frame.where(f"{size} > {_LARGE}")
+    instead = dict.fromkeys(sized, "null") | {"row": f"{LATER}L"}
+    return frame.selectExpr(
+        *(
+            f"if({size} > {_LARGE}, {instead[name]}, {name}) as {name}" if name in instead else name
+            for name in frame.columns
+        )
+    )
 
 
 def _quoted(name: str) -> str:

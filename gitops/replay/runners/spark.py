@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -16,7 +17,7 @@ from gitops.replay.merging import merge
 from gitops.replay.reading import read
 from gitops.replay.runner import Ran, Running
 from gitops.replay.runners.failures import failure, first_line
-from gitops.replay.runners.frames import answer_frame
+from gitops.replay.runners.frames import answer_frame, is_read_as_files, unbound
 from gitops.replay.runners.interrupting import interruptible
 from gitops.replay.runners.local import READING, REWRITING, ran, rewrite_all
 from gitops.replay.runners.packing import pack
@@ -99,8 +100,18 @@ class _Run:
 
     def _read_frame(self, wanted: Wanted) -> Iterator[str]:
         """Read what only Spark can open; answers why it cannot, if it cannot either."""
+        before, self.gathered.later = self.gathered.rows, 0
+        with nullcontext() if is_read_as_files(wanted) else unbound(self.opened.session):
+            yield from self._read_rows(wanted, large=False)
+        small, later = self.gathered.rows - before, self.gathered.later
+        if later and not self.stopped():
+            yield from self._read_rows(wanted, large=True)
+            if self.gathered.rows - before != small + later and not self.stopped():
+                yield f"{wanted.sample.path} changed while it was read"
+
+    def _read_rows(self, wanted: Wanted, *, large: bool) -> Iterator[str]:
         try:
-            frame = answer_frame(self.opened.session, self.job, wanted, self.opened.cores)
+            frame = answer_frame(self.opened.session, self.job, wanted, large=large)
         except UnreadableError as error:
             yield str(error)
         except Exception as error:  # noqa: BLE001 - whatever Spark has to say of the address

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 import pyarrow
+import pyarrow.compute
 
 from gitops.replay.gathering import Gathering
 from gitops.replay.job import Job, Owner
@@ -24,6 +25,9 @@ from gitops.replay.tally import Chosen, Gathered
 
 ANSWER: Final = "answer binary"
 """The schema of what comes back."""
+
+LATER: Final = -1
+"""The number of a row that another pass reads: nothing else of it is there."""
 
 Work = Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]
 
@@ -42,19 +46,26 @@ def reading(
 
 
 def reading_rows(job: Job, owners: Sequence[Owner], names: Mapping[str, str], table: str) -> Work:
-    """Of rows with the columns that `names` has."""
+    """Of rows with the columns that `names` has; those numbered LATER are only counted."""
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         gathering = Gathering(job)
         try:
-            found = ((owners, to_batch(batch, names, table, 1)) for batch in batches)
-            for _, batch in joined(found):
-                gathering.add(batch, owners)
+            for _, batch in joined((owners, batch) for batch in batches):
+                now = _now(batch)
+                gathering.later += batch.num_rows - now.num_rows
+                gathering.add(to_batch(now, names, table, 1), owners)
         except pyarrow.ArrowException as error:
             gathering.unread(owners, f"{table} cannot be read: {why(error)}")
         yield _answer(gathering.end())
 
     return work
+
+
+def _now(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
+    """The rows that are not read later."""
+    later = pyarrow.compute.equal(batch.column("row"), LATER)
+    return batch.filter(pyarrow.compute.invert(later)) if later.true_count else batch
 
 
 def reading_files(job: Job, whole: Part) -> Work:
