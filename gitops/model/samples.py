@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from gitops.model.findings import Location
 
 SampleFormat = Literal["avro", "json", "parquet", "orc", "table", "raw", "capture"]
+
+_PASSWORD: Final = re.compile(r"://[^/@:]*:[^/@]*@")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,3 +31,8 @@ class Sample:
     version: int | None = None
     sensitive: tuple[str, ...] = ()
     max_failures: int | float = 0
+
+    @property
+    def shown_path(self) -> str:
+        """The path as reports show it: without a user and a password before a host."""
+        return _PASSWORD.sub("://", self.path)

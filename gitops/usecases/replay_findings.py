@@ -144,7 +144,7 @@ def _unread(one: UnreadSample) -> Finding:
     hint = "a path counts from the manifest; or name a URI, as s3a://bucket/orders/*.parquet"
     return finding(
         "REPLAY-R004",
-        f"{one.sample.path}: {one.why}",
+        f"{one.sample.shown_path}: {one.why}",
         location=one.sample.location,
         subject=str(one.topic),
         hint=hint if one.missing else "",

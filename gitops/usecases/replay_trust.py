@@ -28,7 +28,7 @@ def held_back(
     return tuple(
         finding(
             "REPLAY-R009",
-            f"the base does not name {one.path}, and a change does not decide where data is "
+            f"the base does not name {one.shown_path}, and a change does not decide where data is "
             "fetched from",
             location=one.location,
             subject=str(topic),

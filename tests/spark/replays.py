@@ -30,7 +30,7 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.job import Job
 from gitops.replay.merging import in_order, merge
 from gitops.replay.runner import Ran, Runner, Running
-from gitops.replay.runners.frames import answer_frame, is_read_as_files, unbound
+from gitops.replay.runners.frames import answer_frame, asking
 from gitops.replay.runners.session import Opened, open_session
 from gitops.replay.runners.spark import SparkRunner
 from gitops.replay.runners.work import answers
@@ -218,9 +218,8 @@ def by_spark(opened: Opened, topics: tuple[TopicReplay, ...]) -> str:
     job = Job.of(Running(replays=topics, root=Path("/nonexistent")))
     (wanted,) = wanted_of(Running(replays=topics, root=Path("/nonexistent")))
     merged = Gathered()
-    with unbound(opened.session):
-        _ask(opened, job, wanted, merged, large=False)
-    if not is_read_as_files(wanted):
+    _ask(opened, job, wanted, merged, large=False)
+    if wanted.sample.format not in ("avro", "raw"):
         if not merged.later:
             raise AssertionError("no row is large")
         _ask(opened, job, wanted, merged, large=True)
@@ -229,7 +228,9 @@ def by_spark(opened: Opened, topics: tuple[TopicReplay, ...]) -> str:
 
 def _ask(opened: Opened, job: Job, wanted: Wanted, into: Gathered, *, large: bool) -> None:
     frame = answer_frame(opened.session, job, wanted, large=large)
-    for answer in answers(frame.toArrow().to_batches()):
+    with asking(opened.session, wanted, large=large):
+        found = frame.toArrow()
+    for answer in answers(found.to_batches()):
         merge(into, answer, job.limits)
 
 
@@ -270,10 +271,10 @@ def changing(runner: Runner, opened: Opened) -> Ran:
 
     def change(_what: str, done: int, _total: int) -> None:
         frame = opened.session.range(5 if done else 2).selectExpr(payload)
-        frame.union(opened.session.sql("select x'00'")).createOrReplaceTempView("changing")
+        frame.union(opened.session.sql("select x'00'")).createOrReplaceGlobalTempView("changing")
 
     change("", 0, 0)
-    table = topic(sample("changing", format="table", version=0))
+    table = topic(sample("global_temp.changing", format="table", version=0))
     return runner.run(Running(replays=(table,), root=Path("/nonexistent")), change)
 
 

@@ -13,6 +13,22 @@ _JAVA_NAME: Final = re.compile(
     r'^(?:Exception in thread "[^"]*")?:?\s*(?:[a-z]\w*\.)+\w+(?:Exception|Error):\s*'
 )
 _STOPPED: Final = "Cannot call methods on a stopped SparkContext"
+_SAYS_NOTHING: Final = ("An error has occurred.",)
+_CAUSE: Final = re.compile(r"^Caused by: (.+)$", re.MULTILINE)
+_NO_CLASS: Final = re.compile(r"ClassNotFoundException: Class org\.apache\.hadoop\.fs\.(\w+)\.")
+_PACKAGES: Final = {
+    "s3a": "hadoop-aws",
+    "azure": "hadoop-azure",
+    "azurebfs": "hadoop-azure",
+    "gs": "hadoop-gcp",
+}
+"""By the package of its classes: where Hadoop 3.5 has a file system that Spark comes without."""
+
+_NO_SCHEME: Final = re.compile(r'No FileSystem for scheme "([\w.+-]+)"')
+_UNLINKED: Final = re.compile(
+    r"java\.lang\.((?:NoClassDefFound|NoSuchMethod|NoSuchField|AbstractMethod"
+    r"|IncompatibleClassChange|ExceptionInInitializer)Error(?::[^\n]*)?)"
+)
 _DETAILS: Final = re.compile(r'^\s*details = "(.+)"$', re.MULTILINE)
 """What gRPC says in the third line or so of its exceptions."""
 _NO_MODULE: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
@@ -33,10 +49,38 @@ def failure(error: Exception, what: str, told: str = "") -> OutsideError:
             "where PYSPARK_PYTHON leads there, or send them along with --archives",
         )
     if "JAVA_GATEWAY_EXITED" in text:
-        return OutsideError(f"{what}: {first_line(told) or 'Java ended at once'}")
+        return OutsideError(f"{what}: {first_line(_thrown(told)) or 'Java ended at once'}")
     if _STOPPED in text:
         return OutsideError(f"{what}: no master answers there, or the cluster has ended it")
-    return OutsideError(f"{what}: {first_line(text) or type(error).__name__}")
+    return OutsideError(f"{what}: {reason(error)}")
+
+
+def reason(error: Exception) -> str:
+    """What is wrong, and what to do where Spark lacks something: a sentence without an end."""
+    text = "\n".join(map(str, (error, getattr(error, "_cause", None) or "")))
+    if found := _NO_CLASS.search(text):
+        package = _PACKAGES.get(found[1])
+        lacking = f"org.apache.hadoop:{package}, of its Hadoop's version" if package else found[0]
+        return f"Spark runs without {lacking}: start it with --packages"
+    if found := _NO_SCHEME.search(text):
+        other = "Hadoop calls it s3a://" if found[1] == "s3" else "start it with a package for that"
+        return f"Spark has no file system for {found[1]}://: {other}"
+    if found := _UNLINKED.search(text):
+        line = first_line(found[1])
+        return f"a package does not fit this Spark, or lacks another one that it needs: {line}"
+    line = first_line(text)
+    causes = _CAUSE.findall(text)
+    return first_line(causes[-1]) if causes and line in _SAYS_NOTHING else line or _name(error)
+
+
+def _name(error: Exception) -> str:
+    return type(error).__name__
+
+
+def _thrown(told: str) -> str:
+    """From the exception on that ended Java, if it told one."""
+    at = told.find('Exception in thread "')
+    return told[max(at, 0) :]
 
 
 def first_line(text: str) -> str:

@@ -19,7 +19,7 @@ from gitops.replay.sources.part import File, Part
 from gitops.replay.sources.planning import Wanted
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 _SMALL_ROWS: Final = 4_096
 _LARGE: Final = MOST_BYTES // _SMALL_ROWS
@@ -29,10 +29,25 @@ _UNBOUND: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(_SMALL_ROWS),
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
 }
+_WHOLE_FILES: Final = {
+    "spark.sql.files.maxPartitionBytes": str(2**45),
+    "spark.sql.files.openCostInBytes": str(2**40),
+}
+"""Up to 1 TiB is one piece, and 32 files are one task at most: Spark cuts and packs by the smaller
+of the one, and the larger of the other and what is fair to the cores (Spark 4.3)."""
+
+_UNCUT: Final = ("json", "orc")
+"""Spark does not number their rows, and a worker can if it gets all of a file in order."""
+
+_AS_FILES: Final = ("avro", "raw")
+"""They go to workers as a whole, however large they are."""
+
 _FILE: Final = "_metadata.file_path as file"
 _ROW: Final = "_metadata.row_index + 1 as row"
 _OF_PAYLOAD: Final = "xxhash64(payload) & 9223372036854775807 as row"
 """What tells rows apart that have no number: it does not depend on how the data is cut."""
+
+_UNNUMBERED: Final = "0L as row"
 
 
 def answer_frame(
@@ -48,7 +63,7 @@ def answer_frame(
         file=File(name=wanted.sample.path, uri=wanted.sample.path, size=0),
         columns=dict(wanted.sample.columns),
     )
-    if is_read_as_files(wanted):
+    if wanted.sample.format in _AS_FILES:
         answers = _files(session, job, whole)
     else:
         answers = _rows(session, job, whole, large=large)
@@ -56,16 +71,18 @@ def answer_frame(
     return answers.hint("rebalance").mapInArrow(merging(job.limits), ANSWER)
 
 
-def is_read_as_files(wanted: Wanted) -> bool:
-    """Whether a sample's files go to workers as a whole, however large they are."""
-    return wanted.sample.format in ("avro", "raw")
-
-
 @contextmanager
-def unbound(session: SparkSession) -> Iterator[None]:
-    """Spark does not look how large batches become: they have few rows, all of them small."""
-    before: dict[str, str | None] = {name: session.conf.get(name, None) for name in _UNBOUND}
-    for name, value in _UNBOUND.items():
+def asking(session: SparkSession, wanted: Wanted, *, large: bool = False) -> Iterator[None]:
+    """The settings of Spark under which an answer is asked for.
+
+    Where rows are small, Spark need not look how large a batch of a few of them becomes.
+    """
+    format_ = wanted.sample.format
+    settings = {} if large or format_ in _AS_FILES else _UNBOUND
+    if format_ in _UNCUT:
+        settings = settings | _WHOLE_FILES
+    before: dict[str, str | None] = {name: session.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
         session.conf.set(name, value)
     try:
         yield
@@ -79,31 +96,35 @@ def unbound(session: SparkSession) -> Iterator[None]:
 
 def _files(session: SparkSession, job: Job, whole: Part) -> DataFrame:
     """Each file as a whole: nothing smaller can be cut without knowing what is in it."""
-    found = session.read.format("binaryFile").load(whole.file.uri).select("path", "content")
+    found = _reader(session).format("binaryFile").load(whole.file.uri).select("path", "content")
     return found.mapInArrow(reading_files(job, whole), ANSWER)
 
 
 def _rows(session: SparkSession, job: Job, whole: Part, *, large: bool) -> DataFrame:
-    frame = _cut(_numbered(session, whole), large=large)
+    frame = _cut(_found(session, whole), large=large)
     names = {name: name for name in frame.columns}
-    return frame.mapInArrow(reading_rows(job, whole.owners, names, whole.file.name), ANSWER)
+    in_order = whole.format in _UNCUT
+    work = reading_rows(job, whole.owners, names, whole.file.name, in_order=in_order)
+    return frame.mapInArrow(work, ANSWER)
 
 
-def _numbered(session: SparkSession, whole: Part) -> DataFrame:
+def _found(session: SparkSession, whole: Part) -> DataFrame:
     uri = whole.file.uri
     match whole.format:
         case "json":
-            lines = session.read.text(uri, lineSep="\n")
-            frame = lines.selectExpr("cast(value as binary) as payload", _FILE)
-            return _with(frame, _OF_PAYLOAD, "file")
+            lines = _reader(session).text(uri, lineSep="\n")
+            return lines.selectExpr("cast(value as binary) as payload", _FILE, _UNNUMBERED)
         case "table":
             return _with(_named(session.table(uri), whole), _OF_PAYLOAD)
         case "orc":
-            frame = _named(session.read.orc(uri), whole, _FILE)
-            return _with(frame, _OF_PAYLOAD, "file")
+            return _with(_named(_reader(session).orc(uri), whole, _FILE), "file", _UNNUMBERED)
         case _:
-            frame = _named(session.read.parquet(uri), whole, _FILE, _ROW)
-            return _with(frame, "row", "file")
+            return _with(_named(_reader(session).parquet(uri), whole, _FILE, _ROW), "row", "file")
+
+
+def _reader(session: SparkSession) -> DataFrameReader:
+    """Of a folder all files, also those in folders within it."""
+    return session.read.option("recursiveFileLookup", "true")
 
 
 def _named(frame: DataFrame, whole: Part, *more: str) -> DataFrame:
@@ -119,16 +140,15 @@ def _with(frame: DataFrame, *more: str) -> DataFrame:
 
 
 def _cut(frame: DataFrame, *, large: bool) -> DataFrame:
-    """The large rows alone, or all with no more of the large ones than that they are there."""
+    """Of the rows of the other pass no more than that they are there: a worker counts them."""
     kinds = {name: kind for name, kind in frame.dtypes if name != "file"}
     sized = [name for name, kind in kinds.items() if kind in ("binary", "string")]
     size = " + ".join(f"coalesce(octet_length({name}), 0)" for name in sized)
-    if large:
-        return frame.where(f"{size} > {_LARGE}")
+    is_later = f"{size} {'<=' if large else '>'} {_LARGE}"
     instead = dict.fromkeys(sized, "null") | {"row": f"{LATER}L"}
     return frame.selectExpr(
         *(
-            f"if({size} > {_LARGE}, {instead[name]}, {name}) as {name}" if name in instead else name
+            f"if({is_later}, {instead[name]}, {name}) as {name}" if name in instead else name
             for name in frame.columns
         )
     )

@@ -14,7 +14,7 @@ from gitops.replay.rewriting import rewrite
 from gitops.replay.runner import Ran, Running, UnreadSample
 from gitops.replay.runners.interrupting import interruptible
 from gitops.replay.sources.part import Part
-from gitops.replay.sources.planning import Planned, plan, unread
+from gitops.replay.sources.planning import Planned, Wanted, plan, unread
 from gitops.replay.tally import Gathered
 
 READING: Final = "reading messages"
@@ -35,12 +35,19 @@ class LocalRunner:
         job = Job.of(running, self._kernels)
         planned = plan(running)
         for wanted in planned.left:
-            told = f"it cannot be opened: {wanted.why}" if wanted.why else _ONLY_SPARK
-            planned.unread.extend(unread(running, wanted, told))
+            planned.unread.extend(unread(running, wanted, _not_here(wanted)))
         with interruptible() as stopped:
             gathered = _read(job, planned.parts, progress, stopped)
             rewrite_all(job, gathered, progress, stopped)
             return ran(running, gathered, planned, complete=not stopped())
+
+
+def _not_here(wanted: Wanted) -> str:
+    if wanted.why:
+        return f"it cannot be opened: {wanted.why}"
+    if wanted.sample.path.startswith("s3a://"):
+        return f"{_ONLY_SPARK}, or name it s3://"
+    return _ONLY_SPARK
 
 
 def _read(

@@ -203,7 +203,7 @@ def _is_no_interrupt(said: logging.LogRecord) -> bool:
 def _started(master: str) -> SparkSession:
     said = Path(_folder().name, "spark.log")
     try:
-        with _errors_to(said):
+        with _aside(said):
             session = _connected(master) if _is_connect(master) else _classic(master)
         for name, value in _BATCHES.items():
             session.conf.set(name, value)
@@ -215,22 +215,27 @@ def _started(master: str) -> SparkSession:
 
 
 @contextmanager
-def _errors_to(log: Path) -> Iterator[None]:
-    """The JVM that is started keeps this stderr: what it and its workers say goes to a file.
+def _aside(log: Path) -> Iterator[None]:
+    """The JVM that is started keeps stdout and stderr: what it and its workers say goes to a file.
 
-    A worker whose task is ended complains there, and nobody could do anything about it.
+    A worker whose task is ended complains there, and nobody could do anything about it. What Ivy
+    says of the packages that it loads must not stand before a report.
     """
-    kept, ours = os.dup(2), sys.stderr
+    sys.stdout.flush()
+    kept, ours = {end: os.dup(end) for end in (1, 2)}, sys.stderr
     try:
         with log.open("w") as file:
-            os.dup2(file.fileno(), 2)
-        with os.fdopen(os.dup(kept), "w") as apart:
+            for end in kept:
+                os.dup2(file.fileno(), end)
+        with os.fdopen(os.dup(kept[2]), "w") as apart:
             sys.stderr = apart
             yield
     finally:
+        sys.stdout.flush()
         sys.stderr = ours
-        os.dup2(kept, 2)
-        os.close(kept)
+        for end, same in kept.items():
+            os.dup2(same, end)
+            os.close(same)
 
 
 def _classic(master: str) -> SparkSession:

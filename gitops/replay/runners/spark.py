@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -16,8 +15,8 @@ from gitops.replay.kernels import CHOSEN, Kernels
 from gitops.replay.merging import merge
 from gitops.replay.reading import read
 from gitops.replay.runner import Ran, Running
-from gitops.replay.runners.failures import failure, first_line
-from gitops.replay.runners.frames import answer_frame, is_read_as_files, unbound
+from gitops.replay.runners.failures import failure, reason
+from gitops.replay.runners.frames import answer_frame, asking
 from gitops.replay.runners.interrupting import interruptible
 from gitops.replay.runners.local import READING, REWRITING, ran, rewrite_all
 from gitops.replay.runners.packing import pack
@@ -101,13 +100,12 @@ class _Run:
     def _read_frame(self, wanted: Wanted) -> Iterator[str]:
         """Read what only Spark can open; answers why it cannot, if it cannot either."""
         before, self.gathered.later = self.gathered.rows, 0
-        with nullcontext() if is_read_as_files(wanted) else unbound(self.opened.session):
-            yield from self._read_rows(wanted, large=False)
+        yield from self._read_rows(wanted, large=False)
         small, later = self.gathered.rows - before, self.gathered.later
         if later and not self.stopped():
             yield from self._read_rows(wanted, large=True)
             if self.gathered.rows - before != small + later and not self.stopped():
-                yield f"{wanted.sample.path} changed while it was read"
+                yield f"{wanted.sample.shown_path} changed while it was read"
 
     def _read_rows(self, wanted: Wanted, *, large: bool) -> Iterator[str]:
         try:
@@ -115,10 +113,11 @@ class _Run:
         except UnreadableError as error:
             yield str(error)
         except Exception as error:  # noqa: BLE001 - whatever Spark has to say of the address
-            yield first_line(str(error))
+            yield f"{reason(error)}; without Spark: {wanted.why}" if wanted.why else reason(error)
         else:
-            for answer in self._waves(self._ask).answers([frame]):
-                self._merge(answer)
+            with asking(self.opened.session, wanted, large=large):
+                for answer in self._waves(self._ask).answers([frame]):
+                    self._merge(answer)
 
     def rewrite(self) -> None:
         """The forward direction, spread over the workers where it is much."""

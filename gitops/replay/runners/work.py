@@ -18,6 +18,7 @@ from gitops.replay.job import Job, Owner
 from gitops.replay.merging import Limits, decode, encode, merge
 from gitops.replay.reading import joined, read
 from gitops.replay.rewriting import rewrite
+from gitops.replay.runners.counting import RowsInOrder
 from gitops.replay.sources.columns import to_batch
 from gitops.replay.sources.part import File, Part
 from gitops.replay.sources.planning import why
@@ -45,27 +46,28 @@ def reading(
     return work
 
 
-def reading_rows(job: Job, owners: Sequence[Owner], names: Mapping[str, str], table: str) -> Work:
-    """Of rows with the columns that `names` has; those numbered LATER are only counted."""
+def reading_rows(
+    job: Job, owners: Sequence[Owner], names: Mapping[str, str], table: str, *, in_order: bool
+) -> Work:
+    """Of rows with the columns that `names` has; those numbered LATER are only counted.
+
+    Where they come `in_order`, they are all rows of their files, and get their numbers here.
+    """
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        gathering = Gathering(job)
+        gathering, counting = Gathering(job), RowsInOrder()
         try:
             for _, batch in joined((owners, batch) for batch in batches):
-                now = _now(batch)
-                gathering.later += batch.num_rows - now.num_rows
+                later = pyarrow.compute.equal(batch.column("row"), LATER)
+                whole = counting.numbered(batch) if in_order else batch
+                now = whole.filter(pyarrow.compute.invert(later)) if later.true_count else whole
+                gathering.later += later.true_count
                 gathering.add(to_batch(now, names, table, 1), owners)
         except pyarrow.ArrowException as error:
             gathering.unread(owners, f"{table} cannot be read: {why(error)}")
         yield _answer(gathering.end())
 
     return work
-
-
-def _now(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
-    """The rows that are not read later."""
-    later = pyarrow.compute.equal(batch.column("row"), LATER)
-    return batch.filter(pyarrow.compute.invert(later)) if later.true_count else batch
 
 
 def reading_files(job: Job, whole: Part) -> Work:

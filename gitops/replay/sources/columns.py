@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
+from urllib.parse import unquote
 
 import pyarrow
 import pyarrow.compute
@@ -61,7 +62,7 @@ def to_batch(
         for name, column in names.items()
     }
     rows = columns.get("row", rows_from(first, table.num_rows))
-    place: Any = texts(columns["file"]) if "file" in columns else file
+    place: Any = _files(columns["file"]) if "file" in columns else file
     if "message_id" in columns:
         place, rows = _identified(columns["message_id"], place, rows)
     topic = columns.get("topic")
@@ -73,6 +74,13 @@ def to_batch(
         version=_versions(columns.get("schema_version")),
         key=_bytes(columns["key"]) if "key" in columns else None,
     )
+
+
+def _files(column: Any) -> pyarrow.DictionaryArray:  # noqa: ANN401 - pyarrow has no types
+    """Spark tells a file by an address in which `%20` is a space."""
+    names = texts(column)
+    told = [None if each is None else unquote(each) for each in names.dictionary.to_pylist()]
+    return pyarrow.DictionaryArray.from_arrays(names.indices, pyarrow.array(told, pyarrow.string()))
 
 
 def _identified(ids: Any, file: Any, rows: Any) -> tuple[Any, Any]:  # noqa: ANN401

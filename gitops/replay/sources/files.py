@@ -14,6 +14,7 @@ import pyarrow
 import pyarrow.fs
 
 from gitops.model.samples import Sample
+from gitops.replay.sources.opening import known_filesystem, to_uri
 from gitops.replay.sources.part import File, UnreadableError
 
 _MAGIC: Final = re.compile(r"[*?\[{]")
@@ -50,6 +51,8 @@ def is_uri(path: str) -> bool:
 
 def find_files(sample: Sample, root: Path) -> list[File]:
     """The files, sorted by name; raises UnreadableError with the reason, OSError."""
+    if sample.shown_path != sample.path:
+        raise UnreadableError("an address may hold no password: give it by the environment")
     found = _in_uri(sample.path) if is_uri(sample.path) else _in_repository(sample, root)
     if not found:
         raise NothingThereError("there is no such file")
@@ -78,18 +81,25 @@ def _in_uri(uri: str) -> list[File]:
     scheme, _, rest = uri.partition("://")
     if scheme == "file":
         path = "/" + rest.partition("/")[2]
-        entries = _matching(_Disk(), "/", path.lstrip("/"))
-        return [File(name=f"file://{e.path}", uri=e.path, size=e.size) for e in entries]
+        local = _matching(_Disk(), "/", path.lstrip("/"))
+        return [File(name=f"file://{e.path}", uri=e.path, size=e.size) for e in local]
     start = _without_magic(uri)
     try:
-        system, base = pyarrow.fs.FileSystem.from_uri(start)
+        system, base = known_filesystem(to_uri(start))
     except (ValueError, pyarrow.ArrowException) as error:
         raise NotOpenedHereError from error
     except OSError as error:
-        raise NotOpenedHereError(next(iter(str(error).splitlines()), "")) from error
+        raise NotOpenedHereError(_first_line(error)) from error
     host = start[: len(start) - len(base)] if start.endswith(base) else f"{scheme}://"
-    entries = _matching(_Remote(system), base, uri[len(start) :].lstrip("/"))
-    return [File(name=host + e.path, uri=host + e.path, size=e.size) for e in entries]
+    try:
+        entries = list(_matching(_Remote(system), base, uri[len(start) :].lstrip("/")))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise NotOpenedHereError(_first_line(error)) from error
+    return [File(name=host + e.path, uri=to_uri(host + e.path), size=e.size) for e in entries]
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _without_magic(uri: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitops.replay.runners.failures import failure, first_line, shown
+from gitops.replay.runners.failures import failure, first_line, reason, shown
 
 JAVA = """An error occurred while calling o56.collectToPython.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 failed
@@ -41,6 +41,64 @@ def test_a_module_that_workers_lack_is_named() -> None:
 )
 def test_one_line_tells_what_went_wrong(text: str, line: str) -> None:
     assert first_line(text) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            (
+                "java.lang.RuntimeException: java.lang.ClassNotFoundException: "
+                "Class org.apache.hadoop.fs.s3a.S3AFileSystem not found"
+            ),
+            (
+                "Spark runs without org.apache.hadoop:hadoop-aws, of its Hadoop's version: "
+                "start it with --packages"
+            ),
+        ),
+        (
+            "ClassNotFoundException: Class org.apache.hadoop.fs.azurebfs.Secure not found",
+            (
+                "Spark runs without org.apache.hadoop:hadoop-azure, of its Hadoop's version: "
+                "start it with --packages"
+            ),
+        ),
+        (
+            'x.UnsupportedFileSystemException: No FileSystem for scheme "s3"',
+            "Spark has no file system for s3://: Hadoop calls it s3a://",
+        ),
+        (
+            'x.UnsupportedFileSystemException: No FileSystem for scheme "oss"',
+            "Spark has no file system for oss://: start it with a package for that",
+        ),
+        (
+            (
+                "An error occurred while calling o1.sql.\n"
+                ": java.lang.NoSuchMethodError: 'void a.B.c()'\n\tat d"
+            ),
+            (
+                "a package does not fit this Spark, or lacks another one that it needs: "
+                "NoSuchMethodError: 'void a.B.c()'"
+            ),
+        ),
+        (
+            (
+                "io.fabric8.KubernetesClientException: An error has occurred.\n\tat a\n"
+                "Caused by: java.io.IOException: closed\n"
+                "Caused by: java.net.ConnectException: Connection refused"
+            ),
+            "Connection refused",
+        ),
+    ],
+)
+def test_what_spark_lacks_is_named(text: str, told: str) -> None:
+    assert reason(Exception(text)) == told
+
+
+def test_java_that_ends_at_once_tells_the_exception_that_ended_it() -> None:
+    told = ':: loading settings ::\nException in thread "main" java.lang.RuntimeException: [no x]\n'
+    failed = failure(Exception("JAVA_GATEWAY_EXITED"), "Spark does not start", told)
+    assert failed.what == "Spark does not start: [no x]"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from gitops.replay.job import Job, Owner
 from gitops.replay.merging import in_order
-from gitops.replay.runners.work import answers, merging, reading_rows
+from gitops.replay.runners.work import LATER, answers, merging, reading_rows
 from gitops.replay.tally import Tally
 from tests.unit.replay.messages import PAIRS, sample, topic_replay
 
@@ -29,7 +29,8 @@ def answer(*parts: Sequence[int]) -> list[Tally]:
             }
         )
         names = {name: name for name in rows.schema.names}
-        work = reading_rows(JOB, [Owner(str(REPLAY.topic), 0)], names, "lake.orders")
+        owners = [Owner(str(REPLAY.topic), 0)]
+        work = reading_rows(JOB, owners, names, "lake.orders", in_order=False)
         found += list(work(iter([rows])))
     (merged,) = answers(merging(JOB.limits)(iter(found)))
     return list(in_order(merged).tallies.values())
@@ -42,3 +43,19 @@ def test_the_lowest_rows_are_shown_however_a_table_is_cut(parts: int) -> None:
     assert failed.rows == 60
     lowest = [f"lake.orders#{number}" for number in sorted(NUMBERS)[:5]]
     assert [where for where, _, _ in failed.examples] == lowest
+
+
+def test_rows_of_another_pass_are_counted_and_keep_their_numbers() -> None:
+    rows = pyarrow.RecordBatch.from_pydict(
+        {
+            "payload": pyarrow.array([b"a=x", None, b"a=x", None, b"a=x"], pyarrow.binary()),
+            "file": ["one", "one", "one", "two", "two"],
+            "row": pyarrow.array([0, LATER, 0, LATER, 0], pyarrow.int64()),
+        }
+    )
+    names = {name: name for name in rows.schema.names}
+    owners = [Owner(str(REPLAY.topic), 0)]
+    (found,) = answers(reading_rows(JOB, owners, names, "lake", in_order=True)(iter([rows])))
+    (tally,) = found.tallies.values()
+    assert (found.rows, found.later, tally.rows) == (3, 2, 3)
+    assert [where for where, _, _ in tally.failures[0].examples] == ["one#1", "one#3", "two#2"]

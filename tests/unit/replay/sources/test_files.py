@@ -102,3 +102,16 @@ def test_what_is_no_file_is_not_opened(root: Path) -> None:
     os.mkfifo(root / "namespaces/shop/orders/pipe.json")
     with pytest.raises(UnreadableError, match="no regular file"):
         find_files(sample("pipe.json"), root)
+
+
+@pytest.mark.parametrize("scheme", ["s3", "s3a", "foo"])
+def test_no_password_stands_in_an_address(root: Path, scheme: str) -> None:
+    named = sample(f"{scheme}://user:secret@bucket/orders.avro")
+    assert named.shown_path == f"{scheme}://bucket/orders.avro"
+    with pytest.raises(UnreadableError, match="may hold no password"):
+        find_files(named, root)
+
+
+def test_a_container_of_an_account_is_no_password() -> None:
+    path = "abfss://container@account.dfs.core.windows.net/orders.avro"
+    assert sample(path).shown_path == path
