@@ -6,15 +6,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy
 import pyarrow
+import pyarrow.compute
 import pyarrow.parquet
+from numpy.typing import NDArray
 
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.sources.columns import PAYLOAD, check_payload, columns_of, kind_of, to_batch
 from gitops.replay.sources.opening import open_seekable
+from gitops.replay.sources.pages import check_pages
 from gitops.replay.sources.part import Part, UnreadableError, Versions
 
 _CODED: Final = (pyarrow.string(), pyarrow.binary())
+_MOST_DECODED: Final = 256 * 1024 * 1024
+"""Bytes that the values of one column may have in a batch."""
+
+_MOST_UNPACKED: Final = 64 * 1024 * 1024 * 1024
+"""Bytes that the values of a row group may have; some minutes are to be enough for it."""
+
+_BUFFER: Final = 64 * 1024
 
 
 class ParquetSource:
@@ -41,8 +52,9 @@ class ParquetSource:
         with _opened(part) as file:
             names = columns_of(part, file.schema_arrow.names)
             check_payload(kind_of(file.schema_arrow.field(names[PAYLOAD])), part, names[PAYLOAD])
-            coded = _coded(file.schema_arrow, names)
             metadata = file.metadata
+            large = _large(part, metadata, names) if "://" not in part.file.uri else []
+            coded = _coded(file.schema_arrow, names, large)
         with _opened(part, metadata=metadata, read_dictionary=coded) as file:
             at = part.first_row
             found = file.iter_batches(
@@ -52,7 +64,7 @@ class ParquetSource:
                 use_threads=False,
             )
             try:
-                for batch in found:
+                for batch in _cut(part, found, large) if large else found:
                     yield to_batch(batch, names, part.file.name, at)
                     at += batch.num_rows
             except (pyarrow.ArrowException, OSError) as error:
@@ -65,10 +77,66 @@ def _rows(part: Part) -> int:
     return max(1, min(MOST_ROWS, MOST_BYTES // average))
 
 
-def _coded(schema: pyarrow.Schema, names: Mapping[str, str]) -> list[str]:
-    """Columns of names that repeat, of types that Arrow can leave as they are in the file."""
-    found = [column for name, column in names.items() if name == "topic"]
-    return [column for column in found if schema.field(column).type in _CODED]
+def _coded(schema: pyarrow.Schema, names: Mapping[str, str], large: list[str]) -> list[str]:
+    """Columns of values that repeat, which Arrow leaves as they are in the file."""
+    topics = [column for name, column in names.items() if name == "topic"]
+    return [*(column for column in topics if schema.field(column).type in _CODED), *large]
+
+
+def _large(part: Part, metadata: Any, names: Mapping[str, str]) -> list[str]:  # noqa: ANN401
+    """Columns of a file of this machine whose batches may be larger than their pages are.
+
+    One value of a dictionary may stand in a million rows, and be as large as the dictionary.
+    """
+    group = metadata.row_group(part.group)
+    chunks = [group.column(number) for number in range(group.num_columns)]
+    rows = min(_rows(part), group.num_rows)
+    return [
+        chunk.path_in_schema
+        for chunk in chunks
+        if chunk.path_in_schema in names.values()
+        and rows * check_pages(part, chunk) > _MOST_DECODED
+        and rows * _longest(part, metadata, chunk.path_in_schema) > _MOST_DECODED
+    ]
+
+
+def _longest(part: Part, metadata: Any, column: str) -> int:  # noqa: ANN401
+    """Bytes of the largest value of a column's dictionary."""
+    options = {"read_dictionary": [column], "pre_buffer": False, "buffer_size": _BUFFER}
+    with _opened(part, metadata=metadata, **options) as file:
+        first = next(file.iter_batches(1, [part.group], [column], use_threads=False), None)
+        if first is None or not pyarrow.types.is_dictionary(first.column(0).type):
+            return 0
+        return int(_lengths(first.column(0).dictionary).max())
+
+
+def _cut(
+    part: Part, batches: Iterator[pyarrow.RecordBatch], large: list[str]
+) -> Iterator[pyarrow.RecordBatch]:
+    """Batches of columns that are still coded, so that each is small when it is not."""
+    unpacked = 0
+    for batch in batches:
+        sizes = numpy.zeros(batch.num_rows, numpy.int64)
+        for column in map(batch.column, large):
+            sizes += _lengths(column.dictionary)[column.indices.fill_null(-1).to_numpy()]
+        unpacked += int(sizes.sum())
+        if unpacked > _MOST_UNPACKED:
+            raise UnreadableError(
+                f"{part.file.name} is more than {_MOST_UNPACKED >> 30} GiB when it is unpacked"
+            )
+        ends = numpy.cumsum(sizes)
+        start = 0
+        while start < batch.num_rows:
+            before = int(ends[start - 1]) if start else 0
+            end = max(start + 1, int(numpy.searchsorted(ends, before + MOST_BYTES, "right")))
+            yield batch.slice(start, end - start)
+            start = end
+
+
+def _lengths(values: Any) -> NDArray[numpy.int64]:  # noqa: ANN401
+    """Of a dictionary's values, in bytes, and of none at its end."""
+    lengths = pyarrow.compute.binary_length(values).fill_null(0)
+    return numpy.append(lengths.to_numpy(zero_copy_only=False).astype(numpy.int64), 0)
 
 
 def _opened(part: Part, **options: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
