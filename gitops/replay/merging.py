@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from gitops.replay.tally import Chosen, Counts, Failed, Gathered, Key, Tally
+from gitops.replay.tally import Chosen, Counts, Example, Failed, Gathered, Key, Tally
 
 MOST_CHOSEN_BYTES: Final = 32 * 1024 * 1024
 """Of the payloads of one version that are rewritten, whatever their number."""
@@ -92,14 +92,13 @@ def add_tally(into: Tally, other: Tally, examples: int) -> None:
 def add_failed(into: Failed, other: Failed, examples: int) -> None:
     """Add the rows of the same reason."""
     into.rows += other.rows
-    both = into.examples + other.examples
+    both = {*into.examples, *other.examples}
     into.examples = heapq.nsmallest(examples, both, key=_example_order)
 
 
-def _example_order(one: tuple[str, str, str | None]) -> tuple[tuple[str, int, str], str, str]:
-    """By place; several messages may have one id."""
-    where, message, value = one
-    return natural(where), message, value or ""
+def _example_order(one: Example) -> tuple[tuple[str, int, str], str, bytes, str, str]:
+    """By place, then by payload, as `Readings` has it: several messages may have one id."""
+    return natural(one.where), one.where, one.digest, one.message, one.value or ""
 
 
 def add_counts(into: Counts, other: Counts) -> None:

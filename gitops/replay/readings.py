@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,7 +16,7 @@ from gitops.replay.batches import Places
 from gitops.replay.kernel.walk import READ, Counted, Kernel, Reason, What
 from gitops.replay.merging import add_failed, natural
 from gitops.replay.showing import Showing
-from gitops.replay.tally import Counts, Failed, Key, Tally
+from gitops.replay.tally import Counts, Example, Failed, Key, Tally
 
 
 class Messages(NamedTuple):
@@ -30,10 +32,21 @@ class Messages(NamedTuple):
         return Messages(self.payloads.take(rows), self.places.take(rows), keys)
 
 
+_Place = tuple[tuple[str, int, str], str]
+
+
+class _Row(NamedTuple):
+    """A row that failed; what sorts by them sorts alike however the rows are cut."""
+
+    place: _Place
+    digest: bytes
+    payload: bytes | None
+
+
 @dataclass(slots=True)
 class _Failing:
     rows: int = 0
-    lowest: list[tuple[tuple[str, int, str], str, bytes | None]] = field(default_factory=list)
+    lowest: list[_Row] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -75,10 +88,6 @@ class Readings:
             del counts[counted]
         counts.update(changed)
 
-    def paths(self, key: Key) -> frozenset[str]:
-        """The paths that were counted."""
-        return frozenset(counted.path for counted in self._reading(key, 0).counts)
-
     def tallies(self, showing: Showing) -> dict[Key, Tally]:
         """What was counted, with the examples as they are to be shown."""
         return {
@@ -98,15 +107,30 @@ class Readings:
         failing.rows += len(rows)
         if messages.places.are_in_order:
             rows = rows[: self._examples]
-        wheres = [messages.places.where(int(row)) for row in rows]
-        found = heapq.nsmallest(
-            self._examples,
-            ((natural(where), where, int(row)) for where, row in zip(wheres, rows, strict=True)),
-        )
-        new = [(key, where, messages.payloads[row].as_py()) for key, where, row in found]
-        failing.lowest = heapq.nsmallest(
-            self._examples, failing.lowest + new, key=lambda one: (one[0], one[2] or b"")
-        )
+        found = {*failing.lowest, *_lowest(rows.tolist(), messages, self._examples)}
+        failing.lowest = heapq.nsmallest(self._examples, found, key=lambda one: one[:2])
+
+
+def _lowest(rows: list[int], messages: Messages, most: int) -> Iterator[_Row]:
+    """The rows that stand at the lowest places, of which there are `most`.
+
+    Messages of one id stand at one place, as many as there are: their payloads decide.
+    """
+    places = [_place(messages.places.where(row)) for row in rows]
+    lowest = frozenset(heapq.nsmallest(most, set(places)))
+    for row, place in zip(rows, places, strict=True):
+        if place in lowest:
+            payload = messages.payloads[row].as_py()
+            yield _Row(place, _digest(payload), payload)
+
+
+def _place(where: str) -> _Place:
+    return natural(where), where
+
+
+def _digest(payload: bytes | None) -> bytes:
+    """Empty for a message without a payload."""
+    return b"" if payload is None else hashlib.blake2b(payload, digest_size=16).digest()
 
 
 def _tally(key: Key, reading: _Reading, showing: Showing, examples: int) -> Tally:
@@ -130,7 +154,10 @@ def _failures(key: Key, reading: _Reading, showing: Showing, examples: int) -> l
             path=reason.path,
             reason=reason.reason,
             rows=failing.rows,
-            examples=[(where, *showing(key, reason, data)) for _, where, data in failing.lowest],
+            examples=[
+                Example(row.place[1], *showing(key, reason, row.payload), row.digest)
+                for row in failing.lowest
+            ],
         )
         same = found.setdefault(reason, failed)
         if same is not failed:

@@ -19,7 +19,7 @@ from gitops.replay.batches import Places, batch
 from gitops.replay.job import Job
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.verdicts import under
-from gitops.replay.kernel.walk import READ, Counted, Reason, RowReader, Unreadable, What
+from gitops.replay.kernel.walk import READ, Counted, Kernel, Reason, RowReader, Unreadable, What
 from gitops.replay.readings import Messages, Readings
 from gitops.replay.showing import Showing
 from gitops.replay.tally import Chosen, Gathered, Key
@@ -96,20 +96,27 @@ class _Rewriting:
             for one, payload, verdict in zip(old, messages.payloads, verdicts, strict=True)
             if verdict == READ
         )
-        self._readings.put(key, self._changed(key, reader.schema, pairs))
+        self._readings.put(key, self._changed(reader.schema, kernel, pairs))
 
     def _changed(
-        self, key: Key, reader: SchemaInfo, pairs: Iterator[tuple[bytes, bytes]]
+        self, reader: SchemaInfo, kernel: Kernel, pairs: Iterator[tuple[bytes, bytes]]
     ) -> Counter[Counted]:
         """Values that a reader got before and does not get any more, by path."""
         before = self._kernels.row_reader(self._written, reader)
         after = self._kernels.row_reader(self._replay.proposed, reader)
-        known = self._readings.paths(key)
         changed: Counter[Counted] = Counter()
         for old, new in pairs:
-            for path in _differences(_read(before, old), _read(after, new), "", known):
-                changed[Counted(path, What.CHANGED)] += 1
+            one, other = _read(before, old), _read(after, new)
+            if not _same(one, other):
+                for path in _differences(one, other, "", _paths(kernel, new)):
+                    changed[Counted(path, What.CHANGED)] += 1
         return changed
+
+
+def _paths(kernel: Kernel, payload: bytes) -> frozenset[str]:
+    """What is counted of one message: what others hold says nothing of where its values stand."""
+    counts = kernel.walk(pyarrow.array([payload], pyarrow.binary())).counts
+    return frozenset(counted.path for counted in counts)
 
 
 _NOT_READ = object()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import Struct, field
 
 from gitops.model.replay import Direction
@@ -22,13 +24,22 @@ class Key(Struct, frozen=True, order=True):
     sample: int = 0
 
 
+class Example(NamedTuple):
+    """A row that is shown; `digest` is of its payload, and tells messages of one id apart."""
+
+    where: str
+    message: str
+    value: str | None = None
+    digest: bytes = b""
+
+
 class Failed(Struct):
-    """Rows of one reason; `examples` are `(where, message, value)`, those that sort lowest."""
+    """Rows of one reason; `examples` are those that sort lowest, each once."""
 
     path: str
     reason: str
     rows: int = 0
-    examples: list[tuple[str, str, str | None]] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
 
 
 class Counts(Struct):

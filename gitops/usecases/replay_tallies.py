@@ -109,7 +109,8 @@ def failures(parts: Iterable[Failed], examples: int) -> tuple[ReplayFailure, ...
 
 
 def _failure(path: str, reason: str, parts: list[Failed], examples: int) -> ReplayFailure:
-    shown = sorted({FailureExample(*each) for part in parts for each in part.examples}, key=_where)
+    every = {each[:3] for part in parts for each in part.examples}
+    shown = sorted((FailureExample(*each) for each in every), key=_where)
     return ReplayFailure(
         path=path,
         reason=reason,
@@ -118,8 +119,8 @@ def _failure(path: str, reason: str, parts: list[Failed], examples: int) -> Repl
     )
 
 
-def _where(example: FailureExample) -> tuple[tuple[str, int, str], str, str]:
-    return natural(example.where), example.message, example.value or ""
+def _where(example: FailureExample) -> tuple[tuple[str, int, str], str, str, str]:
+    return natural(example.where), example.where, example.message, example.value or ""
 
 
 def _fields(parts: list[Tally]) -> tuple[FieldReplay, ...]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gitops.replay import merging
 from gitops.replay.merging import Limits, decode, encode, in_order, lowest, merge, natural
-from gitops.replay.tally import Chosen, Counts, Failed, Gathered, Key, Tally
+from gitops.replay.tally import Chosen, Counts, Example, Failed, Gathered, Key, Tally
 
 LIMITS = Limits(examples=3, forward_rows={"t": 4})
 
@@ -27,7 +27,15 @@ failures = st.lists(
         reason=st.sampled_from(["r", "s"]),
         rows=numbers,
         examples=st.lists(
-            st.tuples(wheres, st.sampled_from("mn"), st.sampled_from([None, "v"])), max_size=3
+            st.builds(
+                Example,
+                wheres,
+                st.sampled_from("mn"),
+                st.sampled_from([None, "v"]),
+                st.sampled_from([b"", b"d"]),
+            ),
+            max_size=3,
+            unique=True,
         ),
     ),
     max_size=2,
@@ -83,7 +91,7 @@ def test_what_travels_comes_back() -> None:
     one = Chosen(2**64 - 1, "a#1", 0, b"\xff")
     sent = Gathered(
         rows=3,
-        tallies={key: Tally(rows=3, failures=[Failed("p", "r", 1, [("a#1", "m", None)])])},
+        tallies={key: Tally(rows=3, failures=[Failed("p", "r", 1, [Example("a#1", "m", None)])])},
         unread=[("t", 0, "why")],
         chosen={("t", 1): [one]},
     )

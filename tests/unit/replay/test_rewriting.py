@@ -92,3 +92,14 @@ def test_a_record_within_itself_has_the_paths_of_the_outermost() -> None:
     inner = b"\x04" + b"\x04" + leaf + leaf + b"\x00\x02" + leaf
     payload = b"\x02" + b"\x02" + inner + b"\x00\x02" + leaf
     assert changed(old, new, old, payload) == {"tree.x": 6}
+
+
+def test_what_other_messages_hold_does_not_say_where_a_value_stands() -> None:
+    size = {"type": "record", "name": "Size", "fields": [field("x", "long")]}
+    either = avro(field("u", [size, {"type": "map", "values": "long"}]))
+    rounded = avro(field("u", [size, {"type": "map", "values": "float"}]))
+    large = bytes.fromhex("8280808004")  # 2 ** 29 + 1, which no float can say
+    of_record, of_map = b"\x00\x02", b"\x02\x02\x02x" + large + b"\x00"
+    read = avro(field("u", [size, {"type": "map", "values": "double"}]))
+    assert changed(either, rounded, read, of_map) == {"u{}": 1}
+    assert changed(either, rounded, read, of_record, of_map) == {"u{}": 1}

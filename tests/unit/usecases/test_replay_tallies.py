@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitops.replay.tally import Counts, Failed, Key, Tally
+from gitops.replay.tally import Counts, Example, Failed, Key, Tally
 from gitops.usecases.replay_tallies import failures, reader_replays, without_echoes
 
 TOPIC = "shop/orders/created"
@@ -16,7 +16,7 @@ TOPIC = "shop/orders/created"
 def failed(
     reason: str, rows: int, *examples: tuple[str, str, str | None], path: str = ""
 ) -> Failed:
-    return Failed(path=path, reason=reason, rows=rows, examples=list(examples))
+    return Failed(path=path, reason=reason, rows=rows, examples=[Example(*one) for one in examples])
 
 
 def test_the_samples_of_a_topic_are_one() -> None:

@@ -26,7 +26,7 @@ from gitops.replay.gathering import (
 )
 from gitops.replay.runner import Ran, Running
 from gitops.replay.runners.local import LocalRunner
-from gitops.replay.tally import Counts, Failed, Key, Tally
+from gitops.replay.tally import Counts, Key, Tally
 from tests.unit.replay.messages import PAIRS, sample, schema, topic_replay, write_parquet
 
 CREATED = "shop/orders/created"
@@ -62,18 +62,16 @@ def test_every_row_is_read_by_the_version_that_it_was_written_with(tmp_path: Pat
 def test_a_failure_has_path_reason_and_where(tmp_path: Path) -> None:
     data(tmp_path, payload=["a=1", "a=x", "b=1", "a=y"], schema_version=[0] * 4)
     ran = run(tmp_path, topic_replay(of_file()))
-    assert ran.tallies[PROPOSED].failures == [
-        Failed(
-            path="a",
-            reason="is missing",
-            rows=1,
-            examples=[("samples/a.parquet#3", "is missing", None)],
-        ),
-        Failed(
-            path="a",
-            reason="is no number",
-            rows=2,
-            examples=[
+    assert [
+        (one.path, one.reason, one.rows, [each[:3] for each in one.examples])
+        for one in ran.tallies[PROPOSED].failures
+    ] == [
+        ("a", "is missing", 1, [("samples/a.parquet#3", "is missing", None)]),
+        (
+            "a",
+            "is no number",
+            2,
+            [
                 ("samples/a.parquet#2", "is no number", None),
                 ("samples/a.parquet#4", "is no number", None),
             ],
@@ -85,7 +83,7 @@ def test_the_first_examples_of_a_file_are_kept_in_the_order_of_its_rows(tmp_path
     write_parquet(tmp_path / "samples/a.parquet", 3, payload=["a=x"] * 20, schema_version=[0] * 20)
     ran = run(tmp_path, topic_replay(of_file()), examples=11)
     (failed,) = ran.tallies[PROPOSED].failures
-    assert [where for where, _, _ in failed.examples] == [
+    assert [one.where for one in failed.examples] == [
         f"samples/a.parquet#{row}" for row in range(1, 12)
     ]
 
@@ -156,7 +154,7 @@ def test_values_are_shown_only_if_asked_for_and_never_sensitive_ones(tmp_path: P
         tmp_path, topic_replay(of_file(sensitive=("b",)), versions=versions), show_values=True
     )
     assert [
-        one.tallies[PROPOSED].failures[0].examples[0][1:] for one in (silent, loud, hidden)
+        one.tallies[PROPOSED].failures[0].examples[0][1:3] for one in (silent, loud, hidden)
     ] == [
         ("is no number", None),
         ("a is x", '{"b": 7}'),

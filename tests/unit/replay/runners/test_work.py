@@ -42,7 +42,7 @@ def test_the_lowest_rows_are_shown_however_a_table_is_cut(parts: int) -> None:
     (failed,) = found[0].failures
     assert failed.rows == 60
     lowest = [f"lake.orders#{number}" for number in sorted(NUMBERS)[:5]]
-    assert [where for where, _, _ in failed.examples] == lowest
+    assert [one.where for one in failed.examples] == lowest
 
 
 def test_rows_of_another_pass_are_counted_and_keep_their_numbers() -> None:
@@ -58,4 +58,4 @@ def test_rows_of_another_pass_are_counted_and_keep_their_numbers() -> None:
     (found,) = answers(reading_rows(JOB, owners, names, "lake", in_order=True)(iter([rows])))
     (tally,) = found.tallies.values()
     assert (found.rows, found.later, tally.rows) == (3, 2, 3)
-    assert [where for where, _, _ in tally.failures[0].examples] == ["one#1", "one#3", "two#2"]
+    assert [one.where for one in tally.failures[0].examples] == ["one#1", "one#3", "two#2"]

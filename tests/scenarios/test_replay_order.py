@@ -1,0 +1,162 @@
+"""The same messages give the same report, byte for byte, in whatever order and pieces they come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from gitops.model.findings import Location
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.replay import ReplayReport
+from gitops.model.samples import Sample
+from gitops.ports import Progress, no_progress
+from gitops.replay import reading
+from gitops.replay.job import Job
+from gitops.replay.merging import decode, encode, merge
+from gitops.replay.reading import read
+from gitops.replay.rewriting import rewrite
+from gitops.replay.runner import Ran, Runner, Running
+from gitops.replay.runners.local import LocalRunner, ran
+from gitops.replay.sources.planning import plan
+from gitops.replay.tally import Gathered
+from gitops.reporters.html.replay import replay_page
+from gitops.reporters.json_report import to_text
+from gitops.reporters.markdown.replay import replay_markdown
+from gitops.reporters.replay_json import replay_document
+from gitops.reporters.text.replay import replay_report
+from gitops.usecases.replay import Past, Replaying, replay
+from gitops.usecases.replay_gates import Gate
+from gitops.usecases.replay_subjects import Subject
+from tests.support.consoles import shown
+from tests.support.replay_messages import Form, forms
+from tests.support.states import CREATED, history
+
+ROWS = 240
+IDS = 40
+"""So that many messages share one."""
+
+FORWARD = 60
+"""Messages of each version that are rewritten: some, and some of those that share an id."""
+
+Row = dict[str, Any]
+
+
+def _fewer(running: Running) -> Running:
+    replays = (replace(one, forward_rows=FORWARD) for one in running.replays)
+    return replace(running, replays=tuple(replays))
+
+
+@dataclass(slots=True)
+class Here:
+    """Reads all parts one after the other."""
+
+    engine: str = "local"
+
+    def run(self, running: Running, progress: Progress = no_progress) -> Ran:
+        return LocalRunner().run(_fewer(running), progress)
+
+
+@dataclass(slots=True)
+class InPieces:
+    """Reads each part apart and merges the answers as they happen to come, as a cluster does."""
+
+    random: Random
+    engine: str = "local"
+
+    def run(self, running: Running, _progress: Progress = no_progress) -> Ran:
+        running = _fewer(running)
+        job, planned, gathered = Job.of(running), plan(running), Gathered()
+        parts = self.random.sample(planned.parts, len(planned.parts))
+        for part in parts:
+            merge(gathered, decode(encode(read(job, [part]))), job.limits)
+        pieces = [
+            (topic, version, its[start : start + 13])
+            for (topic, version), its in gathered.chosen.items()
+            for start in range(0, len(its), 13)
+        ]
+        for piece in self.random.sample(pieces, len(pieces)):
+            merge(gathered, decode(encode(rewrite(job, *piece))), job.limits)
+        return ran(running, gathered, planned, complete=True)
+
+
+def rows_of(form: Form, random: Random) -> list[Row]:
+    return [
+        {
+            "message_id": f"5:{random.randrange(IDS)}:-1",
+            "schema_version": random.choice([0, 0, 0, 1, 7, None]),
+            "key": key,
+            "payload": payload,
+            "topic": random.choice([None, "shop/orders/created", "shop/orders/lost"]),
+        }
+        for key, payload in form.messages
+    ]
+
+
+COLUMNS = pyarrow.schema(
+    {
+        "message_id": pyarrow.string(),
+        "schema_version": pyarrow.int64(),
+        "key": pyarrow.binary(),
+        "payload": pyarrow.binary(),
+        "topic": pyarrow.string(),
+    }
+)
+
+
+def write(folder: Path, rows: list[Row], files: int, row_group: int) -> None:
+    folder.mkdir(parents=True)
+    for number in range(files):
+        table = pyarrow.Table.from_pylist(rows[number::files], COLUMNS)
+        pyarrow.parquet.write_table(table, folder / f"{number}.parquet", row_group_size=row_group)
+
+
+def report_of(root: Path, form: Form, runner: Runner) -> ReplayReport:
+    sample = Sample(
+        format="capture", path="samples/*.parquet", location=Location(file="created.yaml")
+    )
+    subject = Subject(
+        topic=CREATED,
+        history=history(form.written, form.proposed),
+        proposed=form.proposed,
+        samples=(sample,),
+        strategy=SchemaCompatibilityStrategy.FULL,
+    )
+    replaying = Replaying(runner=runner, root=root, gate=Gate.STRATEGY, show_values=True)
+    return replay(replaying, [subject], Past(registry="local", source="files"))
+
+
+def outputs(report: ReplayReport) -> dict[str, str]:
+    return {
+        "json": to_text(replay_document(report)),
+        "markdown": replay_markdown(report, "pulsar-gitops replay", 60_000),
+        "html": replay_page(report),
+        "text": shown(replay_report(report, lambda _where: None, seconds=1.0), width=160),
+    }
+
+
+@pytest.mark.parametrize("name", ["AVRO", "JSON", "PROTOBUF_NATIVE", "KEY_VALUE"])
+def test_order_and_pieces_make_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    random = Random(name)  # noqa: S311 - nothing is kept secret
+    form = forms(random, ROWS)[name]
+    rows = rows_of(form, random)
+    write(tmp_path / "first/samples", rows, 1, 10_000)
+    expected = outputs(report_of(tmp_path / "first", form, Here()))
+    assert expected["json"].count('"where"') > 20
+    for number, most in enumerate([1, 7, 64, 65_536, 65_536, 65_536]):
+        random.shuffle(rows)
+        root = tmp_path / str(number)
+        write(root / "samples", rows, random.randint(1, 4), random.choice([3, 50, 10_000]))
+        with monkeypatch.context() as patch:
+            patch.setattr(reading, "MOST_ROWS", most)
+            here = outputs(report_of(root, form, Here()))
+            there = outputs(report_of(root, form, InPieces(random)))
+        assert here == expected
+        assert there == expected
