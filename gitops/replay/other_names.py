@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from gitops.compatibility.protobuf_native.schema import Field, Message
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -14,19 +15,34 @@ from gitops.replay.kernel.protobuf.definition import message_of
 _MESSAGES = frozenset({SchemaType.PROTOBUF, SchemaType.PROTOBUF_NATIVE})
 
 
-def other_names(schemas: Iterable[SchemaInfo]) -> list[set[str]]:
-    """Names of one field: those that an alias says, and those of one number in Protobuf."""
+class Renaming(NamedTuple):
+    """Who says one of `names` means each of `others`."""
+
+    names: frozenset[str]
+    others: frozenset[str]
+
+
+def other_names(schemas: Iterable[SchemaInfo]) -> list[Renaming]:
+    """Names of one field: those that an alias says, and those of one number in Protobuf.
+
+    JSON's name of a Protobuf field is one, and a oneof's is one of each of its fields.
+    """
     schemas = list(schemas)
-    found = [names for schema in schemas for names in _aliases(schema.schema)]
-    for part in _parts(schemas):
-        found += _of_one_number(part)
-    return [names for names in found if len(names) > 1]
+    halves = [found for found in map(_halves, schemas) if found is not None]
+    found: list[Renaming] = []
+    for part in (schemas, *map(list, zip(*halves, strict=True))):
+        same = [names for one in part for names in _aliases(one.schema)]
+        for level in _levels([message for message in map(_message, part) if message]):
+            same += _of_one_number(level)
+            found += _oneofs(level)
+        found += [Renaming(frozenset(names), frozenset(names)) for names in same]
+    return [one for one in found if len(one.names | one.others) > 1]
 
 
 def _aliases(definition: str) -> Iterator[set[str]]:
     try:
         tree = json.loads(definition)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     waiting = [tree]
     while waiting:
@@ -43,13 +59,6 @@ def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _parts(schemas: list[SchemaInfo]) -> Iterator[list[Message]]:
-    """The messages of all schemas; those of keys and those of values apart."""
-    halves = [found for schema in schemas if (found := _halves(schema))]
-    for its in (schemas, *zip(*halves, strict=True)):
-        yield [message for message in map(_message, its) if message is not None]
-
-
 def _halves(schema: SchemaInfo) -> tuple[SchemaInfo, SchemaInfo] | None:
     try:
         return halves_of(schema) if schema.type is SchemaType.KEY_VALUE else None
@@ -64,18 +73,34 @@ def _message(schema: SchemaInfo) -> Message | None:
         return None
 
 
-def _of_one_number(messages: list[Message]) -> Iterator[set[str]]:
-    """From the outermost messages into those that fields of one number hold."""
+def _levels(messages: list[Message]) -> Iterator[list[Message]]:
+    """The outermost messages, then those that fields of one number hold."""
     waiting, seen = [messages], set[frozenset[int]]()
     while waiting:
         its = waiting.pop()
         if (known := frozenset(map(id, its))) in seen:
             continue
         seen.add(known)
-        fields: dict[int, list[Field]] = {}
-        for field in (field for message in its for field in message.fields):
-            fields.setdefault(field.number, []).append(field)
-        for same in fields.values():
-            yield {field.name for field in same}
+        yield its
+        for same in _by_number(its):
             inner = {id(field.message): field.message for field in same if field.message}
             waiting.append(list(inner.values()))
+
+
+def _by_number(messages: list[Message]) -> Iterable[list[Field]]:
+    fields: dict[int, list[Field]] = {}
+    for field in (field for message in messages for field in message.fields):
+        fields.setdefault(field.number, []).append(field)
+    return fields.values()
+
+
+def _of_one_number(messages: list[Message]) -> Iterator[set[str]]:
+    for same in _by_number(messages):
+        yield {name for field in same for name in (field.name, field.json_name) if name}
+
+
+def _oneofs(messages: list[Message]) -> Iterator[Renaming]:
+    for message in messages:
+        for index, name in enumerate(message.oneofs):
+            its = frozenset(field.name for field in message.fields if field.oneof == index)
+            yield Renaming(frozenset({name}), its)

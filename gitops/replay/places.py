@@ -1,116 +1,131 @@
-"""Where the fields of a topic's definitions stand, to tell what may hold a sensitive one."""
+"""What the definitions of a topic say may stand where, whatever their form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import Final
+from enum import Enum
+from functools import lru_cache
 
 from gitops.compatibility.avro.schema import Array, Map, Record, Schema, Union
-from gitops.model.replay import TopicReplay
-from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
+from gitops.compatibility.protobuf_native.schema import Field, Message
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError, avro_form
+from gitops.replay.kernel.jackson.definition import schema_of
 from gitops.replay.kernel.key_value.halves import halves_of
-
-Path = tuple[str, ...]
-"""The steps of a field's path, without those into arrays and maps."""
-
-Sensitive = frozenset[Path]
-"""Fields that no report shows."""
-
-_MOST: Final = 20_000
-"""Places of a definition that are looked at, as kernels have it."""
+from gitops.replay.kernel.protobuf.definition import is_opaque, message_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """All fields that definitions have, and what stands `above` a sensitive one."""
+class Unseen(Enum):
+    """What no definition looks into.
 
-    known: frozenset[Path]
-    above: frozenset[Path]
-
-    @classmethod
-    def of(cls, schemas: Iterable[SchemaInfo], is_sensitive: Callable[[Path], bool]) -> Places:
-        """Those of definitions in Avro's form, whose paths are known."""
-        known = frozenset(path for schema in schemas for path in field_paths(schema))
-        hidden = filter(is_sensitive, known)
-        above = frozenset(path[:end] for path in hidden for end in range(len(path)))
-        return cls(known=known, above=above)
-
-    def may_hold(self, at: Path) -> bool:
-        """Whether a text or a number there stands where something sensitive should be.
-
-        So does one in a member that no definition has, beside a sensitive one.
-        """
-        place: Path = ()
-        for step in at:
-            if (*place, step) in self.known:
-                place = (*place, step)
-        return place in self.above
-
-
-def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
-    """All that a topic's messages are written and read with."""
-    return [replay.proposed, *replay.versions.values(), *(one.schema for one in replay.readers)]
-
-
-def steps(path: str) -> tuple[str, ...]:
-    """`lines[].price` as (`lines`, `price`)."""
-    return tuple(step for step in path.replace("[]", "").replace("{}", "").split(".") if step)
-
-
-def is_sensitive(path: Iterable[str], sensitive: Iterable[Path]) -> bool:
-    """Whether a path, or one above it, is named.
-
-    Its steps may have others between them, such as the keys of a map, and before them: a name
-    alone means the field wherever it stands.
+    ANYTHING has names of its own, as the JSON of a Java object has. OPAQUE has none: the bytes of
+    a message that nobody describes, or a message that is one value.
     """
-    path = tuple(path)
-    return any(_stands_in(name, path) for name in sensitive)
+
+    ANYTHING = "anything"
+    OPAQUE = "opaque"
 
 
-def _stands_in(name: tuple[str, ...], path: tuple[str, ...]) -> bool:
-    left = iter(path)
-    return all(step in left for step in name)
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """What has members; of several definitions each has its own."""
+
+    members: Mapping[str, Nodes]
 
 
-def unknown_names(replay: TopicReplay, names: Iterable[str]) -> list[str]:
-    """Those that are no field of any definition; none where a definition says no paths."""
-    found = [field_paths(schema) for schema in schemas_of(replay)]
-    known = {path for paths in found for path in paths}
-    return [
-        name
-        for name in names
-        if all(found) and not any(is_sensitive(path, {steps(name)}) for path in known)
-    ]
+Node = Record | Message | Named | Unseen
+Nodes = tuple[Node, ...]
+"""All that may stand somewhere and has members, or is not looked into."""
 
 
-def field_paths(schema: SchemaInfo) -> list[Path]:
-    """Of all fields of a definition; of a record within itself those of its outermost."""
+def nodes_of(schema: SchemaInfo) -> Nodes:
+    """What a message of it is; nothing where the definition cannot be parsed."""
     try:
         if schema.type is SchemaType.KEY_VALUE:
-            halves = zip(("key", "value"), halves_of(schema), strict=True)
-            return [(name, *path) for name, half in halves for path in ((), *field_paths(half))]
-        if schema.type in AVRO_DEFINED:
-            return list(islice(_below(avro_form(schema), (), ()), _MOST))
+            return _pair(schema)
+        return _whole(schema) or (Unseen.OPAQUE,)
     except DefinitionError:
-        pass
-    return []
+        return ()
 
 
-def _below(schema: Schema, at: Path, within: tuple[Record, ...]) -> Iterator[Path]:
-    match schema:
-        case Record() if not any(each is schema for each in within):
-            for field in schema.all_fields:
-                yield (*at, field.name)
-                yield from _below(field.type, (*at, field.name), (*within, schema))
-        case Array():
-            yield from _below(schema.items, at, within)
-        case Map():
-            yield from _below(schema.values, at, within)
-        case Union():
-            for branch in schema.branches:
-                yield from _below(branch, at, within)
+@lru_cache(maxsize=1024)
+def members_of(node: Node) -> Mapping[str, Nodes]:
+    """The fields that stand in it, and what each may be."""
+    match node:
+        case Record():
+            return {field.name: _below(field.type) for field in node.all_fields}
+        case Message():
+            return {field.name: _of_field(field) for field in node.fields}
+        case Named():
+            return node.members
+        case Unseen():
+            return {}
+
+
+def inner(nodes: Iterable[Node], name: str) -> Nodes | None:
+    """What stands at a member; None where none of them has it."""
+    found = [members[name] for members in map(members_of, nodes) if name in members]
+    return tuple(each for its in found for each in its) if found else None
+
+
+def _pair(schema: SchemaInfo) -> Nodes:
+    halves = zip(("key", "value"), halves_of(schema), strict=True)
+    return (Named({name: _half(half) for name, half in halves}),)
+
+
+def _half(schema: SchemaInfo) -> Nodes:
+    """A half that is one value is hidden only where a name begins with that half."""
+    return _whole(schema) or (Unseen.ANYTHING,)
+
+
+def _whole(schema: SchemaInfo) -> Nodes:
+    """Nothing for a message that is one value."""
+    match schema.type:
+        case SchemaType.AVRO:
+            return _below(avro_form(schema))
+        case SchemaType.JSON:
+            return _below(schema_of(schema))
+        case SchemaType.PROTOBUF:
+            return _protobuf(schema)
+        case SchemaType.PROTOBUF_NATIVE:
+            return (message_of(schema),)
         case _:
-            pass
+            return ()
+
+
+def _protobuf(schema: SchemaInfo) -> Nodes:
+    """The Avro form names what messages within the message hold, whose values are bytes."""
+    told = _below(avro_form(schema))
+    untold = {
+        field.name: (Unseen.OPAQUE,)
+        for field in message_of(schema).fields
+        if is_opaque(field) and not inner(told, field.name)
+    }
+    return (*told, Named(untold))
+
+
+def _below(schema: Schema) -> Nodes:
+    match schema:
+        case Record() if not schema.all_fields and schema.name.startswith("java."):
+            return (Unseen.ANYTHING,)
+        case Record():
+            return (schema,)
+        case Array():
+            return _below(schema.items)
+        case Map():
+            return _below(schema.values)
+        case Union():
+            return tuple(node for branch in schema.branches for node in _below(branch))
+        case _:
+            return ()
+
+
+def _of_field(field: Field) -> Nodes:
+    """Of a map what its values are: its keys are no fields."""
+    if field.entry is not None:
+        values = (one for one in field.entry.fields if one.name == "value")
+        return tuple(node for value in values for node in _of_field(value))
+    if field.message is not None:
+        return (field.message,)
+    return (Unseen.OPAQUE,) if is_opaque(field) else ()

@@ -136,10 +136,10 @@ def _differences(before: Any, after: Any, path: str, known: frozenset[str]) -> I
     if isinstance(before, Tagged) and isinstance(after, Tagged) and before.branch == after.branch:
         before, after = before.value, after.value
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
-        inner, home = f"{path}{{}}", _home(path, before, known)
+        home = _home(path, before, known)
         for name, value in before.items():
-            field = under(home, name)
-            at = inner if inner in known and field not in known else field
+            places = (under(path, name), f"{path}{{}}", under(home, name))
+            at = next((place for place in places if place in known), path)
             yield from _differences(value, after[name], at, known)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for one, other in zip(before, after, strict=True):

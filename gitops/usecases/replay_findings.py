@@ -11,8 +11,8 @@ from gitops.model.names import TopicName
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, TopicReplay
 from gitops.model.rules import finding
 from gitops.model.samples import Sample
-from gitops.replay.places import unknown_names
 from gitops.replay.runner import Ran, UnreadSample
+from gitops.replay.sensitive import unknown_names
 from gitops.replay.tally import Key, Tally
 from gitops.usecases.replay_tallies import failures
 

@@ -25,16 +25,11 @@ from gitops.replay.runner import Ran, Runner, Running
 from gitops.replay.runners.local import LocalRunner, ran
 from gitops.replay.sources.planning import plan
 from gitops.replay.tally import Gathered
-from gitops.reporters.html.replay import replay_page
-from gitops.reporters.json_report import to_text
-from gitops.reporters.markdown.replay import replay_markdown
-from gitops.reporters.replay_json import replay_document
-from gitops.reporters.text.replay import replay_report
 from gitops.usecases.replay import Past, Replaying, replay
 from gitops.usecases.replay_gates import Gate
 from gitops.usecases.replay_subjects import Subject
-from tests.support.consoles import shown
 from tests.support.replay_messages import Form, forms
+from tests.support.replay_outputs import outputs
 from tests.support.states import CREATED, history
 
 ROWS = 240
@@ -129,15 +124,6 @@ def report_of(root: Path, form: Form, runner: Runner) -> ReplayReport:
     )
     replaying = Replaying(runner=runner, root=root, gate=Gate.STRATEGY, show_values=True)
     return replay(replaying, [subject], Past(registry="local", source="files"))
-
-
-def outputs(report: ReplayReport) -> dict[str, str]:
-    return {
-        "json": to_text(replay_document(report)),
-        "markdown": replay_markdown(report, "pulsar-gitops replay", 60_000),
-        "html": replay_page(report),
-        "text": shown(replay_report(report, lambda _where: None, seconds=1.0), width=160),
-    }
 
 
 @pytest.mark.parametrize("name", ["AVRO", "JSON", "PROTOBUF_NATIVE", "KEY_VALUE"])

@@ -150,6 +150,7 @@ def _field(values: _Values) -> Field:
         extendee=values.get("extendee"),
         default_value=values.get("default_value"),
         oneof_index=values.get("oneof_index"),
+        json_name=values.get("json_name"),
         proto3_optional=bool(values.get("proto3_optional")),
         packed=None if packed is None else bool(packed),
         features=_features(values),

@@ -78,6 +78,7 @@ class Field:
     extendee: str | None
     default_value: str | None
     oneof_index: int | None
+    json_name: str | None
     proto3_optional: bool
     packed: bool | None
     features: Features

@@ -134,6 +134,7 @@ class _Resolving:
             packed=features.is_packed(field, kind, own),
             pointer=pointer(full_name) if is_extension else pointer(scope, field.name),
             checked=features.is_checked(kind, own),
+            json_name=field.json_name or _json_name(field.name),
         )
 
     def _is_map(self, symbol: Symbol | None) -> bool:
@@ -170,3 +171,9 @@ def _oneof(field: descriptors.Field, alone: frozenset[int]) -> int | None:
 
 def _below(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
+
+
+def _json_name(name: str) -> str:
+    """What protoc makes of a name: `card_number` is `cardNumber`."""
+    first, *others = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in others)

@@ -52,6 +52,7 @@ class Field:
     also for the oneof that stands for an `optional` of proto3. `presence`: a reader can tell an
     unset value from zero. `checked`: bytes that are not UTF-8 are refused, in whose place others
     get U+FFFD. `pointer` names the place: `/shop.Order/quantity`.
+    `json_name` is how JSON calls it, empty where nobody tells.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Field:
     packed: bool
     pointer: str
     checked: bool = False
+    json_name: str = ""
 
     @property
     def repeated(self) -> bool:

@@ -146,6 +146,7 @@ _FIELD: Final = Shape(
         7: _text("default_value"),
         8: _one("options", lambda: _FIELD_OPTIONS),
         9: _int32("oneof_index"),
+        10: _text("json_name"),
         17: _bool("proto3_optional"),
     }
 )

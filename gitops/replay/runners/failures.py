@@ -33,6 +33,7 @@ _DETAILS: Final = re.compile(r'^\s*details = "(.+)"$', re.MULTILINE)
 """What gRPC says in the third line or so of its exceptions."""
 _NO_MODULE: Final = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _PYTHON: Final = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTILINE)
+_OURS: Final = re.compile(r'^\s*File "[^"]*\bgitops/([^"]+)", line (\d+), in (\w+)$', re.MULTILINE)
 
 
 def failure(error: Exception, what: str, told: str = "") -> OutsideError:
@@ -84,13 +85,19 @@ def _thrown(told: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """The line that tells most: of a Python traceback the last, else the first."""
+    """The line that tells most: of a Python traceback the last, else the first.
+
+    Of an exception in what reads messages only the place is told: its text may quote one.
+    """
     if "RPC that terminated" in text and (details := _DETAILS.search(text)):
         text = details[1]
     traceback = text.find("Traceback (most recent call last)")
     found = _PYTHON.findall(text[traceback:]) if traceback >= 0 else []
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = found[0] if found else next(iter(lines), "")
+    if found and (places := _OURS.findall(text, traceback)):
+        file, number, function = places[-1]
+        line = f"{line.partition(':')[0]} at {file}:{number} in {function}"
     if line.startswith("An error occurred while calling") and len(lines) > 1:
         line = lines[1]
     line = _USER.sub("://", _JAVA_NAME.sub("", line))

@@ -1,4 +1,4 @@
-"""Where fields stand, and what may hold a sensitive one."""
+"""What may stand where, by definitions of every form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import json
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.places import Path, Places, field_paths
+from gitops.replay.places import Unseen, inner, nodes_of
+from tests.support.protos import order
+from tests.support.states import pair
 
 CARD = {
     "type": "record",
@@ -31,61 +33,92 @@ def info(definition: object, kind: SchemaType = SchemaType.JSON) -> SchemaInfo:
     return SchemaInfo(type=kind, schema=json.dumps(definition))
 
 
-def test_fields_are_found_in_whatever_they_stand() -> None:
-    assert field_paths(info(ORDER)) == [
-        ("id",),
-        ("by",),
-        ("by", "pin"),
-        ("by", "issuer"),
-        ("paid",),
-        ("paid", "pin"),
-        ("paid", "issuer"),
-        ("notes",),
-        ("parent",),
-    ]
+CARD_IN_OLD_FORM = {"type": "object", "properties": {"pin": {"type": "string"}}}
+OLD_FORM = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "paid": CARD_IN_OLD_FORM,
+        "notes": {"type": "object", "additionalProperties": {"type": "string"}},
+        "by": {"type": "array", "items": CARD_IN_OLD_FORM},
+        "other": {"type": "any"},
+    },
+}
+NATIVE = order(
+    "int32 id = 1; Card paid = 2; map<string, Card> by = 3; map<string, string> notes = 4;"
+    " Order parent = 5; oneof choice { Card gift = 6; string coupon = 7; }",
+    more="message Card { string pin = 1; }",
+)
+PARSING_INFO = [
+    {"number": 1, "name": "id", "type": "INT64", "label": "LABEL_OPTIONAL"},
+    {"number": 2, "name": "paid", "type": "MESSAGE", "label": "LABEL_OPTIONAL"},
+    {"number": 3, "name": "by", "type": "MESSAGE", "label": "LABEL_REPEATED"},
+]
+UNTOLD = {"number": 4, "name": "untold", "type": "MESSAGE", "label": "LABEL_OPTIONAL"}
+
+
+def protobuf(*infos: object) -> SchemaInfo:
+    return SchemaInfo(
+        type=SchemaType.PROTOBUF,
+        schema=json.dumps(ORDER),
+        properties={"__PARSING_INFO__": json.dumps(infos)},
+    )
+
+
+PROTOBUF = protobuf(*PARSING_INFO)
+
+
+def members(schema: SchemaInfo, *path: str) -> bool | None:
+    """Whether there is anything below a path; None where no definition has it."""
+    nodes = nodes_of(schema)
+    for step in path:
+        found = inner(nodes, step)
+        if found is None:
+            return None
+        nodes = found
+    return bool(nodes)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [info(ORDER), info(ORDER, SchemaType.AVRO), info(OLD_FORM), NATIVE, PROTOBUF],
+    ids=["JSON", "AVRO", "JSON's old form", "PROTOBUF_NATIVE", "PROTOBUF"],
+)
+def test_fields_are_found_in_whatever_they_stand(schema: SchemaInfo) -> None:
+    assert members(schema, "id") is False
+    assert members(schema, "paid") is True
+    assert members(schema, "paid", "pin") is False
+    assert members(schema, "by", "pin") is False
+    assert members(schema, "PAID") is None
+
+
+def test_a_record_within_itself_has_its_own_fields() -> None:
+    for schema in (info(ORDER), NATIVE):
+        assert members(schema, "parent", "parent", "paid", "pin") is False
+
+
+def test_what_nobody_describes_is_told_apart() -> None:
+    assert inner(nodes_of(info(OLD_FORM)), "other") == (Unseen.ANYTHING,)
+    assert inner(nodes_of(protobuf(UNTOLD)), "untold") == (Unseen.OPAQUE,)
+    assert inner(nodes_of(NATIVE), "notes") == ()
+    assert nodes_of(SchemaInfo(type=SchemaType.STRING)) == (Unseen.OPAQUE,)
+    assert nodes_of(info("string", SchemaType.AVRO)) == (Unseen.OPAQUE,)
 
 
 def test_halves_have_names() -> None:
-    halves = SchemaInfo(
-        type=SchemaType.KEY_VALUE,
-        schema=json.dumps({"key": "", "value": CARD}),
-        properties={
-            "key.schema.type": "STRING",
-            "value.schema.type": "JSON",
-            "kv.encoding.type": "SEPARATED",
-        },
-    )
-    assert field_paths(halves) == [("key",), ("value",), ("value", "pin"), ("value", "issuer")]
+    halves = pair("", CARD, "STRING", "JSON")
+    assert inner(nodes_of(halves), "key") == (Unseen.ANYTHING,)
+    assert members(halves, "value", "pin") is False
 
 
 @pytest.mark.parametrize(
     "schema",
     [
         info({"type": "recrd"}),
-        SchemaInfo(type=SchemaType.STRING),
+        info(ORDER, SchemaType.PROTOBUF),
         info({"fileDescriptorSet": ""}, SchemaType.PROTOBUF_NATIVE),
+        info({}, SchemaType.KEY_VALUE),
     ],
 )
-def test_other_definitions_have_no_known_fields(schema: SchemaInfo) -> None:
-    places = Places.of([schema], lambda _path: True)
-    assert not places.known
-    assert not places.may_hold(())
-
-
-@pytest.mark.parametrize(
-    ("at", "may"),
-    [
-        ((), True),
-        (("paid",), True),
-        (("by", "any key"), True),
-        (("PAID",), True),
-        (("paid", "PIN"), True),
-        (("paid", "issuer"), False),
-        (("by", "any key", "issuer"), False),
-        (("notes", "any key"), False),
-        (("id",), False),
-    ],
-)
-def test_what_is_above_a_sensitive_field_may_hold_it(*, at: Path, may: bool) -> None:
-    places = Places.of([info(ORDER)], lambda path: path[-1] == "pin")
-    assert places.may_hold(at) is may
+def test_definitions_that_cannot_be_parsed_say_nothing(schema: SchemaInfo) -> None:
+    assert nodes_of(schema) == ()

@@ -26,6 +26,12 @@ def test_a_module_that_workers_lack_is_named() -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
+        (
+            JAVA.replace("worker.py", "/venv/gitops/replay/reading.py").replace(
+                "ModuleNotFoundError", "KeyError"
+            ),
+            "KeyError at replay/reading.py:1 in main",
+        ),
         (JAVA.replace("ModuleNotFoundError", "KeyError"), "KeyError: No module named 'msgspec'"),
         ("An error occurred while calling o1.x.\n: java.io.IOException: no disk", "no disk"),
         ('Exception in thread "main" org.apache.spark.SparkException: Master', "Master"),

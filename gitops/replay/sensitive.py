@@ -1,0 +1,180 @@
+"""The sensitive fields of a topic: how they are named, where they stand, and what hides them.
+
+A name means a path of fields; others may stand before it and between its steps, such as the keys
+of a map: a name of one step means the field wherever it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gitops.model.replay import TopicReplay
+from gitops.model.schema import SchemaInfo
+from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.other_names import Renaming, other_names
+from gitops.replay.places import Node, Nodes, Unseen, inner, members_of, nodes_of
+
+REDACTED: Final = "(sensitive)"
+
+Name = tuple[str, ...]
+"""The steps of a field's path, without those into arrays and maps."""
+
+_MOST: Final = 10_000
+"""Places that are remembered: the keys of maps make as many as there are."""
+
+
+def steps(path: str) -> Name:
+    """`lines[].price` as (`lines`, `price`)."""
+    return tuple(step for step in path.replace("[]", "").replace("{}", "").split(".") if step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """`nodes` is what may stand there; `done` are the steps of each name that lead there."""
+
+    nodes: Nodes
+    done: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Sensitive:
+    """The names of a topic's sensitive fields, and what `nodes` its messages are."""
+
+    names: tuple[Name, ...]
+    nodes: Nodes
+    _inner: dict[tuple[_Place, str], _Place] = field(default_factory=dict)
+    _holding: dict[_Place, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, replay: TopicReplay) -> Sensitive:
+        """The names that all samples of a topic give, and the other ones of the same fields."""
+        found = {steps(each) for sample in replay.samples for each in sample.sensitive}
+        if not found:
+            return cls((), ())
+        schemas = schemas_of(replay)
+        nodes = tuple(node for schema in schemas for node in nodes_of(schema))
+        return cls(tuple(sorted(_all_names(found, other_names(schemas)))), nodes)
+
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
+    def hides(self, path: str) -> bool:
+        """Whether the values at a path of a report are sensitive, or one of a map's is."""
+        at = steps(path)
+        if any(_advanced(name, 0, at) == len(name) for name in self.names):
+            return True
+        return path.endswith("{}") and any(
+            len(name) > 1 and _advanced(name, 0, at) == len(name) - 1 for name in self.names
+        )
+
+    def redacted(self, value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say
+        """The value, with REDACTED for all that is sensitive, or stands where that should be."""
+        at = _Place(self.nodes, (0,) * len(self.names))
+        return REDACTED if self._is_named(at) else self._redacted(value, at)
+
+    def _redacted(self, value: Any, at: _Place) -> Any:  # noqa: ANN401
+        if isinstance(value, dict):
+            return {name: self._member(inner, at, str(name)) for name, inner in value.items()}
+        if isinstance(value, Tagged):
+            return self._redacted(value.value, at)
+        if isinstance(value, list | tuple):
+            return [self._redacted(inner, at) for inner in value]
+        return value if value is None or not self._may_hold(at) else REDACTED
+
+    def _member(self, value: Any, at: _Place, name: str) -> Any:  # noqa: ANN401
+        within = self._within(at, name)
+        return REDACTED if self._is_named(within) else self._redacted(value, within)
+
+    def _is_named(self, at: _Place) -> bool:
+        return any(done == len(name) for name, done in zip(self.names, at.done, strict=True))
+
+    def _within(self, at: _Place, name: str) -> _Place:
+        """A member that no definition has may be anything that stands beside it."""
+        known = self._inner.get((at, name))
+        if known is None:
+            nodes, step = inner(at.nodes, name), steps(name)
+            done = (_advanced(*each, step) for each in zip(self.names, at.done, strict=True))
+            known = _Place(at.nodes if nodes is None else nodes, tuple(done))
+            if len(self._inner) < _MOST:
+                self._inner[at, name] = known
+        return known
+
+    def _may_hold(self, at: _Place) -> bool:
+        """Whether a text or a number there stands where something sensitive should be."""
+        if at not in self._holding:
+            if len(self._holding) >= _MOST:
+                self._holding.clear()
+            pairs = zip(self.names, at.done, strict=True)
+            self._holding[at] = any(holds(at.nodes, name, done) for name, done in pairs)
+        return self._holding[at]
+
+
+def holds(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
+    """Whether a field that the rest of a name means stands in one of them, or might do so."""
+    waiting, seen = [(node, done) for node in nodes], set[tuple[int, int]]()
+    while waiting:
+        node, done = waiting.pop()
+        if node is Unseen.OPAQUE or (node is Unseen.ANYTHING and done):
+            return True
+        if (id(node), done) in seen:
+            continue
+        seen.add((id(node), done))
+        for member, its in members_of(node).items():
+            now = _advanced(name, done, steps(member))
+            if now == len(name):
+                return True
+            waiting.extend((each, now) for each in its)
+    return False
+
+
+def unknown_names(replay: TopicReplay, names: Iterable[str]) -> list[str]:
+    """Those that are no field of any definition, under whatever name.
+
+    None where a definition cannot be looked into, and where none has fields: then no message of
+    the topic is shown.
+    """
+    names = list(names)
+    schemas = schemas_of(replay) if names else []
+    found = [nodes_of(schema) for schema in schemas]
+    nodes = [node for its in found for node in its if node is not Unseen.OPAQUE]
+    if not all(found) or not nodes:
+        return []
+    others = other_names(schemas)
+    return [
+        name
+        for name in names
+        if not any(holds(nodes, each) for each in _all_names({steps(name)}, others))
+    ]
+
+
+def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
+    """All that a topic's messages are written and read with."""
+    return [replay.proposed, *replay.versions.values(), *(one.schema for one in replay.readers)]
+
+
+def _advanced(name: Name, done: int, path: Name) -> int:
+    """The steps of a name that are done behind a path, of which some were done before it."""
+    for step in path:
+        if done < len(name) and name[done] == step:
+            done += 1
+    return done
+
+
+def _all_names(found: set[Name], others: Iterable[Renaming]) -> set[Name]:
+    """The names, and those that say the same field, or a field of a oneof that is meant."""
+    others = list(others)
+    names = set(found)
+    while more := {each for one in others for each in _under_names(names, one)} - names:
+        names |= more
+    return names
+
+
+def _under_names(names: Iterable[Name], one: Renaming) -> Iterator[Name]:
+    """Of a field under another name of what holds it, the last step says enough."""
+    for name in names:
+        if one.names & set(name[-1:]):
+            yield from ((each,) for each in one.others)
+        elif one.names & set(name):
+            yield name[-1:]

@@ -1,0 +1,21 @@
+"""A replay's report in all forms that it is printed in."""
+
+from __future__ import annotations
+
+from gitops.model.replay import ReplayReport
+from gitops.reporters.html.replay import replay_page
+from gitops.reporters.json_report import to_text
+from gitops.reporters.markdown.replay import replay_markdown
+from gitops.reporters.replay_json import replay_document
+from gitops.reporters.text.replay import replay_report
+from tests.support.consoles import shown
+
+
+def outputs(report: ReplayReport) -> dict[str, str]:
+    """By form."""
+    return {
+        "json": to_text(replay_document(report)),
+        "markdown": replay_markdown(report, "pulsar-gitops replay", 60_000),
+        "html": replay_page(report),
+        "text": shown(replay_report(report, lambda _where: None, seconds=1.0), width=160),
+    }
