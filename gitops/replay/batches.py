@@ -60,20 +60,37 @@ def _names(file: Any, rows: int) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 
 def texts(column: Any) -> pyarrow.DictionaryArray:  # noqa: ANN401
-    """A column of names; what is not UTF-8 in them is replaced."""
+    """A column of names; what is not UTF-8 in them is replaced.
+
+    Raises ArrowNotImplementedError for types that are no text, such as lists.
+    """
     if not pyarrow.types.is_dictionary(column.type):
-        if not pyarrow.types.is_binary(column.type):
-            column = column.cast(pyarrow.string()).cast(pyarrow.binary())
-        column = column.dictionary_encode()
-    names = column.dictionary
-    if not pyarrow.types.is_binary(names.type):
-        names = names.cast(pyarrow.string()).cast(pyarrow.binary())
+        column = _text_bytes(column).dictionary_encode()
     decoded = [
-        None if each is None else each.decode("utf-8", "replace") for each in names.to_pylist()
+        None if each is None else each.decode("utf-8", "replace")
+        for each in _text_bytes(column.dictionary).to_pylist()
     ]
     return pyarrow.DictionaryArray.from_arrays(
         column.indices.cast(pyarrow.int32()), pyarrow.array(decoded, pyarrow.string())
     )
+
+
+def _text_bytes(column: Any) -> pyarrow.BinaryArray:  # noqa: ANN401
+    """Bytes and text as they are, numbers as text."""
+    try:
+        return as_bytes(column)
+    except pyarrow.ArrowNotImplementedError:
+        return column.cast(pyarrow.string()).cast(pyarrow.binary())
+
+
+def as_bytes(column: Any) -> pyarrow.BinaryArray:  # noqa: ANN401
+    """A column of bytes or text of any type; raises ArrowNotImplementedError for others."""
+    if isinstance(column, pyarrow.ExtensionArray):
+        column = column.storage
+    if pyarrow.types.is_dictionary(column.type):
+        values = as_bytes(column.dictionary)
+        return pyarrow.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+    return column.cast(pyarrow.binary())
 
 
 def rows_from(first: int, rows: int) -> pyarrow.Array:

@@ -143,7 +143,7 @@ def in_order(gathered: Gathered) -> Gathered:
         rows=gathered.rows,
         later=gathered.later,
         tallies=dict(sorted(gathered.tallies.items(), key=lambda item: _order(item[0]))),
-        unread=sorted(gathered.unread),
+        unread=sorted(set(gathered.unread)),  # as many parts as there are tell the same
         chosen=dict(sorted(gathered.chosen.items())),
     )
 

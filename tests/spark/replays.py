@@ -12,6 +12,7 @@ import random
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -97,6 +98,18 @@ def topic(
     )
 
 
+def pairs(*samples: Sample) -> TopicReplay:
+    """Messages whose keys are read with them."""
+    halves = {
+        "key.schema.type": "STRING",
+        "value.schema.type": "AVRO",
+        "kv.encoding.type": "SEPARATED",
+    }
+    definition = msgspec.json.encode({"key": "", "value": FIRST}).decode()
+    info = SchemaInfo(type=SchemaType.KEY_VALUE, schema=definition, properties=halves)
+    return replace(topic(*samples), versions={0: info}, proposed=info)
+
+
 def sample(path: str, **other: Any) -> Sample:  # noqa: ANN401 - any of its fields
     given = {"format": "parquet", "path": path, "location": Location(file=MANIFEST), **other}
     return Sample(**given)
@@ -149,6 +162,7 @@ def write_samples(root: Path, row_group: int = 250) -> None:
     )
     pyarrow.parquet.write_table(table, folder / "all.parquet", row_group_size=row_group)
     pyarrow.orc.write_table(table, str(folder / "all.orc"), stripe_size=20_000)
+    _write_odd(folder, payloads, versions)
     ids = [f"5:{number}:-1" for number in range(ROWS)]
     captured = table.append_column("message_id", pyarrow.array(ids))
     pyarrow.parquet.write_table(captured, folder / "capture.parquet", row_group_size=row_group)
@@ -157,6 +171,25 @@ def write_samples(root: Path, row_group: int = 250) -> None:
     (folder / "orders.jsonl").write_bytes((b"\0\0\0\n\0\n\n" * 20 + b"\0" * 20_000 + b"\n") * 2)
     for number in range(20):
         (folder / f"{number}.bin").write_bytes(_payload(0, orders[number][1]))
+
+
+def _write_odd(folder: Path, payloads: list[bytes | None], versions: list[int | None]) -> None:
+    """The same in columns of types that one does not expect."""
+    texts = [None if version is None else str(version) for version in versions]
+    odd = pyarrow.table(
+        {
+            "topic": pyarrow.array(["shop/orders/created"] * ROWS).dictionary_encode(),
+            "schema_version": pyarrow.array(["x", "-1", *texts[2:]]),
+            "payload": pyarrow.array(payloads, pyarrow.large_binary()),
+            "key": pyarrow.array(range(ROWS), pyarrow.int64()),
+        }
+    )
+    pyarrow.parquet.write_table(odd, folder / "odd.parquet")
+    numbers = [None if version is None else float(version) for version in versions]
+    plain = odd.set_column(0, "topic", odd["topic"].cast(pyarrow.string()))
+    plain = plain.set_column(1, "schema_version", pyarrow.array(numbers))
+    plain = plain.set_column(2, "payload", odd["payload"].cast(pyarrow.binary()))
+    pyarrow.orc.write_table(plain, str(folder / "odd.orc"))
 
 
 def replays(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
@@ -197,6 +230,7 @@ def only_on_spark(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
                 ),
             ),
         ),
+        "numeric key": (pairs(sample(f"parquet.`{place}/odd.parquet`", format="table")),),
     }
 
 
@@ -208,6 +242,8 @@ def files(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
         "orc": (topic(sample(f"{there}/all.orc", format="orc"), forward_rows=0),),
         "capture": (topic(sample(f"{there}/capture.parquet", format="capture"), forward_rows=0),),
         "avro": (topic(sample(f"{there}/*.avro", format="avro"), forward_rows=0),),
+        "odd parquet": (topic(sample(f"{there}/odd.parquet"), forward_rows=0),),
+        "odd orc": (topic(sample(f"{there}/odd.orc", format="orc"), forward_rows=0),),
         "raw": (topic(sample(f"{there}/*.bin", format="raw", version=0), forward_rows=0),),
         "json": (topic(sample(f"{there}/*.jsonl", format="json", version=0), forward_rows=0),),
     }

@@ -23,6 +23,8 @@ MASTERS = ("local[2]", "local-cluster[2,1,1024]", "connect")
 
 Found = Mapping[str, str]
 
+FILES = ("parquet", "orc", "capture", "avro", "raw", "json", "odd parquet", "odd orc")
+
 
 def _skip_without_java() -> None:
     try:
@@ -91,7 +93,7 @@ def test_a_table_that_changes_between_two_passes_is_told(samples: tuple[Path, Fo
     assert unread == ["global_temp.changing: global_temp.changing changed while it was read"]
 
 
-@pytest.mark.parametrize("name", ["parquet", "orc", "capture", "avro", "raw", "json"])
+@pytest.mark.parametrize("name", FILES)
 def test_files_that_only_spark_opens_give_the_same_counts(
     samples: tuple[Path, Found], name: str
 ) -> None:
@@ -99,6 +101,14 @@ def test_files_that_only_spark_opens_give_the_same_counts(
     ran = LocalRunner().run(Running(replays=files(root)[name], root=root))
     assert ran.tallies
     assert found[name] == counted(ran.tallies)
+
+
+def test_a_key_that_is_no_bytes_is_told_where_it_is_needed(samples: tuple[Path, Found]) -> None:
+    root, found = samples
+    complete, unread, tallies = msgspec.json.decode(found["numeric key"])
+    table = f"parquet.`{root}/samples/odd.parquet`"
+    told = f"{table}: the column 'key' of {table} holds int64, not bytes"
+    assert (complete, unread, tallies) == (True, [told], [])
 
 
 def test_ctrl_c_ends_a_run_and_leaves_spark_usable(samples: tuple[Path, Found]) -> None:

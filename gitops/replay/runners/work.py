@@ -20,8 +20,9 @@ from gitops.replay.reading import joined, read
 from gitops.replay.rewriting import rewrite
 from gitops.replay.runners.counting import RowsInOrder
 from gitops.replay.sources.columns import to_batch
-from gitops.replay.sources.part import File, Part
+from gitops.replay.sources.part import File, Part, UnreadableError
 from gitops.replay.sources.planning import why
+from gitops.replay.sources.versions import LiveVersions
 from gitops.replay.tally import Chosen, Gathered
 
 ANSWER: Final = "answer binary"
@@ -56,13 +57,18 @@ def reading_rows(
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         gathering, counting = Gathering(job), RowsInOrder()
+        keys = LiveVersions(job).need_keys(owners)
+        taken = {name: column for name, column in names.items() if keys or name != "key"}
         try:
             for _, batch in joined((owners, batch) for batch in batches):
                 later = pyarrow.compute.equal(batch.column("row"), LATER)
                 whole = counting.numbered(batch) if in_order else batch
                 now = whole.filter(pyarrow.compute.invert(later)) if later.true_count else whole
                 gathering.later += later.true_count
-                gathering.add(to_batch(now, names, table, 1), owners)
+                gathering.add(to_batch(now, taken, table, 1), owners)
+        except UnreadableError as error:
+            gathering.later = 0  # another pass would tell the same
+            gathering.unread(owners, str(error))
         except pyarrow.ArrowException as error:
             gathering.unread(owners, f"{table} cannot be read: {why(error)}")
         yield _answer(gathering.end())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import unquote
@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pyarrow
 import pyarrow.compute
 
-from gitops.replay.batches import batch, rows_from, texts
+from gitops.replay.batches import as_bytes, batch, rows_from, texts
 from gitops.replay.sources.part import Part, UnreadableError
 
 PAYLOAD: Final = "payload"
@@ -25,28 +25,45 @@ _LONG: Final = 8
 """Bytes of a schema version as messages carry it."""
 
 
-def columns_of(part: Part, columns: Sequence[str]) -> dict[str, str]:
-    """Our names to the file's, of those columns that it has; raises UnreadableError."""
+def columns_of(part: Part, columns: Sequence[str], *, keys: bool = True) -> dict[str, str]:
+    """Our names to the file's, of those columns that it has; raises UnreadableError.
+
+    `keys`: whether anybody reads the keys of the messages, which else may be of any type.
+    """
     names = {name: part.columns.get(name, name) for name in _NAMES}
     if part.format not in _IDENTIFIED:
         del names["message_id"]
     for name, column in names.items():
+        if columns.count(column) > 1:
+            raise UnreadableError(f"{part.file.name} has several columns '{column}'")
         if column not in columns and (name == PAYLOAD or name in part.columns):
             has = ", ".join(columns[:_SHOWN])
             raise UnreadableError(f"{part.file.name} has no column '{column}', only {has}")
+    if not keys:
+        del names["key"]
     return {name: column for name, column in names.items() if column in columns}
 
 
 def check_payload(kind: str, part: Part, column: str) -> None:
     """Raises UnreadableError for a column of another type than bytes or text."""
-    plain = kind.removeprefix("large_").removesuffix("_view")
-    if plain not in ("string", "binary") and not plain.startswith("fixed_size_binary"):
+    if not _is_text(kind) and not _is_binary(kind):
         raise UnreadableError(f"the column '{column}' of {part.file.name} holds {kind}, not bytes")
 
 
-def kind_of(field: pyarrow.Field) -> str:
+def _is_text(kind: str) -> bool:
+    return kind.removeprefix("large_").removesuffix("_view") == "string"
+
+
+def _is_binary(kind: str) -> bool:
+    plain = kind.removeprefix("large_").removesuffix("_view")
+    return plain == "binary" or plain.startswith("fixed_size_binary")
+
+
+def kind_of(column: Any) -> str:  # noqa: ANN401 - a pyarrow.Field or pyarrow.Array
     """The type of a column's values, as Arrow calls it."""
-    kind = field.type
+    kind = column.type
+    if isinstance(kind, pyarrow.BaseExtensionType):
+        kind = kind.storage_type
     return str(kind.value_type if pyarrow.types.is_dictionary(kind) else kind)
 
 
@@ -55,24 +72,32 @@ def to_batch(
 ) -> pyarrow.RecordBatch:
     """The rows of a table, the first of which is row `first` of `file`.
 
-    Columns `file` and `row` tell it better, if there are any.
+    Columns `file` and `row` tell it better, if there are any. Raises UnreadableError for a column
+    of a type that makes no sense in its place.
     """
-    columns = {
-        name: table.column(column) if name in ("topic", "file") else _plain(table.column(column))
-        for name, column in names.items()
-    }
-    rows = columns.get("row", rows_from(first, table.num_rows))
-    place: Any = _files(columns["file"]) if "file" in columns else file
-    if "message_id" in columns:
-        place, rows = _identified(columns["message_id"], place, rows)
-    topic = columns.get("topic")
+
+    def of(name: str, taken: Callable[[Any], Any], wanted: str) -> Any:  # noqa: ANN401 - pyarrow's
+        if name not in names:
+            return None
+        column = table.column(names[name])
+        try:
+            return taken(column)
+        except pyarrow.ArrowNotImplementedError:
+            kind = kind_of(column)
+            told = f"the column '{names[name]}' of {file} holds {kind}, not {wanted}"
+            raise UnreadableError(told) from None
+
+    rows = table.column(names["row"]) if "row" in names else rows_from(first, table.num_rows)
+    place = of("file", _files, "text") if "file" in names else file
+    if "message_id" in names:
+        place, rows = _identified(of("message_id", texts, "text"), place, rows)
     return batch(
-        _bytes(columns[PAYLOAD]),
+        of(PAYLOAD, as_bytes, "bytes"),
         place,
         row=rows,
-        topic=None if topic is None else texts(topic),
-        version=_versions(columns.get("schema_version")),
-        key=_bytes(columns["key"]) if "key" in columns else None,
+        topic=of("topic", texts, "text"),
+        version=of("schema_version", _versions, "a number"),
+        key=of("key", as_bytes, "bytes"),
     )
 
 
@@ -85,19 +110,11 @@ def _files(column: Any) -> pyarrow.DictionaryArray:  # noqa: ANN401 - pyarrow ha
 
 def _identified(ids: Any, file: Any, rows: Any) -> tuple[Any, Any]:  # noqa: ANN401
     """Messages without an id are told by their rows."""
+    ids = ids.dictionary_decode()
     nothing = pyarrow.scalar(None, pyarrow.int64())
     numbered = pyarrow.compute.if_else(ids.is_null(), rows, nothing)
     names = file if isinstance(file, str) else file.dictionary_decode()
-    named = pyarrow.compute.coalesce(ids.cast(pyarrow.string()), names)
-    return texts(named), numbered
-
-
-def _plain(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
-    return column.dictionary_decode() if pyarrow.types.is_dictionary(column.type) else column
-
-
-def _bytes(column: Any) -> Any:  # noqa: ANN401
-    return column.cast(pyarrow.binary())
+    return texts(pyarrow.compute.coalesce(ids, names)), numbered
 
 
 def _versions(column: Any) -> Any:  # noqa: ANN401
@@ -105,24 +122,43 @@ def _versions(column: Any) -> Any:  # noqa: ANN401
 
     Null where nothing is said, and no version of any topic where it is something else.
     """
-    if column is None or pyarrow.types.is_integer(column.type):
-        return column if column is None else column.cast(pyarrow.int64(), safe=False)
-    return pyarrow.array([_version(each) for each in column.to_pylist()], pyarrow.int64())
+    kind = kind_of(column)
+    if pyarrow.types.is_dictionary(column.type):
+        values = _versions(column.dictionary)
+        return pyarrow.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+    if pyarrow.types.is_integer(column.type):
+        return column.cast(pyarrow.int64(), safe=False)
+    if _is_text(kind):
+        return _numbers(as_bytes(column), _of_text)
+    if _is_binary(kind):
+        return _numbers(as_bytes(column), _of_bytes)
+    is_number = pyarrow.types.is_floating(column.type) or pyarrow.types.is_decimal(column.type)
+    if is_number or pyarrow.types.is_null(column.type):
+        return _numbers(column, _of_number)
+    nothing = pyarrow.scalar(None, pyarrow.int64())
+    return pyarrow.compute.if_else(column.is_null(), nothing, _NO_VERSION)
 
 
-def _version(value: object) -> int | None:
-    if value is None or value in ("", b""):
+def _numbers(column: Any, number: Callable[[Any], int | None]) -> Any:  # noqa: ANN401
+    return pyarrow.array([_version(each, number) for each in column.to_pylist()], pyarrow.int64())
+
+
+def _version(value: object, number: Callable[[Any], int | None]) -> int | None:
+    if value is None or value == b"":
         return None
-    number = _number(value)
-    return _NO_VERSION if number is None or number >= _TOO_LARGE else number
+    found = number(value)
+    return _NO_VERSION if found is None or found >= _TOO_LARGE else found
 
 
-def _number(value: object) -> int | None:
-    if isinstance(value, bytes) and len(value) == _LONG:
-        return int.from_bytes(value, "big", signed=True)
-    if isinstance(value, float | Decimal):
-        number = int(value) if 0 <= value < _TOO_LARGE else -1
-        return number if number == value else None
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-    is_number = isinstance(text, str) and text.isdecimal() and len(text) <= _DIGITS
-    return int(text) if isinstance(text, str) and is_number else None
+def _of_bytes(value: bytes) -> int | None:
+    return int.from_bytes(value, "big", signed=True) if len(value) == _LONG else _of_text(value)
+
+
+def _of_text(value: bytes) -> int | None:
+    text = value.decode("utf-8", "replace")
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
+
+
+def _of_number(value: float | Decimal) -> int | None:
+    number = int(value) if 0 <= value < _TOO_LARGE else -1
+    return number if number == value else None

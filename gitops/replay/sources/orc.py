@@ -24,9 +24,8 @@ class OrcSource:
 
     def batches(self, part: Part, versions: Versions) -> Iterator[pyarrow.RecordBatch]:
         """The messages, stripe by stripe."""
-        del versions  # a column tells them
         file = _opened(part)
-        names = columns_of(part, file.schema.names)
+        names = columns_of(part, file.schema.names, keys=versions.need_keys(part.owners))
         check_payload(kind_of(file.schema.field(names[PAYLOAD])), part, names[PAYLOAD])
         at = part.first_row
         try:

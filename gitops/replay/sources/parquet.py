@@ -48,9 +48,9 @@ class ParquetSource:
 
     def batches(self, part: Part, versions: Versions) -> Iterator[pyarrow.RecordBatch]:
         """The messages of a row group."""
-        del versions  # a column tells them
         with _opened(part) as file:
-            names = columns_of(part, file.schema_arrow.names)
+            keys = versions.need_keys(part.owners)
+            names = columns_of(part, file.schema_arrow.names, keys=keys)
             check_payload(kind_of(file.schema_arrow.field(names[PAYLOAD])), part, names[PAYLOAD])
             metadata = file.metadata
             large = _large(part, metadata, names) if "://" not in part.file.uri else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -73,8 +73,12 @@ class Source(Protocol):
 
 
 class Versions(Protocol):
-    """Tells a topic's versions by their schemas."""
+    """What is to be known of the topics' versions to read their messages."""
 
     def version_of(self, owner: Owner, definition: bytes) -> int | None:
         """The live version whose schema this is, by Avro's equality; None if there is none."""
+        ...
+
+    def need_keys(self, owners: Iterable[Owner]) -> bool:
+        """Whether messages of a version are read with their keys."""
         ...

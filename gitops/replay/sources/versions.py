@@ -1,6 +1,8 @@
-"""Which version a schema is that a file brings along."""
+"""What sources ask of the versions of topics: whose schema a file brings along, what they need."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.decision import StoredSchema
@@ -8,6 +10,7 @@ from gitops.compatibility.equality import find_equal
 from gitops.compatibility.payload import PayloadError, to_stored
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.job import Job, Owner
+from gitops.replay.kernel.key_value.halves import is_separated
 
 
 class LiveVersions:
@@ -23,6 +26,11 @@ class LiveVersions:
         if asked not in self._known:
             self._known[asked] = self._find(owner, definition)
         return self._known[asked]
+
+    def need_keys(self, owners: Iterable[Owner]) -> bool:
+        """Whether messages of a version are read with their keys."""
+        replays = (self._job.replays[owner.topic] for owner in owners)
+        return any(is_separated(info) for one in replays for info in one.versions.values())
 
     def _find(self, owner: Owner, definition: bytes) -> int | None:
         candidate = StoredSchema(type=SchemaType.AVRO, data=definition)

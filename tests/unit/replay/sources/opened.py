@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,15 @@ from gitops.replay.sources.part import File, Part, UnreadableError
 class Known:
     """Versions by the text of their definitions."""
 
-    def __init__(self, versions: dict[bytes, int] | None = None) -> None:
+    def __init__(self, versions: dict[bytes, int] | None = None, *, keys: bool = True) -> None:
         self._versions = versions or {}
+        self._keys = keys
 
     def version_of(self, _owner: Owner, definition: bytes) -> int | None:
         return self._versions.get(definition)
+
+    def need_keys(self, _owners: Iterable[Owner]) -> bool:
+        return self._keys
 
 
 def whole(path: Path, sample_format: SampleFormat, **columns: str) -> Part:

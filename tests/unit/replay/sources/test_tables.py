@@ -12,7 +12,8 @@ import pyarrow.orc
 import pyarrow.parquet
 import pytest
 
-from tests.unit.replay.sources.opened import payloads, rows, whole
+from gitops.replay.sources.columns import to_batch
+from tests.unit.replay.sources.opened import Known, payloads, rows, whole
 
 Write = Callable[[pyarrow.Table, Path], None]
 
@@ -83,12 +84,90 @@ def test_columns_that_are_not_there_or_hold_something_else_are_told(
         pyarrow.array([b"x", None], pyarrow.large_binary()),
         pyarrow.array([b"x", None], pyarrow.binary(1)),
         pyarrow.array(["x", None]).dictionary_encode(),
+        pyarrow.array([b"x", None], pyarrow.large_binary()).dictionary_encode(),
+        pyarrow.array([b"x", None], pyarrow.binary_view()),
+        pyarrow.array(["x", None], pyarrow.string_view()),
+        pyarrow.ExtensionArray.from_storage(pyarrow.json_(), pyarrow.array(["x", None])),
     ],
     ids=lambda array: str(array.type),
 )
-def test_a_payload_is_bytes_or_text_of_any_kind(tmp_path: Path, payload: Any) -> None:  # noqa: ANN401
-    found, _ = of_columns(tmp_path, {"payload": payload})
-    assert [row["payload"] for row in found] == [b"x", None]
+def test_payloads_keys_and_topics_are_bytes_or_text_of_any_kind(
+    tmp_path: Path,
+    payload: Any,  # noqa: ANN401 - a column
+) -> None:
+    columns = {"payload": payload, "key": payload, "topic": payload}
+    found, _ = of_columns(tmp_path, columns)
+    assert [(row["payload"], row["key"], row["topic"]) for row in found] == [
+        (b"x", b"x", "x"),
+        (None, None, None),
+    ]
+    assert batched(columns) == [(b"x", b"x", "x"), (None, None, None)]
+
+
+def batched(columns: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Of columns that no file has been through, as Spark hands them over."""
+    names = {name: name for name in columns}
+    made = to_batch(pyarrow.RecordBatch.from_pydict(columns), names, "a", 1)
+    return [(row["payload"], row["key"], row["topic"]) for row in made.to_pylist()]
+
+
+def test_coded_columns_of_any_kind_are_read(tmp_path: Path) -> None:
+    values = pyarrow.array([b"x", b"\xff"], pyarrow.binary_view())
+    for index in (pyarrow.int8(), pyarrow.uint32(), pyarrow.int64()):
+        coded = pyarrow.DictionaryArray.from_arrays(pyarrow.array([1, 0, None], index), values)
+        columns = {"payload": coded, "key": coded, "topic": coded}
+        assert batched(columns) == [(b"\xff", b"\xff", "\ufffd"), (b"x", b"x", "x"), (None,) * 3]
+    coded = pyarrow.array([3, None, 3], pyarrow.uint8()).dictionary_encode()
+    found, _ = of_columns(tmp_path, {"payload": [b""] * 3, "schema_version": coded})
+    assert [row["version"] for row in found] == [3, None, 3]
+
+
+ODD_KEYS = [
+    (pyarrow.array([1, 2]), "int64"),
+    (pyarrow.array([Decimal("1.5"), None]), "decimal128(2, 1)"),
+    (pyarrow.array([1.5, 2.5]), "double"),
+    (pyarrow.array([[b"x"], None]), "list<element: binary>"),
+]
+
+
+@pytest.mark.parametrize(("key", "kind"), ODD_KEYS, ids=str)
+def test_a_key_that_is_no_bytes_is_told_where_it_is_needed(
+    tmp_path: Path,
+    key: Any,  # noqa: ANN401 - a column
+    kind: str,
+) -> None:
+    path = tmp_path / "a"
+    pyarrow.parquet.write_table(pyarrow.table({"payload": [b"x", b"y"], "key": key}), path)
+    found, problem = rows(whole(path, "parquet"))
+    assert (found, problem) == ([], f"the column 'key' of a holds {kind}, not bytes")
+    found, problem = rows(whole(path, "parquet"), Known(keys=False))
+    assert ([(row["payload"], row["key"]) for row in found], problem) == (
+        [(b"x", None), (b"y", None)],
+        "",
+    )
+
+
+@pytest.mark.parametrize("name", ["topic", "message_id"])
+def test_a_name_may_be_a_number_and_is_no_list(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "a"
+    numbers = {"payload": [b"x"], name: pyarrow.array([5])}
+    pyarrow.parquet.write_table(pyarrow.table(numbers), path)
+    found, _ = rows(whole(path, "capture"))
+    assert found[0]["topic" if name == "topic" else "file"] == "5"
+    lists = {"payload": [b"x"], name: pyarrow.array([["5"]])}
+    pyarrow.parquet.write_table(pyarrow.table(lists), path)
+    found, problem = rows(whole(path, "capture"))
+    assert (found, problem) == (
+        [],
+        f"the column '{name}' of a holds list<element: string>, not text",
+    )
+
+
+def test_a_column_that_is_there_twice_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    table = pyarrow.table([pyarrow.array([b"x"])] * 2, names=["payload", "payload"])
+    pyarrow.parquet.write_table(table, path)
+    assert rows(whole(path, "parquet")) == ([], "a has several columns 'payload'")
 
 
 @pytest.mark.parametrize(
@@ -104,6 +183,19 @@ def test_a_payload_is_bytes_or_text_of_any_kind(tmp_path: Path, payload: Any) ->
         ([1e300, float("inf")], [-1, -1]),
         ([float("nan"), -1.0], [-1, -1]),
         ([Decimal(12), Decimal("1.5")], [12, -1]),
+        (pyarrow.array([3, -3], pyarrow.int32()), [3, -3]),
+        (pyarrow.array([3, 2**64 - 1], pyarrow.uint64()), [3, -1]),
+        (pyarrow.array([2**63, 2**63 + 1], pyarrow.uint64()), [-(2**63), 1 - 2**63]),
+        (pyarrow.array([3.0, None], pyarrow.float32()), [3, None]),
+        (pyarrow.array(["3", " 3"], pyarrow.string_view()), [3, -1]),
+        (pyarrow.array(["12345678", "-1"], pyarrow.large_string()), [12345678, -1]),
+        (pyarrow.array([b"\xff", b"3"]).view(pyarrow.string()), [-1, 3]),
+        (pyarrow.array([b"\0\0\0\0\0\0\0\3", None], pyarrow.binary_view()), [3, None]),
+        (pyarrow.array([10**15, None], pyarrow.timestamp("s")), [-1, None]),
+        (pyarrow.array([1, None], pyarrow.time64("ns")), [-1, None]),
+        (pyarrow.array([True, None]), [-1, None]),
+        (pyarrow.array([["3"], None]), [-1, None]),
+        (pyarrow.nulls(2), [None, None]),
     ],
 )
 def test_a_version_is_a_number_in_whatever_form(
