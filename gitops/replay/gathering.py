@@ -37,7 +37,7 @@ class Gathering:
         self._job = job
         self._rows = 0
         self.later = 0
-        self._readings = Readings(job.examples)
+        self._readings = Readings(job.examples, Showing(job))
         self._choosing = Choosing(job.limits, below or {})
         self._unread: list[tuple[str, int, str]] = []
         self._kernels: dict[tuple[str, int], list[tuple[ReaderSchema, Kernel | Reason]]] = {}
@@ -63,7 +63,7 @@ class Gathering:
         return Gathered(
             rows=self._rows,
             later=self.later,
-            tallies=self._readings.tallies(Showing(self._job)),
+            tallies=self._readings.tallies(),
             unread=self._unread,
             chosen=self._choosing.end(),
         )

@@ -35,18 +35,19 @@ class Messages(NamedTuple):
 _Place = tuple[tuple[str, int, str], str]
 
 
-class _Row(NamedTuple):
-    """A row that failed; what sorts by them sorts alike however the rows are cut."""
+class _At(NamedTuple):
+    """A row that failed; what sorts by it sorts alike however the rows are cut."""
 
     place: _Place
     digest: bytes
-    payload: bytes | None
 
 
 @dataclass(slots=True)
 class _Failing:
+    """`lowest` are the message and the value that are shown: payloads may be large."""
+
     rows: int = 0
-    lowest: list[_Row] = field(default_factory=list)
+    lowest: dict[_At, tuple[str, str | None]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -59,8 +60,9 @@ class _Reading:
 class Readings:
     """By key; of each reason the rows that sort lowest are kept as examples."""
 
-    def __init__(self, examples: int) -> None:
+    def __init__(self, examples: int, showing: Showing) -> None:
         self._examples = examples
+        self._showing = showing
         self._by_key: dict[Key, _Reading] = {}
 
     def walk(self, key: Key, kernel: Kernel, messages: Messages) -> NDArray[numpy.int32]:
@@ -73,13 +75,13 @@ class Readings:
             for number, reason in enumerate(walk.reasons, READ + 1):
                 if found[number]:
                     rows = numpy.flatnonzero(walk.verdicts == number)
-                    self._fail(reading, reason, rows, messages)
+                    self._fail(key, reason, rows, messages)
         return walk.verdicts
 
     def fail(self, key: Key, reason: Reason, messages: Messages) -> None:
         """Count messages all of which fail for one reason."""
-        reading = self._reading(key, len(messages.payloads))
-        self._fail(reading, reason, numpy.arange(len(messages.payloads)), messages)
+        self._reading(key, len(messages.payloads))
+        self._fail(key, reason, numpy.arange(len(messages.payloads)), messages)
 
     def put(self, key: Key, changed: Counter[Counted]) -> None:
         """Count these values as changed, instead of those that a walk found."""
@@ -88,10 +90,10 @@ class Readings:
             del counts[counted]
         counts.update(changed)
 
-    def tallies(self, showing: Showing) -> dict[Key, Tally]:
+    def tallies(self) -> dict[Key, Tally]:
         """What was counted, with the examples as they are to be shown."""
         return {
-            key: _tally(key, reading, showing, self._examples)
+            key: _tally(key, reading, self._showing, self._examples)
             for key, reading in self._by_key.items()
         }
 
@@ -100,18 +102,26 @@ class Readings:
         reading.rows += rows
         return reading
 
-    def _fail(
-        self, reading: _Reading, reason: Reason, rows: NDArray[Any], messages: Messages
-    ) -> None:
-        failing = reading.failing.setdefault(reason, _Failing())
+    def _fail(self, key: Key, reason: Reason, rows: NDArray[Any], messages: Messages) -> None:
+        failing = self._by_key[key].failing.setdefault(reason, _Failing())
         failing.rows += len(rows)
         if messages.places.are_in_order:
             rows = rows[: self._examples]
-        found = {*failing.lowest, *_lowest(rows.tolist(), messages, self._examples)}
-        failing.lowest = heapq.nsmallest(self._examples, found, key=lambda one: one[:2])
+        known, new = failing.lowest, dict(_lowest(rows.tolist(), messages, self._examples))
+        kept = heapq.nsmallest(self._examples, {*known, *new})
+        failing.lowest = {
+            at: known[at] if at in known else self._shown(key, reason, messages, new[at])
+            for at in kept
+        }
+
+    def _shown(
+        self, key: Key, reason: Reason, messages: Messages, row: int
+    ) -> tuple[str, str | None]:
+        reason = self._showing.reason(key.topic, reason)
+        return self._showing(key, reason, messages.payloads[row].as_py())
 
 
-def _lowest(rows: list[int], messages: Messages, most: int) -> Iterator[_Row]:
+def _lowest(rows: list[int], messages: Messages, most: int) -> Iterator[tuple[_At, int]]:
     """The rows that stand at the lowest places, of which there are `most`.
 
     Messages of one id stand at one place, as many as there are: their payloads decide.
@@ -120,8 +130,7 @@ def _lowest(rows: list[int], messages: Messages, most: int) -> Iterator[_Row]:
     lowest = frozenset(heapq.nsmallest(most, set(places)))
     for row, place in zip(rows, places, strict=True):
         if place in lowest:
-            payload = messages.payloads[row].as_py()
-            yield _Row(place, _digest(payload), payload)
+            yield _At(place, _digest(messages.payloads[row].as_py())), row
 
 
 def _place(where: str) -> _Place:
@@ -155,8 +164,7 @@ def _failures(key: Key, reading: _Reading, showing: Showing, examples: int) -> l
             reason=reason.reason,
             rows=failing.rows,
             examples=[
-                Example(row.place[1], *showing(key, reason, row.payload), row.digest)
-                for row in failing.lowest
+                Example(at.place[1], *shown, at.digest) for at, shown in failing.lowest.items()
             ],
         )
         same = found.setdefault(reason, failed)

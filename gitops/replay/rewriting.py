@@ -9,29 +9,46 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import pyarrow
 
 from gitops.model.replay import Direction, ReaderSchema, TopicReplay
 from gitops.model.schema import SchemaInfo
-from gitops.replay.batches import Places, batch
+from gitops.replay.batches import MOST_BYTES, MOST_ROWS, Places, batch
 from gitops.replay.job import Job
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.verdicts import under
-from gitops.replay.kernel.walk import READ, Counted, Kernel, Reason, RowReader, Unreadable, What
+from gitops.replay.kernel.walk import (
+    READ,
+    Counted,
+    Kernel,
+    Reason,
+    RowReader,
+    RowWriter,
+    Unreadable,
+    What,
+)
 from gitops.replay.readings import Messages, Readings
 from gitops.replay.showing import Showing
+from gitops.replay.sources.part import MOST_PAYLOAD
 from gitops.replay.tally import Chosen, Gathered, Key
+
+TOO_LARGE: Final = Reason("", f"rewritten it is larger than {MOST_PAYLOAD >> 20} MiB")
+
+_MOST_VALUE: Final = 4 * MOST_PAYLOAD
+"""Of a value that is written at all: a symbol, for one, is longer than what stands for it."""
+
+_Rewritten = tuple[Chosen, bytes]
 
 
 def rewrite(job: Job, topic: str, version: int, chosen: list[Chosen]) -> Gathered:
     """What came of messages of one version; those of each sample are counted apart."""
-    readings = Readings(job.examples)
+    readings = Readings(job.examples, Showing(job))
     rewriting = _Rewriting(job, job.replays[topic], version, readings)
     for sample in sorted({one.sample for one in chosen}):
         rewriting.run(sample, [one for one in chosen if one.sample == sample])
-    return Gathered(tallies=readings.tallies(Showing(job)))
+    return Gathered(tallies=readings.tallies())
 
 
 class _Rewriting:
@@ -43,14 +60,18 @@ class _Rewriting:
         self._readings = readings
 
     def run(self, sample: int, chosen: list[Chosen]) -> None:
-        """Rewrite, and let everybody read."""
-        old, new = self._rewritten(self._key(sample, ""), chosen)
-        if not old:
-            return
-        messages = _messages([one.where for one in old], new)
-        for reader in self._replay.readers:
-            if reader.direction is Direction.FORWARD:
-                self._read(self._key(sample, reader.name), reader, old, messages)
+        """Rewrite some megabytes at a time, for defaults may be large, and let everybody read."""
+        changed: dict[Key, Counter[Counted]] = {}
+        for some in _together(self._rewritten(self._key(sample, ""), chosen)):
+            old, new = [one for one, _ in some], [payload for _, payload in some]
+            messages = _messages([one.where for one in old], new)
+            for reader in self._replay.readers:
+                if reader.direction is Direction.FORWARD:
+                    key = self._key(sample, reader.name)
+                    its = self._read(key, reader, old, messages)
+                    changed.setdefault(key, Counter()).update(its)
+        for key, its in changed.items():
+            self._readings.put(key, its)
 
     def _key(self, sample: int, reader: str) -> Key:
         return Key(
@@ -61,7 +82,7 @@ class _Rewriting:
             sample=sample,
         )
 
-    def _rewritten(self, key: Key, chosen: list[Chosen]) -> tuple[list[Chosen], list[bytes]]:
+    def _rewritten(self, key: Key, chosen: list[Chosen]) -> Iterator[_Rewritten]:
         """Those that can be rewritten, and their new payloads; the others count as failed."""
         proposed = self._replay.proposed
         try:
@@ -69,34 +90,34 @@ class _Rewriting:
             writer = self._kernels.row_writer(proposed)
         except ValueError as error:
             self._fail(key, Reason("", f"a schema cannot be used: {error}"), chosen)
-            return [], []
-        old, new = [], []
+            return
         for one in chosen:
             try:
-                payload = writer.write(reader.read(one.payload))
+                payload = _written(reader, writer, one.payload)
             except Unreadable as error:
                 self._fail(key, error.reason, [one])
             else:
-                old.append(one)
-                new.append(payload)
-        return old, new
+                yield one, payload
 
     def _fail(self, key: Key, reason: Reason, chosen: list[Chosen]) -> None:
         messages = _messages([one.where for one in chosen], [one.payload for one in chosen])
         self._readings.fail(key, reason, messages)
 
-    def _read(self, key: Key, reader: ReaderSchema, old: list[Chosen], messages: Messages) -> None:
+    def _read(
+        self, key: Key, reader: ReaderSchema, old: list[Chosen], messages: Messages
+    ) -> Counter[Counted]:
+        """What a reader gets otherwise than before; the rest is counted."""
         kernel = self._kernels.kernel_or_reason(self._replay.proposed, reader.schema)
         if isinstance(kernel, Reason):
             self._readings.fail(key, kernel, messages)
-            return
+            return Counter()
         verdicts = self._readings.walk(key, kernel, messages)
         pairs = (
             (one.payload, payload.as_py())
             for one, payload, verdict in zip(old, messages.payloads, verdicts, strict=True)
             if verdict == READ
         )
-        self._readings.put(key, self._changed(reader.schema, kernel, pairs))
+        return self._changed(reader.schema, kernel, pairs)
 
     def _changed(
         self, reader: SchemaInfo, kernel: Kernel, pairs: Iterator[tuple[bytes, bytes]]
@@ -111,6 +132,46 @@ class _Rewriting:
                 for path in _differences(one, other, "", _paths(kernel, new)):
                     changed[Counted(path, What.CHANGED)] += 1
         return changed
+
+
+def _written(reader: RowReader, writer: RowWriter, payload: bytes) -> bytes:
+    """The new payload; raises Unreadable.
+
+    A value that holds one default many times is small, and what is written of it may not be.
+    """
+    value = reader.read(payload)
+    if _size(value, {}) <= _MOST_VALUE:
+        new = writer.write(value)
+        if len(new) <= MOST_PAYLOAD:
+            return new
+    raise Unreadable(TOO_LARGE, TOO_LARGE.reason)
+
+
+def _size(value: Any, known: dict[int, int]) -> int:  # noqa: ANN401 - any value
+    """About the bytes of a value's texts and items, each part looked at once."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if not isinstance(value, dict | list | tuple):
+        return 1
+    if id(value) not in known:
+        size = 1
+        for inner in value.values() if isinstance(value, dict) else value:
+            size += _size(inner, known)
+        known[id(value)] = size
+    return known[id(value)]
+
+
+def _together(rewritten: Iterable[_Rewritten]) -> Iterator[list[_Rewritten]]:
+    some: list[_Rewritten] = []
+    size = 0
+    for one in rewritten:
+        some.append(one)
+        size += len(one[1])
+        if size >= MOST_BYTES or len(some) >= MOST_ROWS:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _paths(kernel: Kernel, payload: bytes) -> frozenset[str]:

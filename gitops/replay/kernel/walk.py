@@ -84,7 +84,10 @@ class RowReader(Protocol):
     """Reads one payload, slowly and in full: for examples, and for the forward direction."""
 
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - any value that a schema can say
-        """The value as the reader sees it; raises Unreadable, with the reason that `walk` gives."""
+        """The value as the reader sees it; raises Unreadable, with the reason that `walk` gives.
+
+        It is not to be changed: defaults in it are shared.
+        """
         ...
 
 

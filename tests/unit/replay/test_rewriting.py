@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from typing import Any
+
+import pyarrow
+import pytest
 
 from gitops.model.replay import Direction
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay import rewriting
 from gitops.replay.job import Job
+from gitops.replay.kernel.walk import Kernel, Walk
+from gitops.replay.kernels import CHOSEN
+from gitops.replay.merging import in_order
 from gitops.replay.rewriting import rewrite
 from gitops.replay.tally import Chosen, Key
 from tests.unit.replay.messages import sample, topic_replay
@@ -103,3 +111,72 @@ def test_what_other_messages_hold_does_not_say_where_a_value_stands() -> None:
     read = avro(field("u", [size, {"type": "map", "values": "double"}]))
     assert changed(either, rounded, read, of_map) == {"u{}": 1}
     assert changed(either, rounded, read, of_record, of_map) == {"u{}": 1}
+
+
+class Watched:
+    """Kernels whose walks tell how many bytes they were given."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def kernel(self, writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
+        made, sizes = CHOSEN.kernel(writer, reader), self.sizes
+
+        class Watching:
+            def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
+                sizes.append(payloads.nbytes)
+                return made.walk(payloads)
+
+        return Watching()
+
+
+LARGE = {
+    "text": field("filled", "string", default="x" * 100_000),
+    "items": field("filled", {"type": "array", "items": "int"}, default=[7] * 30_000),
+}
+
+
+@pytest.mark.parametrize("kind", [SchemaType.AVRO, SchemaType.JSON])
+@pytest.mark.parametrize("name", LARGE)
+def test_large_defaults_are_written_some_at_a_time_and_count_the_same(
+    name: str, kind: SchemaType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = replace(avro(field("n", "long")), type=kind)
+    new = replace(avro(field("n", "float"), LARGE[name]), type=kind)
+    reader = replace(avro(field("n", "double")), type=kind)
+    replay = topic_replay(sample("a"), versions={0: old}, proposed=new, forward={"v0": reader})
+    number = "8280808004" if kind is SchemaType.AVRO else b'{"n":536870913}'.hex()
+    chosen = [Chosen(at, f"a#{at}", 0, bytes.fromhex(number)) for at in range(12)]
+    found, most = [], []
+    for limit in (10**8, 250_000, 1):
+        watched = Watched()
+        job = Job(replays={TOPIC: replay}, kernels=replace(CHOSEN, kernel=watched.kernel))
+        monkeypatch.setattr(rewriting, "MOST_BYTES", limit)
+        found.append(in_order(rewrite(job, TOPIC, 0, chosen)))
+        most.append(max(watched.sizes))
+    assert found[0] == found[1] == found[2]
+    ((_, tally),) = found[0].tallies.items()
+    changed = 12 if kind is SchemaType.AVRO else 0  # JSON's numbers keep all their digits
+    assert (tally.rows, tally.fields["filled"].dropped) == (12, 12)
+    assert tally.fields["n"].changed == changed
+    assert most[0] > most[1] > most[2]
+    assert most[1] < 400_000
+
+
+@pytest.mark.parametrize("kind", [SchemaType.AVRO, SchemaType.JSON])
+def test_a_message_that_grows_beyond_what_can_be_sent_is_told_and_never_written(
+    kind: SchemaType,
+) -> None:
+    line = {"type": "record", "name": "Line"}
+    lines = {"type": "array", "items": line | {"fields": [field("n", "int")]}}
+    filled = field("filled", {"type": "array", "items": "int"}, default=[7] * 100_000)
+    more = {"type": "array", "items": line | {"fields": [field("n", "int"), filled]}}
+    old, new = (replace(avro(field("lines", one)), type=kind) for one in (lines, more))
+    replay = topic_replay(sample("a"), versions={0: old}, proposed=new, forward={"v0": old})
+    payload = json.dumps({"lines": [{"n": 1}] * 9_000}).encode()
+    if kind is SchemaType.AVRO:
+        payload = b"\xd0\x8c\x01" + b"\x02" * 9_000 + b"\0"
+    gathered = rewrite(Job(replays={TOPIC: replay}), TOPIC, 0, [Chosen(1, "a#1", 0, payload)])
+    ((key, tally),) = gathered.tallies.items()
+    assert (key.reader, tally.rows, tally.failed) == ("", 1, 1)
+    assert tally.failures[0].reason == "rewritten it is larger than 64 MiB"

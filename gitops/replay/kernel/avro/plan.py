@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from gitops.compatibility.avro.actions import (
@@ -271,7 +271,7 @@ def _items_of(schema: Schema) -> Schema:
 
 
 def _default(field: Field) -> Callable[[], Any]:
-    return partial(default_value, field.type, field.default)
+    return cache(partial(default_value, field.type, field.default))
 
 
 def _symbols(writer: Enum, reader: Schema | None, at: _At) -> Symbols:

@@ -155,7 +155,7 @@ class Fields:
     """A record: the writer's fields in order, then the reader's that take their default.
 
     `fields` names a field None where it is dropped; it is filled while the plan is made, since a
-    record can hold itself. `defaults` make a value anew each time, and `filled` is what they count;
+    record can hold itself. `defaults` answer one value each time, and `filled` is what they count;
     `order` are the reader's names.
     """
 
