@@ -37,6 +37,7 @@ from gitops.usecases.change_findings import (
     policy_guards,
 )
 from gitops.usecases.desired import desired_of, registry_config
+from gitops.usecases.gate_guards import gate_guards
 from gitops.usecases.histories import Histories, Observed, Wanted
 from gitops.usecases.history_choice import HistoryChoice
 from gitops.usecases.plan import Planning, UnplannableError
@@ -46,6 +47,7 @@ from gitops.usecases.registry_findings import registry_guards
 from gitops.usecases.replay import Replaying
 from gitops.usecases.replay_check import replay_touched
 from gitops.usecases.rollouts import Rolling, rollout_of
+from gitops.usecases.sample_guards import sample_guards
 from gitops.usecases.severities import graded
 from gitops.usecases.touching import topics_of_clients, touched_by
 
@@ -90,7 +92,12 @@ def check(checking: Checking, progress: Progress = no_progress) -> CheckOutcome:
     touched = touched_by(loaded)
     mine = [one for one in loaded.head.waivers if one.name in touched.waivers]
     of_waivers = expiries(mine, checking.today)
-    findings = [*own_findings(loaded), *of_waivers, *guards(loaded, touched)]
+    findings = [
+        *own_findings(loaded),
+        *of_waivers,
+        *guards(loaded, touched),
+        *sample_guards(loaded, touched),
+    ]
     checks: list[RegistryCheck] = []
     errors: dict[str, GitopsError] = {}
     registries = [] if is_config_broken(loaded) else _registries(checking)
@@ -199,6 +206,7 @@ class _Checked:
         )
         return found, [
             *policy_guards(loaded, self.name, (before, after), refused),
+            *gate_guards(loaded, after, strategies),
             *of_clients,
             *(replayed.findings if replayed else ()),
         ]

@@ -41,6 +41,7 @@ _CHECK_TESTS: Final = {
     "CHECK-R005": "test_change_guards.py::test_the_share_of_topics_that_a_change_alters",
     "CHECK-R006": "test_change_guards.py::test_limits_that_are_weakened",
     "CHECK-R007": "test_change_guards.py::test_history_that_is_edited",
+    "CHECK-R008": "test_sample_guards.py::test_a_limit_that_is_raised",
 }
 """The same for rules about changes, which need two versions of the files."""
 

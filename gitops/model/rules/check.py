@@ -27,4 +27,5 @@ CHECK_RULES: Final = (
         severity=Severity.WARNING,
     ),
     Rule(id="CHECK-R007", title="a change edits recorded history", severity=Severity.WARNING),
+    Rule(id="CHECK-R008", title="replays of a topic are weakened", severity=Severity.WARNING),
 )

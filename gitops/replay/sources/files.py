@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import posixpath
-import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any
 
 import pyarrow
 import pyarrow.fs
 
 from gitops.model.samples import Sample
+from gitops.replay.sources.globbing import MAGIC, Entry, matching
 from gitops.replay.sources.opening import known_filesystem, to_uri
 from gitops.replay.sources.part import File, UnreadableError
-
-_MAGIC: Final = re.compile(r"[*?\[{]")
-_ANY_DEPTH: Final = "**"
-_HIDDEN: Final = ("_", ".")
-"""How names start that Spark passes over in a folder: markers, checksums, half-written files."""
 
 
 class NothingThereError(UnreadableError):
@@ -29,19 +22,6 @@ class NothingThereError(UnreadableError):
 
 class NotOpenedHereError(UnreadableError):
     """Only Spark may know how to open the URI; why pyarrow does not, if it knows the scheme."""
-
-
-class _Entry(NamedTuple):
-    path: str
-    is_folder: bool
-    size: int
-    is_link: bool = False
-
-
-class _Folders(Protocol):
-    def entries(self, folder: str) -> list[_Entry]: ...
-
-    def entry(self, path: str) -> _Entry | None: ...
 
 
 def is_uri(path: str) -> bool:
@@ -67,7 +47,7 @@ def _in_repository(sample: Sample, root: Path) -> list[File]:
     if path.startswith(("/", "../")) or path == "..":
         raise UnreadableError("it leads outside the repository")
     found = []
-    for entry in _matching(_Disk(), str(inside), path):
+    for entry in matching(_Disk(), str(inside), path):
         if not Path(entry.path).resolve().is_relative_to(inside):
             name = posixpath.relpath(entry.path, inside)
             raise UnreadableError(f"{name} is a symbolic link that leads outside the repository")
@@ -81,7 +61,7 @@ def _in_uri(uri: str) -> list[File]:
     scheme, _, rest = uri.partition("://")
     if scheme == "file":
         path = "/" + rest.partition("/")[2]
-        local = _matching(_Disk(), "/", path.lstrip("/"))
+        local = matching(_Disk(), "/", path.lstrip("/"))
         return [File(name=f"file://{e.path}", uri=e.path, size=e.size) for e in local]
     start = _without_magic(uri)
     try:
@@ -92,7 +72,7 @@ def _in_uri(uri: str) -> list[File]:
         raise NotOpenedHereError(_first_line(error)) from error
     host = start[: len(start) - len(base)] if start.endswith(base) else f"{scheme}://"
     try:
-        entries = list(_matching(_Remote(system), base, uri[len(start) :].lstrip("/")))
+        entries = list(matching(_Remote(system), base, uri[len(start) :].lstrip("/")))
     except (pyarrow.ArrowException, OSError) as error:
         raise NotOpenedHereError(_first_line(error)) from error
     return [File(name=host + e.path, uri=to_uri(host + e.path), size=e.size) for e in entries]
@@ -103,73 +83,12 @@ def _first_line(error: Exception) -> str:
 
 
 def _without_magic(uri: str) -> str:
-    found = _MAGIC.search(uri)
+    found = MAGIC.search(uri)
     return uri if found is None else uri[: uri.rindex("/", 0, found.start())]
 
 
-def _matching(folders: _Folders, base: str, pattern: str) -> Iterator[_Entry]:
-    """The files below `base` that a pattern means; all of a folder where it means one."""
-    seen: set[str] = set()
-    for each in _braces(pattern):
-        for entry in _expand(folders, base, each.split("/")):
-            if entry.path not in seen:
-                seen.add(entry.path)
-                yield entry
-
-
-def _expand(folders: _Folders, base: str, steps: list[str]) -> Iterator[_Entry]:
-    """Step by step, so that only those folders are listed that can hold what is meant."""
-    steps = [step for step in steps if step]
-    plain = next((at for at, step in enumerate(steps) if _MAGIC.search(step)), len(steps))
-    path = posixpath.join(base, *steps[:plain])
-    if plain < len(steps):
-        yield from _expand_glob(folders, path, steps[plain], steps[plain + 1 :])
-    elif entry := folders.entry(path):
-        yield from _all_in(folders, entry)
-
-
-def _expand_glob(folders: _Folders, folder: str, step: str, rest: list[str]) -> Iterator[_Entry]:
-    if step == _ANY_DEPTH:
-        yield from _expand(folders, folder, rest)
-        rest = [step, *rest]
-    for entry in folders.entries(folder):
-        name = posixpath.basename(entry.path)
-        if not _matches(name, step) or (step == _ANY_DEPTH and entry.is_link):
-            continue
-        if not rest:
-            yield from _all_in(folders, entry)
-        elif entry.is_folder:
-            yield from _expand(folders, entry.path, rest)
-
-
-def _matches(name: str, step: str) -> bool:
-    if step == _ANY_DEPTH:
-        return not name.startswith(_HIDDEN)
-    return fnmatch.fnmatchcase(name, step) and not (name.startswith(_HIDDEN) and _MAGIC.match(step))
-
-
-def _all_in(folders: _Folders, entry: _Entry) -> Iterator[_Entry]:
-    if not entry.is_folder:
-        yield entry
-        return
-    for each in folders.entries(entry.path):
-        if not posixpath.basename(each.path).startswith(_HIDDEN) and not (
-            each.is_link and each.is_folder
-        ):
-            yield from _all_in(folders, each)
-
-
-def _braces(pattern: str) -> list[str]:
-    """`a{b,c}` as `ab` and `ac`, as Hadoop's globs have it."""
-    found = re.search(r"\{([^{}]*)\}", pattern)
-    if found is None:
-        return [pattern]
-    before, after = pattern[: found.start()], pattern[found.end() :]
-    return [full for each in found[1].split(",") for full in _braces(before + each + after)]
-
-
 class _Disk:
-    def entries(self, folder: str) -> list[_Entry]:
+    def entries(self, folder: str) -> list[Entry]:
         try:
             with os.scandir(folder) as found:
                 names = sorted(entry.name for entry in found)
@@ -178,29 +97,29 @@ class _Disk:
         entries = (self.entry(posixpath.join(folder, name)) for name in names)
         return [entry for entry in entries if entry is not None]
 
-    def entry(self, path: str) -> _Entry | None:
+    def entry(self, path: str) -> Entry | None:
         place = Path(path)
         if not place.exists():
             return None
         is_folder = place.is_dir()
         if not is_folder and not place.is_file():
             raise UnreadableError(f"{path} is no regular file")
-        return _Entry(path, is_folder, place.stat().st_size, place.is_symlink())
+        return Entry(path, is_folder, place.stat().st_size, place.is_symlink())
 
 
 class _Remote:
     def __init__(self, system: Any) -> None:  # noqa: ANN401 - pyarrow has no types
         self._system = system
 
-    def entries(self, folder: str) -> list[_Entry]:
+    def entries(self, folder: str) -> list[Entry]:
         selector = pyarrow.fs.FileSelector(folder, allow_not_found=True)
         found = self._system.get_file_info(selector)
         return sorted(_remote_entry(info) for info in found)
 
-    def entry(self, path: str) -> _Entry | None:
+    def entry(self, path: str) -> Entry | None:
         info = self._system.get_file_info(path)
         return None if info.type is pyarrow.fs.FileType.NotFound else _remote_entry(info)
 
 
-def _remote_entry(info: Any) -> _Entry:  # noqa: ANN401
-    return _Entry(info.path, info.type is pyarrow.fs.FileType.Directory, info.size or 0)
+def _remote_entry(info: Any) -> Entry:  # noqa: ANN401
+    return Entry(info.path, info.type is pyarrow.fs.FileType.Directory, info.size or 0)

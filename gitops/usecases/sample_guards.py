@@ -1,0 +1,214 @@
+"""What a change takes from replays: samples, their files, what may fail in them, what is hidden.
+
+Compared is what the base names with what the change names, whether a replay is asked for or not.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from posixpath import basename
+from typing import Final
+
+from gitops.git.search import files_with
+from gitops.model.check import Touched
+from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.repository import TopicSource
+from gitops.model.samples import Sample
+from gitops.planning.sample_guards import (
+    of_lost,
+    of_no_samples,
+    of_settings,
+    of_shown,
+    of_taken_out,
+)
+from gitops.ports import FileTree
+from gitops.replay.places import is_sensitive, steps
+from gitops.replay.sources.globbing import ListedFolders, matching
+from gitops.repository.loader import load
+from gitops.repository.loading.layout import CONFIG
+from gitops.repository.selection import SelectedTree
+from gitops.repository.sources import resolve
+from gitops.usecases.change import LoadedChange
+from gitops.usecases.change_findings import broken_topics
+
+_FOLDER: Final = "samples"
+"""Where samples usually are, and the key by which a manifest names them."""
+
+_NO_DATA: Final = (".yaml", ".yml", ".avsc", ".proto", ".md")
+"""How files end that are no samples, which a change has most of."""
+
+_LINES: Final = "json"
+"""The format whose messages can be told apart without its library: a line is one."""
+
+
+def sample_guards(loaded: LoadedChange, touched: Touched) -> Iterator[Finding]:
+    """Of every topic that both versions have; a topic that is gone takes its samples along."""
+    broken, unread = broken_topics(loaded), _unread(loaded)
+    base = {topic.keeper: source for topic, source in (*unread, *loaded.base.topics.items())}
+    comparing = _Comparing(loaded)
+    for topic, source in sorted((*unread, *loaded.head.topics.items()), key=lambda item: item[0]):
+        before = base.get(touched.renamed.get(topic, topic).keeper)
+        if before and before.samples and topic not in broken:
+            yield from comparing.of_topic(topic, before, source)
+
+
+def _unread(loaded: LoadedChange) -> Collection[tuple[TopicName, TopicSource]]:
+    """Topics whose manifests the change leaves alone, and may not their samples."""
+    files = {path for path in loaded.changed if not path.endswith(_NO_DATA)}
+    gone = files.intersection(loaded.change.base_tree.paths())
+    if not gone or not loaded.had_config:
+        return ()
+    words = {_FOLDER if path.startswith(f"{_FOLDER}/") else basename(path) for path in gone}
+    change = loaded.change
+    manifests = {
+        path
+        for path in files_with(change.checkout, change.base, words, (".yaml",))
+        if path.startswith("namespaces/") and path not in loaded.changed
+    }
+    wanted = manifests.difference(loaded.base_tree.paths())
+    if not wanted:
+        return ()
+    return load(SelectedTree(change.base_tree, {CONFIG, *wanted})).topics.items()
+
+
+class _Side:
+    """The samples of one version of the files."""
+
+    def __init__(self, tree: FileTree) -> None:
+        self._tree = tree
+
+    @cached_property
+    def _folders(self) -> ListedFolders:
+        return ListedFolders(self._tree.paths())
+
+    def files(self, source: TopicSource, sample: Sample) -> list[str]:
+        """The files of a sample, sorted; its own place where git has none of them."""
+        place = place_of(source, sample)
+        if _is_elsewhere(sample):
+            return [place]
+        found = sorted(each.path for each in matching(self._folders, "", place))
+        return found or [place]
+
+    def by_file(self, source: TopicSource) -> dict[str, Sample]:
+        """The sample that each file belongs to: the one that names it best."""
+        found: dict[str, Sample] = {}
+        for sample in source.samples:
+            for path in self.files(source, sample):
+                found.setdefault(path, sample)
+        return found | {place_of(source, each): each for each in reversed(source.samples)}
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file, None where there is none to be read."""
+        try:
+            return self._tree.read(path)
+        except UnreadableFileError:
+            return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """What is left of a sample: the head's samples that have its files, and the files they lack."""
+
+    samples: tuple[Sample, ...]
+    lost: tuple[str, ...]
+
+
+class _Comparing:
+    def __init__(self, loaded: LoadedChange) -> None:
+        self._changed = loaded.changed
+        self._renamed = loaded.renamed
+        self._base = _Side(loaded.change.base_tree)
+        self._head = _Side(loaded.change.head_tree)
+
+    def of_topic(self, topic: TopicName, base: TopicSource, head: TopicSource) -> Iterator[Finding]:
+        if not head.samples:
+            yield of_no_samples(topic, base.samples[0])
+            return
+        there = self._head.by_file(head)
+        for sample in base.samples:
+            yield from self._of_sample(topic, sample, self._kept(base, sample, there), there, head)
+        yield from _shown(topic, base, head)
+
+    def _of_sample(
+        self,
+        topic: TopicName,
+        sample: Sample,
+        kept: _Kept,
+        there: Mapping[str, Sample],
+        head: TopicSource,
+    ) -> Iterator[Finding]:
+        same = there.get(place_of(head, sample))
+        if kept.lost and not kept.samples and same is None:
+            yield of_taken_out(topic, sample)
+        elif kept.lost:
+            where = same.location if same else replace(sample.location, in_base=True)
+            yield of_lost(topic, sample, kept.lost, where)
+        for other in kept.samples:
+            yield from of_settings(topic, sample, other)
+
+    def _kept(self, base: TopicSource, sample: Sample, there: Mapping[str, Sample]) -> _Kept:
+        samples: dict[int, Sample] = {}
+        lost = []
+        for path in self._base.files(base, sample):
+            found = self._now(path, sample, there)
+            if found is None:
+                lost.append(path)
+            else:
+                samples[id(found)] = found
+        return _Kept(samples=tuple(samples.values()), lost=tuple(lost))
+
+    def _now(self, path: str, sample: Sample, there: Mapping[str, Sample]) -> Sample | None:
+        """The sample that has the messages of a file now."""
+        if path not in self._changed:
+            return there.get(path)
+        old = self._base.read(path)
+        moved = [new for new, was in self._renamed.items() if was == path]
+        for place in (path, *moved):
+            if place in there and _keeps(sample, old, self._head.read(place)):
+                return there[place]
+        others = (place for place in sorted(there) if place in self._changed)
+        alike = (place for place in others if old is not None and self._head.read(place) == old)
+        return next((there[place] for place in alike), None)
+
+
+def place_of(source: TopicSource, sample: Sample) -> str:
+    """A sample's path from the root of the repository; a URI and a table as they are."""
+    if _is_elsewhere(sample):
+        return sample.path
+    try:
+        return resolve(posixpath.dirname(source.manifest.file), sample.path)
+    except OutsideRepositoryError:  # which is a finding of the files
+        return sample.path
+
+
+def _is_elsewhere(sample: Sample) -> bool:
+    return "://" in sample.path or sample.format == "table"
+
+
+def _keeps(sample: Sample, old: bytes | None, new: bytes | None) -> bool:
+    """Whether all messages are still there; of most formats only the whole file says it."""
+    if old is None or new is None:
+        return old is new
+    if sample.format != _LINES:
+        return old == new
+    return not Counter(old.splitlines()) - Counter(new.splitlines())
+
+
+def _shown(topic: TopicName, base: TopicSource, head: TopicSource) -> Iterator[Finding]:
+    """A field that one sample names is hidden in all of its topic."""
+    hidden = {steps(name) for sample in head.samples for name in sample.sensitive}
+    gone = {
+        name: sample
+        for sample in reversed(base.samples)
+        for name in sample.sensitive
+        if not is_sensitive(steps(name), hidden)
+    }
+    if gone:
+        names = sorted(gone)
+        yield of_shown(topic, names, replace(gone[names[0]].location, in_base=True))
