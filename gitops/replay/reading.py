@@ -47,7 +47,7 @@ def _batches(job: Job, parts: Iterable[Part], gathering: Gathering) -> Iterator[
             for batch in source_for(part.format).batches(part, versions):
                 yield part.owners, batch
         except (UnreadableError, OSError) as error:
-            gathering.unread(part.owners, why_of(part.file, error))
+            gathering.unread(part.owners, part.file.name, why_of(part.file, error))
 
 
 def joined(batches: Iterable[Owned]) -> Iterator[Owned]:

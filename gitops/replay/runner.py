@@ -32,12 +32,14 @@ class Running:
 class UnreadSample:
     """A sample that was not read, or not to its end, and why: a sentence without an end.
 
-    `missing`: nothing is there under its path.
+    `file` is the one of its files that it is about, empty where it is about all of it, and `why`
+    names it. `missing`: nothing is there under its path.
     """
 
     topic: TopicName
     sample: Sample
     why: str
+    file: str = ""
     missing: bool = False
 
 

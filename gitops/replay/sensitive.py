@@ -30,6 +30,11 @@ def steps(path: str) -> Name:
     return tuple(step for step in path.replace("[]", "").replace("{}", "").split(".") if step)
 
 
+def is_named(path: Name, names: Iterable[Name]) -> bool:
+    """Whether one of the names means the path, or what stands above it."""
+    return any(_advanced(name, 0, path) == len(name) for name in names)
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """`nodes` is what may stand there; `done` are the steps of each name that lead there."""
@@ -63,7 +68,7 @@ class Sensitive:
     def hides(self, path: str) -> bool:
         """Whether the values at a path of a report are sensitive, or one of a map's is."""
         at = steps(path)
-        if any(_advanced(name, 0, at) == len(name) for name in self.names):
+        if is_named(at, self.names):
             return True
         return path.endswith("{}") and any(
             len(name) > 1 and _advanced(name, 0, at) == len(name) - 1 for name in self.names

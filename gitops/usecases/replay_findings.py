@@ -40,7 +40,7 @@ def findings_of(replays: Iterable[TopicReplay], ran: Ran) -> tuple[Finding, ...]
     for key, tally in ran.tallies.items():
         tallies.setdefault(key.topic, {})[key] = tally
     found = [each for one in replays for each in _of_topic(one, tallies.get(str(one.topic), {}))]
-    found += [_unread(one) for one in ran.unread]
+    found += _unread(ran.unread)
     found += [each for one in replays for each in _hiding_nothing(one)]
     if ran.complete:
         heard_of = {*tallies, *(str(one.topic) for one in ran.unread)}
@@ -140,15 +140,34 @@ def _empty(replay: TopicReplay) -> Finding:
     )
 
 
-def _unread(one: UnreadSample) -> Finding:
-    hint = "a path counts from the manifest; or name a URI, as s3a://bucket/orders/*.parquet"
-    return finding(
-        "REPLAY-R004",
-        f"{one.sample.shown_path}: {one.why}",
-        location=one.sample.location,
-        subject=str(one.topic),
-        hint=hint if one.missing else "",
-    )
+def _unread(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
+    """One for each sample: a wrong format is that of all files that a pattern means."""
+    found: dict[tuple[TopicName, Location], list[UnreadSample]] = {}
+    for one in unread:
+        found.setdefault((one.topic, one.sample.location), []).append(one)
+    for (topic, where), its in found.items():
+        hint = "a path counts from the manifest; or name a URI, as s3a://bucket/orders/*.parquet"
+        yield finding(
+            "REPLAY-R004",
+            f"{its[0].sample.shown_path}: {_whys(its)}",
+            location=where,
+            subject=str(topic),
+            hint=hint if any(one.missing for one in its) else "",
+        )
+
+
+def _whys(unread: list[UnreadSample]) -> str:
+    """Of the first files, those first that say something else than the files before them."""
+    by_file: dict[str, UnreadSample] = {}
+    for one in sorted(unread, key=lambda one: (one.file, one.why)):
+        by_file.setdefault(one.file or one.why, one)
+    if len(by_file) == 1:
+        return next(iter(by_file.values())).why
+    first: dict[str, UnreadSample] = {}
+    for one in by_file.values():
+        first.setdefault(one.why.replace(one.file, "") if one.file else one.why, one)
+    named = list(first.values()) + [one for one in by_file.values() if one not in first.values()]
+    return f"{len(by_file):,} files cannot be read: {_listed([one.why for one in named], '; ')}"
 
 
 def _hiding_nothing(replay: TopicReplay) -> Iterator[Finding]:
@@ -197,9 +216,9 @@ def _reason(one: ReplayFailure, *, counted: bool) -> str:
     return f"{one.reason}{where}{f' ({one.rows:,})' if counted else ''}"
 
 
-def _listed(words: list[str]) -> str:
+def _listed(words: list[str], between: str = ", ") -> str:
     more = len(words) - _NAMED
-    return ", ".join(words[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return between.join(words[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _messages(number: int) -> str:

@@ -28,7 +28,7 @@ from gitops.planning.sample_guards import (
     of_taken_out,
 )
 from gitops.ports import FileTree
-from gitops.replay.places import is_sensitive, steps
+from gitops.replay.sensitive import is_named, steps
 from gitops.replay.sources.globbing import ListedFolders, matching
 from gitops.repository.loader import load
 from gitops.repository.loading.layout import CONFIG
@@ -207,7 +207,7 @@ def _shown(topic: TopicName, base: TopicSource, head: TopicSource) -> Iterator[F
         name: sample
         for sample in reversed(base.samples)
         for name in sample.sensitive
-        if not is_sensitive(steps(name), hidden)
+        if not is_named(steps(name), hidden)
     }
     if gone:
         names = sorted(gone)

@@ -85,7 +85,9 @@ def ran(running: Running, gathered: Gathered, planned: Planned, *, complete: boo
     gathered = in_order(gathered)
     replays = {str(one.topic): one for one in running.replays}
     found = [
-        UnreadSample(topic=replays[topic].topic, sample=replays[topic].samples[sample], why=why)
-        for topic, sample, why in gathered.unread
+        UnreadSample(
+            topic=replays[topic].topic, sample=replays[topic].samples[sample], file=file, why=why
+        )
+        for topic, sample, file, why in gathered.unread
     ]
     return Ran(tallies=gathered.tallies, unread=(*planned.unread, *found), complete=complete)

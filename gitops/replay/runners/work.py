@@ -68,9 +68,9 @@ def reading_rows(
                 gathering.add(to_batch(now, taken, table, 1), owners)
         except UnreadableError as error:
             gathering.later = 0  # another pass would tell the same
-            gathering.unread(owners, str(error))
+            gathering.unread(owners, table, str(error))
         except pyarrow.ArrowException as error:
-            gathering.unread(owners, f"{table} cannot be read: {why(error)}")
+            gathering.unread(owners, table, f"{table} cannot be read: {why(error)}")
         yield _answer(gathering.end())
 
     return work

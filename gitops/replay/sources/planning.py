@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitops.model.samples import Sample
 from gitops.replay.job import Owner
@@ -44,6 +44,11 @@ class Planned:
     unread: list[UnreadSample] = field(default_factory=list)
 
 
+class _Broken(NamedTuple):
+    file: str
+    why: str
+
+
 def plan(running: Running) -> Planned:
     """Look for the files, and into those that can be cut; what is not there is `unread`."""
     planned = Planned()
@@ -65,7 +70,7 @@ def plan(running: Running) -> Planned:
 
 
 def unread(
-    running: Running, wanted: Wanted, why: str, *, missing: bool = False
+    running: Running, wanted: Wanted, why: str, *, file: str = "", missing: bool = False
 ) -> Iterator[UnreadSample]:
     """The same words for each topic that names the data."""
     topics = {str(one.topic): one.topic for one in running.replays}
@@ -73,7 +78,9 @@ def unread(
         sample = next(
             one.samples[owner.sample] for one in running.replays if str(one.topic) == owner.topic
         )
-        yield UnreadSample(topic=topics[owner.topic], sample=sample, why=why, missing=missing)
+        yield UnreadSample(
+            topic=topics[owner.topic], sample=sample, why=why, file=file, missing=missing
+        )
 
 
 def why(error: Exception) -> str:
@@ -113,18 +120,18 @@ def _identity(sample: Sample, owner: Owner) -> object:
     return (sample.format, folder, sample.path, tuple(sorted(sample.columns.items())))
 
 
-def _parts(wanted: Wanted, running: Running) -> list[list[Part] | str]:
+def _parts(wanted: Wanted, running: Running) -> list[list[Part] | _Broken]:
     """By file: its parts, or why it has none."""
     source = source_for(wanted.sample.format)
 
-    def cut(whole: Part) -> list[Part] | str:
+    def cut(whole: Part) -> list[Part] | _Broken:
         name = whole.file.name.encode("utf-8", "backslashreplace").decode()
         if name != whole.file.name:
-            return f"the name of {name} is not UTF-8"
+            return _Broken(name, f"the name of {name} is not UTF-8")
         try:
             return list(source.parts(whole))
         except (UnreadableError, OSError) as error:
-            return why_of(whole.file, error)
+            return _Broken(name, why_of(whole.file, error))
 
     wholes = [
         Part(
@@ -141,10 +148,10 @@ def _parts(wanted: Wanted, running: Running) -> list[list[Part] | str]:
 
 
 def _sort_out(
-    planned: Planned, found: Iterable[list[Part] | str], running: Running, wanted: Wanted
+    planned: Planned, found: Iterable[list[Part] | _Broken], running: Running, wanted: Wanted
 ) -> None:
     for parts in found:
-        if isinstance(parts, str):
-            planned.unread.extend(unread(running, wanted, parts))
+        if isinstance(parts, _Broken):
+            planned.unread.extend(unread(running, wanted, parts.why, file=parts.file))
         else:
             planned.parts.extend(parts)

@@ -94,6 +94,36 @@ def test_a_sample_that_is_not_there() -> None:
     assert found.location == REPLAY.samples[1].location
 
 
+def broken(number: int, why: str, of: int = 0) -> UnreadSample:
+    file = f"x/{number}.avro"
+    return UnreadSample(topic=CREATED, sample=REPLAY.samples[of], file=file, why=f"{file}: {why}")
+
+
+def test_many_files_that_cannot_be_read_are_one_finding() -> None:
+    """The format may be wrong, which is the same for all of them."""
+    unread = [broken(number, "no Avro container") for number in reversed(range(500))]
+    unread += [broken(7, "no Avro container"), broken(300, "denied", of=1)]
+    first, second = findings_of([REPLAY], Ran(tallies={}, unread=tuple(unread)))
+    assert first.message == (
+        "x/*.avro: 500 files cannot be read: x/0.avro: no Avro container; "
+        "x/1.avro: no Avro container; x/10.avro: no Avro container and 497 more"
+    )
+    assert (second.location, second.message) == (
+        REPLAY.samples[1].location,
+        "x/*.avro: x/300.avro: denied",
+    )
+
+
+def test_a_file_that_is_broken_otherwise_is_named_among_many() -> None:
+    unread = [broken(number, "no Avro container") for number in range(9)]
+    unread[8] = broken(8, "permission denied")
+    (found,) = findings_of([REPLAY], Ran(tallies={}, unread=tuple(unread)))
+    assert found.message == (
+        "x/*.avro: 9 files cannot be read: x/0.avro: no Avro container; "
+        "x/8.avro: permission denied; x/1.avro: no Avro container and 6 more"
+    )
+
+
 def test_a_named_topic_without_samples() -> None:
     found = without_samples(CREATED, Location(file=FILE))
     assert (found.rule, found.severity) == ("REPLAY-R005", Severity.INFO)
