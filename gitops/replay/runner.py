@@ -44,11 +44,22 @@ class UnreadSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTwice:
+    """Files that a sample names, sorted, and that the `first` one of the topic has counted."""
+
+    topic: TopicName
+    sample: Sample
+    first: Sample
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
     """What came of it. After an interruption `complete` is False, and the tallies hold the rest."""
 
     tallies: Mapping[Key, Tally]
     unread: tuple[UnreadSample, ...] = ()
+    twice: tuple[NamedTwice, ...] = ()
     complete: bool = True
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, TopicReplay
 from gitops.model.rules import finding
 from gitops.model.samples import Sample
-from gitops.replay.runner import Ran, UnreadSample
+from gitops.replay.runner import NamedTwice, Ran, UnreadSample
 from gitops.replay.sensitive import unknown_names
 from gitops.replay.tally import Key, Tally
 from gitops.usecases.replay_tallies import failures
@@ -41,6 +41,7 @@ def findings_of(replays: Iterable[TopicReplay], ran: Ran) -> tuple[Finding, ...]
         tallies.setdefault(key.topic, {})[key] = tally
     found = [each for one in replays for each in _of_topic(one, tallies.get(str(one.topic), {}))]
     found += _unread(ran.unread)
+    found += map(_twice, ran.twice)
     found += [each for one in replays for each in _hiding_nothing(one)]
     if ran.complete:
         heard_of = {*tallies, *(str(one.topic) for one in ran.unread)}
@@ -168,6 +169,36 @@ def _whys(unread: list[UnreadSample]) -> str:
         first.setdefault(one.why.replace(one.file, "") if one.file else one.why, one)
     named = list(first.values()) + [one for one in by_file.values() if one not in first.values()]
     return f"{len(by_file):,} files cannot be read: {_listed([one.why for one in named], '; ')}"
+
+
+def _twice(one: NamedTwice) -> Finding:
+    """A remark where both would read the messages alike."""
+    first, where = one.first, f"the sample at {one.first.location}"
+    they, count = ("it is", "it") if len(one.files) == 1 else ("they are", "them")
+    pairs = _settings(first), _settings(one.sample)
+    said, other = (dict(its.items() - pairs[1 - at].items()) for at, its in enumerate(pairs))
+    found = finding(
+        "REPLAY-R011",
+        f"{_listed(list(one.files))}: {where} names {count} too, and {they} counted there only",
+        location=one.sample.location,
+        subject=str(one.topic),
+        hint="take what is named twice out of one of the samples",
+    )
+    if not (said or other):
+        return replace(found, severity=Severity.INFO)
+    how = f"{they} read as that says ({_said_of(said)}), not as this does ({_said_of(other)})"
+    return replace(found, message=f"{found.message}; {how}", hint="say once what the messages are")
+
+
+def _settings(sample: Sample) -> dict[str, str]:
+    """What decides how its messages are read."""
+    columns = {f"columns.{name}": its for name, its in sample.columns.items()}
+    version = "none" if sample.version is None else str(sample.version)
+    return {"format": sample.format, "version": version, **columns}
+
+
+def _said_of(settings: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}: {its}" for key, its in sorted(settings.items())) or "no columns"
 
 
 def _hiding_nothing(replay: TopicReplay) -> Iterator[Finding]:

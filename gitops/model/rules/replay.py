@@ -30,4 +30,9 @@ REPLAY_RULES: Final = (
         title="a sensitive field that no definition has",
         severity=Severity.WARNING,
     ),
+    Rule(
+        id="REPLAY-R011",
+        title="two samples name the same messages",
+        severity=Severity.WARNING,
+    ),
 )

@@ -90,4 +90,9 @@ def ran(running: Running, gathered: Gathered, planned: Planned, *, complete: boo
         )
         for topic, sample, file, why in gathered.unread
     ]
-    return Ran(tallies=gathered.tallies, unread=(*planned.unread, *found), complete=complete)
+    return Ran(
+        tallies=gathered.tallies,
+        unread=(*planned.unread, *found),
+        twice=tuple(planned.twice),
+        complete=complete,
+    )

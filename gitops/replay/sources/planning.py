@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from gitops.model.samples import Sample
 from gitops.replay.job import Owner
-from gitops.replay.runner import Running, UnreadSample
+from gitops.replay.runner import NamedTwice, Running, UnreadSample
+from gitops.replay.sources.claims import Claims, place_of
 from gitops.replay.sources.files import (
     NothingThereError,
     NotOpenedHereError,
@@ -37,36 +38,76 @@ class Wanted:
 
 @dataclass(slots=True, kw_only=True)
 class Planned:
-    """What is read. `left` is what only Spark can open."""
+    """What is read, each file once for a topic. `left` is what only Spark can open."""
 
     parts: list[Part] = field(default_factory=list)
     left: list[Wanted] = field(default_factory=list)
     unread: list[UnreadSample] = field(default_factory=list)
+    twice: list[NamedTwice] = field(default_factory=list)
 
 
 class _Broken(NamedTuple):
+    owners: tuple[Owner, ...]
     file: str
     why: str
+
+
+class _Found(NamedTuple):
+    """The files of what is wanted; None where only Spark may know them."""
+
+    wanted: Wanted
+    files: list[File] | None
+
+    def places(self) -> list[str]:
+        """What tells files apart that have several names."""
+        return [self.wanted.sample.path] if self.files is None else list(map(place_of, self.files))
 
 
 def plan(running: Running) -> Planned:
     """Look for the files, and into those that can be cut; what is not there is `unread`."""
     planned = Planned()
+    found = list(_found(running, planned))
+    claims = Claims()
+    for one in found:
+        for place in one.places():
+            claims.name(one.wanted.owners, place)
+    for one in found:
+        _add(planned, one, claims, running)
+    planned.twice = claims.twice(running)
+    return planned
+
+
+def _found(running: Running, planned: Planned) -> Iterator[_Found]:
+    """Everything that is there, or may be for Spark; the rest goes to `planned.unread`."""
     for wanted in wanted_of(running):
         if wanted.sample.format == "table":
-            planned.left.append(wanted)
+            yield _Found(wanted, None)
             continue
         try:
-            parts = _parts(wanted, running)
+            yield _Found(wanted, find_files(wanted.sample, running.root))
         except NotOpenedHereError as error:
-            planned.left.append(replace(wanted, why=str(error)))
+            yield _Found(replace(wanted, why=str(error)), None)
         except NothingThereError as error:
             planned.unread.extend(unread(running, wanted, str(error), missing=True))
         except (UnreadableError, OSError) as error:
             planned.unread.extend(unread(running, wanted, why(error)))
+
+
+def _add(planned: Planned, found: _Found, claims: Claims, running: Running) -> None:
+    wanted = found.wanted
+    if found.files is None:
+        path = wanted.sample.path
+        if owners := claims.keepers(wanted.owners, path, path):
+            planned.left.append(replace(wanted, owners=owners))
+        return
+    names = zip(found.files, found.places(), strict=True)
+    kept = [(file, claims.keepers(wanted.owners, place, file.name)) for file, place in names]
+    for parts in _parts(wanted.sample, [(file, owners) for file, owners in kept if owners]):
+        if isinstance(parts, _Broken):
+            its = replace(wanted, owners=parts.owners)
+            planned.unread.extend(unread(running, its, parts.why, file=parts.file))
         else:
-            _sort_out(planned, parts, running, wanted)
-    return planned
+            planned.parts.extend(parts)
 
 
 def unread(
@@ -120,38 +161,30 @@ def _identity(sample: Sample, owner: Owner) -> object:
     return (sample.format, folder, sample.path, tuple(sorted(sample.columns.items())))
 
 
-def _parts(wanted: Wanted, running: Running) -> list[list[Part] | _Broken]:
+def _parts(
+    sample: Sample, files: Iterable[tuple[File, tuple[Owner, ...]]]
+) -> list[list[Part] | _Broken]:
     """By file: its parts, or why it has none."""
-    source = source_for(wanted.sample.format)
+    source = source_for(sample.format)
 
     def cut(whole: Part) -> list[Part] | _Broken:
         name = whole.file.name.encode("utf-8", "backslashreplace").decode()
         if name != whole.file.name:
-            return _Broken(name, f"the name of {name} is not UTF-8")
+            return _Broken(whole.owners, name, f"the name of {name} is not UTF-8")
         try:
             return list(source.parts(whole))
         except (UnreadableError, OSError) as error:
-            return _Broken(name, why_of(whole.file, error))
+            return _Broken(whole.owners, name, why_of(whole.file, error))
 
     wholes = [
         Part(
-            owners=wanted.owners,
-            format=wanted.sample.format,
+            owners=owners,
+            format=sample.format,
             file=file,
-            columns=dict(wanted.sample.columns),
+            columns=dict(sample.columns),
             bytes=file.size,
         )
-        for file in find_files(wanted.sample, running.root)
+        for file, owners in files
     ]
     with ThreadPoolExecutor(_THREADS) as pool:
         return list(pool.map(cut, wholes))
-
-
-def _sort_out(
-    planned: Planned, found: Iterable[list[Part] | _Broken], running: Running, wanted: Wanted
-) -> None:
-    for parts in found:
-        if isinstance(parts, _Broken):
-            planned.unread.extend(unread(running, wanted, parts.why, file=parts.file))
-        else:
-            planned.parts.extend(parts)

@@ -12,7 +12,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.replay import Direction, ReaderSchema, TopicReplay
 from gitops.model.samples import Sample
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.runner import Ran, UnreadSample
+from gitops.replay.runner import NamedTwice, Ran, UnreadSample
 from gitops.replay.tally import Counts, Failed, Key, Tally
 from gitops.usecases.replay_findings import findings_of, is_above, without_samples
 from tests.support.states import CREATED, STRING
@@ -121,6 +121,31 @@ def test_a_file_that_is_broken_otherwise_is_named_among_many() -> None:
     assert found.message == (
         "x/*.avro: 9 files cannot be read: x/0.avro: no Avro container; "
         "x/8.avro: permission denied; x/1.avro: no Avro container and 6 more"
+    )
+
+
+def test_files_that_two_samples_read_alike() -> None:
+    twice = NamedTwice(
+        topic=CREATED, sample=REPLAY.samples[1], first=REPLAY.samples[0], files=("x/a.avro",)
+    )
+    (found,) = findings_of([REPLAY], Ran(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
+    assert (found.rule, found.severity) == ("REPLAY-R011", Severity.INFO)
+    assert found.location == REPLAY.samples[1].location
+    assert found.message == (
+        f"x/a.avro: the sample at {FILE}:7:5 names it too, and it is counted there only"
+    )
+
+
+def test_files_that_two_samples_read_otherwise() -> None:
+    other = replace(REPLAY.samples[1], format="orc", version=3, columns={"payload": "value"})
+    files = tuple(f"x/{number}" for number in range(5))
+    twice = NamedTwice(topic=CREATED, sample=other, first=REPLAY.samples[0], files=files)
+    (found,) = findings_of([REPLAY], Ran(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
+    assert (found.rule, found.severity) == ("REPLAY-R011", Severity.WARNING)
+    assert found.message == (
+        f"x/0, x/1, x/2 and 2 more: the sample at {FILE}:7:5 names them too, and they are counted "
+        "there only; they are read as that says (format: avro, version: none), not as this does "
+        "(columns.payload: value, format: orc, version: 3)"
     )
 
 
