@@ -28,6 +28,7 @@ from gitops.cli.commands import (
     validate,
 )
 from gitops.cli.exits import Exit, run_to_exit
+from gitops.cli.signals import run_until_sigterm
 from gitops.cli.streams import prepare_streams
 
 # Typer carries a Click of its own and does not export the base class of its errors.
@@ -88,7 +89,8 @@ def main() -> None:
     # People add it at the end, to the line that has just failed.
     args = [arg for arg in sys.argv[1:] if arg not in _VERBOSE]
     verbose = len(args) < len(sys.argv) - 1
-    raise SystemExit(run_to_exit(lambda: run(args), verbose=verbose))
+    code = run_until_sigterm(lambda: run_to_exit(lambda: run(args), verbose=verbose))
+    raise SystemExit(code)
 
 
 def run(args: list[str]) -> int:

@@ -26,6 +26,7 @@ class Exit(IntEnum):
     PARTIAL = 6
     BUG = 70
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 _UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)

@@ -36,6 +36,7 @@ from gitops.planning.plan_document import (
     digest,
 )
 from gitops.ports import Progress, Registry, no_progress
+from gitops.replay.runners.interrupting import uninterrupted
 
 
 def check_reviewed(document: Mapping[str, Any], now: Plan) -> int:
@@ -130,11 +131,13 @@ def apply(
     try:
         error = _carry_on(plan, registry, progress, tell, done)
     except BaseException:  # interrupted, too
-        _set_back(plan, len(done), registry, tell)
+        with uninterrupted():  # CI presses twice
+            _set_back(plan, len(done), registry, tell)
         raise
     if error is None:
         return tuple(done)
-    closed = _set_back(plan, len(done), registry, tell)
+    with uninterrupted():
+        closed = _set_back(plan, len(done), registry, tell)
     if done or any(one.error for one in closed):
         raise _in_part(error, len(done), plan, closed) from error
     raise error

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final, Literal
 
 import pytest
 
 from gitops.model.errors import OutsideError
 from gitops.replay.runners.java import find_java
 from gitops.repository.template import copy_template
+from tests.support.interrupts import REPLAYING, ctrl_c_as_ever, interrupted
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = Path(sys.executable).parent
@@ -47,38 +51,75 @@ def test_the_template_is_replayed_as_in_this_process(tmp_path: Path) -> None:
     assert b'"rows": 800' in local.stdout
 
 
-JAVA = """\
+JAVA: Final = """\
 #!/bin/bash
-if [[ "$*" == *deploy.SparkSubmit* ]]; then
+if [[ "$*" == *deploy.SparkSubmit* && "$*" != *launcher.Main* ]]; then
     echo $$ > {pid}
-    kill -INT $PPID
+    kill -{number} $PPID
 fi
 exec {java} "$@"
 """
-"""A Java for which somebody presses Ctrl-C while the JVM of Spark's driver starts."""
+"""A Java for which somebody presses Ctrl-C, or the like, while the JVM of Spark's driver starts."""
+
+
+NOTED: Final = """\
+#!/bin/bash
+[[ "$*" != *launcher.Main* ]] && echo $$ > {pid}
+exec {java} "$@"
+"""
+"""A Java whose process can be found."""
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells when a process ends")
-def test_ctrl_c_while_java_starts_leaves_no_java_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [("INT", 130), ("TERM", 143)])
+def test_ctrl_c_while_java_starts_leaves_no_java_behind(
+    number: str, code: int, tmp_path: Path
+) -> None:
     copy_template(tmp_path / "repo")
     java = tmp_path / "home" / "bin" / "java"
     java.parent.mkdir(parents=True)
     real, pid = find_java(os.environ), tmp_path / "pid"
-    java.write_text(JAVA.format(pid=shlex.quote(str(pid)), java=shlex.quote(str(real))))
+    places = {"pid": shlex.quote(str(pid)), "java": shlex.quote(str(real))}
+    java.write_text(JAVA.format(number=number, **places))
     java.chmod(0o755)
-    running = subprocess.Popen(
-        [COMMANDS / "pulsar-gitops", "replay"],
-        cwd=tmp_path / "repo",
-        env={**os.environ, "JAVA_HOME": str(tmp_path / "home")},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    out, err = running.communicate(timeout=120)
-    assert running.returncode == 130
-    assert "the replay was interrupted" in out
-    assert not err
+    with ctrl_c_as_ever():
+        ended = subprocess.run(
+            [COMMANDS / "pulsar-gitops", "replay"],
+            cwd=tmp_path / "repo",
+            env={**os.environ, "JAVA_HOME": str(tmp_path / "home")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    assert ended.returncode == code
+    assert "the replay was interrupted" in ended.stdout
+    assert not ended.stderr
+    assert has_ended(int(pid.read_text()))
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells when a process ends")
+@pytest.mark.parametrize("how", ["alone", "whole group"])
+def test_sigterm_ends_spark_and_reports_what_was_done(
+    how: Literal["alone", "whole group"], tmp_path: Path
+) -> None:
+    copy_template(tmp_path / "repo")
+    java = tmp_path / "home" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    real, pid = find_java(os.environ), tmp_path / "pid"
+    java.write_text(NOTED.format(pid=shlex.quote(str(pid)), java=shlex.quote(str(real))))
+    java.chmod(0o755)
+    args = ["--master", "local[1]", "--format", "json"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_HOME", str(tmp_path / "home"))
+        ended = interrupted(
+            REPLAYING, ["replay", *args], signal.SIGTERM, cwd=tmp_path / "repo", how=how
+        )
+    assert (ended.returncode, ended.stderr) == (143, "")
+    report = json.loads(ended.stdout)
+    assert report["complete"] is False
+    assert report["rows"] > 0
     assert has_ended(int(pid.read_text()))
 
 

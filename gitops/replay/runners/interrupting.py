@@ -1,4 +1,7 @@
-"""Ctrl-C as a question that is asked between two batches, so that what was done stays whole."""
+"""Ctrl-C as a question that is asked between two batches, so that what was done stays whole.
+
+The command line makes SIGTERM another way to press it.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,11 @@ def uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    pressed = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda _number, _frame: pressed.set())
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: pressed.append(number))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        if pressed.is_set():
-            signal.raise_signal(signal.SIGINT)
+        for number in pressed[:1]:
+            signal.raise_signal(number)

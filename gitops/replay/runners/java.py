@@ -25,12 +25,13 @@ _PATIENCE: Final = 30
 
 _WRAPPER: Final = """\
 #!/bin/sh
-# Starts java without a module that it may not have.
+# Starts java without a module that it may not have, and out of reach of signals to all of us: we
+# end it ourselves, once it has answered; and it ends when we are gone.
 for each do
     shift
     [ "$each" = {vectors} ] || set -- "$@" "$each"
 done
-exec {java} "$@"
+exec $(command -v setsid) {java} "$@"
 """
 
 

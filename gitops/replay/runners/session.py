@@ -98,7 +98,8 @@ def open_session(master: str | None) -> Iterator[Opened]:
         try:
             yield _opened(session, master or str(session.conf.get("spark.master", "")))
         finally:
-            session.stop()
+            with suppress(Exception):  # it has answered, or a signal to all of us has ended it too
+                session.stop()
 
 
 def _opened(session: SparkSession, master: str) -> Opened:

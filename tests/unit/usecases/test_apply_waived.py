@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +30,7 @@ from gitops.planning.plan_document import Document, to_document
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.reporters.json_report import applied_document
 from gitops.usecases.apply import Result, apply, check_document, check_reviewed
+from tests.support.interrupts import ctrl_c_as_ever
 from tests.support.states import (
     CREATED,
     INT64,
@@ -208,6 +211,30 @@ def test_an_apply_that_was_killed_is_finished_by_the_next(
 
     assert (_versions(registry), _own(registry)) == (2, wanted or held)
     assert _planned(registry, desired, agreed).actions == ()
+
+
+class _PressedAgain(_Registry):
+    """Ctrl-C while a schema is registered, and another one while the topic is closed."""
+
+    def set_policies(
+        self, subject: NamespaceName | TopicName, changes: Iterable[PolicyChange]
+    ) -> None:
+        if 0 <= self.stops_at < self.writes:
+            signal.raise_signal(signal.SIGINT)
+        super().set_policies(subject, changes)
+
+
+def test_who_presses_ctrl_c_twice_leaves_no_topic_open(tmp_path: Path) -> None:
+    with ctrl_c_as_ever(), closing(_PressedAgain("local", tmp_path / "registry.db")) as registry:
+        registry.create_namespace(ORDERS)
+        registry.register_schema(CREATED, _OLD)
+        registry.writes = 0
+        desired = _desired(None)
+        plan = _planned(registry, desired, _agreed(registry, desired))
+        registry.stops_at = 1
+        with pytest.raises(KeyboardInterrupt):
+            apply(plan, registry)
+        assert _own(registry) is None
 
 
 def test_where_it_cannot_be_closed_the_error_says_so(registry: _Registry) -> None:

