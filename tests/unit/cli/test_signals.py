@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gitops.cli.exits import Exit
+from gitops.cli.exits import Exit, run_to_exit
 from gitops.cli.signals import run_until_sigterm
+from gitops.replay.runners.interrupting import uninterrupted
 from tests.support.command_line import PROGRAM, CommandLine
 from tests.support.interrupts import APPLYING, REPLAYING, interrupted
 
@@ -91,6 +92,22 @@ def test_what_ends_otherwise_keeps_its_code(code: Exit) -> None:
         return code
 
     assert run_until_sigterm(command) == code
+
+
+@pytest.mark.usefixtures("_restored")
+def test_sigterm_is_held_back_as_ctrl_c_is_where_that_is_ignored() -> None:
+    """As while a JVM starts, below a shell that ignores Ctrl-C in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    done: list[str] = []
+
+    def command() -> int:
+        with uninterrupted():
+            signal.raise_signal(signal.SIGTERM)
+            done.append("the rest")
+        return Exit.GOOD
+
+    assert run_until_sigterm(lambda: run_to_exit(command, verbose=False)) == Exit.TERMINATED
+    assert done == ["the rest"]
 
 
 @pytest.mark.usefixtures("_restored")

@@ -16,6 +16,7 @@ import pytest
 
 from gitops.repository.files import FolderTree
 from tests.support.command_line import PROGRAM, CommandLine
+from tests.support.interrupts import ctrl_c_as_ever
 
 ESCAPE = "\x1b"
 HOSTILE = f"{ESCAPE}[2J{ESCAPE}]0;owned\x07\r\u202eevil\u2028\x9b31m"
@@ -124,12 +125,15 @@ def test_a_reader_that_has_seen_enough_is_no_error(repo: Path) -> None:
 def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     # With it, Python flushes by itself, and a forgotten flush would not be seen.
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
-    with subprocess.Popen(
-        [PROGRAM, "compat", "--jsonl"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+    with (
+        ctrl_c_as_ever(),
+        subprocess.Popen(
+            [PROGRAM, "compat", "--jsonl"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process,
+    ):
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b'{"candidate": {"type": "INT64"}}\n')

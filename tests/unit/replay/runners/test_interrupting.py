@@ -8,15 +8,17 @@ import threading
 import pytest
 
 from gitops.replay.runners.interrupting import interruptible, uninterrupted
+from tests.support.interrupts import ctrl_c_as_ever
 
 
 def test_ctrl_c_waits_until_what_may_not_be_interrupted_is_done() -> None:
-    before = signal.getsignal(signal.SIGINT)
     done: list[str] = []
-    with pytest.raises(KeyboardInterrupt):
-        finish(done)
+    with ctrl_c_as_ever():
+        before = signal.getsignal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            finish(done)
+        assert signal.getsignal(signal.SIGINT) is before
     assert done == ["the rest"]
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def finish(done: list[str]) -> None:
