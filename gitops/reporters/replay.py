@@ -110,12 +110,12 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
     topics = topics_of(report)
     worst = max((one.severity for one in report.findings), default=Severity.OFF)
     messages = count(report.rows, "message")
-    if worst is Severity.ERROR:
-        return worst, _bad(topics)
     replayed = sum(one.replayed for one in topics)
     if not replayed:
         why = f"{messages} were left aside" if report.rows else "no message was read"
         return worst, f"Nothing was replayed: {why}"
+    if worst is Severity.ERROR:
+        return worst, _bad(topics)
     of = count(len(topics), "topic")
     if not report.complete:
         return Severity.WARNING, f"Interrupted after {messages} of {of}: what was read is good"

@@ -39,13 +39,16 @@ def findings_of(replays: Iterable[TopicReplay], ran: Ran) -> tuple[Finding, ...]
     tallies: dict[str, dict[Key, Tally]] = {}
     for key, tally in ran.tallies.items():
         tallies.setdefault(key.topic, {})[key] = tally
-    found = [each for one in replays for each in _of_topic(one, tallies.get(str(one.topic), {}))]
+    found = [
+        each
+        for one in replays
+        for each in _of_topic(one, tallies.get(str(one.topic), {}), complete=ran.complete)
+    ]
     found += _unread(ran.unread)
     found += map(_twice, ran.twice)
     found += [each for one in replays for each in _hiding_nothing(one)]
     if ran.complete:
-        heard_of = {*tallies, *(str(one.topic) for one in ran.unread)}
-        found += [_empty(one) for one in replays if str(one.topic) not in heard_of]
+        found += [each for one in replays for each in _empty(one, ran)]
     else:
         found.append(_interrupted(replays))
     return tuple(found)
@@ -67,14 +70,20 @@ def is_above(failed: int, rows: int, limit: float) -> bool:
     return failed > limit if isinstance(limit, int) else failed > limit * rows
 
 
-def _of_topic(replay: TopicReplay, tallies: Mapping[Key, Tally]) -> Iterator[Finding]:
+def _of_topic(
+    replay: TopicReplay, tallies: Mapping[Key, Tally], *, complete: bool
+) -> Iterator[Finding]:
     readers = {(one.name, one.direction.value): one for one in replay.readers}
     parts: dict[tuple[int, str, str], list[Tally]] = {}
     for key, tally in tallies.items():
         parts.setdefault((key.sample, key.reader, key.direction), []).append(tally)
+    read = {number for number, name, _ in parts if name}
     for (number, name, direction), its in sorted(parts.items(), key=lambda item: item[0]):
         asked = _asked(replay, number, readers.get((name, direction)), its)
-        yield from _said(asked)
+        if asked.reader is None:
+            yield from _aside(asked, whole=complete and number not in read)
+        else:
+            yield from _said(asked, asked.reader)
 
 
 def _asked(
@@ -92,16 +101,27 @@ def _asked(
     )
 
 
-def _said(asked: _Asked) -> Iterator[Finding]:
-    if asked.reader is None:
-        if asked.failed:
-            yield _not_replayed(asked)
+def _aside(asked: _Asked, *, whole: bool) -> Iterator[Finding]:
+    """Messages that no reader was asked about; `whole`: the sample has no others."""
+    if not asked.failed:
         return
+    messages, why = _messages(asked.failed), _reasons(asked.failures)
+    if whole:
+        what = f"nothing of {asked.sample.path} was replayed, {messages} in all: {why}"
+        yield _finding(
+            "REPLAY-R012", asked, what, "`pulsar-gitops explain REPLAY-R012` says what helps"
+        )
+    else:
+        verb = "was" if asked.failed == 1 else "were"
+        yield _finding("REPLAY-R003", asked, f"{messages} {verb} not replayed: {why}", "")
+
+
+def _said(asked: _Asked, reader: ReaderSchema) -> Iterator[Finding]:
     if asked.failed:
-        yield _failed(asked, asked.reader)
+        yield _failed(asked, reader)
     # Whom the strategy leaves behind is told once that it is behind; the report counts the values.
-    if asked.changed and (asked.reader.gates or asked.reader.direction is Direction.BACKWARD):
-        yield _changed(asked, asked.reader)
+    if asked.changed and (reader.gates or reader.direction is Direction.BACKWARD):
+        yield _changed(asked, reader)
 
 
 def _failed(asked: _Asked, reader: ReaderSchema) -> Finding:
@@ -124,21 +144,23 @@ def _changed(asked: _Asked, reader: ReaderSchema) -> Finding:
     return _finding("REPLAY-R007", asked, what, "the report counts them by field: `changed`")
 
 
-def _not_replayed(asked: _Asked) -> Finding:
-    verb = "was" if asked.failed == 1 else "were"
-    what = f"{_messages(asked.failed)} {verb} not replayed: {_reasons(asked.failures)}"
-    return _finding("REPLAY-R003", asked, what, "")
-
-
-def _empty(replay: TopicReplay) -> Finding:
-    """Of a topic all of whose samples could be read, and hold nothing."""
-    return finding(
-        "REPLAY-R003",
-        f"no sample of {replay.topic} holds a message, so that nothing of it was replayed",
-        location=replay.samples[0].location if replay.samples else None,
-        subject=str(replay.topic),
-        hint="take new samples, or take the empty ones out of the manifest",
-    )
+def _empty(replay: TopicReplay, ran: Ran) -> Iterator[Finding]:
+    """Of samples that could be read, and hold nothing; all of a topic's are worse than some."""
+    topic = str(replay.topic)
+    heard_of = [replay.samples[key.sample] for key in ran.tallies if key.topic == topic]
+    heard_of += [one.sample for one in ran.unread if one.topic == replay.topic]
+    heard_of += [one.sample for one in ran.twice if one.topic == replay.topic]
+    hint = "take new samples, or take the empty ones out of the manifest"
+    if not heard_of:
+        what = f"no sample of {topic} holds a message, so that nothing of it was replayed"
+        where = replay.samples[0].location if replay.samples else None
+        yield finding("REPLAY-R012", what, location=where, subject=topic, hint=hint)
+        return
+    for one in replay.samples:
+        if one not in heard_of:
+            what = f"{one.path} holds no message of {topic}"
+            found = finding("REPLAY-R012", what, location=one.location, subject=topic, hint=hint)
+            yield replace(found, severity=Severity.WARNING)
 
 
 def _unread(unread: Iterable[UnreadSample]) -> Iterator[Finding]:

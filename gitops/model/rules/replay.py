@@ -35,4 +35,5 @@ REPLAY_RULES: Final = (
         title="two samples name the same messages",
         severity=Severity.WARNING,
     ),
+    Rule(id="REPLAY-R012", title="nothing of a sample was replayed", severity=Severity.ERROR),
 )

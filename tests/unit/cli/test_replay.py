@@ -75,10 +75,25 @@ def test_the_template_can_be_read(applied: Path, command: CommandLine) -> None:
 def test_empty_samples_are_no_good_sign(applied: Path, command: CommandLine) -> None:
     (applied / "samples/shop/orders/order-cancelled.jsonl").write_text("", "utf-8")
     said = command("replay", CANCELLED, "--repo", applied, *LOCAL)
-    assert said.code == 0
-    assert said.out.startswith("⚠ Nothing was replayed: no message was read\n")
+    assert said.code == 1
+    assert said.out.startswith("✗ Nothing was replayed: no message was read\n")
     words = " ".join(said.out.split())
     assert f"no sample of {CANCELLED} holds a message, so that nothing of it was replayed" in words
+
+
+def test_messages_of_no_known_version_are_no_good_sign(
+    clone: GitRepository, command: CommandLine
+) -> None:
+    manifest = clone.root / f"{ORDERS}/order-cancelled.yaml"
+    manifest.write_text(manifest.read_text("utf-8").replace(", version: 0", ""), "utf-8")
+    said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL)
+    assert said.code == 1
+    assert said.out.startswith("✗ Nothing was replayed: 200 messages were left aside\n")
+    assert "REPLAY-R012 error" in said.out
+    checked = command("check", "--base", "main", "--repo", clone.root, "--replay", *LOCAL)
+    assert checked.code == 1
+    assert "REPLAY-R012 error" in checked.out
+    assert "CHECK-R008 warning" in checked.out
 
 
 def test_what_the_messages_hold_decides(clone: GitRepository, command: CommandLine) -> None:
@@ -190,7 +205,7 @@ def test_a_sample_that_is_not_there(repo: Path, command: CommandLine) -> None:
     (repo / "samples/shop/orders/order-cancelled.jsonl").unlink()
     said = command("replay", CANCELLED, "--repo", repo, *LOCAL)
     assert said.code == 1
-    assert said.out.startswith("✗ Not everything could be replayed")
+    assert said.out.startswith("✗ Nothing was replayed: no message was read")
     assert "REPLAY-R004 error" in said.out
 
 

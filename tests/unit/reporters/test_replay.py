@@ -82,7 +82,10 @@ def test_verdicts() -> None:
     bad = reader(CREATED, 0, "proposed", 50, _BAD)
     assert verdict(REPORT) == (Severity.ERROR, "Messages of 1 of 3 topics cannot be read")
     assert verdict(report(bad, failing=True))[1] == "7 of 50 messages cannot be read"
-    assert verdict(report(failing=True))[1] == "Not everything could be replayed"
+    good = reader(CREATED, 0, "proposed", 50)
+    assert verdict(report(good, failing=True))[1] == "Not everything could be replayed"
+    nothing = (Severity.ERROR, "Nothing was replayed: no message was read")
+    assert verdict(report(failing=True)) == nothing
     assert verdict(report(reader())) == (Severity.OFF, "50,000 messages of 1 topic can be read")
     assert verdict(report()) == (Severity.OFF, "Nothing was replayed: no message was read")
     warned = replace(REPORT, findings=(UNKNOWN,))

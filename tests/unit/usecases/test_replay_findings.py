@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -34,10 +35,16 @@ REPLAY = TopicReplay(
         ReaderSchema(name="proposed", direction=Direction.BACKWARD, schema=STRING, gates=True),
         ReaderSchema(name="v0", direction=Direction.FORWARD, schema=STRING, gates=False),
     ),
-    samples=(sample(7), sample(8)),
+    samples=(sample(7),),
     strategy=Strategy.BACKWARD,
 )
+TWO = replace(REPLAY, samples=(sample(7), sample(8)))
 PROPOSED = Key(TOPIC, 0, "proposed")
+ASIDE = Key(TOPIC, None, "")
+
+
+OTHER = {structs.replace(PROPOSED, sample=1): Tally(rows=9)}
+"""The second sample is good."""
 
 
 def failing(rows: int, failed: int, *reasons: str) -> Tally:
@@ -71,45 +78,73 @@ def test_failures_that_do_not_count() -> None:
 
 
 def test_messages_that_nobody_was_asked_about() -> None:
-    aside = Key(TOPIC, None, "")
-    (found,) = said({aside: failing(1, 1, "the message has no payload")})
+    tallies = {ASIDE: failing(1, 1, "the message has no payload"), PROPOSED: Tally(rows=1)}
+    (found,) = said(tallies)
     assert (found.rule, found.severity) == ("REPLAY-R003", Severity.WARNING)
     assert found.message.startswith("1 message was not replayed: the message has no payload")
 
 
+def test_a_sample_of_which_nothing_was_replayed() -> None:
+    """Another one of its topic that is good does not hide it."""
+    tallies = {ASIDE: failing(7, 7, "no version"), **OTHER}
+    (found,) = said(tallies, TWO)
+    assert (found.rule, found.severity) == ("REPLAY-R012", Severity.ERROR)
+    assert found.location == REPLAY.samples[0].location
+    assert found.message == "nothing of x/*.avro was replayed, 7 messages in all: no version at 'a'"
+
+
+def test_what_was_not_replayed_up_to_an_interruption() -> None:
+    """The rest of the sample may be good."""
+    rules = [one.rule for one in said({ASIDE: failing(7, 7)}, complete=False)]
+    assert rules == ["REPLAY-R003", "REPLAY-R008"]
+
+
+def test_messages_that_can_be_read_and_not_written_were_replayed() -> None:
+    aside = Key(TOPIC, 0, "", "forward")
+    (found,) = said({PROPOSED: Tally(rows=3), aside: failing(3, 3)})
+    assert found.rule == "REPLAY-R003"
+
+
+def test_one_sample_of_many_without_a_message() -> None:
+    (found,) = said(OTHER, TWO)
+    assert (found.rule, found.severity) == ("REPLAY-R012", Severity.WARNING)
+    assert found.message == f"x/*.avro holds no message of {CREATED}"
+    assert found.location == REPLAY.samples[0].location
+
+
 def test_samples_without_a_message_show_nothing() -> None:
     (found,) = said({})
-    assert (found.rule, found.severity) == ("REPLAY-R003", Severity.WARNING)
+    assert (found.rule, found.severity) == ("REPLAY-R012", Severity.ERROR)
     assert found.message.startswith(f"no sample of {CREATED} holds a message")
     assert found.location == REPLAY.samples[0].location
 
 
 def test_a_sample_that_is_not_there() -> None:
     unread = UnreadSample(
-        topic=CREATED, sample=REPLAY.samples[1], why="nothing is there", missing=True
+        topic=CREATED, sample=TWO.samples[1], why="nothing is there", missing=True
     )
-    (found,) = findings_of([REPLAY], Ran(tallies={}, unread=(unread,)))
+    (found,) = findings_of([TWO], Ran(tallies={PROPOSED: Tally(rows=1)}, unread=(unread,)))
     assert (found.rule, found.severity) == ("REPLAY-R004", Severity.ERROR)
     assert found.message == "x/*.avro: nothing is there"
-    assert found.location == REPLAY.samples[1].location
+    assert found.location == TWO.samples[1].location
 
 
 def broken(number: int, why: str, of: int = 0) -> UnreadSample:
     file = f"x/{number}.avro"
-    return UnreadSample(topic=CREATED, sample=REPLAY.samples[of], file=file, why=f"{file}: {why}")
+    return UnreadSample(topic=CREATED, sample=TWO.samples[of], file=file, why=f"{file}: {why}")
 
 
 def test_many_files_that_cannot_be_read_are_one_finding() -> None:
     """The format may be wrong, which is the same for all of them."""
     unread = [broken(number, "no Avro container") for number in reversed(range(500))]
     unread += [broken(7, "no Avro container"), broken(300, "denied", of=1)]
-    first, second = findings_of([REPLAY], Ran(tallies={}, unread=tuple(unread)))
+    first, second = findings_of([TWO], Ran(tallies=OTHER, unread=tuple(unread)))
     assert first.message == (
         "x/*.avro: 500 files cannot be read: x/0.avro: no Avro container; "
         "x/1.avro: no Avro container; x/10.avro: no Avro container and 497 more"
     )
     assert (second.location, second.message) == (
-        REPLAY.samples[1].location,
+        TWO.samples[1].location,
         "x/*.avro: x/300.avro: denied",
     )
 
@@ -117,7 +152,7 @@ def test_many_files_that_cannot_be_read_are_one_finding() -> None:
 def test_a_file_that_is_broken_otherwise_is_named_among_many() -> None:
     unread = [broken(number, "no Avro container") for number in range(9)]
     unread[8] = broken(8, "permission denied")
-    (found,) = findings_of([REPLAY], Ran(tallies={}, unread=tuple(unread)))
+    (found,) = findings_of([TWO], Ran(tallies=OTHER, unread=tuple(unread)))
     assert found.message == (
         "x/*.avro: 9 files cannot be read: x/0.avro: no Avro container; "
         "x/8.avro: permission denied; x/1.avro: no Avro container and 6 more"
@@ -126,21 +161,22 @@ def test_a_file_that_is_broken_otherwise_is_named_among_many() -> None:
 
 def test_files_that_two_samples_read_alike() -> None:
     twice = NamedTwice(
-        topic=CREATED, sample=REPLAY.samples[1], first=REPLAY.samples[0], files=("x/a.avro",)
+        topic=CREATED, sample=TWO.samples[1], first=REPLAY.samples[0], files=("x/a.avro",)
     )
-    (found,) = findings_of([REPLAY], Ran(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
+    (found,) = findings_of([TWO], Ran(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
     assert (found.rule, found.severity) == ("REPLAY-R011", Severity.INFO)
-    assert found.location == REPLAY.samples[1].location
+    assert found.location == TWO.samples[1].location
     assert found.message == (
         f"x/a.avro: the sample at {FILE}:7:5 names it too, and it is counted there only"
     )
 
 
 def test_files_that_two_samples_read_otherwise() -> None:
-    other = replace(REPLAY.samples[1], format="orc", version=3, columns={"payload": "value"})
+    other = replace(TWO.samples[1], format="orc", version=3, columns={"payload": "value"})
     files = tuple(f"x/{number}" for number in range(5))
     twice = NamedTwice(topic=CREATED, sample=other, first=REPLAY.samples[0], files=files)
-    (found,) = findings_of([REPLAY], Ran(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
+    topic = replace(REPLAY, samples=(*REPLAY.samples, other))
+    (found,) = findings_of([topic], Ran(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
     assert (found.rule, found.severity) == ("REPLAY-R011", Severity.WARNING)
     assert found.message == (
         f"x/0, x/1, x/2 and 2 more: the sample at {FILE}:7:5 names them too, and they are counted "
@@ -159,7 +195,7 @@ def test_a_named_topic_without_samples() -> None:
     [(11, "REPLAY-R001"), (12, "REPLAY-R006"), (0.1, "REPLAY-R001"), (0.24, "REPLAY-R006")],
 )
 def test_failures_within_the_limit_of_their_sample(limit: float, rule: str) -> None:
-    lenient = replace(REPLAY, samples=(sample(7, limit), sample(8)))
+    lenient = replace(REPLAY, samples=(sample(7, limit),))
     (found,) = said({PROPOSED: failing(50, 12)}, lenient)
     assert found.rule == rule
     assert ("maxFailures allows" in found.message) is (rule == "REPLAY-R006")
