@@ -14,7 +14,7 @@ from gitops.replay.sources.part import Part, UnreadableError
 MOST_PAGE: Final = 512 * 1024 * 1024
 """Bytes of a page; writers end one at about 1 MiB."""
 
-MOST_DICTIONARY: Final = 128 * 1024 * 1024
+MOST_DICTIONARY: Final = 256 * 1024 * 1024
 """Bytes of a dictionary, which Arrow holds four times while it reads it; most end at 1 MiB."""
 
 _DICTIONARY: Final = 2
@@ -46,15 +46,20 @@ def check_pages(part: Part, chunk: Any) -> int:  # noqa: ANN401 - pyarrow has no
     dictionary = 0
     with open(part.file.uri, "rb") as file:  # noqa: PTH123 - the address of the file is a text
         for page in _pages(file, chunk, part.file.name):
-            most = MOST_DICTIONARY if page.is_dictionary else MOST_PAGE
-            if page.unpacked > most:
-                raise UnreadableError(
-                    f"{part.file.name} has a page of '{chunk.path_in_schema}' that is "
-                    f"{page.unpacked >> 20} MiB when it is unpacked, more than {most >> 20} MiB"
-                )
+            if page.unpacked > (MOST_DICTIONARY if page.is_dictionary else MOST_PAGE):
+                raise UnreadableError(_too_large(part.file.name, chunk.path_in_schema, page))
             if page.is_dictionary:
                 dictionary = max(dictionary, page.unpacked)
     return dictionary
+
+
+def _too_large(file: str, column: str, page: Page) -> str:
+    most = MOST_DICTIONARY if page.is_dictionary else MOST_PAGE
+    told = (
+        f"{file} has a page of '{column}' that is {page.unpacked >> 20} MiB when it is unpacked, "
+        f"more than {most >> 20} MiB"
+    )
+    return f"{told}: write the column without a dictionary" if page.is_dictionary else told
 
 
 def _pages(file: BinaryIO, chunk: Any, name: str) -> Iterator[Page]:  # noqa: ANN401
