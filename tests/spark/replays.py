@@ -224,7 +224,7 @@ def only_on_spark(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
                 sample(f"parquet.`{place}/all.parquet`", format="table", version=0),
                 sample("no_such.table", format="table"),
                 sample(
-                    f"parquet.`{place}/all.parquet`",
+                    f"parquet.`{place}/capture.parquet`",
                     format="table",
                     columns={"payload": "schema_version"},
                 ),

@@ -31,7 +31,11 @@ for each do
     shift
     [ "$each" = {vectors} ] || set -- "$@" "$each"
 done
-exec $(command -v setsid) {java} "$@"
+if [ -z "$PULSAR_GITOPS_APART" ]; then # once: setsid forks where it was called before
+    export PULSAR_GITOPS_APART=yes
+    exec $(command -v setsid) {java} "$@"
+fi
+exec {java} "$@"
 """
 
 

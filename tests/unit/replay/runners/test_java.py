@@ -75,6 +75,15 @@ def test_java_is_out_of_reach_of_signals_to_all_of_us(tmp_path: Path) -> None:
     assert int(ended.stdout) != os.getsid(0)
 
 
+def test_a_wrapped_java_that_is_wrapped_again_is_waited_for(tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\nexit 3\n")
+    java.chmod(0o755)
+    write_wrapper(java, tmp_path / "inner")
+    write_wrapper(tmp_path / "inner/bin/java", tmp_path / "outer")
+    assert subprocess.run([tmp_path / "outer/bin/java"], check=False).returncode == 3
+
+
 def test_the_wrapper_drops_one_module_and_nothing_else(tmp_path: Path) -> None:
     java = tmp_path / "it's java"
     java.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
