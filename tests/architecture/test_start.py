@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Final
+
+import pytest
+
+from gitops.repository.template import copy_template
 
 HEAVY: Final = (
     "git",
@@ -19,10 +24,10 @@ HEAVY: Final = (
     "uvicorn",
 )
 
-HELP_AND_MODULES: Final = """
+RUN_AND_MODULES: Final = """
 import sys
 
-sys.argv = ["pulsar-gitops", "--help"]
+sys.argv = ["pulsar-gitops", *sys.argv[1:]]
 from gitops.cli.app import main
 
 status = 0
@@ -35,17 +40,32 @@ sys.exit(status)
 """
 
 
-def test_help_imports_nothing_heavy() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", HELP_AND_MODULES],
+def run_and_tell(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", RUN_AND_MODULES, *words],
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
+
+
+def test_help_imports_nothing_heavy() -> None:
+    ended = run_and_tell("--help")
     assert ended.returncode == 0, ended.stderr
     assert "pulsar-gitops" in ended.stdout
     modules = ended.stderr.splitlines()
     assert "gitops.cli.app" in modules
     assert not set(HEAVY).intersection(modules)
+
+
+def test_a_quick_look_does_without_pandas(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    copy_template(tmp_path / "repo")
+    ended = run_and_tell("replay", "--engine", "local", folder=tmp_path / "repo")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    modules = ended.stderr.splitlines()
+    assert "pyarrow" in modules
+    assert "pandas" not in modules
