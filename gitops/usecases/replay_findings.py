@@ -213,10 +213,11 @@ def _twice(one: NamedTwice) -> Finding:
 
 
 def _settings(sample: Sample) -> dict[str, str]:
-    """What decides how its messages are read."""
+    """What decides how its messages are read, and how many of them may fail."""
     columns = {f"columns.{name}": its for name, its in sample.columns.items()}
     version = "none" if sample.version is None else str(sample.version)
-    return {"format": sample.format, "version": version, **columns}
+    most = str(sample.max_failures)
+    return {"format": sample.format, "version": version, "maxFailures": most, **columns}
 
 
 def _said_of(settings: Mapping[str, str]) -> str:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from posixpath import basename
 from typing import Final
 
 from gitops.git.search import files_with
@@ -46,6 +45,9 @@ _NO_DATA: Final = (".yaml", ".yml", ".avsc", ".proto", ".md")
 _LINES: Final = "json"
 """The format whose messages can be told apart without its library: a line is one."""
 
+_PACKED: Final = (".gz", ".bz2", ".zst")
+"""Its files that have no lines before they are unpacked."""
+
 
 def sample_guards(loaded: LoadedChange, touched: Touched) -> Iterator[Finding]:
     """Of every topic that both versions have; a topic that is gone takes its samples along."""
@@ -64,7 +66,7 @@ def _unread(loaded: LoadedChange) -> Collection[tuple[TopicName, TopicSource]]:
     gone = files.intersection(loaded.change.base_tree.paths())
     if not gone or not loaded.had_config:
         return ()
-    words = {_FOLDER if path.startswith(f"{_FOLDER}/") else basename(path) for path in gone}
+    words = {word for path in gone for word in _words(path)}
     change = loaded.change
     manifests = {
         path
@@ -75,6 +77,14 @@ def _unread(loaded: LoadedChange) -> Collection[tuple[TopicName, TopicSource]]:
     if not wanted:
         return ()
     return load(SelectedTree(change.base_tree, {CONFIG, *wanted})).topics.items()
+
+
+def _words(path: str) -> Collection[str]:
+    """One of them stands in every manifest that names the file, or in most by a pattern."""
+    if path.startswith((f"{_FOLDER}/", "namespaces/")):
+        return {_FOLDER}
+    folder, name = posixpath.split(path)
+    return {name, posixpath.splitext(name)[1], *folder.split("/")} - {""}
 
 
 class _Side:
@@ -96,12 +106,12 @@ class _Side:
         return found or [place]
 
     def by_file(self, source: TopicSource) -> dict[str, Sample]:
-        """The sample that each file belongs to: the one that names it best."""
+        """The sample that each file counts for, which is the first; also by their own paths."""
         found: dict[str, Sample] = {}
         for sample in source.samples:
             for path in self.files(source, sample):
                 found.setdefault(path, sample)
-        return found | {place_of(source, each): each for each in reversed(source.samples)}
+        return {place_of(source, each): each for each in reversed(source.samples)} | found
 
     def read(self, path: str) -> bytes | None:
         """The content of a file, None where there is none to be read."""
@@ -155,7 +165,10 @@ class _Comparing:
     def _kept(self, base: TopicSource, sample: Sample, there: Mapping[str, Sample]) -> _Kept:
         samples: dict[int, Sample] = {}
         lost = []
+        its = self._base.by_file(base)
         for path in self._base.files(base, sample):
+            if its[path] is not sample:
+                continue
             found = self._now(path, sample, there)
             if found is None:
                 lost.append(path)
@@ -195,7 +208,7 @@ def _keeps(sample: Sample, old: bytes | None, new: bytes | None) -> bool:
     """Whether all messages are still there; of most formats only the whole file says it."""
     if old is None or new is None:
         return old is new
-    if sample.format != _LINES:
+    if sample.format != _LINES or sample.path.endswith(_PACKED):
         return old == new
     return not Counter(old.splitlines()) - Counter(new.splitlines())
 

@@ -174,7 +174,10 @@ STEPS: Final = (
         name="a namespace's strategy is loosened",
         edit=lambda s: loosen(s, PAYMENTS, "FULL", "BACKWARD"),
         plan=("shop/payments schemaCompatibilityStrategy FULL → BACKWARD",),
-        findings=(f"CHECK-R003 {PAYMENTS}/namespace.yaml",),
+        findings=(
+            f"CHECK-R003 {PAYMENTS}/namespace.yaml",
+            f"CHECK-R008 {PAYMENTS}/namespace.yaml",
+        ),
         touched=("captured",),
         merged=False,
     ),
@@ -189,6 +192,7 @@ STEPS: Final = (
         findings=(
             f"CHECK-R003 {PAYMENTS}/namespace.yaml",
             f"CHECK-R004 {PAYMENTS}/namespace.yaml",
+            f"CHECK-R008 {PAYMENTS}/namespace.yaml",
             "CLIENT-R003 clients/checkout.yaml",
         ),
         merged=False,
@@ -208,7 +212,7 @@ STEPS: Final = (
             "      shop/payments: {schemaCompatibilityStrategy: ALWAYS_COMPATIBLE}\n",
         ),
         plan=("shop/payments schemaCompatibilityStrategy FULL → ALWAYS_COMPATIBLE",),
-        findings=("CHECK-R003 gitops.yaml",),
+        findings=("CHECK-R003 gitops.yaml", "CHECK-R008 gitops.yaml"),
         touched=("captured",),
         merged=False,
     ),

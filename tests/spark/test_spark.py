@@ -90,7 +90,9 @@ def test_a_table_is_read_by_spark(samples: tuple[Path, Found]) -> None:
 def test_a_table_that_changes_between_two_passes_is_told(samples: tuple[Path, Found]) -> None:
     _, found = samples
     _, unread, _ = msgspec.json.decode(found["changing"])
-    assert unread == ["global_temp.changing: global_temp.changing changed while it was read"]
+    assert unread == [
+        "global_temp.changing: global_temp.changing changed while it was read: run it again"
+    ]
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -25,6 +25,7 @@ def object_store(bucket: str, folder: Path) -> Iterator[Mapping[str, str]]:
     try:
         host, port = server.get_host_and_port()
         address = f"http://{host}:{port}"
+        urllib3.request("POST", f"{address}/moto-api/reset")  # it keeps what others had
         _put(f"{address}/{bucket}")
         for file in folder.rglob("*"):
             if file.is_file():
@@ -43,4 +44,4 @@ def object_store(bucket: str, folder: Path) -> Iterator[Mapping[str, str]]:
 def _put(address: str, file: Path | None = None) -> None:
     body = file.read_bytes() if file else b""
     answer = urllib3.request("PUT", address, body=body)
-    assert answer.status == 200, answer.data
+    assert answer.status == 200, f"{address}: {answer.status} {answer.data!r}"

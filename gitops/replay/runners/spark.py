@@ -105,7 +105,7 @@ class _Run:
         if later and not self.stopped():
             yield from self._read_rows(wanted, large=True)
             if self.gathered.rows - before != small + later and not self.stopped():
-                yield f"{wanted.sample.shown_path} changed while it was read"
+                yield f"{wanted.sample.shown_path} changed while it was read: run it again"
 
     def _read_rows(self, wanted: Wanted, *, large: bool) -> Iterator[str]:
         try:

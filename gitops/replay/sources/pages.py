@@ -38,19 +38,28 @@ class Page(NamedTuple):
     packed: int
 
 
-def check_pages(part: Part, chunk: Any) -> int:  # noqa: ANN401 - pyarrow has no types
-    """The size of a column chunk's dictionary in bytes, 0 where there is none.
+class Largest(NamedTuple):
+    """Bytes of a column chunk's dictionary and of its largest other page, 0 where there is none."""
+
+    dictionary: int
+    page: int
+
+
+def check_pages(part: Part, chunk: Any) -> Largest:  # noqa: ANN401 - pyarrow has no types
+    """How large the pages of a column chunk are in memory.
 
     Raises UnreadableError for a page that is too large, or none; OSError.
     """
-    dictionary = 0
+    dictionary = largest = 0
     with open(part.file.uri, "rb") as file:  # noqa: PTH123 - the address of the file is a text
         for page in _pages(file, chunk, part.file.name):
             if page.unpacked > (MOST_DICTIONARY if page.is_dictionary else MOST_PAGE):
                 raise UnreadableError(_too_large(part.file.name, chunk.path_in_schema, page))
             if page.is_dictionary:
                 dictionary = max(dictionary, page.unpacked)
-    return dictionary
+            else:
+                largest = max(largest, page.unpacked)
+    return Largest(dictionary, largest)
 
 
 def _too_large(file: str, column: str, page: Page) -> str:

@@ -26,6 +26,8 @@ _MOST_UNPACKED: Final = 64 * 1024 * 1024 * 1024
 """Bytes that the values of a row group may have; some minutes are to be enough for it."""
 
 _BUFFER: Final = 64 * 1024
+_SHARING: Final = "DELTA_BYTE_ARRAY"
+_USUAL_PAGE: Final = 1024 * 1024
 
 
 class ParquetSource:
@@ -54,11 +56,12 @@ class ParquetSource:
             check_payload(kind_of(file.schema_arrow.field(names[PAYLOAD])), part, names[PAYLOAD])
             metadata = file.metadata
             large = _large(part, metadata, names) if "://" not in part.file.uri else []
+            rows = min(_rows(part), _rows_alike(part, metadata, names))
             coded = _coded(file.schema_arrow, names, large)
         with _opened(part, metadata=metadata, read_dictionary=coded) as file:
             at = part.first_row
             found = file.iter_batches(
-                batch_size=_rows(part),
+                batch_size=rows,
                 row_groups=[part.group],
                 columns=list(names.values()),
                 use_threads=False,
@@ -75,6 +78,26 @@ def _rows(part: Part) -> int:
     """So many that a batch of average messages stays small."""
     average = part.bytes // max(part.rows, 1) + 1
     return max(1, min(MOST_ROWS, MOST_BYTES // average))
+
+
+def _rows_alike(part: Part, metadata: Any, names: Mapping[str, str]) -> int:  # noqa: ANN401
+    """So many that a batch stays bounded where values share what they begin with.
+
+    A page has it once: each of its values may be as large as the page.
+    """
+    group = metadata.row_group(part.group)
+    chunks = (group.column(number) for number in range(group.num_columns))
+    shared = [
+        each
+        for each in chunks
+        if each.path_in_schema in names.values() and _SHARING in each.encodings
+    ]
+    if not shared:
+        return MOST_ROWS
+    if "://" in part.file.uri:
+        return _MOST_DECODED // _USUAL_PAGE
+    largest = sum(check_pages(part, each).page for each in shared)
+    return max(1, _MOST_DECODED // max(largest, _USUAL_PAGE))
 
 
 def _coded(schema: pyarrow.Schema, names: Mapping[str, str], large: list[str]) -> list[str]:
@@ -95,7 +118,7 @@ def _large(part: Part, metadata: Any, names: Mapping[str, str]) -> list[str]:  #
         chunk.path_in_schema
         for chunk in chunks
         if chunk.path_in_schema in names.values()
-        and rows * check_pages(part, chunk) > _MOST_DECODED
+        and rows * check_pages(part, chunk).dictionary > _MOST_DECODED
         and rows * _longest(part, metadata, chunk.path_in_schema) > _MOST_DECODED
     ]
 

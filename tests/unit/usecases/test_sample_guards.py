@@ -216,3 +216,46 @@ def test_other_changes_of_a_topic_are_none(repo: GitRepository) -> None:
 def test_an_unchanged_manifest_beside_a_file_that_is_no_sample(repo: GitRepository) -> None:
     repo.commit({"samples/notes.txt": "a"})
     assert messages(repo, {"samples/notes.txt": "b", "tools/run.sh": "x"}) == []
+
+
+LOOSE = "format: json, path: '../../../samples/c*.jsonl', version: 0, maxFailures: 1000"
+
+
+def test_a_looser_sample_that_takes_the_file_over(repo: GitRepository) -> None:
+    (said,) = messages(repo, {FILE: with_samples(LOOSE, FIRST, SECOND)})
+    assert said == "maxFailures of the sample ../../../samples/c*.jsonl is raised: 2 → 1,000"
+
+
+def test_a_looser_sample_behind_the_one_that_counts(repo: GitRepository) -> None:
+    both = with_samples(FIRST, LOOSE, SECOND)
+    assert not messages(repo, {FILE: both})
+    repo.commit({})
+    repo.write({FILE: with_samples(LOOSE, FIRST, SECOND)})
+    assert [each.message for each in told(repo)] == [
+        "maxFailures of the sample ../../../samples/c*.jsonl is raised: 2 → 1,000"
+    ]
+
+
+def test_two_samples_of_a_file_that_nobody_changes(repo: GitRepository) -> None:
+    repo.commit({FILE: with_samples(LOOSE, FIRST)})
+    assert not messages(repo, {FILE: with_samples(LOOSE, FIRST) + "# reviewed\n"})
+
+
+@pytest.mark.parametrize("path", ["data/*.jsonl", "data", "{one,two}.jsonl"])
+def test_files_of_a_pattern_that_go_anywhere(path: str, repo: GitRepository) -> None:
+    folder = FOLDER if path.startswith("{") else f"{FOLDER}/data"
+    files = {f"{folder}/{name}.jsonl": ROWS for name in ("one", "two")}
+    repo.commit({FILE: with_samples(f"format: json, path: '{path}', version: 0"), **files})
+    (said,) = messages(repo, {f"{folder}/two.jsonl": None})
+    assert f"{folder}/two.jsonl" in said
+
+
+def test_lines_that_are_packed_are_compared_as_a_whole(repo: GitRepository) -> None:
+    repo.commit(
+        {
+            FILE: with_samples("format: json, path: ../../../samples/a.jsonl.gz, version: 0"),
+            "samples/a.jsonl.gz": "packed\nlines\n",
+        }
+    )
+    (said,) = messages(repo, {"samples/a.jsonl.gz": "packed\nlines\nmore\n"})
+    assert "samples/a.jsonl.gz" in said
