@@ -57,6 +57,11 @@ _CONFIG: Final = {
     "allowAutoTopicCreation": "true",
     "loadBalancerEnabled": "false",
     "webSocketServiceEnabled": "false",
+    # Its bookie takes no writes on a disk used to 95 %, however much is left (BookKeeper 4.17), and
+    # requests wait for long then. The tests write a few megabytes.
+    "diskUsageThreshold": "0.9999",
+    "diskUsageWarnThreshold": "0.9999",
+    "diskUsageLwmThreshold": "0.9999",
 }
 
 
@@ -171,13 +176,17 @@ def _free_ports(count: int) -> list[int]:
 def _wait_until_up(
     process: subprocess.Popen[bytes], url: str, headers: Mapping[str, str], log: Path
 ) -> None:
-    """Poll until its own namespace is there, the last that a standalone broker makes (4.0.7).
+    """Poll until its own namespace is there, the last that it makes (4.0.7), and keeps a schema.
 
     Raises RuntimeError with the end of its log if it does not come up.
     """
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        if _answers(f"{url}/admin/v2/namespaces/public/default", headers):
+        if _answers(f"{url}/admin/v2/namespaces/public/default", headers) and _answers(
+            f"{url}/admin/v2/schemas/public/default/is-it-up/schema",
+            {**headers, "Content-Type": "application/json"},
+            body=b'{"type": "STRING", "schema": "", "properties": {}}',
+        ):
             return
         time.sleep(POLL_SECONDS)
     tail = log.read_text(encoding="utf-8", errors="replace")[-LOG_TAIL:]
@@ -185,9 +194,9 @@ def _wait_until_up(
     raise RuntimeError(f"the Pulsar broker {state}; its log ends:\n{tail}")
 
 
-def _answers(url: str, headers: Mapping[str, str]) -> bool:
-    """Whether a GET answers 200."""
-    request = urllib.request.Request(url, headers=dict(headers))  # noqa: S310
+def _answers(url: str, headers: Mapping[str, str], *, body: bytes | None = None) -> bool:
+    """Whether a GET, or a POST of the body, answers 200."""
+    request = urllib.request.Request(url, data=body, headers=dict(headers))  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310
             return bool(response.status == 200)

@@ -11,6 +11,7 @@ import pytest
 from gitops.compatibility.avro.parser import parse
 from gitops.replay.kernel.avro.kernel import AvroRowReader
 from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.steps import Fail
 from gitops.replay.kernel.avro.values import Tagged, shown
 from gitops.replay.kernel.avro.writing import AvroRowWriter
 from gitops.replay.kernel.walk import Counted, Reason, Unreadable, What
@@ -140,10 +141,10 @@ def test_what_was_read_can_be_written_and_read_again() -> None:
         writer, reader = parsed(found.writer), parsed(found.reader)
         assert writer is not None
         assert reader is not None
-        before, after = (
-            AvroRowReader(make_plan(writer, reader)),
-            AvroRowReader(make_plan(reader, reader)),
-        )
+        again_by = make_plan(reader, reader)
+        if isinstance(again_by.top.step, Fail):  # a record that contains itself: nothing reads it
+            continue
+        before, after = AvroRowReader(make_plan(writer, reader)), AvroRowReader(again_by)
         for payload in found.payloads:
             try:
                 value = before.read(payload)
