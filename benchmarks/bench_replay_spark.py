@@ -1,11 +1,12 @@
 """Replays on Spark against Spark's own readers, in pairs on one session; and how they grow.
 
-    python benchmarks/bench_replay_spark.py [--rows 1000000] [--rounds 5] [--scale 0] [--folder DIR]
+    python benchmarks/bench_replay_spark.py [--rows 1000000] [--rounds 7] [--scale 0] [--folder DIR]
 
 Ours reads with path and reason for each failed row, examples, and statistics per field; from_avro
 (PERMISSIVE, which gives nulls for failed rows and no reason) and from_json (with a column for
-corrupt records) count the values of twelve fields by topic. spark-avro is fetched by its Maven
-coordinates. `--scale 100000000` also replays that many rows and a hundredth of them.
+corrupt records) count the values of twelve fields by topic. The floor hands the same rows to
+Python, which only adds their lengths up. spark-avro is fetched by its Maven coordinates. `--scale
+100000000` also replays that many rows and a hundredth of them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,12 +34,15 @@ from gitops.replay.runners.session import open_session
 from gitops.replay.runners.spark import SparkRunner
 
 if TYPE_CHECKING:
+    import pyarrow
     from pyspark.sql import SparkSession
 
 MASTER: Final = "local[2]"
 SPARK_AVRO: Final = "org.apache.spark:spark-avro_2.13:4.1.1"
 TOPICS: Final = 10
 FEW: Final = 100_000
+
+_WARMING: Final = 3
 
 _FIELDS: Final = tuple(str(field["name"]) for field in READER["fields"])
 _COMMAND: Final = Path(sys.executable).with_name("pulsar-gitops")
@@ -48,7 +52,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--scale", type=int, default=0)
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
@@ -76,6 +80,7 @@ def _pairs(session: SparkSession, avro: Path, text: Path, rows: int, rounds: int
         rounds,
         lambda: _replay(topics("avro_orders", TOPICS)),
         lambda: _from_avro(session),
+        lambda: _floor(session, "avro_orders"),
     )
     _pair(
         "Avro payloads in Parquet files, against from_avro",
@@ -90,6 +95,7 @@ def _pairs(session: SparkSession, avro: Path, text: Path, rows: int, rounds: int
         rounds,
         lambda: _replay(topics("json_orders", TOPICS, kind)),
         lambda: _from_json(session),
+        lambda: _floor(session, "json_orders"),
     )
     _pair(
         "JSON payloads in Parquet files, against from_json",
@@ -100,21 +106,23 @@ def _pairs(session: SparkSession, avro: Path, text: Path, rows: int, rounds: int
     )
 
 
-def _pair(
-    what: str, rows: int, rounds: int, ours: Callable[[], int], theirs: Callable[[], int]
-) -> None:
-    """Alternate; the first round of each only warms up."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for turn in range(rounds + 1):
-        for side, run in enumerate((ours, theirs)):
+def _pair(what: str, rows: int, rounds: int, *sides: Callable[[], int]) -> None:
+    """Ours, theirs and, if given, the floor in turn; the first rounds only warm the JVM up."""
+    times: tuple[list[float], ...] = tuple([] for _ in sides)
+    for turn in range(_WARMING + rounds):
+        for side, run in enumerate(sides):
             started = time.perf_counter()
             seen = run()
             if seen != rows:
                 raise SystemExit(f"{what}: {seen} of {rows} rows")
-            if turn:
+            if turn >= _WARMING:
                 times[side].append(time.perf_counter() - started)
-    mine, other = (statistics.median(each) for each in times)
-    print(f"{what}: {mine:.2f} s and {other:.2f} s, {other / mine:.2f} times as fast")
+    mine, other, *floor = (statistics.median(each) for each in times)
+    print(
+        f"{what}: {mine:.2f} s and {other:.2f} s, {other / mine:.2f} times as fast",
+        *(f"; the floor {each:.2f} s, {other / each:.2f} times" for each in floor),
+        sep="",
+    )
 
 
 def _replay(replays: tuple[TopicReplay, ...]) -> int:
@@ -123,6 +131,21 @@ def _replay(replays: tuple[TopicReplay, ...]) -> int:
     if ran.unread or not ran.complete:
         raise SystemExit(f"not read: {[one.why for one in ran.unread]}")
     return sum(tally.rows for tally in ran.tallies.values())
+
+
+def _floor(session: SparkSession, view: str) -> int:
+    rows = session.table(view).select("topic", "payload")
+    lengths = rows.mapInArrow(_lengths, "rows long, size long")
+    return int(lengths.groupBy().sum("rows", "size").collect()[0][0])
+
+
+def _lengths(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    import pyarrow
+    import pyarrow.compute as pc
+
+    for batch in batches:
+        size = pc.sum(pc.binary_length(batch.column("payload"))).as_py()
+        yield pyarrow.record_batch({"rows": [batch.num_rows], "size": [size]})
 
 
 def _from_avro(session: SparkSession) -> int:

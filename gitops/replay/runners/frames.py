@@ -7,7 +7,7 @@ are only counted, and read by a second pass, with Spark's own bound, where there
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -42,12 +42,9 @@ _UNCUT: Final = ("json", "orc")
 _AS_FILES: Final = ("avro", "raw")
 """They go to workers as a whole, however large they are."""
 
-_FILE: Final = "_metadata.file_path as file"
-_ROW: Final = "_metadata.row_index + 1 as row"
-_OF_PAYLOAD: Final = "xxhash64(payload) & 9223372036854775807 as row"
-"""What tells rows apart that have no number: it does not depend on how the data is cut."""
-
-_UNNUMBERED: Final = "0L as row"
+_FILE: Final = {"file": "_metadata.file_path"}
+_ROW: Final = {"row": "_metadata.row_index + 1"}
+_UNNUMBERED: Final = {"row": "0L"}
 
 
 def answer_frame(
@@ -101,25 +98,31 @@ def _files(session: SparkSession, job: Job, whole: Part) -> DataFrame:
 
 
 def _rows(session: SparkSession, job: Job, whole: Part, *, large: bool) -> DataFrame:
-    frame = _cut(_found(session, whole), large=large)
-    names = {name: name for name in frame.columns}
+    frame, columns = _found(session, whole)
+    frame = frame.selectExpr(*_cut(columns, _sized(frame, columns), large=large))
+    names = {name: name for name in columns}
     in_order = whole.format in _UNCUT
     work = reading_rows(job, whole.owners, names, whole.file.name, in_order=in_order)
     return frame.mapInArrow(work, ANSWER)
 
 
-def _found(session: SparkSession, whole: Part) -> DataFrame:
+def _found(session: SparkSession, whole: Part) -> tuple[DataFrame, dict[str, str]]:
+    """What Spark reads, and of which of its columns ours are made, by our names."""
     uri = whole.file.uri
     match whole.format:
         case "json":
             lines = _reader(session).text(uri, lineSep="\n")
-            return lines.selectExpr("cast(value as binary) as payload", _FILE, _UNNUMBERED)
+            return lines, {PAYLOAD: "cast(value as binary)"} | _FILE | _UNNUMBERED
         case "table":
-            return _with(_named(session.table(uri), whole), _OF_PAYLOAD)
+            frame = session.table(uri)
+            columns = _named(frame, whole)
+            return frame, columns | {"row": _hash(columns[PAYLOAD])}
         case "orc":
-            return _with(_named(_reader(session).orc(uri), whole, _FILE), "file", _UNNUMBERED)
+            frame = _reader(session).orc(uri)
+            return frame, _named(frame, whole) | _FILE | _UNNUMBERED
         case _:
-            return _with(_named(_reader(session).parquet(uri), whole, _FILE, _ROW), "row", "file")
+            frame = _reader(session).parquet(uri)
+            return frame, _named(frame, whole) | _FILE | _ROW
 
 
 def _reader(session: SparkSession) -> DataFrameReader:
@@ -127,31 +130,36 @@ def _reader(session: SparkSession) -> DataFrameReader:
     return session.read.option("recursiveFileLookup", "true")
 
 
-def _named(frame: DataFrame, whole: Part, *more: str) -> DataFrame:
-    """The columns that we know, under our names."""
+def _named(frame: DataFrame, whole: Part) -> dict[str, str]:
+    """The columns that we know, by our names."""
     names = columns_of(whole, frame.columns)
     check_payload(frame.schema[names[PAYLOAD]].dataType.simpleString(), whole, names[PAYLOAD])
-    return frame.selectExpr(*(f"{_quoted(its)} as {name}" for name, its in names.items()), *more)
+    return {name: _quoted(its) for name, its in names.items() if name not in ("row", "file")}
 
 
-def _with(frame: DataFrame, *more: str) -> DataFrame:
-    ours = [name for name in frame.columns if name not in ("row", "file")]
-    return frame.selectExpr(*ours, *more)
+def _hash(payload: str) -> str:
+    """What tells rows apart that have no number: it does not depend on how the data is cut."""
+    return f"xxhash64({payload}) & 9223372036854775807"
 
 
-def _cut(frame: DataFrame, *, large: bool) -> DataFrame:
+def _cut(columns: Mapping[str, str], sized: Collection[str], *, large: bool) -> Iterator[str]:
     """Of the rows of the other pass no more than that they are there: a worker counts them."""
-    kinds = {name: kind for name, kind in frame.dtypes if name != "file"}
-    sized = [name for name, kind in kinds.items() if kind in ("binary", "string")]
-    size = " + ".join(f"coalesce(octet_length({name}), 0)" for name in sized)
+    size = " + ".join(f"coalesce(octet_length({columns[name]}), 0)" for name in sized)
     is_later = f"{size} {'<=' if large else '>'} {_LARGE}"
     instead = dict.fromkeys(sized, "null") | {"row": f"{LATER}L"}
-    return frame.selectExpr(
-        *(
-            f"if({is_later}, {instead[name]}, {name}) as {name}" if name in instead else name
-            for name in frame.columns
-        )
-    )
+    for name, column in columns.items():
+        whole = f"if({is_later}, {instead[name]}, {column})" if name in instead else column
+        yield f"{whole} as {name}"
+
+
+def _sized(frame: DataFrame, columns: Mapping[str, str]) -> list[str]:
+    """Our columns of bytes or text; a payload is nothing else."""
+    kinds = {_quoted(name): kind for name, kind in frame.dtypes}
+    return [
+        name
+        for name, column in columns.items()
+        if name == PAYLOAD or kinds.get(column) in ("binary", "string")
+    ]
 
 
 def _quoted(name: str) -> str:
