@@ -1,6 +1,6 @@
 """Replays on Spark against Spark's own readers, in pairs on one session; and how they grow.
 
-    python benchmarks/bench_replay_spark.py [--rows 1000000] [--rounds 7] [--scale 0] [--folder DIR]
+    python benchmarks/bench_replay_spark.py [--rows 2000000] [--rounds 7] [--scale 0] [--folder DIR]
 
 Ours reads with path and reason for each failed row, examples, and statistics per field; from_avro
 (PERMISSIVE, which gives nulls for failed rows and no reason) and from_json (with a column for
@@ -51,7 +51,7 @@ _COMMAND: Final = Path(sys.executable).with_name("pulsar-gitops")
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--scale", type=int, default=0)
     parser.add_argument("--folder", type=Path)
