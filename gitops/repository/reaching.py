@@ -7,9 +7,10 @@ files than that do no harm: what a change reaches is decided once they are loade
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from gitops.model.errors import UnreadableFileError
@@ -42,14 +43,17 @@ def reach(
     changes: Sequence[ChangedFile],
     search: Search,
     folders: Iterable[str] = (),
+    reached: Mapping[str, frozenset[str]] = MappingProxyType({}),
 ) -> Reached:
     """What a change touches, needs and reaches in `trees`, the old and the new one.
 
     `folders` are read with all their manifests: those of namespaces whose policies change other
-    than by their own file.
+    than by their own file. `reached` are files that are known to be, and what leads there.
     """
     state = _Reach(trees, changes, search)
     state.start(folders)
+    for path, leads in reached.items():
+        state.add(path, leads)
     state.run()
     return Reached(
         files=frozenset(state.leads),
@@ -102,9 +106,9 @@ class _Reach:
     def start(self, folders: Iterable[str]) -> None:
         """What is read in any case."""
         for path in self._changed:
-            self._add(path, {path})
+            self.add(path, {path})
         for path in (CONFIG, *self._folders.get("waivers", ())):
-            self._add(path, ())
+            self.add(path, ())
         for folder in folders:
             self._add_namespace(folder)
 
@@ -120,7 +124,8 @@ class _Reach:
             for path in self._hits & self._known:
                 self._take(path)
 
-    def _add(self, path: str, leads: Iterable[str]) -> None:
+    def add(self, path: str, leads: Iterable[str]) -> None:
+        """Read a file, too, to which those lead."""
         if path not in self._known:
             return
         known = self.leads.get(path)
@@ -132,11 +137,11 @@ class _Reach:
         """A namespace whose policies change: its topics, and who uses one of them."""
         for path in self._folders.get(folder, ()):
             if path.endswith(".yaml"):
-                self._add(path, ())
+                self.add(path, ())
         namespace = folder.removeprefix("namespaces/")
         for path in self._folders.get("clients", ()):
             if path.endswith(".yaml") and self._uses(path, namespace):
-                self._add(path, ())
+                self.add(path, ())
 
     def _uses(self, path: str, namespace: str) -> bool:
         try:
@@ -169,7 +174,7 @@ class _Reach:
 
     def _follow_manifest(self, path: str, leads: set[str]) -> None:
         folder, name = posixpath.split(path)
-        self._add(f"{folder}/{NAMESPACE_FILE}", ())
+        self.add(f"{folder}/{NAMESPACE_FILE}", ())
         if name == NAMESPACE_FILE and leads:
             self._add_namespace(folder)
         elif leads:
@@ -177,15 +182,15 @@ class _Reach:
             topics.add(name.removesuffix(".yaml"))
             for topic in topics:
                 # Perhaps another manifest of the same topic.
-                self._add(f"{folder}/{topic}.yaml", ())
+                self.add(f"{folder}/{topic}.yaml", ())
             self._words.add(Kind.TOPIC, topics, leads)
 
     def _follow_snapshot(self, path: str) -> None:
         """What the files want of a record that was there before; they are not reached by it."""
         folder = "/".join(["namespaces", *path.removesuffix(".json").split("/")[2:4]])
-        self._add(f"{folder}/{NAMESPACE_FILE}", ())
+        self.add(f"{folder}/{NAMESPACE_FILE}", ())
         for topic in (topic for each in self._mentions(path) for topic in each.topics):
-            self._add(_manifest_of(topic), ())
+            self.add(_manifest_of(topic), ())
             self._words.add(Kind.TOPIC, [_local(topic)], ())
 
     def _follow_topics(self, path: str, leads: set[str]) -> None:
@@ -200,17 +205,17 @@ class _Reach:
             if not is_changed and not any(self.leads.get(file) for file in each.files):
                 continue
             for topic in each.topics:
-                self._add(_manifest_of(topic), leads if is_waiver else ())
+                self.add(_manifest_of(topic), leads if is_waiver else ())
                 self._words.add(Kind.TOPIC, [_local(topic)], leads if is_changed else ())
 
     def _need(self, file: str) -> None:
-        self._add(file, ())
+        self.add(file, ())
         if file not in self._known:
             ending = posixpath.splitext(file)[1]
             for path in self._folders.get(posixpath.dirname(file), ()):
                 if ending and path.endswith(ending):
                     # Somebody may have meant it; the hint will say so.
-                    self._add(path, ())
+                    self.add(path, ())
 
     def _affected_types(self, path: str) -> set[str]:
         """The types of a file that differ between both versions; all where it did not change."""
@@ -227,11 +232,11 @@ class _Reach:
             return
         for each in self._mentions(path):
             if any(self._words.is_wanted(Kind.TYPE, name) for name in each.defines):
-                self._add(path, ())
+                self.add(path, ())
             if any(self._words.is_wanted(Kind.TOPIC, _local(topic)) for topic in each.topics):
-                self._add(path, ())
+                self.add(path, ())
             if leads := set(self._leading(path, each)):
-                self._add(path, leads)
+                self.add(path, leads)
 
     def _is_worth_parsing(self, path: str) -> bool:
         try:

@@ -34,6 +34,7 @@ from gitops.repository.loading.settings import load_settings
 from gitops.repository.reaching import is_mentioned, reach
 from gitops.repository.selection import SelectedTree
 from gitops.repository.sources import Sources
+from gitops.usecases.sample_places import manifests_of
 
 NO_CONFIG: Final = Config(registries={}, default_registry="")
 UNUSED: Final = "REPO-R023"
@@ -68,8 +69,9 @@ class Change:
 class LoadedChange:
     """What both versions say, as far as the change touches and reaches it.
 
-    `leads` are, for files that the change reaches, the changed files that lead there. The trees
-    hold what was read and nothing else. `used` are definitions that only files use which were not
+    `leads` are, for files that the change reaches, the changed files that lead there, `sampled`,
+    for manifests that it leaves alone, the changed files that are their samples. The trees hold
+    what was read and nothing else. `used` are definitions that only files use which were not
     read. `had_config` is false where the base is no schemas repository.
     """
 
@@ -79,6 +81,7 @@ class LoadedChange:
     base_tree: FileTree
     head_tree: FileTree
     leads: Mapping[str, frozenset[str]]
+    sampled: Mapping[str, frozenset[str]]
     used: frozenset[str] = frozenset()
     had_config: bool
 
@@ -152,12 +155,13 @@ def load_change(change: Change, progress: Progress = no_progress) -> LoadedChang
         return files_with(change.checkout, change.base, words, endings)
 
     trees = change.base_tree, change.head_tree
-    found = reach(trees, change.files, search, _other_folders(change))
+    changed = {path for each in change.files for path in (each.before, each.after) if path}
+    sampled = manifests_of(change.base_tree, changed, search)
+    found = reach(trees, change.files, search, _other_folders(change), sampled)
     base_tree, head_tree = (SelectedTree(tree, found.files) for tree in trees)
     base, had_config = _load_base(base_tree)
     head = load(head_tree, progress, base.config if had_config else None)
     unused = {each.location.file for each in head.findings if each.rule == UNUSED and each.location}
-    changed = {path for each in change.files for path in (each.before, each.after) if path}
     return LoadedChange(
         change=change,
         base=base,
@@ -170,6 +174,7 @@ def load_change(change: Change, progress: Progress = no_progress) -> LoadedChang
         base_tree=base_tree,
         head_tree=head_tree,
         leads=found.leads,
+        sampled=sampled,
         had_config=had_config,
     )
 

@@ -5,16 +5,14 @@ Compared is what the base names with what the change names, whether a replay is 
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from gitops.git.search import files_with
 from gitops.model.check import Touched
-from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
+from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.repository import TopicSource
@@ -29,18 +27,9 @@ from gitops.planning.sample_guards import (
 from gitops.ports import FileTree
 from gitops.replay.sensitive import is_named, steps
 from gitops.replay.sources.globbing import ListedFolders, matching
-from gitops.repository.loader import load
-from gitops.repository.loading.layout import CONFIG
-from gitops.repository.selection import SelectedTree
-from gitops.repository.sources import resolve
 from gitops.usecases.change import LoadedChange
 from gitops.usecases.change_findings import broken_topics
-
-_FOLDER: Final = "samples"
-"""Where samples usually are, and the key by which a manifest names them."""
-
-_NO_DATA: Final = (".yaml", ".yml", ".avsc", ".proto", ".md")
-"""How files end that are no samples, which a change has most of."""
+from gitops.usecases.sample_places import is_elsewhere, place_of
 
 _LINES: Final = "json"
 """The format whose messages can be told apart without its library: a line is one."""
@@ -51,40 +40,13 @@ _PACKED: Final = (".gz", ".bz2", ".zst")
 
 def sample_guards(loaded: LoadedChange, touched: Touched) -> Iterator[Finding]:
     """Of every topic that both versions have; a topic that is gone takes its samples along."""
-    broken, unread = broken_topics(loaded), _unread(loaded)
-    base = {topic.keeper: source for topic, source in (*unread, *loaded.base.topics.items())}
+    broken = broken_topics(loaded)
+    base = {topic.keeper: source for topic, source in loaded.base.topics.items()}
     comparing = _Comparing(loaded)
-    for topic, source in sorted((*unread, *loaded.head.topics.items()), key=lambda item: item[0]):
+    for topic, source in sorted(loaded.head.topics.items()):
         before = base.get(touched.renamed.get(topic, topic).keeper)
         if before and before.samples and topic not in broken:
             yield from comparing.of_topic(topic, before, source)
-
-
-def _unread(loaded: LoadedChange) -> Collection[tuple[TopicName, TopicSource]]:
-    """Topics whose manifests the change leaves alone, and may not their samples."""
-    files = {path for path in loaded.changed if not path.endswith(_NO_DATA)}
-    gone = files.intersection(loaded.change.base_tree.paths())
-    if not gone or not loaded.had_config:
-        return ()
-    words = {word for path in gone for word in _words(path)}
-    change = loaded.change
-    manifests = {
-        path
-        for path in files_with(change.checkout, change.base, words, (".yaml",))
-        if path.startswith("namespaces/") and path not in loaded.changed
-    }
-    wanted = manifests.difference(loaded.base_tree.paths())
-    if not wanted:
-        return ()
-    return load(SelectedTree(change.base_tree, {CONFIG, *wanted})).topics.items()
-
-
-def _words(path: str) -> Collection[str]:
-    """One of them stands in every manifest that names the file, or in most by a pattern."""
-    if path.startswith((f"{_FOLDER}/", "namespaces/")):
-        return {_FOLDER}
-    folder, name = posixpath.split(path)
-    return {name, posixpath.splitext(name)[1], *folder.split("/")} - {""}
 
 
 class _Side:
@@ -100,7 +62,7 @@ class _Side:
     def files(self, source: TopicSource, sample: Sample) -> list[str]:
         """The files of a sample, sorted; its own place where git has none of them."""
         place = place_of(source, sample)
-        if _is_elsewhere(sample):
+        if is_elsewhere(sample):
             return [place]
         found = sorted(each.path for each in matching(self._folders, "", place))
         return found or [place]
@@ -188,20 +150,6 @@ class _Comparing:
         others = (place for place in sorted(there) if place in self._changed)
         alike = (place for place in others if old is not None and self._head.read(place) == old)
         return next((there[place] for place in alike), None)
-
-
-def place_of(source: TopicSource, sample: Sample) -> str:
-    """A sample's path from the root of the repository; a URI and a table as they are."""
-    if _is_elsewhere(sample):
-        return sample.path
-    try:
-        return resolve(posixpath.dirname(source.manifest.file), sample.path)
-    except OutsideRepositoryError:  # which is a finding of the files
-        return sample.path
-
-
-def _is_elsewhere(sample: Sample) -> bool:
-    return "://" in sample.path or sample.format == "table"
 
 
 def _keeps(sample: Sample, old: bytes | None, new: bytes | None) -> bool:

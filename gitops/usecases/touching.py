@@ -66,6 +66,7 @@ def _topics(
         own = _own_files(loaded, topic, named_by) & loaded.changed
         if differs(loaded, topic):
             own = _own_files(loaded, topic, files_of) & loaded.changed or _leading(loaded, topic)
+        own |= loaded.sampled.get(loaded.head.topics[topic].manifest.file, frozenset())
         why = own | waived.get(topic, set()) | set(ruling.get(topic.namespace, ()))
         if why:
             found[topic] = tuple(sorted(why))

@@ -326,6 +326,19 @@ def test_a_commit_brings_its_own_samples(clone: GitRepository, command: CommandL
     assert one["replay"]["rows"] == 190
 
 
+def test_a_sample_alone_is_a_change(clone: GitRepository, command: CommandLine) -> None:
+    sample = "samples/shop/orders/order-cancelled.jsonl"
+    with (clone.root / sample).open("a", encoding="utf-8") as file:
+        file.write('{"reason": "NO_SUCH_REASON"}\n')
+    args = ("check", "--repo", clone.root, "--base", "main", "--format", "json")
+    said = document(command(*args))
+    assert said["touched"]["topics"] == {CANCELLED: [sample]}
+    replayed_ = command(*args, "--replay", *LOCAL)
+    assert replayed_.code == 1
+    (one,) = document(replayed_)["registries"]
+    assert [topic["topic"] for topic in one["replay"]["topics"]] == [CANCELLED]
+
+
 def test_a_change_does_not_decide_what_is_fetched(
     clone: GitRepository, command: CommandLine, tmp_path: Path
 ) -> None:

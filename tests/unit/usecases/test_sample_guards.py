@@ -9,7 +9,7 @@ import pytest
 
 from gitops.model.findings import Finding, Severity
 from tests.support.git_repos import GitRepository
-from tests.unit.usecases.test_check import FILES, FOLDER, avro, manifest, report
+from tests.unit.usecases.test_check import FILES, FOLDER, avro, manifest, report, touched
 
 FILE = f"{FOLDER}/created.yaml"
 DATA = "samples/created.jsonl"
@@ -156,6 +156,14 @@ def test_many_files_under_one_pattern(repo: GitRepository) -> None:
     )
 
 
+@pytest.mark.parametrize("new", ["samples/many/new.avro", "samples/many/0.avro"])
+def test_a_file_that_a_pattern_means_touches_the_topic(new: str, repo: GitRepository) -> None:
+    sample = with_samples("format: avro, path: '../../../samples/many/*'")
+    repo.commit({FILE: sample, "samples/many/0.avro": "0", "samples/other.avro": "0"})
+    repo.write({new: "1", "samples/other.avro": "1"})
+    assert touched(repo) == {"created": (new,)}
+
+
 def test_a_narrower_pattern(repo: GitRepository) -> None:
     files = {"samples/a.avro": "1", "samples/b.avro": "2"}
     repo.commit({FILE: with_samples("format: avro, path: '../../../samples/*.avro'"), **files})
@@ -216,6 +224,7 @@ def test_other_changes_of_a_topic_are_none(repo: GitRepository) -> None:
 def test_an_unchanged_manifest_beside_a_file_that_is_no_sample(repo: GitRepository) -> None:
     repo.commit({"samples/notes.txt": "a"})
     assert messages(repo, {"samples/notes.txt": "b", "tools/run.sh": "x"}) == []
+    assert touched(repo) == {}
 
 
 LOOSE = "format: json, path: '../../../samples/c*.jsonl', version: 0, maxFailures: 1000"
