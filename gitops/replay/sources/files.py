@@ -11,6 +11,7 @@ import pyarrow
 import pyarrow.fs
 
 from gitops.model.samples import Sample
+from gitops.replay.sources.claims import place_of
 from gitops.replay.sources.globbing import MAGIC, Entry, matching
 from gitops.replay.sources.opening import known_filesystem, to_uri
 from gitops.replay.sources.part import File, UnreadableError
@@ -30,13 +31,15 @@ def is_uri(path: str) -> bool:
 
 
 def find_files(sample: Sample, root: Path) -> list[File]:
-    """The files, sorted by name; raises UnreadableError with the reason, OSError."""
+    """The files, sorted by name, each by its first one; raises UnreadableError, OSError."""
     if sample.shown_path != sample.path:
         raise UnreadableError("an address may hold no password: give it by the environment")
     found = _in_uri(sample.path) if is_uri(sample.path) else _in_repository(sample, root)
     if not found:
         raise NothingThereError("there is no such file")
-    return sorted(found, key=lambda file: file.name)
+    found.sort(key=lambda file: file.name)
+    first = {place_of(file): file for file in reversed(found)}
+    return [file for file in found if first[place_of(file)] is file]
 
 
 def _in_repository(sample: Sample, root: Path) -> list[File]:

@@ -87,6 +87,15 @@ def test_a_link_to_the_folder_above_does_not_go_round_and_round(root: Path) -> N
     assert len(find_files(sample("../../../samples"), root)) == 4
 
 
+def test_a_file_with_several_names_counts_once(root: Path) -> None:
+    (root / "samples/a/latest.json").symlink_to("2.json")
+    (root / "samples/b/again").symlink_to("c")
+    for path, found in (("a", "a/1.json a/2.json"), ("b/*", "b/again/3.json")):
+        files = find_files(sample(f"../../../samples/{path}"), root)
+        names = [file.name for file in files if not file.name.endswith(".avro")]
+        assert names == [f"samples/{name}" for name in found.split()]
+
+
 def test_a_uri_may_lead_anywhere_on_this_machine(root: Path) -> None:
     files = find_files(sample(f"file://{root}/samples/a/*.json"), root / "namespaces")
     assert [file.name for file in files] == [f"file://{root}/samples/a/{n}.json" for n in (1, 2)]
