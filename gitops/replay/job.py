@@ -63,8 +63,20 @@ class Job:
         if text not in self._names:
             if len(self._names) > len(self.replays) + 10_000:
                 self._names.clear()
-            self._names[text] = _topic(text)
+            self._names[text] = self._known(text)
         return self._names[text]
+
+    def _known(self, text: str) -> str | None:
+        """Topics of both domains share their versions, and the manifest."""
+        try:
+            name = TopicName.parse(text)
+        except InvalidNameError:
+            return None
+        return str(name) if str(name) in self.replays else self._keepers.get(name.keeper)
+
+    @cached_property
+    def _keepers(self) -> dict[TopicName, str]:
+        return {one.topic.keeper: name for name, one in self.replays.items()}
 
     def sample(self, owner: Owner) -> Sample:
         """The sample that an owner stands for."""
@@ -74,10 +86,3 @@ class Job:
 def has_forward(replay: TopicReplay) -> bool:
     """Whether somebody reads what is rewritten with the proposed schema."""
     return any(reader.direction is Direction.FORWARD for reader in replay.readers)
-
-
-def _topic(text: str) -> str | None:
-    try:
-        return str(TopicName.parse(text))
-    except InvalidNameError:
-        return None

@@ -45,10 +45,15 @@ class _Place:
 
 @dataclass(slots=True, eq=False)
 class Sensitive:
-    """The names of a topic's sensitive fields, and what `nodes` its messages are."""
+    """The names of a topic's sensitive fields, and what `nodes` its messages are.
+
+    `in_reports` are those that paths of a report mean, too: what stands in a record within a record
+    of the same name is counted at the path of the outer one.
+    """
 
     names: tuple[Name, ...]
     nodes: Nodes
+    in_reports: tuple[Name, ...] = ()
     _inner: dict[tuple[_Place, str], _Place] = field(default_factory=dict)
     _holding: dict[_Place, bool] = field(default_factory=dict)
 
@@ -60,7 +65,8 @@ class Sensitive:
             return cls((), ())
         schemas = schemas_of(replay)
         nodes = tuple(node for schema in schemas for node in nodes_of(schema))
-        return cls(tuple(sorted(_all_names(found, other_names(schemas)))), nodes)
+        names = tuple(sorted(_all_names(found, other_names(schemas))))
+        return cls(names, nodes, _shorter(names) if goes_round(nodes) else names)
 
     def __bool__(self) -> bool:
         return bool(self.names)
@@ -68,10 +74,10 @@ class Sensitive:
     def hides(self, path: str) -> bool:
         """Whether the values at a path of a report are sensitive, or one of a map's is."""
         at = steps(path)
-        if is_named(at, self.names):
+        if is_named(at, self.in_reports):
             return True
         return path.endswith("{}") and any(
-            len(name) > 1 and _advanced(name, 0, at) == len(name) - 1 for name in self.names
+            len(name) > 1 and _advanced(name, 0, at) == len(name) - 1 for name in self.in_reports
         )
 
     def redacted(self, value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say
@@ -132,6 +138,29 @@ def holds(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
                 return True
             waiting.extend((each, now) for each in its)
     return False
+
+
+def goes_round(nodes: Iterable[Node]) -> bool:
+    """Whether a message may hold another one of its own type."""
+    above, done = dict[int, Node](), set[int]()
+    waiting: list[tuple[Node, bool]] = [(node, False) for node in nodes]
+    while waiting:
+        node, is_end = waiting.pop()
+        if is_end:
+            del above[id(node)]
+            done.add(id(node))
+        elif id(node) in above:
+            return True
+        elif id(node) not in done:
+            above[id(node)] = node
+            waiting.append((node, True))
+            waiting += [(each, False) for its in members_of(node).values() for each in its]
+    return False
+
+
+def _shorter(names: Iterable[Name]) -> tuple[Name, ...]:
+    """The names, also without their first steps."""
+    return tuple(sorted({name[start:] for name in names for start in range(len(name))}))
 
 
 def unknown_names(replay: TopicReplay, names: Iterable[str]) -> list[str]:

@@ -77,6 +77,8 @@ class TopicResult:
             return f"{failed:,} of {count(rows, 'row')} fail{'s' if failed == 1 else ''}"
         if self.worst is Severity.ERROR or (self.rows and not self.replayed):
             return f"{self.sign} not replayed"
+        if self.failing:
+            return f"{self.sign} {count(self.rows, 'row')}, {self.failing[0]:,} of which may fail"
         return f"{self.sign} {count(self.rows, 'row')}" if self.rows else "–"
 
 
@@ -123,6 +125,9 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
         warned = sum(one.worst is Severity.WARNING for one in topics)
         messages = count(replayed, "message")
         return worst, f"{messages} of {of} were replayed, with warnings about {warned:,}"
+    failing = [one.failing for one in topics if one.failing]
+    if failing:
+        return worst, f"{_failing(failing, len(topics))}, as maxFailures allows"
     return worst, f"{messages} of {of} can be read"
 
 
@@ -130,10 +135,14 @@ def _bad(topics: tuple[TopicResult, ...]) -> str:
     failing = [one.failing for one in topics if one.worst is Severity.ERROR and one.failing]
     if not failing:
         return "Not everything could be replayed"
-    if len(topics) == 1:
+    return _failing(failing, len(topics))
+
+
+def _failing(failing: list[tuple[int, int]], topics: int) -> str:
+    if topics == 1:
         failed, rows = failing[0]
         return f"{failed:,} of {count(rows, 'message')} cannot be read"
-    return f"Messages of {len(failing):,} of {count(len(topics), 'topic')} cannot be read"
+    return f"Messages of {len(failing):,} of {count(topics, 'topic')} cannot be read"
 
 
 def _topic(

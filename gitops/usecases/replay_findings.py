@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Final
 
 from gitops.model.findings import Finding, Location, Severity
@@ -66,8 +67,11 @@ def without_samples(topic: TopicName, location: Location | None) -> Finding:
 
 
 def is_above(failed: int, rows: int, limit: float) -> bool:
-    """Whether more rows fail than a limit allows: a count (int), or a share of the rows (float)."""
-    return failed > limit if isinstance(limit, int) else failed > limit * rows
+    """Whether more rows fail than a limit allows: a count (int), or a share of the rows (float).
+
+    A share is what was written: 29 of 100 rows are 0.29 of them, which no binary number is.
+    """
+    return failed > (limit if isinstance(limit, int) else Fraction(str(limit)) * rows)
 
 
 def _of_topic(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from gitops.model.clients import Client, VersionPin
 from gitops.model.names import TopicName
@@ -17,6 +19,9 @@ from gitops.usecases.replay_gates import Gate, Gates, Versions, gates_of
 
 PROPOSED = "proposed"
 """How the schema under review is called as a reader."""
+
+_OURS: Final = re.compile(rf"{PROPOSED}|v\d+")
+"""Readers that are no clients."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +92,8 @@ def _clients(
         found = [info for info in _schemas(client, subject, live) if not is_same(info, proposed)]
         of_kind = [info for info in found if kind_of(info) == kind_of(proposed)]
         for number, info in enumerate(_distinct(of_kind or found), 1):
-            yield (client.name if number == 1 else f"{client.name} #{number}"), info
+            name = f"{client.name} (client)" if _OURS.fullmatch(client.name) else client.name
+            yield (name if number == 1 else f"{name} #{number}"), info
 
 
 def _schemas(

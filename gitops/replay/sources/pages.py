@@ -73,6 +73,8 @@ def _too_large(file: str, column: str, page: Page) -> str:
 
 def _pages(file: BinaryIO, chunk: Any, name: str) -> Iterator[Page]:  # noqa: ANN401
     at = chunk.data_page_offset
+    if not at and not chunk.num_values:
+        return  # a row group without rows, of which pyarrow writes a dictionary at most
     if chunk.has_dictionary_page and 0 < (chunk.dictionary_page_offset or 0) < at:
         at = chunk.dictionary_page_offset
     end = at + chunk.total_compressed_size

@@ -193,3 +193,21 @@ def test_nothing_is_told_of_definitions_that_say_no_names() -> None:
     assert not unknown_names(replay_of(proposed=schema("?")), ["pni"])
     assert not unknown_names(replay_of(proposed=SchemaInfo(type=SchemaType.BYTES)), ["pni"])
     assert not unknown_names(replay_of(proposed=protobuf(UNTOLD)), ["pni"])
+
+
+FLAT = (field("kind"), field("other"))
+
+
+@pytest.mark.parametrize(
+    ("proposed", "hidden"),
+    [
+        (info(record(*FLAT, field("next", ["null", "Order"]))), ["kind", "next.kind"]),
+        (order("string kind = 1; string other = 2; Order next = 3;"), ["kind", "next.kind"]),
+        (info(record(*FLAT)), ["next.kind"]),
+    ],
+)
+def test_what_stands_in_a_record_of_the_same_name_is_counted_at_the_outer_one(
+    proposed: SchemaInfo, hidden: list[str]
+) -> None:
+    hides = hiding("next.kind", proposed=proposed).hides
+    assert [each for each in ("kind", "other", "next.kind", "next.other") if hides(each)] == hidden

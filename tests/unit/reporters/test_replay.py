@@ -71,6 +71,11 @@ def test_a_message_counts_once_however_many_read_it() -> None:
             True,
             "7 of 50 rows fail",
         ),
+        (
+            (reader(CREATED, 0, "proposed", 50, _BAD),),
+            False,
+            "✓ 50 rows, 7 of which may fail",
+        ),
     ],
 )
 def test_cells(readers: tuple[ReaderReplay, ...], failing: bool, cell: str) -> None:  # noqa: FBT001
@@ -93,6 +98,8 @@ def test_verdicts() -> None:
     aside = report(reader(CREATED, None, "", 200))
     assert verdict(aside)[1] == "Nothing was replayed: 200 messages were left aside"
     assert topics_of(aside)[0].cell == "✓ not replayed"
+    allowed = (Severity.OFF, "7 of 50 messages cannot be read, as maxFailures allows")
+    assert verdict(report(bad)) == allowed
     stopped = replace(report(reader()), complete=False)
     assert verdict(stopped)[0] is Severity.WARNING
     assert "Interrupted after 50,000 messages" in verdict(stopped)[1]

@@ -284,7 +284,16 @@ def test_good_messages_need_no_words() -> None:
 
 @pytest.mark.parametrize(
     ("failed", "rows", "limit", "above"),
-    [(0, 0, 0, False), (1, 1, 0, True), (1, 1, 1.0, False), (1, 3, 0.5, False), (2, 3, 0.5, True)],
+    [
+        (0, 0, 0, False),
+        (1, 1, 0, True),
+        (1, 1, 1.0, False),
+        (1, 3, 0.5, False),
+        (2, 3, 0.5, True),
+        (29, 100, 0.29, False),
+        (30, 100, 0.29, True),
+        (1, 100_000, 1e-05, False),
+    ],
 )
 def test_limits(failed: int, rows: int, limit: float, above: bool) -> None:  # noqa: FBT001
     assert is_above(failed, rows, limit) is above

@@ -91,6 +91,13 @@ def test_declared_consumers_read_with_their_own_schemas() -> None:
     assert found[3:] == [("billing", "forward", True), ("search", "forward", True)]
 
 
+def test_a_client_is_told_from_the_readers_that_are_none() -> None:
+    named = [client(name, OLD) for name in ("v0", "proposed", "v0-archive")]
+    found = readers(replace(SUBJECT, clients=tuple(named)))
+    names = ["proposed (client)", "v0 (client)", "v0-archive"]
+    assert [name for name, _, _ in found[3:]] == names
+
+
 def test_pins_mean_versions_of_the_default_registry_only() -> None:
     elsewhere = replace(
         SUBJECT, clients=(client("billing", VersionPin(version=0)),), knows_pins=False

@@ -11,8 +11,8 @@ from gitops.replay.kernel.protobuf.plan import Fields, Slot
 from gitops.replay.kernel.protobuf.scalars import Raw, raw_of, value_of
 from gitops.replay.kernel.walk import Counted, What
 
-_VALUE: Final = 2
-"""The number of the value in a map's entry."""
+_KEY_AND_VALUE: Final = (1, 2)
+"""Their numbers in a map's entry."""
 
 _ZEROS: Final[dict[Type, Any]] = {Type.STRING: "", Type.BYTES: b""}
 
@@ -83,8 +83,9 @@ def _entries(slot: Slot, entries: list[Found], counted: list[Counted]) -> dict[A
     for entry in entries:
         within: list[Counted] = []
         entry.dropped.clear()  # no reader keeps what it does not know of an entry
-        if _VALUE in inner.slots:
-            entry.values.setdefault(_VALUE, _unset(inner.slots[_VALUE]))
+        for number in _KEY_AND_VALUE:
+            if number in inner.slots:
+                entry.values.setdefault(number, _unset(inner.slots[number]))
         pair = _message(inner, entry, within)
         counts = [one for one in within if one.path != f"{slot.item}.key"]
         last[pair["key"]] = (pair["value"], counts)
@@ -94,7 +95,7 @@ def _entries(slot: Slot, entries: list[Found], counted: list[Counted]) -> dict[A
 
 
 def _unset(value: Slot) -> Found | Raw:
-    """What stands for the value of an entry that has none."""
+    """What stands for the key or the value of an entry that has none."""
     if value.inner is not None:
         return Found()
     enum = value.field.enum

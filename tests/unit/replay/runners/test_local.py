@@ -88,6 +88,13 @@ def test_the_first_examples_of_a_file_are_kept_in_the_order_of_its_rows(tmp_path
     ]
 
 
+def test_a_topic_is_known_in_either_domain(tmp_path: Path) -> None:
+    names = [f"{domain}://{CREATED}" for domain in ("persistent", "non-persistent")]
+    data(tmp_path, payload=["a=1"] * 2, schema_version=[0] * 2, topic=names)
+    ran = run(tmp_path, topic_replay(of_file()))
+    assert {key: its.rows for key, its in ran.tallies.items()} == {PROPOSED: 2}
+
+
 def test_what_no_reader_is_asked_about_is_counted(tmp_path: Path) -> None:
     data(
         tmp_path,

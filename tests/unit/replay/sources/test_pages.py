@@ -13,7 +13,9 @@ import pyarrow.parquet
 import pytest
 
 from gitops.replay.sources.pages import MOST_DICTIONARY, MOST_PAGE, Largest, check_pages
+from gitops.replay.sources.parquet import ParquetSource
 from gitops.replay.sources.part import File, Part, UnreadableError
+from tests.unit.replay.sources.opened import Known, whole
 
 ROOT: Final = Path(__file__).parents[4]
 READ: Final = """\
@@ -137,3 +139,18 @@ def test_values_that_share_their_beginning_are_read_in_bounded_memory(tmp_path: 
     command = [sys.executable, "-c", READ, str(file)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "2000 True\n"
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_row_groups_without_rows_hold_no_pages(tmp_path: Path, rows: int) -> None:
+    place = tmp_path / "a.parquet"
+    table = pyarrow.table({"payload": pyarrow.array([b"x"] * rows, pyarrow.binary())})
+    with pyarrow.parquet.ParquetWriter(place, table.schema) as writer:
+        for each in (table.slice(0, 0), table, table.slice(0, 0)):
+            writer.write_table(each)
+    groups = pyarrow.parquet.read_metadata(place).num_row_groups
+    assert groups >= 2
+    source, found = ParquetSource(), 0
+    for part in source.parts(whole(place, "parquet")):
+        found += sum(batch.num_rows for batch in source.batches(part, Known()))
+    assert found == rows

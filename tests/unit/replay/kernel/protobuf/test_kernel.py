@@ -347,3 +347,11 @@ def _varint(value: int) -> bytes:
         out.append(value & 0x7F | 0x80)
         value >>= 7
     return bytes([*out, value])
+
+
+def test_an_entry_without_a_key_has_the_empty_one() -> None:
+    info = order("required int32 id = 1; map<string, string> ms = 2;", syntax="proto2")
+    payload = bytes.fromhex("0801 1203 0a0161 1200 1200")
+    value, counted = read(pair(message_of(info), message_of(info)), payload)
+    assert value == {"id": 1, "ms": {"a": "", "": ""}}
+    assert Counter(counted)[Counted("ms{}", What.READ)] == 2
