@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gitops.model.errors import InvalidNameError
-from gitops.model.names import TopicName
+from gitops.model.names import TopicName, under_either_domain
 from gitops.model.replay import Direction, TopicReplay
 from gitops.model.samples import Sample
 from gitops.replay.kernels import CHOSEN, Kernels
@@ -59,7 +59,7 @@ class Job:
         return {}
 
     def topic_of(self, text: str) -> str | None:
-        """The name of the topic that a row names in whatever form; None if it is no topic's."""
+        """The replayed topic that a row names, in whatever form; None if it is none of them."""
         if text not in self._names:
             if len(self._names) > len(self.replays) + 10_000:
                 self._names.clear()
@@ -67,16 +67,14 @@ class Job:
         return self._names[text]
 
     def _known(self, text: str) -> str | None:
-        """Topics of both domains share their versions, and the manifest."""
         try:
-            name = TopicName.parse(text)
+            return under_either_domain(self._topics, TopicName.parse(text))
         except InvalidNameError:
             return None
-        return str(name) if str(name) in self.replays else self._keepers.get(name.keeper)
 
     @cached_property
-    def _keepers(self) -> dict[TopicName, str]:
-        return {one.topic.keeper: name for name, one in self.replays.items()}
+    def _topics(self) -> dict[TopicName, str]:
+        return {one.topic: name for name, one in self.replays.items()}
 
     def sample(self, owner: Owner) -> Sample:
         """The sample that an owner stands for."""

@@ -53,7 +53,7 @@ class Sensitive:
 
     names: tuple[Name, ...]
     nodes: Nodes
-    in_reports: tuple[Name, ...] = ()
+    in_reports: tuple[Name, ...]
     _inner: dict[tuple[_Place, str], _Place] = field(default_factory=dict)
     _holding: dict[_Place, bool] = field(default_factory=dict)
 
@@ -62,11 +62,11 @@ class Sensitive:
         """The names that all samples of a topic give, and the other ones of the same fields."""
         found = {steps(each) for sample in replay.samples for each in sample.sensitive}
         if not found:
-            return cls((), ())
+            return cls((), (), ())
         schemas = schemas_of(replay)
         nodes = tuple(node for schema in schemas for node in nodes_of(schema))
         names = tuple(sorted(_all_names(found, other_names(schemas))))
-        return cls(names, nodes, _shorter(names) if goes_round(nodes) else names)
+        return cls(names, nodes, _shorter(names) if _goes_round(nodes) else names)
 
     def __bool__(self) -> bool:
         return bool(self.names)
@@ -140,19 +140,19 @@ def holds(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
     return False
 
 
-def goes_round(nodes: Iterable[Node]) -> bool:
+def _goes_round(nodes: Iterable[Node]) -> bool:
     """Whether a message may hold another one of its own type."""
-    above, done = dict[int, Node](), set[int]()
+    above, done = set[int](), set[int]()
     waiting: list[tuple[Node, bool]] = [(node, False) for node in nodes]
     while waiting:
         node, is_end = waiting.pop()
         if is_end:
-            del above[id(node)]
+            above.remove(id(node))
             done.add(id(node))
         elif id(node) in above:
             return True
         elif id(node) not in done:
-            above[id(node)] = node
+            above.add(id(node))
             waiting.append((node, True))
             waiting += [(each, False) for its in members_of(node).values() for each in its]
     return False

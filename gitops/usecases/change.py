@@ -64,6 +64,12 @@ class Change:
     head_tree: FileTree
     files: tuple[ChangedFile, ...]
 
+    @property
+    def changed(self) -> frozenset[str]:
+        """The paths that were changed, old and new ones."""
+        both = ((each.before, each.after) for each in self.files)
+        return frozenset(path for pair in both for path in pair if path)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedChange:
@@ -88,8 +94,7 @@ class LoadedChange:
     @cached_property
     def changed(self) -> frozenset[str]:
         """The paths that were changed, old and new ones."""
-        both = ((each.before, each.after) for each in self.change.files)
-        return frozenset(path for pair in both for path in pair if path)
+        return self.change.changed
 
     @cached_property
     def renamed(self) -> Mapping[str, str]:
@@ -155,7 +160,7 @@ def load_change(change: Change, progress: Progress = no_progress) -> LoadedChang
         return files_with(change.checkout, change.base, words, endings)
 
     trees = change.base_tree, change.head_tree
-    changed = {path for each in change.files for path in (each.before, each.after) if path}
+    changed = change.changed
     sampled = manifests_of(change.base_tree, changed, search)
     found = reach(trees, change.files, search, _other_folders(change), sampled)
     base_tree, head_tree = (SelectedTree(tree, found.files) for tree in trees)

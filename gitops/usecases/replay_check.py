@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import posixpath
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from gitops.model.check import History
-from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
+from gitops.model.errors import UnreadableFileError
 from gitops.model.replay import ReplayReport
 from gitops.model.repository import Repository
 from gitops.planning.make import Question
 from gitops.ports import FileTree, Progress
-from gitops.repository.sources import resolve
 from gitops.usecases.change import LoadedChange
 from gitops.usecases.replay import Past, Replaying, replay
 from gitops.usecases.replay_samples import subjects_of
 from gitops.usecases.replay_trust import held_back
+from gitops.usecases.sample_places import is_elsewhere, place_of
 
 _WILD: Final = "*?[{"
 
@@ -67,11 +66,8 @@ def sample_files(tree: FileTree, repository: Repository) -> Iterator[str]:
     wanted: set[str] = set()
     for source in repository.topics.values():
         for sample in source.samples:
-            # One that leads outside is a finding of the files, and nobody reads it.
-            with suppress(OutsideRepositoryError):
-                if "://" not in sample.path:
-                    folder = posixpath.dirname(source.manifest.file)
-                    wanted.add(_fixed(resolve(folder, sample.path)))
+            if not is_elsewhere(sample):
+                wanted.add(_fixed(place_of(source, sample)))
     for path in tree.paths() if wanted else ():
         if any(path == each or path.startswith(f"{each}/") for each in wanted):
             yield path

@@ -14,6 +14,7 @@ from gitops.model.names import TopicName
 from gitops.model.repository import Repository
 from gitops.model.rules import finding
 from gitops.model.samples import Sample
+from gitops.usecases.sample_places import is_elsewhere
 
 
 def known_samples(topic: TopicName, head: Repository, base: Repository) -> tuple[Sample, ...]:
@@ -41,7 +42,7 @@ def held_back(
 
 
 def _is_known(sample: Sample, topic: TopicName, base: Repository) -> bool:
-    if "://" not in sample.path and sample.format != "table":
+    if not is_elsewhere(sample):
         return True
     source = base.topics.get(topic)
     return source is not None and any(one.path == sample.path for one in source.samples)

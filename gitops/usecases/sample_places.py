@@ -33,15 +33,17 @@ def manifests_of(
         return {}
     found = search({word for path in files for word in _words(path)}, (".yaml",))
     manifests = {path for path in found if path.startswith("namespaces/")}.difference(changed)
+    if not manifests:
+        return {}
     folders = ListedFolders(files)
     named = {
-        source.manifest.file: frozenset(meant(folders, source))
+        source.manifest.file: frozenset(_meant(folders, source))
         for source in load(SelectedTree(tree, {CONFIG, *manifests})).topics.values()
     }
     return {manifest: its for manifest, its in named.items() if its}
 
 
-def meant(folders: Folders, source: TopicSource) -> Iterable[str]:
+def _meant(folders: Folders, source: TopicSource) -> Iterable[str]:
     """The files that the samples of a topic mean."""
     places = (place_of(source, each) for each in source.samples if not is_elsewhere(each))
     return (entry.path for place in places for entry in matching(folders, "", place))
