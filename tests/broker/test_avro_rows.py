@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
@@ -13,11 +13,13 @@ from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.kernel import avro_row_reader
 from gitops.replay.kernel.walk import Unreadable
 from tests.replay.avro_peers import JavaRows, as_java_shows, java_rows
-from tests.replay.avro_rows import Case, case, parsed
+from tests.replay.avro_rows import Case, aliased_case, case, parsed
 from tests.support.pulsar_class_path import BrokerUnavailableError
 
 _PAIRS: Final = 250
 _ROWS: Final = 30
+_PAIRS_WITH_ALIASES: Final = 600
+_FEW_ROWS: Final = 5
 
 LAXER: Final = {reasons.LEFT, reasons.BOOLEAN, reasons.INT, reasons.LONG, reasons.BLOCK}
 """What Java does not look at anywhere."""
@@ -41,9 +43,18 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaRows]:
 
 @pytest.mark.broker
 def test_rows_are_read_as_java_reads_them(java: JavaRows) -> None:
+    _compare(java, lambda seed: case(seed, _ROWS), _PAIRS)
+
+
+@pytest.mark.broker
+def test_aliases_are_followed_as_java_follows_them(java: JavaRows) -> None:
+    _compare(java, lambda seed: aliased_case(seed, _FEW_ROWS), _PAIRS_WITH_ALIASES)
+
+
+def _compare(java: JavaRows, make: Callable[[int], Case | None], pairs: int) -> None:
     first, read = secrets.randbelow(10**9), 0
-    for seed in range(first, first + _PAIRS):
-        found = case(seed, _ROWS)
+    for seed in range(first, first + pairs):
+        found = make(seed)
         if found is None:
             continue
         ours = [one for one in _ours(found) if one[2] not in TOO_MANY]

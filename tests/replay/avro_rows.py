@@ -18,6 +18,7 @@ from gitops.replay.kernel.walk import READ, Counted, Reason, Unreadable, Walk
 from tests.oracle.avro_changes import AvroChanges
 from tests.oracle.avro_schemas import AvroSchemas
 from tests.oracle.chance import Chance
+from tests.replay.avro_aliases import aliased
 from tests.replay.avro_payloads import AvroPayloads, EndlessError
 
 _FEW: Final = (0, 0, 3, 16)
@@ -45,10 +46,20 @@ def case(seed: int, rows: int, *, spoilt: float = 0.4, any_bytes: bool = True) -
     schemas = AvroSchemas(chance)
     writer = schemas.record() if chance.maybe(0.7) else schemas.schema()
     reader = AvroChanges(schemas).changed(writer, 4)
+    return _case(AvroPayloads(chance, any_bytes=any_bytes), (writer, reader), rows, spoilt)
+
+
+def aliased_case(seed: int, rows: int) -> Case | None:
+    """The same with a reader that is full of aliases; few payloads are spoilt."""
+    chance = Chance(seed)
+    return _case(AvroPayloads(chance), aliased(chance), rows, 0.1)
+
+
+def _case(payloads: AvroPayloads, pair: tuple[Any, Any], rows: int, spoilt: float) -> Case | None:
+    chance, (writer, reader) = payloads.chance, pair
     written = parsed(writer)
     if written is None or parsed(reader) is None:
         return None
-    payloads = AvroPayloads(chance, any_bytes=any_bytes)
     try:
         made = [payloads.payload(written) for _ in range(rows)]
     except (EndlessError, RecursionError):

@@ -52,9 +52,23 @@ def aliases_for(writer: Schema, reader: Schema) -> Aliases:
     found = Aliases()
     if facts_of(reader).has_aliases:
         found.collect(reader, set())
-    if (found.names or found.fields) and canonical.key(writer) == canonical.key(reader):
+    if (found.names or found.fields) and _is_same(writer, reader):
         return Aliases()
     return found
+
+
+def _is_same(writer: Schema, reader: Schema) -> bool:
+    """Java's Schema.equals.
+
+    A key tells only the first record of a name, and a writer that was renamed can have several.
+    """
+    if canonical.key(writer) != canonical.key(reader):
+        return False
+    written = [one for one in named_types(writer) if isinstance(one, Record)]
+    if len({one.name for one in written}) == len(written):
+        return True
+    keys = {one.name: canonical.key(one) for one in named_types(reader)}
+    return all(canonical.key(one) == keys[one.name] for one in written)
 
 
 def clashing_alias(writer: Schema, reader: Schema) -> str:
@@ -129,13 +143,14 @@ class _Rewriter:
     def __init__(self, aliases: Aliases, writer: Schema) -> None:
         self.aliases = aliases
         self.places = Places(writer)
-        self.seen: dict[str, Record] = {}
+        # By identity: a writer that was renamed before can have two records of one name.
+        self.seen: dict[int, Record] = {}
 
     def schema(self, schema: Schema, at: str) -> Schema:
         """The schema that stands at pointer `at`, renamed."""
         match schema:
             case Record():
-                return self.seen.get(schema.name) or self._record(schema)
+                return self.seen.get(id(schema)) or self._record(schema)
             case Enum() | Fixed():
                 return replace(schema, name=self.aliases.name(schema.name), aliases=())
             case Array():
@@ -150,7 +165,7 @@ class _Rewriter:
 
     def _record(self, record: Record) -> Record:
         renamed = Record(name=self.aliases.name(record.name), props=record.props)
-        self.seen[record.name] = renamed
+        self.seen[id(record)] = renamed
         new_names = self.aliases.fields_of(record)
         rewritten = tuple(
             self._field(record, f, new_names.get(f.name, f.name)) for f in record.all_fields

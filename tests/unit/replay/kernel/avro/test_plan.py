@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow
 import pytest
 
+from gitops.compatibility.avro.aliases import apply_aliases
 from gitops.compatibility.avro.readability import can_read
 from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.kernel import AvroKernel
@@ -76,6 +77,8 @@ def test_a_pair_that_is_compatible_fails_at_no_other_point() -> None:
         assert writer is not None
         assert reader is not None
         if can_read(writer, reader).reasons:
+            continue
+        if can_read(apply_aliases(writer, reader), reader).reasons:  # as data is read
             continue
         compatible += 1
         plan = make_plan(writer, reader)
