@@ -116,6 +116,7 @@ def _file(values: _Values) -> File:
         enums=tuple(map(_enum, values.get("enum_type", ()))),
         services=tuple(map(_service, values.get("service", ()))),
         extensions=tuple(map(_field, values.get("extension", ()))),
+        checks_text=bool(values.get("options", {}).get("java_string_check_utf8")),
     )
 
 

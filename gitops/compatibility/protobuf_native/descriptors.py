@@ -135,7 +135,10 @@ class Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A `.proto` file; `public_dependencies` are indexes into `dependencies`."""
+    """A `.proto` file; `public_dependencies` are indexes into `dependencies`.
+
+    `checks_text`: it has the option `java_string_check_utf8`.
+    """
 
     name: str
     package: str
@@ -147,3 +150,4 @@ class File:
     enums: tuple[EnumType, ...]
     services: tuple[Service, ...]
     extensions: tuple[Field, ...]
+    checks_text: bool = False

@@ -16,6 +16,7 @@ _PACKED: Final = 1
 _EXPANDED: Final = 2
 _VERIFY: Final = 2
 _NONE: Final = 3
+_VERIFY_IN_JAVA: Final = 4  # no descriptor says so
 _LENGTH_PREFIXED: Final = 1
 _DELIMITED: Final = 2
 
@@ -45,6 +46,17 @@ def of_file(syntax: str, own: Features) -> Features:
     return _PROTO3 if syntax == "proto3" else _PROTO2
 
 
+def checked_in_java(features: Features) -> Features:
+    """The same where Java looks at text, whatever others do.
+
+    It does so in the entries of every map, and in files that say `java_string_check_utf8`
+    (protobuf-java 3.25.5).
+    """
+    if features.utf8_validation != _NONE:
+        return features
+    return replace(features, utf8_validation=_VERIFY_IN_JAVA)
+
+
 def below(around: Features, own: Features) -> Features:
     """The features of a part: its own, else those of what is around it."""
     return Features(
@@ -64,6 +76,11 @@ def is_closed(features: Features) -> bool:
 def is_checked(kind: Type, features: Features) -> bool:
     """Whether a reader refuses bytes that are not UTF-8."""
     return kind is Type.STRING and features.utf8_validation != _NONE
+
+
+def is_checked_in_java_only(kind: Type, features: Features) -> bool:
+    """Whether no other reader refuses them."""
+    return kind is Type.STRING and features.utf8_validation == _VERIFY_IN_JAVA
 
 
 def type_of(kind: Type, features: Features) -> Type:

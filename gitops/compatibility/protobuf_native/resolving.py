@@ -79,6 +79,8 @@ class _Resolving:
     def fill(self, file: File, pool: Pool) -> None:
         """Give the messages of a file their fields, and other messages their extensions."""
         around = features.of_file(file.syntax, file.features)
+        if file.checks_text:
+            around = features.checked_in_java(around)
         self._extend(file.extensions, file.package, pool, around)
         for message in file.messages:
             self._fill(message, file.package, pool, around)
@@ -86,6 +88,8 @@ class _Resolving:
     def _fill(self, message: descriptors.Message, scope: str, pool: Pool, around: Features) -> None:
         full_name = _below(scope, message.name)
         inner = features.below(around, message.features)
+        if message.map_entry:
+            inner = features.checked_in_java(inner)
         made = self.messages[pool.names[full_name]]
         alone = _only_in_their_oneof(message)
         self._fields[made] = [
@@ -122,18 +126,23 @@ class _Resolving:
         own = features.below(around, field.features)
         is_extension = field.extendee is not None
         kind = kind if self._is_map(symbol) else features.type_of(kind, own)
+        named = self._named(kind, symbol)
+        open_enum = isinstance(named, Enum) and not named.closed
+        closed = isinstance(named, Enum) and (named.closed or features.is_closed(own))
         return Field(
             name=f"[{full_name}]" if is_extension else field.name,
             number=field.number,
             label=features.label_of(field, own),
             type=kind,
-            named=self._named(kind, symbol),
+            named=named,
             default=field.default_value,
             oneof=oneof,
             presence=features.has_presence(field, kind, own, in_oneof=oneof is not None),
             packed=features.is_packed(field, kind, own),
             pointer=pointer(full_name) if is_extension else pointer(scope, field.name),
             checked=features.is_checked(kind, own),
+            closed=closed,
+            only_java=(closed and open_enum) or features.is_checked_in_java_only(kind, own),
             json_name=field.json_name or _json_name(field.name),
         )
 

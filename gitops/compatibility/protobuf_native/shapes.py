@@ -99,7 +99,7 @@ def _options(features: int, *others: tuple[int, Field]) -> Shape:
     )
 
 
-_FILE_OPTIONS: Final = _options(50)
+_FILE_OPTIONS: Final = _options(50, (27, _bool("java_string_check_utf8")))
 _MESSAGE_OPTIONS: Final = _options(
     12, (1, _bool("message_set_wire_format")), (7, _bool("map_entry"))
 )

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import shutil
-import subprocess
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,14 +16,14 @@ import pytest
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.walk import READ, Counted, What
+from tests.support.java_program import JavaProgram
 from tests.support.json_rows import Values, payload
 from tests.support.proto_rows import broken, fill, message_class
-from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, find_java
+from tests.support.pulsar_class_path import BrokerUnavailableError
 
 pytestmark = pytest.mark.broker  # no broker is started, but its jars are needed
 
 SOURCE: Final = Path(__file__).with_name("PayloadScenario.java")
-RUN_SECONDS: Final = 120
 ROWS: Final = 2000
 
 
@@ -40,40 +37,19 @@ class Written(NamedTuple):
 class Client:
     """Runs the scenario."""
 
-    def __init__(self, classes: Path) -> None:
-        self._environment = {**os.environ, "CLASSPATH": f"{classes}{os.pathsep}{class_path()}"}
-        javac = shutil.which("javac")
-        if javac is None:
-            pytest.skip("no javac on the PATH (a JDK of version 17 or later has it)")
-        self._run([javac, "-proc:none", "-nowarn", "-d", str(classes), str(SOURCE)])
+    def __init__(self, program: JavaProgram) -> None:
+        self._program = program
 
     @cached_property
     def written(self) -> dict[str, Written]:
         """By name."""
-        lines = [json.loads(line) for line in self._scenario("write")]
+        lines = [json.loads(line) for line in self._program.run("write")]
         return {line["name"]: _written(line) for line in lines}
 
     def reads(self, *rows: tuple[str, bytes]) -> list[bool]:
         """Whether the client reads each payload with its schema of that name."""
         lines = [f"{name} {base64.b64encode(one).decode()}\n" for name, one in rows]
-        return [line == "ok" for line in self._scenario("read", "".join(lines))]
-
-    def _scenario(self, mode: str, lines: str = "") -> list[str]:
-        said = self._run([find_java(), "-Xmx256m", "PayloadScenario", mode], lines)
-        return [line[2:] for line in said.splitlines() if line.startswith("> ")]
-
-    def _run(self, command: list[str], lines: str = "") -> str:
-        done = subprocess.run(
-            command,
-            env=self._environment,
-            input=lines,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=RUN_SECONDS,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        return [line == "ok" for line in self._program.run("read", lines="".join(lines))]
 
 
 def _written(line: dict[str, Any]) -> Written:
@@ -91,7 +67,7 @@ def _written(line: dict[str, Any]) -> Written:
 def client(tmp_path_factory: pytest.TempPathFactory) -> Client:
     """The compiled scenario; skips where there is no Java or no Maven."""
     try:
-        return Client(tmp_path_factory.mktemp("classes"))
+        return Client(JavaProgram(SOURCE, tmp_path_factory.mktemp("classes")))
     except BrokerUnavailableError as error:
         pytest.skip(str(error))
 

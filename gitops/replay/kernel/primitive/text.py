@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 import pyarrow
 
+from gitops.compatibility.java_text import java_text
 from gitops.replay.kernel.columns import as_binary, column
 from gitops.replay.kernel.walk import Counted, Reason, Unreadable, Walk, What
 
@@ -45,7 +46,7 @@ class Text:
 
     def read(self, payload: bytes) -> str:
         """The text as Java reads it."""
-        return payload.decode("utf-8", "replace")
+        return payload.decode() if _is_utf8(payload) else java_text(payload)
 
     def write(self, value: Any) -> bytes:  # noqa: ANN401 - what any RowReader answers
         """The text in UTF-8; what has no UTF-8 is written as a question mark, as Java does."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from gitops.compatibility.protobuf_native.wire import (
     check_depth,
 )
 from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, VARINTS, WIRE_TYPES, Fields, Slot
-from gitops.replay.kernel.protobuf.scalars import Raw, value_of
+from gitops.replay.kernel.protobuf.scalars import Raw, raw_of, value_of
 from gitops.replay.kernel.verdicts import under
 from gitops.replay.kernel.walk import Reason, Unreadable
 
@@ -26,11 +27,13 @@ NOT_UTF8: Final = "the text is not UTF-8"
 
 _SIZES: Final = {FIXED32: 4, FIXED64: 8}
 _PACKABLE: Final = VARINTS | FIXED32S | FIXED64S
+_KEY, _VALUE = 1, 2  # their numbers in a map's entry
+_ZEROS: Final[dict[Type, Any]] = {Type.STRING: "", Type.BYTES: b""}
 
 
 @dataclass(slots=True)
 class Found:
-    """A message: raw values by number, in a list where there may be several.
+    """A message: raw values by number, a list where there may be several, a map's entries by key.
 
     `dropped` are the paths of what the reader passes over, `*` for what neither side knows.
     """
@@ -111,11 +114,9 @@ def _scalar(slot: Slot, wire_type: int, reader: Reader) -> Raw:
 
 def _keep(slot: Slot, raw: Raw, plan: Fields, found: Found) -> None:
     number = slot.field.number
-    if slot.field.enum is not None and slot.field.enum.closed:
-        names = slot.names or {}
-        if value_of(Type.ENUM, raw) not in names:
-            found.dropped.append(slot.item)
-            return
+    if not plan.entry and _is_unknown(slot, raw):
+        found.dropped.append(slot.item)
+        return
     if slot.field.repeated:
         found.values.setdefault(number, []).append(raw)
     else:
@@ -140,7 +141,8 @@ def _keep_message(  # noqa: PLR0913, PLR0917 - as `_take`
     number = slot.field.number
     if slot.field.repeated:
         into = Found()
-        found.values.setdefault(number, []).append(into)
+        if not inner.entry:
+            found.values.setdefault(number, []).append(into)
     else:
         _clear(plan, number, found)
         into = found.values.setdefault(number, Found())
@@ -148,6 +150,40 @@ def _keep_message(  # noqa: PLR0913, PLR0917 - as `_take`
         _message(inner, reader, into, depth + 1, number)
     else:
         _message(inner, reader.part(), into, depth + 1, 0)
+    if inner.entry and slot.field.repeated:
+        _keep_entry(slot, inner, into, found)
+
+
+def _keep_entry(slot: Slot, inner: Fields, entry: Found, found: Found) -> None:
+    """Of several entries with one key the last one stays.
+
+    One that lacks its key or its value has it all the same, and one whose value a closed enum does
+    not name is no entry. No reader keeps what it does not know of an entry.
+    """
+    entry.dropped.clear()
+    for number in (_KEY, _VALUE):
+        if number in inner.slots:
+            entry.values.setdefault(number, _unset(inner.slots[number]))
+    if _is_unknown(inner.slots[_VALUE], entry.values[_VALUE]):
+        found.dropped.append(slot.item)
+        return
+    key = value_of(inner.slots[_KEY].field.type, entry.values[_KEY])
+    found.values.setdefault(slot.field.number, {})[key] = entry
+
+
+def _unset(slot: Slot) -> Found | Raw:
+    """What stands for the key or the value of an entry that has none."""
+    if slot.inner is not None:
+        return Found()
+    enum = slot.field.enum
+    if enum is not None and enum.closed and enum.values:
+        return enum.values[0].number
+    return raw_of(slot.field.type, _ZEROS.get(slot.field.type, 0))
+
+
+def _is_unknown(slot: Slot, raw: Any) -> bool:  # noqa: ANN401 - a Raw, or a Found
+    """Whether it is a number that a closed enum does not name."""
+    return slot.field.closed and value_of(Type.ENUM, raw) not in (slot.names or {})
 
 
 def _clear(plan: Fields, number: int, found: Found) -> None:
@@ -164,9 +200,15 @@ def _check_required(plan: Fields, found: Found) -> None:
             if slot.required:
                 raise Unreadable(Reason(slot.path, REQUIRED), f"{slot.path}: {REQUIRED}")
         elif slot.inner is not None:
-            for one in value if isinstance(value, list) else (value,):
+            for one in _several(value):
                 if isinstance(one, Found):
                     _check_required(slot.inner, one)
+
+
+def _several(value: Any) -> Iterable[Any]:  # noqa: ANN401 - raw
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else (value,)
 
 
 def _is_utf8(raw: bytes) -> bool:

@@ -26,6 +26,8 @@ class ProtobufKernel:
         self._plan = plan
         self._message = message
         self._needs_required = library.needs_required(plan)
+        self._is_laxer = library.is_laxer(plan)
+        self._can_doubt = self._needs_required or self._is_laxer
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Verdicts and counts."""
@@ -65,9 +67,14 @@ class ProtobufKernel:
             except Exception:  # noqa: BLE001 - what it minds is found out one by one
                 slowly.append(row)
                 continue
-            if self._needs_required and not message.IsInitialized():
+            if self._can_doubt and self._is_doubtful(message, payload):
                 slowly.append(row)
                 continue
             messages.append(message)
             at.append(row)
         return messages, at, slowly
+
+    def _is_doubtful(self, message: Message, payload: bytes) -> bool:
+        if self._needs_required and not message.IsInitialized():
+            return True
+        return self._is_laxer and message.ByteSize() != len(payload)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, Final
@@ -39,7 +39,7 @@ def message_class(info: SchemaInfo, plan: Fields) -> type[Message] | None:
     It may not be installed, it may be stricter than Java about a definition, and of a field
     whose type is another one than the writer's it does not tell what was written.
     """
-    if info.type is not SchemaType.PROTOBUF_NATIVE or not _is_told(plan, set()):
+    if info.type is not SchemaType.PROTOBUF_NATIVE or not all(map(_is_told, _slots(plan, set()))):
         return None
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -50,6 +50,7 @@ def message_class(info: SchemaInfo, plan: Fields) -> type[Message] | None:
         data = base64.b64decode(envelope["fileDescriptorSet"])
         pool = descriptor_pool.DescriptorPool()
         for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
+            _without_extensions(file)
             pool.Add(file)
         root = pool.FindMessageTypeByName(envelope["rootMessageTypeName"])
         return message_factory.GetMessageClass(root)
@@ -57,16 +58,34 @@ def message_class(info: SchemaInfo, plan: Fields) -> type[Message] | None:
         return None
 
 
-def needs_required(fields: Fields, seen: set[int] | None = None) -> bool:
+def _without_extensions(part: Any) -> None:  # noqa: ANN401 - a file or a message
+    """So that they are unknown fields, as for readers who were not told of them."""
+    part.ClearField("extension")
+    for inner in part.nested_type if hasattr(part, "nested_type") else part.message_type:
+        _without_extensions(inner)
+
+
+def needs_required(fields: Fields) -> bool:
     """Whether a message can lack a field that it must have."""
-    seen = set() if seen is None else seen
-    if id(fields) in seen:
-        return False
-    seen.add(id(fields))
-    return any(
-        slot.required or (slot.inner is not None and needs_required(slot.inner, seen))
-        for slot in fields.slots.values()
-    )
+    return any(slot.required for slot in _slots(fields, set()))
+
+
+def is_laxer(fields: Fields) -> bool:
+    """Whether the library takes values that Java does not.
+
+    It does not tell of those that were overwritten: then a message is longer than what it holds.
+    """
+    return any(slot.field.only_java for slot in _slots(fields, set()))
+
+
+def _slots(fields: Fields, seen: set[int]) -> Iterator[Slot]:
+    """All fields of all messages in it."""
+    if id(fields) not in seen:
+        seen.add(id(fields))
+        for slot in fields.slots.values():
+            yield slot
+            if slot.inner is not None:
+                yield from _slots(slot.inner, seen)
 
 
 def count(plan: Fields, messages: Sequence[Any]) -> Counts:
@@ -76,15 +95,8 @@ def count(plan: Fields, messages: Sequence[Any]) -> Counts:
     return counts
 
 
-def _is_told(fields: Fields, seen: set[int]) -> bool:
-    if id(fields) in seen:
-        return True
-    seen.add(id(fields))
-    return all(
-        (not slot.retyped or slot.field.type in _WHOLE)
-        and (slot.inner is None or _is_told(slot.inner, seen))
-        for slot in fields.slots.values()
-    )
+def _is_told(slot: Slot) -> bool:
+    return not slot.retyped or slot.field.type in _WHOLE
 
 
 def _messages(fields: Fields, messages: Sequence[Any], read: Counted, counts: Counts) -> None:
@@ -188,6 +200,8 @@ def _scalars(slot: Slot, values: list[Any], counts: Counts) -> None:
         raise DoubtError  # the library's way to say that it is not UTF-8
     if slot.names is not None:
         for number, times in Counter(values).items():
+            if slot.field.closed and number not in slot.names:
+                raise DoubtError  # for the library it is the enum's own file that says so
             for one in of_enum(slot, number):
                 counts[one] += times
     elif slot.retyped and (changed := sum(_is_changed(slot, value) for value in values)):

@@ -91,11 +91,12 @@ class Oneof(NamedTuple):
 class Fields:
     """A message: `slots` by number, `dropped` the paths of fields that only the writer has.
 
-    `opaque`: nothing is known of it.
+    `opaque`: nothing is known of it. `entry`: it is an entry of a map.
     """
 
     path: str
     opaque: bool = False
+    entry: bool = False
     slots: dict[int, Slot] = field(default_factory=dict)
     dropped: dict[int, str] = field(default_factory=dict)
     oneofs: list[Oneof] = field(default_factory=list)
@@ -118,7 +119,8 @@ class _Pairing:
         known = (self._within if self._fields < _MANY else self._made).get(both)
         if known is not None:
             return known
-        made = self._within[both] = self._made[both] = Fields(path=path)
+        made = Fields(path=path, entry=reader.map_entry)
+        self._within[both] = self._made[both] = made
         written = {one.number: one for one in writer.fields} if writer else {}
         for one in reader.fields:
             if not _is_extension(one):

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from gitops.compatibility.protobuf_native.descriptors import Type
 from gitops.replay.kernel.protobuf.decoding import Found, decode
 from gitops.replay.kernel.protobuf.definition import default_of
 from gitops.replay.kernel.protobuf.plan import Fields, Slot
-from gitops.replay.kernel.protobuf.scalars import Raw, raw_of, value_of
+from gitops.replay.kernel.protobuf.scalars import Raw, value_of
 from gitops.replay.kernel.walk import Counted, What
-
-_KEY_AND_VALUE: Final = (1, 2)
-"""Their numbers in a map's entry."""
-
-_ZEROS: Final[dict[Type, Any]] = {Type.STRING: "", Type.BYTES: b""}
 
 
 def read(plan: Fields, payload: bytes) -> tuple[dict[str, Any], list[Counted]]:
@@ -76,32 +71,14 @@ def _field(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN4
     return _entries(slot, value, counted)
 
 
-def _entries(slot: Slot, entries: list[Found], counted: list[Counted]) -> dict[Any, Any]:
-    """A map: of several entries with one key the last one stays."""
+def _entries(slot: Slot, entries: dict[Any, Found], counted: list[Counted]) -> dict[Any, Any]:
     inner = slot.inner or Fields(path=slot.item)
-    last: dict[Any, tuple[Any, list[Counted]]] = {}
-    for entry in entries:
+    values: dict[Any, Any] = {}
+    for key, entry in entries.items():
         within: list[Counted] = []
-        entry.dropped.clear()  # no reader keeps what it does not know of an entry
-        for number in _KEY_AND_VALUE:
-            if number in inner.slots:
-                entry.values.setdefault(number, _unset(inner.slots[number]))
-        pair = _message(inner, entry, within)
-        counts = [one for one in within if one.path != f"{slot.item}.key"]
-        last[pair["key"]] = (pair["value"], counts)
-    for _, within in last.values():
-        counted += within
-    return {key: value for key, (value, _) in last.items()}
-
-
-def _unset(value: Slot) -> Found | Raw:
-    """What stands for the key or the value of an entry that has none."""
-    if value.inner is not None:
-        return Found()
-    enum = value.field.enum
-    if enum is not None and enum.closed and enum.values:
-        return enum.values[0].number
-    return raw_of(value.field.type, _ZEROS.get(value.field.type, 0))
+        values[key] = _message(inner, entry, within)["value"]
+        counted += [one for one in within if one.path != f"{slot.item}.key"]
+    return values
 
 
 def _single(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - raw, then any

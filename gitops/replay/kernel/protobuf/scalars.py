@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from gitops.compatibility.java_text import java_text
 from gitops.compatibility.protobuf_native.descriptors import Type
 
 _BITS32: Final = (1 << 32) - 1
@@ -45,6 +46,13 @@ def _zigzag(value: int) -> int:
     return (value >> 1) ^ -(value & 1)
 
 
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return java_text(raw)
+
+
 _STRUCTS: Final = {
     Type.FLOAT: struct.Struct("<f"),
     Type.FIXED32: struct.Struct("<I"),
@@ -69,7 +77,7 @@ _VALUES: Final[Mapping[Type, Callable[[Any], Any]]] = {
     Type.ENUM: lambda raw: _signed(raw, 32),
     Type.SINT32: lambda raw: _zigzag(raw & _BITS32),
     Type.SINT64: lambda raw: _zigzag(raw & _BITS64),
-    Type.STRING: lambda raw: raw.decode("utf-8", "replace"),
+    Type.STRING: _text,
     Type.BYTES: bytes,
     Type.MESSAGE: bytes,
     Type.GROUP: bytes,
