@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import struct
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -15,6 +17,7 @@ import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_for
+from gitops.replay.kernel.primitive.forms import FORMS, Part
 from gitops.replay.kernel.walk import READ, Counted, What
 from tests.support.java_program import JavaProgram
 from tests.support.json_rows import Values, payload
@@ -125,23 +128,46 @@ def test_protobuf_is_read_if_the_client_reads_it(client: Client) -> None:
 
 
 def test_primitives_are_read_if_the_client_reads_them(client: Client) -> None:
-    kinds = ("BOOLEAN", "INT16", "INT64", "INSTANT", "LOCAL_DATE", "LOCAL_TIME", "LOCAL_DATE_TIME")
     rows: list[tuple[str, bytes]] = []
     verdicts: list[bool] = []
-    for kind in kinds:
-        info, written = client.written[kind]
-        payloads = _near(written)
+    for kind in [*FORMS, SchemaType.STRING, SchemaType.BYTES]:
+        info, written = client.written[kind.value]
+        payloads = [*_near(written), *_edges(FORMS.get(kind, ()))]
         walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
-        rows += [(kind, one) for one in payloads]
+        rows += [(kind.value, one) for one in payloads]
         verdicts += (walk.verdicts == READ).tolist()
-    assert verdicts == client.reads(*rows)
+    found = [(*row, read) for row, read in zip(rows, verdicts, strict=True)]
+    read = client.reads(*rows)
+    assert found == [(*row, readable) for row, readable in zip(rows, read, strict=True)]
 
 
 def _near(written: Sequence[bytes]) -> list[bytes]:
-    """Random bytes of the right size and too few of them; the outermost values and those beside."""
+    """Random bytes of the right size and too few of them; what was written and what is beside."""
     random = Random(3)  # noqa: S311 - a test's rows, the same each time
     size = len(written[0])
-    found = [random.randbytes(size) for _ in range(50)] + [random.randbytes(size - 1), b""]
+    found = [random.randbytes(size) for _ in range(50)] + [bytes(less) for less in range(size)]
     small = [bytes(2) + random.randbytes(max(size - 2, 0)) for _ in range(50)]
-    flipped = [one[:-1] + bytes([one[-1] ^ bit]) for one in written for bit in (1, 128)]
+    flipped = [one[:-1] + bytes([one[-1] ^ bit]) for one in written for bit in (1, 128) if one]
     return [*found, *(one for one in small if len(one) == size), *written, *flipped]
+
+
+def _edges(parts: Sequence[Part]) -> list[bytes]:
+    """Every edge of each number with every edge of the others."""
+    form = struct.Struct(">" + "".join(part.code for part in parts))
+    return [form.pack(*numbers) for numbers in product(*map(_edges_of, parts))] if parts else []
+
+
+def _edges_of(part: Part) -> list[float]:
+    if part.code in "fd":
+        return [0.0, -0.0, 1.5, float("nan"), float("inf"), float("-inf"), 5e-324]
+    half = 2 ** (8 * struct.calcsize(f">{part.code}") - 1)
+    around = {
+        -half,
+        half - 1,
+        0,
+        *(sign * times * 10**9 for sign in (1, -1) for times in (1, 2, 3)),
+    }
+    if part.within is not None:
+        around |= {part.within.start, part.within.stop}
+    near = {number + by for number in around for by in range(-4, 5)}
+    return sorted(number for number in near if -half <= number < half)

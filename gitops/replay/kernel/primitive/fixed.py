@@ -24,8 +24,9 @@ _LEFT: Final = Reason("", LEFT)
 class Fixed:
     """A Kernel, a RowReader and a RowWriter of one type; a value of several parts is a tuple.
 
-    Java takes a longer INSTANT or LOCAL_DATE_TIME and looks at its beginning only; here bytes that
-    are left over fail, since nobody who writes the type writes them.
+    Java takes a longer INSTANT or LOCAL_DATE_TIME, and in a consumer a longer BOOLEAN, and looks at
+    its beginning only; here bytes that are left over fail, since nobody who writes the type writes
+    them.
     """
 
     def __init__(self, kind: SchemaType) -> None:
@@ -53,10 +54,11 @@ class Fixed:
             size = f"size {len(payload)}, where {self._kind.value} has {self._struct.size}"
             raise Unreadable(_ENDS if len(payload) < self._struct.size else _LEFT, size)
         numbers = self._struct.unpack(payload)
-        for part, number in zip(self._parts, numbers, strict=True):
-            if part.within is not None and number not in part.within:
+        for part, number, after in zip(self._parts, numbers, (*numbers[1:], 0), strict=True):
+            whole = number + after // part.carried if part.carried else number
+            if part.within is not None and whole not in part.within:
                 reason = _out_of_range(part)
-                raise Unreadable(reason, f"{reason.reason}: {number}")
+                raise Unreadable(reason, f"{reason.reason}: {whole}")
         if self._kind is SchemaType.BOOLEAN:
             return numbers[0] != 0
         return numbers[0] if len(numbers) == 1 else numbers
@@ -74,11 +76,18 @@ def _outside(rows: Column, verdicts: Verdicts, part: Part, offset: int) -> NDArr
     """Which rows hold a number that Java refuses; only rows of the right size are looked at."""
     failing = numpy.zeros(len(rows.starts), numpy.bool_)
     whole = numpy.flatnonzero(verdicts.read)
-    places = rows.starts[whole, None] + (offset + numpy.arange(8))
-    numbers = rows.data[places].view(">i8").ravel().astype(numpy.int64)
+    numbers = _numbers(rows, whole, offset, 8)
+    if part.carried:  # beyond 64 bits it comes out at the other end, where it is outside, too
+        numbers = numbers + _numbers(rows, whole, offset + 8, 4) // part.carried
     within = part.within or range(0)
     failing[whole] = (numbers < within.start) | (numbers >= within.stop)
     return failing
+
+
+def _numbers(rows: Column, which: NDArray[Any], offset: int, size: int) -> NDArray[numpy.int64]:
+    places = rows.starts[which, None] + (offset + numpy.arange(size))
+    big_endian = rows.data[places].view(f">i{size}")
+    return numpy.asarray(big_endian.ravel(), numpy.int64)
 
 
 def _out_of_range(part: Part) -> Reason:

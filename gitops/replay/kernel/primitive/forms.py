@@ -16,11 +16,16 @@ _INSTANT: Final = range(-31_557_014_167_219_200, 31_556_889_864_403_199 + 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A big-endian number: its struct format, and what Java takes of it (None: all)."""
+    """A big-endian number: its struct format, and what Java takes of it (None: all).
+
+    `carried`: as many of the next part's number are one more of this, as Instant.ofEpochSecond
+    has it.
+    """
 
     name: str
     code: str
     within: range | None = None
+    carried: int | None = None
 
 
 FORMS: Final[Mapping[SchemaType, tuple[Part, ...]]] = {
@@ -35,7 +40,7 @@ FORMS: Final[Mapping[SchemaType, tuple[Part, ...]]] = {
     SchemaType.TIME: (Part(name="milliseconds", code="q"),),
     SchemaType.TIMESTAMP: (Part(name="milliseconds", code="q"),),
     SchemaType.INSTANT: (
-        Part(name="seconds", code="q", within=_INSTANT),
+        Part(name="seconds", code="q", within=_INSTANT, carried=10**9),
         Part(name="nanoseconds", code="i"),
     ),
     SchemaType.LOCAL_DATE: (Part(name="day", code="q", within=_EPOCH_DAY),),

@@ -15,6 +15,8 @@ from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_f
 from gitops.replay.kernel.primitive.forms import FORMS
 from gitops.replay.kernel.walk import READ, Counted, Unreadable, What
 
+FIRST_SECOND, LAST_SECOND = -31_557_014_167_219_200, 31_556_889_864_403_199
+
 
 def _info(kind: SchemaType) -> SchemaInfo:
     return SchemaInfo(type=kind)
@@ -80,6 +82,35 @@ def test_values_are_big_endian(kind: SchemaType, payload: str, value: object) ->
 def test_what_java_refuses_fails(kind: SchemaType, payload: str, reason: str) -> None:
     walk = kernel_for(_info(kind), _info(kind)).walk(pyarrow.array([_bytes(payload)]))
     assert [found.reason for found in walk.reasons] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "nanoseconds", "read"),
+    [
+        (LAST_SECOND, 10**9 - 1, True),
+        (LAST_SECOND, 10**9, False),
+        (LAST_SECOND + 2, -(10**9) - 1, True),
+        (LAST_SECOND + 2, -(10**9), False),
+        (FIRST_SECOND, -1, False),
+        (FIRST_SECOND - 1, 10**9, True),
+        (FIRST_SECOND - 2, 2 * 10**9, True),
+        (FIRST_SECOND - 3, 2**31 - 1, False),
+        (LAST_SECOND + 3, -(2**31), True),
+        (2**63 - 1, 2**31 - 1, False),
+        (-(2**63), -(2**31), False),
+    ],
+)
+def test_nanoseconds_beyond_a_second_count_into_the_seconds(
+    seconds: int, nanoseconds: int, *, read: bool
+) -> None:
+    one, payload = _info(SchemaType.INSTANT), struct.pack(">qi", seconds, nanoseconds)
+    walk = kernel_for(one, one).walk(pyarrow.array([payload]))
+    assert bool(walk.verdicts[0] == READ) is read
+    if read:
+        assert row_reader_for(one, one).read(payload) == (seconds, nanoseconds)
+    else:
+        with pytest.raises(Unreadable, match="seconds out of range"):
+            row_reader_for(one, one).read(payload)
 
 
 def test_types_of_the_same_milliseconds_read_each_other() -> None:

@@ -20,6 +20,7 @@ def test_text_that_is_not_utf8_is_read_changed() -> None:
     assert not walk.verdicts.any()
     assert walk.counts == {Counted("", What.READ): 4, Counted("", What.CHANGED): 2}
     assert row_reader_for(STRING, STRING).read(b"x\xff") == "x�"
+    assert row_reader_for(STRING, STRING).read(b"\xed\xa0\x80") == "\ufffd"  # as Java has it
     assert row_writer_for(STRING).write("ü\ud800") == "ü?".encode()
 
 
