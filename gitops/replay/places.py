@@ -11,7 +11,8 @@ from gitops.compatibility.avro.schema import Array, Map, Record, Schema, Union
 from gitops.compatibility.protobuf_native.schema import Field, Message
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError, avro_form
-from gitops.replay.kernel.jackson.definition import schema_of
+from gitops.replay.kernel.jackson.definition import is_anything, schema_of
+from gitops.replay.kernel.jackson.keys import entries_of
 from gitops.replay.kernel.key_value.halves import halves_of
 from gitops.replay.kernel.protobuf.definition import is_opaque, message_of
 
@@ -107,12 +108,13 @@ def _protobuf(schema: SchemaInfo) -> Nodes:
 
 def _below(schema: Schema) -> Nodes:
     match schema:
-        case Record() if not schema.all_fields and schema.name.startswith("java."):
+        case Record() if is_anything(schema):
             return (Unseen.ANYTHING,)
         case Record():
             return (schema,)
         case Array():
-            return _below(schema.items)
+            entries = entries_of(schema)  # an object in JSON, whose values are those of a map
+            return (*_below(schema.items), *(_below(entries.value) if entries else ()))
         case Map():
             return _below(schema.values)
         case Union():

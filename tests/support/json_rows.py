@@ -26,9 +26,23 @@ _SCALARS: Final[tuple[Definition, ...]] = (
     {"type": "long", "logicalType": "local-timestamp-millis"},
     {"type": "int", "logicalType": "time-millis"},
     {"type": "string", "java-class": "java.math.BigDecimal"},
+    {"type": "string", "java-class": "java.math.BigInteger"},
+    {"type": "string", "java-class": "java.net.URI"},
+    {"type": "string", "logicalType": "uuid"},
+    {"type": "array", "items": {"type": "int"}, "java-class": "[C"},
     {"type": "int", "java-class": "java.lang.Short"},
     {"type": "int", "java-class": "java.lang.Character"},
 )
+_PAIR: Final = "org.apache.avro.reflect.Pair"
+_KEYS: Final[dict[str, Definition]] = {
+    "-1": "int",
+    "1.0E10": "double",
+    "true": "boolean",
+    "2024-02-29": {"type": "int", "logicalType": "date"},
+    "2024-01-02T03:04:05Z": {"type": "long", "logicalType": "timestamp-micros"},
+    "00000000-0000-0001-0000-000000000002": {"type": "string", "logicalType": "uuid"},
+    "c": {"type": "int", "java-class": "java.lang.Character"},
+}
 _NAMES: Final = ("a", "b", "c", "d", "e")
 _WIDER: Final = {"int": "long", "long": "double", "float": "double", "double": "float"}
 _WORDS: Final = ("", "x", ":", '":', "ü", "\ud800", "NaN", "2024-02-30", "AQI=", "B", '\\":1', "😀")
@@ -44,7 +58,7 @@ class Definitions:
 
     def any(self, depth: int = 0) -> Definition:
         """A type, a record more often than not at the top."""
-        kind = self._random.randrange(8 if depth < 3 else 4)
+        kind = self._random.randrange(9 if depth < 3 else 4)
         match kind:
             case 0 | 1 | 2:
                 return copy.deepcopy(self._random.choice(_SCALARS))
@@ -55,8 +69,16 @@ class Definitions:
                 return {"type": "array", "items": self.any(depth + 1)}
             case 5:
                 return {"type": "map", "values": self.any(depth + 1)}
+            case 6:
+                return {"type": "array", "items": self._pair(depth)}
             case _:
                 return self.record(depth)
+
+    def _pair(self, depth: int) -> Definition:
+        """What Avro's reflection makes of a map whose keys are no text."""
+        key = copy.deepcopy(self._random.choice(tuple(_KEYS.values())))
+        fields = [{"name": "key", "type": key}, {"name": "value", "type": self.any(depth + 1)}]
+        return {"type": "record", "name": f"{_PAIR}{self._name()}", "fields": fields}
 
     def record(self, depth: int = 0) -> Definition:
         """A record of up to five fields."""
@@ -156,7 +178,7 @@ class Values:
             case "record":
                 return self._record(node, depth)
             case "array":
-                return [self._of(node["items"], depth + 1) for _ in range(self._many(depth))]
+                return self._array(node, depth)
             case "map":
                 names = self._random.sample(_NAMES, self._many(depth))
                 return {name: self._of(node["values"], depth + 1) for name in names}
@@ -164,6 +186,20 @@ class Values:
                 return self._random.choice(node["symbols"])
             case _:
                 return self._scalar(kind, node if isinstance(node, dict) else {})
+
+    def _array(self, node: Definition, depth: int) -> Any:  # noqa: ANN401 - JSON
+        items = node["items"]
+        if node.get("java-class") == "[C":
+            return "abc"
+        if isinstance(items, dict) and str(items.get("name")).startswith(_PAIR):
+            return self._entries(items["fields"], depth)
+        return [self._of(items, depth + 1) for _ in range(self._many(depth))]
+
+    def _entries(self, fields: list[dict[str, Any]], depth: int) -> dict[str, Any]:
+        fitting = [name for name, kind in _KEYS.items() if kind == fields[0]["type"]]
+        odd = self._random.random() < self._odd
+        names = self._random.sample(_NAMES if odd else fitting, min(self._many(depth), 1))
+        return {name: self._of(fields[1]["type"], depth + 1) for name in names}
 
     def _record(self, node: Definition, depth: int) -> dict[str, Any]:
         members = {field["name"]: self._of(field["type"], depth + 1) for field in node["fields"]}
@@ -185,6 +221,9 @@ class Values:
             "local-timestamp-millis": self._random.choice([1, [2024, 1, 2, 3, 4, 5, 6000]]),
             "time-millis": self._random.choice([1, [1, 2], [1, 2, 3, 4000], "01:02:03"]),
             "java.math.BigDecimal": self._random.choice([12.34, 10**30, "1.5"]),
+            "java.math.BigInteger": self._random.choice([12, 10**30, "-5"]),
+            "java.net.URI": self._random.choice(["https://a.b/c", "", "urn:x:[y]", "../ü"]),
+            "uuid": "00000000-0000-0001-0000-00000000000" + self._random.choice("0aF"),
             "java.lang.Character": self._random.choice(["c", 97]),
         }
         special["timestamp-micros"] = special["timestamp-millis"]

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import struct
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import pyarrow
 import pytest
 
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import SchemaType
 from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.primitive.forms import FORMS, Part
 from gitops.replay.kernel.walk import READ, Counted, What
-from tests.support.java_program import JavaProgram
+from tests.support.java_scenarios import Scenario, scenario
 from tests.support.json_rows import Values, payload
 from tests.support.proto_rows import broken, fill, message_class
-from tests.support.pulsar_class_path import BrokerUnavailableError
 
 pytestmark = pytest.mark.broker  # no broker is started, but its jars are needed
 
@@ -30,52 +27,18 @@ SOURCE: Final = Path(__file__).with_name("PayloadScenario.java")
 ROWS: Final = 2000
 
 
-class Written(NamedTuple):
-    """A schema of the Java client and its payloads."""
-
-    info: SchemaInfo
-    payloads: list[bytes]
-
-
-class Client:
-    """Runs the scenario."""
-
-    def __init__(self, program: JavaProgram) -> None:
-        self._program = program
-
-    @cached_property
-    def written(self) -> dict[str, Written]:
-        """By name."""
-        lines = [json.loads(line) for line in self._program.run("write")]
-        return {line["name"]: _written(line) for line in lines}
-
-    def reads(self, *rows: tuple[str, bytes]) -> list[bool]:
-        """Whether the client reads each payload with its schema of that name."""
-        lines = [f"{name} {base64.b64encode(one).decode()}\n" for name, one in rows]
-        return [line == "ok" for line in self._program.run("read", lines="".join(lines))]
-
-
-def _written(line: dict[str, Any]) -> Written:
-    definition = line["schema"]
-    if line["type"] == "KEY_VALUE":  # the client shows more of the halves than the broker does
-        halves = json.loads(definition)
-        definition = json.dumps({half: halves[half]["schema"] for half in ("key", "value")})
-    info = SchemaInfo(
-        type=SchemaType(line["type"]), schema=definition, properties=line["properties"]
-    )
-    return Written(info, [base64.b64decode(one) for one in line["payloads"]])
-
-
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Client:
-    """The compiled scenario; skips where there is no Java or no Maven."""
-    try:
-        return Client(JavaProgram(SOURCE, tmp_path_factory.mktemp("classes")))
-    except BrokerUnavailableError as error:
-        pytest.skip(str(error))
+def client(tmp_path_factory: pytest.TempPathFactory) -> Scenario:
+    """Compiled."""
+    return scenario(SOURCE, tmp_path_factory.mktemp("classes"))
 
 
-def test_what_the_client_writes_is_read_and_written_again(client: Client) -> None:
+def reads(client: Scenario, *rows: tuple[str, bytes]) -> list[bool]:
+    """Whether the client reads each payload with its schema of that name."""
+    return [said == "ok" for said in client.read(rows)]
+
+
+def test_what_the_client_writes_is_read_and_written_again(client: Scenario) -> None:
     again: list[tuple[str, bytes]] = []
     for name, (info, payloads) in client.written.items():
         walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
@@ -85,10 +48,10 @@ def test_what_the_client_writes_is_read_and_written_again(client: Client) -> Non
             value = rows.read(one)
             again.append((name, writer.write(value)))
             assert rows.read(again[-1][1]) == value
-    assert client.reads(*again) == [True] * len(again)
+    assert reads(client, *again) == [True] * len(again)
 
 
-def test_a_protobuf_schema_of_the_client_has_its_parsing_info(client: Client) -> None:
+def test_a_protobuf_schema_of_the_client_has_its_parsing_info(client: Scenario) -> None:
     native, protobuf = (client.written[name] for name in ("native", "protobuf"))
     walk = kernel_for(protobuf.info, native.info).walk(pyarrow.array(native.payloads))
     assert walk.counts[Counted("value[].number", What.READ)] == 1
@@ -97,19 +60,19 @@ def test_a_protobuf_schema_of_the_client_has_its_parsing_info(client: Client) ->
     assert value["value"] == [b"\x0a\x01V\x10" + b"\xfb" + b"\xff" * 8 + b"\x01"]
 
 
-def test_json_that_the_client_cannot_read_fails(client: Client) -> None:
+def test_json_that_the_client_cannot_read_fails(client: Scenario) -> None:
     info = client.written["json"].info
     random = Random(1)  # noqa: S311 - a test's rows, the same each time
     values = Values(random, json.loads(info.schema), odd=0.02)
     payloads = [payload(random, values.value(), broken=0.2) for _ in range(ROWS)]
     walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
-    read = client.reads(*(("json", one) for one in payloads))
+    read = reads(client, *(("json", one) for one in payloads))
     rows = zip(payloads, walk.verdicts.tolist(), read, strict=True)
     assert [one for one, verdict, readable in rows if verdict == READ and not readable] == []
     assert 0 < int((walk.verdicts == READ).sum()) < sum(read) < ROWS
 
 
-def test_protobuf_is_read_if_the_client_reads_it(client: Client) -> None:
+def test_protobuf_is_read_if_the_client_reads_it(client: Scenario) -> None:
     info = client.written["native"].info
     random = Random(2)  # noqa: S311 - as above
     message = message_class(info)
@@ -117,7 +80,7 @@ def test_protobuf_is_read_if_the_client_reads_it(client: Client) -> None:
         broken(fill(message(), random).SerializePartialToString(), random) for _ in range(ROWS)
     ]
     walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
-    read = client.reads(*(("native", one) for one in payloads))
+    read = reads(client, *(("native", one) for one in payloads))
     rows = zip(payloads, walk.verdicts.tolist(), read, strict=True)
     wrong = [
         (one.hex(), walk.reasons[verdict - 1] if verdict else None)
@@ -127,7 +90,7 @@ def test_protobuf_is_read_if_the_client_reads_it(client: Client) -> None:
     assert wrong == []
 
 
-def test_primitives_are_read_if_the_client_reads_them(client: Client) -> None:
+def test_primitives_are_read_if_the_client_reads_them(client: Scenario) -> None:
     rows: list[tuple[str, bytes]] = []
     verdicts: list[bool] = []
     for kind in [*FORMS, SchemaType.STRING, SchemaType.BYTES]:
@@ -137,7 +100,7 @@ def test_primitives_are_read_if_the_client_reads_them(client: Client) -> None:
         rows += [(kind.value, one) for one in payloads]
         verdicts += (walk.verdicts == READ).tolist()
     found = [(*row, read) for row, read in zip(rows, verdicts, strict=True)]
-    read = client.reads(*rows)
+    read = reads(client, *rows)
     assert found == [(*row, readable) for row, readable in zip(rows, read, strict=True)]
 
 

@@ -10,11 +10,13 @@ from typing import Final
 
 import numpy
 import pyarrow
+import pyarrow.compute
 from numpy.typing import NDArray
 
 from gitops.replay.kernel.columns import Column
 from gitops.replay.kernel.jackson.digits import MOST, Mask, Numbers, Positions, texts, values
 from gitops.replay.kernel.jackson.plan import Symbols
+from gitops.replay.kernel.jackson.scalars import MAX_TEXT
 from gitops.replay.kernel.utf8 import not_utf8
 from gitops.replay.kernel.walk import Counted
 
@@ -78,8 +80,8 @@ class Alike:
         return read, self._counts(read)
 
     def _odd(self) -> Mask:
-        """Rows that hold escapes, bytes that JSON does not have, or no UTF-8."""
-        odd = numpy.zeros(len(self._starts), numpy.bool_)
+        """Rows that hold escapes, bytes that JSON does not have, no UTF-8, or perhaps too much."""
+        odd = self._ends - self._starts > MAX_TEXT
         payloads = self._data[ROOM : self._nowhere - 1]
         if self._text.find(b"\\") >= 0 or payloads.min(initial=_BLANK) < _BLANK:
             at = numpy.flatnonzero((payloads == ord("\\")) | (payloads < _BLANK)) + ROOM
@@ -167,6 +169,20 @@ class Alike:
     def values(self, start: Positions, end: Positions) -> NDArray[numpy.float64]:
         """What the numbers between are."""
         return values(self._buffer, start, end)
+
+    def rising(self, frame: Frame, start: Positions, end: Positions) -> tuple[Positions, Positions]:
+        """The bounds of texts, one behind the other: rows that were left out have empty ones."""
+        out = self.out(frame)
+        if numpy.count_nonzero(out):
+            start = numpy.maximum.accumulate(numpy.where(out, 0, start))
+            end = numpy.where(out, start, end)
+        return start, end
+
+    def fits(self, start: Positions, end: Positions, pattern: str) -> Mask:
+        """Which of the texts between a pattern of RE2 describes."""
+        found = pyarrow.compute.match_substring_regex(texts(self._buffer, start, end), pattern)
+        mask: Mask = found.fill_null(False).to_numpy(zero_copy_only=False)[::2]  # noqa: FBT003
+        return mask
 
     def names(self, start: Positions, end: Positions) -> tuple[list[str | None], Positions]:
         """The texts between, each once, and for each row the number of its own."""

@@ -25,6 +25,13 @@ from gitops.replay.kernel.walk import Counted, What
 _MOST_ITEMS: Final = 64
 """Of an array; whoever has more is read alone."""
 
+_SURE: Final = {
+    "uuid": "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$",
+    "uri": "^[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9/._~:@=&+,;-]*)?$",
+    "url": "^https?://[A-Za-z0-9.-]+(:[0-9]{1,9})?(/[!-~]*)?$",
+}
+"""Text like this is of its form; whether other text is, is looked at alone."""
+
 _EXACT: Final = 15
 """Digits that a double holds whatever they are."""
 
@@ -54,7 +61,7 @@ def _covers(node: Node) -> bool:
         case Leaf(scalar=scalar):
             if scalar.kind in ("bytes", "fixed"):
                 return scalar.form == "decimal"
-            return scalar.form != "number"
+            return scalar.form != "character" and (scalar.kind != "string" or _is_sure(scalar.form))
         case Symbols():
             return bool(node.counted)
         case Items():
@@ -65,6 +72,10 @@ def _covers(node: Node) -> bool:
             return all(_covers(member.node) for member in node.members.values())
         case _:
             return False
+
+
+def _is_sure(form: str) -> bool:
+    return not form or form in _SURE
 
 
 def _is_number(node: Node) -> bool:
@@ -84,6 +95,8 @@ def _leaf(side: Side, frame: Frame, node: Leaf) -> None:
     keys = (Counted(path, What.READ),)
     side.alike.count((*keys, Counted(path, What.PROMOTED)) if node.promoted else keys, frame.rows)
     match scalar.kind:
+        case "string" if scalar.form:
+            _formed(side, frame, _SURE[scalar.form])
         case "string":
             side.alike.string(frame)
         case "boolean":
@@ -96,6 +109,11 @@ def _leaf(side: Side, frame: Frame, node: Leaf) -> None:
             side.alike.number(frame, whole=len(str(within.stop - 1)) - 1)
         case _:
             _fraction(side, frame, node)
+
+
+def _formed(side: Side, frame: Frame, pattern: str) -> None:
+    start, end = side.alike.rising(frame, *side.alike.string(frame))
+    side.alike.leave(frame, ~side.alike.fits(start, end, pattern))
 
 
 def _fraction(side: Side, frame: Frame, node: Leaf) -> None:
@@ -126,11 +144,7 @@ def _constant(side: Side, frame: Frame, *words: bytes) -> None:
 
 def _symbols(side: Side, frame: Frame, node: Symbols) -> None:
     side.alike.count((Counted(node.path, What.READ),), frame.rows)
-    start, end = side.alike.string(frame)
-    out = side.alike.out(frame)
-    if numpy.count_nonzero(out):  # positions have to rise
-        start = numpy.maximum.accumulate(numpy.where(out, 0, start))
-        end = numpy.where(out, start, end)
+    start, end = side.alike.rising(frame, *side.alike.string(frame))
     names, found = side.alike.names(start, end)
     unknown = [number for number, name in enumerate(names) if name not in node.counted]
     if unknown:

@@ -21,6 +21,9 @@ from gitops.compatibility.avro.schema import (
 from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.definition import DefinitionError
 
+_OPEN: Final = ("java.", "com.fasterxml.jackson.databind.")
+"""Packages whose classes are written in forms of their own."""
+
 _SCALARS: Final = {
     "string": "string",
     "number": "double",
@@ -44,6 +47,11 @@ def schema_of(info: SchemaInfo) -> Schema:
         except (ValueError, RecursionError):
             raise DefinitionError(f"the JSON definition is not valid: {error}") from None
     return _schema(value if isinstance(value, dict) else {}, "Root")
+
+
+def is_anything(schema: Schema) -> bool:
+    """Whether it is a Java class that the definition says nothing about."""
+    return isinstance(schema, Record) and not schema.all_fields and schema.name.startswith(_OPEN)
 
 
 def _schema(node: dict[str, Any], name: str) -> Schema:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from itertools import accumulate
+from collections.abc import Callable
+from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy
 import pyarrow
 
-from gitops.compatibility.avro.json_text import MAX_DEPTH, MAX_NUMBER_LENGTH
+from gitops.compatibility.avro.json_text import MAX_DEPTH, MAX_NAME_LENGTH, MAX_NUMBER_LENGTH
 from gitops.replay.kernel.columns import Column
 from gitops.replay.kernel.halving import Counts, DoubtError, count_in_halves
 from gitops.replay.kernel.jackson.columns import covers, walk
 from gitops.replay.kernel.jackson.members import count_members
 from gitops.replay.kernel.jackson.orders import Orders
 from gitops.replay.kernel.jackson.parsing import LIMITS
-from gitops.replay.kernel.jackson.plan import Node
+from gitops.replay.kernel.jackson.plan import Node, holds_decimals
 from gitops.replay.kernel.jackson.reading import read
+from gitops.replay.kernel.jackson.scalars import MAX_TEXT
 from gitops.replay.kernel.jackson.shapes import Shape
 from gitops.replay.kernel.jackson.shaping import shape_of
 from gitops.replay.kernel.parts import walk_in_parts
@@ -34,6 +37,8 @@ _MANY: Final = 32
 _OFTEN: Final = 4
 """So many times in a row most rows were left out: it is not tried again."""
 
+_TINY: Final = re.compile(rb"[eE]-0*[0-9]{10}")
+_OF_NUMBERS: Final = b"0123456789.eE+-"
 _SAMPLES: Final = 4
 """Rows that tell how all of them are written."""
 
@@ -47,7 +52,8 @@ class JsonKernel:
         self._vain = 0 if covers(plan) else _OFTEN
         self._orders: Orders | None = None
         self._shape = shape_of(plan)
-        self._decode = msgspec.json.Decoder(self._shape.type).decode
+        decode = msgspec.json.Decoder(self._shape.type).decode
+        self._decode = _exactly(decode) if holds_decimals(plan) else decode
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Verdicts and counts."""
@@ -79,6 +85,17 @@ class JsonKernel:
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value as the reader sees it; raises Unreadable."""
         return read(self._plan, payload)[0]
+
+
+def _exactly(decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """Without numbers that are zero to a double, and have too small an exponent for Java's."""
+
+    def checked(payload: bytes) -> Any:  # noqa: ANN401 - what the Decoder answers
+        if (b"e-" in payload or b"E-" in payload) and _TINY.search(payload) is not None:
+            raise ValueError
+        return decode(payload)
+
+    return checked
 
 
 class _Decoded(NamedTuple):
@@ -137,15 +154,13 @@ class _Batch:
 
 
 def _may_be_limited(payload: bytes) -> bool:
-    """Whether Jackson may refuse it for its depth, or for a number that is too long."""
-    if payload.count(b"[") + payload.count(b"{") > MAX_DEPTH:
+    """Whether Jackson may refuse it for its depth, or for what is too long."""
+    if len(payload) > MAX_TEXT or payload.count(b"[") + payload.count(b"{") > MAX_DEPTH:
         return True
-    half = MAX_NUMBER_LENGTH // 2  # so many digits in a row hold two of the bytes looked at
-    sampled = payload[::half]
-    if not any(one.isdigit() and two.isdigit() for one, two in _neighbours(sampled)):
+    if len(payload) > MAX_NAME_LENGTH and max(map(len, payload.split(b'"'))) > MAX_NAME_LENGTH:
+        return True
+    half = MAX_NUMBER_LENGTH // 2  # a number that is too long holds two of the bytes looked at
+    sampled = [byte in _OF_NUMBERS for byte in payload[::half]]
+    if not any(one and two for one, two in pairwise(sampled)):
         return False
     return LIMITS.search(payload) is not None
-
-
-def _neighbours(sampled: bytes) -> list[tuple[bytes, bytes]]:
-    return [(sampled[at : at + 1], sampled[at + 1 : at + 2]) for at in range(len(sampled) - 1)]

@@ -17,6 +17,8 @@ from gitops.compatibility.avro.schema import (
     Union,
     branch_name,
 )
+from gitops.replay.kernel.jackson.definition import is_anything
+from gitops.replay.kernel.jackson.keys import EntrySchemas, entries_of, key_of, map_entries
 from gitops.replay.kernel.jackson.plan import (
     Again,
     Anything,
@@ -30,12 +32,15 @@ from gitops.replay.kernel.jackson.plan import (
     Symbols,
     takes_null,
 )
-from gitops.replay.kernel.jackson.scalars import scalar
+from gitops.replay.kernel.jackson.scalars import Scalar, scalar
 from gitops.replay.kernel.verdicts import under
 from gitops.replay.kernel.walk import Counted, What
 
 _ROUNDED: Final = {"float": ("int", "long", "double"), "double": ("int", "long")}
 """Reader's kind → writer's kinds of which it cannot hold each number."""
+
+_CHARS: Final = "[C"
+"""Java's class of char[], which is text to Jackson."""
 
 _MANY: Final = 4_000
 """Nodes after which a record that was met before keeps the paths that it had there: records that
@@ -61,14 +66,10 @@ class _Pairing:
                 return self._union(writer, reader, path)
             case Record():
                 return self._record(_of_kind(writer, reader), reader, path)
-            case Array():
-                written = _of_kind(writer, reader)
-                items = written.items if isinstance(written, Array) else None
-                return Items(path=path, item=self.node(items, reader.items, f"{path}[]"))
             case Map():
-                written = _of_kind(writer, reader)
-                values = written.values if isinstance(written, Map) else None
-                return Entries(path=path, value=self.node(values, reader.values, f"{path}{{}}"))
+                return self._entries(_of_kind(writer, reader), map_entries(reader), path)
+            case Array():
+                return self._array(_of_kind(writer, reader), reader, path)
             case Enum():
                 return _symbols(_of_kind(writer, reader), reader, path)
             case Fixed() | Primitive():
@@ -81,8 +82,22 @@ class _Pairing:
             names=tuple(map(branch_name, reader.branches)),
         )
 
+    def _array(self, writer: Schema | None, reader: Array, path: str) -> Node:
+        pairs = entries_of(reader)
+        if pairs is not None:
+            return self._entries(writer, pairs, path)
+        if reader.props.get("java-class") == _CHARS:
+            return Leaf(path=path, scalar=Scalar(kind="string"))
+        items = writer.items if isinstance(writer, Array) else None
+        return Items(path=path, item=self.node(items, reader.items, f"{path}[]"))
+
+    def _entries(self, writer: Schema | None, reader: EntrySchemas, path: str) -> Node:
+        written = entries_of(writer) if writer is not None else None
+        value = self.node(written and written.value, reader.value, f"{path}{{}}")
+        return Entries(path=path, value=value, key=key_of(reader.key))
+
     def _record(self, writer: Schema | None, reader: Record, path: str) -> Node:
-        if not reader.all_fields and reader.name.startswith("java."):
+        if is_anything(reader):
             return Anything(path=path)
         pair = (id(writer), id(reader))
         known = (self._within if self._nodes < _MANY else self._made).get(pair)

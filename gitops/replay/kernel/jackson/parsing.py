@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 from gitops.compatibility.avro.depth import make_room
 from gitops.compatibility.avro.json_text import (
     MAX_DEPTH,
+    MAX_NAME_LENGTH,
     MAX_NUMBER_LENGTH,
     JsonTextError,
     check_depth,
@@ -20,15 +21,29 @@ from gitops.compatibility.avro.json_text import (
 from gitops.replay.kernel.walk import Reason, Unreadable
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
+_LONG_NAME: Final = MAX_NAME_LENGTH // 4
+"""Shorter names need no count of their bytes."""
+
 _SPACE: Final = " \t\r\n"
 
 
 class Pairs(dict[str, Any]):
-    """The members of an object; `twice` is the first name that stands twice, None if none does."""
+    """The members of an object; `twice` is the first name that stands twice, None if none does.
+
+    Raises JsonTextError for a name that is too long.
+    """
 
     def __init__(self, members: list[tuple[str, Any]]) -> None:
         super().__init__(members)
+        if self and len(max(self, key=len)) > _LONG_NAME:
+            _check_names(self)
         self.twice = _first_twice(members) if len(self) < len(members) else None
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Jackson counts bytes where it reads bytes."""
+    if any(len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_LENGTH for name in names):
+        raise JsonTextError(f"a name of more than {MAX_NAME_LENGTH:,} bytes", 0)
 
 
 def _first_twice(members: Iterable[tuple[str, Any]]) -> str | None:
@@ -90,5 +105,5 @@ def _limit(error: JsonTextError) -> Unreadable:
     return Unreadable(Reason("", str(error)), str(error))
 
 
-LIMITS: Final = re.compile(rb"[0-9]{%d}" % (MAX_NUMBER_LENGTH + 1))
-"""A run of digits that Jackson refuses."""
+LIMITS: Final = re.compile(rb"[0-9][0-9.eE+\-]{%d}" % MAX_NUMBER_LENGTH)
+"""What a number that Jackson refuses for its digits begins with."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from gitops.replay.kernel.jackson.keys import Key
+from gitops.replay.kernel.jackson.misfit import MisfitError
 from gitops.replay.kernel.jackson.parsing import Pairs, parse
 from gitops.replay.kernel.jackson.plan import (
     Again,
@@ -19,7 +21,7 @@ from gitops.replay.kernel.jackson.plan import (
     Symbols,
 )
 from gitops.replay.kernel.jackson.rounding import is_rounded
-from gitops.replay.kernel.jackson.scalars import MisfitError, described
+from gitops.replay.kernel.jackson.scalars import described
 from gitops.replay.kernel.symbols import lacks
 from gitops.replay.kernel.verdicts import under
 from gitops.replay.kernel.walk import Counted, Reason, Unreadable, What
@@ -80,8 +82,18 @@ def _items(node: Items, value: Any, counted: list[Counted]) -> list[Any]:  # noq
 
 def _entries(node: Entries, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
     members = _object(node.path, value)
+    if node.key is not None:
+        _check_keys(node.key, node.path, members)
     counted.append(Counted(node.path, What.READ))
     return {name: take(node.value, inner, counted) for name, inner in members.items()}
+
+
+def _check_keys(key: Key, path: str, names: Iterable[str]) -> None:
+    for name in names:
+        try:
+            key.check(name)
+        except MisfitError as error:
+            raise _unreadable(path, f"a key of the map: {error}", name) from None
 
 
 def _anything(node: Anything, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON

@@ -3,48 +3,58 @@
 from __future__ import annotations
 
 import binascii
-import datetime
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from gitops.compatibility.avro.json_text import MAX_NUMBER_LENGTH
 from gitops.compatibility.avro.schema import Fixed, Primitive
+from gitops.replay.kernel.jackson import times
+from gitops.replay.kernel.jackson.addresses import is_uri, is_url
+from gitops.replay.kernel.jackson.misfit import MisfitError
 
 INT: Final = range(-(2**31), 2**31)
 LONG: Final = range(-(2**63), 2**63)
 MAX_FLOAT: Final = 3.4028235677973366e38
 """What rounds to a 32-bit float is below this."""
 
+MAX_TEXT: Final = 20_000_000
+"""Jackson's StreamReadConstraints: longer text is refused, in UTF-16 units; base64 is none."""
+
 _JAVA_RANGES: Final = {
     "java.lang.Byte": range(-128, 256),
     "java.lang.Short": range(-(2**15), 2**15),
+    "java.lang.Character": range(2**16),
 }
-_JAVA_NUMBERS: Final = frozenset({"java.math.BigDecimal", "java.math.BigInteger"})
-_NOT_FINITE: Final = frozenset({"NaN", "Infinity", "-Infinity"})
+_JAVA_TEXTS: Final = {
+    "java.math.BigDecimal": "number",
+    "java.math.BigInteger": "whole",
+    "java.net.URI": "uri",
+    "java.net.URL": "url",
+}
+NOT_FINITE: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
+"""Characters of two UTF-16 units."""
+
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+_UUID: Final = re.compile("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _DAYS: Final = frozenset({"date"})
 _TIMES: Final = frozenset({"time-millis", "time-micros"})
-_INSTANTS: Final = frozenset({"timestamp-millis", "timestamp-micros", "timestamp-nanos"})
-_LOCALS: Final = frozenset(
+INSTANTS: Final = frozenset({"timestamp-millis", "timestamp-micros", "timestamp-nanos"})
+LOCALS: Final = frozenset(
     {"local-timestamp-millis", "local-timestamp-micros", "local-timestamp-nanos"}
 )
-_NANOS: Final = 1000
-_LAST_SECOND: Final = 31_556_889_864_403_199
-"""Of Java's Instant."""
-
-
-class MisfitError(ValueError):
-    """A value does not fit; the text is a reason, without the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
     """`kind` is Avro's; `form` is how Java writes it where that is not what the kind says.
 
-    Forms: `decimal`, `number`, `character`, and the names of logical types of time. `size` is a
-    fixed's, `within` an int's or a long's.
+    Forms: `decimal`, `character`, the names of logical types of time, and of a string `number`,
+    `whole`, `uuid`, `uri` and `url`. `size` is a fixed's, `within` an int's or a long's.
     """
 
     kind: str
@@ -75,8 +85,8 @@ def scalar(schema: Primitive | Fixed) -> Scalar:
         form = "character" if java == "java.lang.Character" else form
     elif kind in {"bytes", "fixed"} and logical == "decimal":
         form = "decimal"
-    elif kind == "string" and java in _JAVA_NUMBERS:
-        form = "number"
+    elif kind == "string":
+        form = "uuid" if logical == "uuid" else _JAVA_TEXTS.get(str(java), "")
     return Scalar(kind=kind, form=form, size=size, within=within)
 
 
@@ -124,7 +134,7 @@ def _integer(scalar: Scalar, value: Any) -> int:  # noqa: ANN401 - JSON
 
 def _fraction(scalar: Scalar, value: Any) -> Any:  # noqa: ANN401 - JSON
     """A number; Jackson writes those that JSON has not as text."""
-    if isinstance(value, str) and value in _NOT_FINITE:
+    if isinstance(value, str) and value in NOT_FINITE:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise _misfit(scalar.kind, value)
@@ -140,6 +150,8 @@ def _fraction(scalar: Scalar, value: Any) -> Any:  # noqa: ANN401 - JSON
 def _string(scalar: Scalar, value: Any) -> str:  # noqa: ANN401 - JSON
     if not isinstance(value, str):
         raise _misfit(scalar.kind, value)
+    if len(value) > MAX_TEXT // 2 and len(value) + len(_BEYOND.findall(value)) > MAX_TEXT:
+        raise MisfitError(f"text of more than {MAX_TEXT:,} characters")
     return value
 
 
@@ -170,78 +182,76 @@ _KINDS: Final[Mapping[str, Callable[[Scalar, Any], Any]]] = {
 
 def _decimal(value: Any) -> Any:  # noqa: ANN401 - JSON
     """A BigDecimal is a number to Jackson, whatever the definition calls it."""
-    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    return value if is_number else None
-
-
-def _number(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """A BigDecimal or a BigInteger whose definition says text; text has to be a number."""
-    if isinstance(value, str) and not _NUMBER.fullmatch(value):
-        raise MisfitError("the text is not a number")
-    return _decimal(value)
-
-
-def _character(value: Any) -> str | None:  # noqa: ANN401 - JSON
-    return value if isinstance(value, str) and len(value) == 1 else None
-
-
-def _instant(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Seconds with a fraction, or text; a count as the definition says is not looked at here."""
-    if isinstance(value, float | Decimal):
-        if not abs(float(value)) < _LAST_SECOND:
-            raise MisfitError("the number is no point in time")
-        return value
-    return _text_of(value, datetime.datetime.fromisoformat)
-
-
-def _local(value: Any) -> Any:  # noqa: ANN401 - JSON
-    if isinstance(value, list):
-        return _parts_of(value, 5, 7, datetime.datetime)
-    return _text_of(value, datetime.datetime.fromisoformat)
-
-
-def _day(value: Any) -> Any:  # noqa: ANN401 - JSON
-    if isinstance(value, list):
-        return _parts_of(value, 3, 3, datetime.date)
-    return _text_of(value, datetime.date.fromisoformat)
-
-
-def _time(value: Any) -> Any:  # noqa: ANN401 - JSON
-    if isinstance(value, list):
-        return _parts_of(value, 2, 4, datetime.time)
-    return _text_of(value, datetime.time.fromisoformat)
-
-
-def _parts_of(parts: list[Any], least: int, most: int, kind: Callable[..., object]) -> list[Any]:
-    """Jackson's list of year, month, day, hour, minute, second, nanosecond, or a part of it."""
-    numbers = [part for part in parts if isinstance(part, int) and not isinstance(part, bool)]
-    if len(numbers) != len(parts) or not least <= len(parts) <= most:
-        raise MisfitError("the list is no date or time")
-    if len(parts) == most and most > 3:  # noqa: PLR2004 - years, months and days have no fraction
-        numbers[-1] //= _NANOS
-    try:
-        kind(*numbers)
-    except (ValueError, OverflowError):
-        raise MisfitError("the list is no date or time") from None
-    return parts
-
-
-def _text_of(value: Any, read: Callable[[str], object]) -> str | None:  # noqa: ANN401 - JSON
-    if not isinstance(value, str):
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
-    try:
-        read(value)
-    except ValueError:
-        raise MisfitError("the text is no date or time in ISO 8601") from None
+    if not times.has_scale(value):
+        raise MisfitError("the exponent is too large")
     return value
 
 
+def _character(value: Any) -> str | None:  # noqa: ANN401 - JSON
+    """Java's has 16 bits."""
+    if isinstance(value, str) and (len(value) != 1 or value > "\uffff"):
+        raise MisfitError("the text is not one char of Java")
+    return value if isinstance(value, str) else None
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """A BigDecimal whose definition says text."""
+    return _limited(value, "number") if isinstance(value, str) else _decimal(value)
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """A BigInteger whose definition says text."""
+    if isinstance(value, str):
+        return _limited(value, "whole")
+    if isinstance(value, float | Decimal):
+        raise _misfit("a whole number", value)
+    return None if isinstance(value, bool) or not isinstance(value, int) else value
+
+
+def _limited(text: str, form: str) -> str:
+    if len(text) > MAX_NUMBER_LENGTH:
+        raise MisfitError(f"a number of more than {MAX_NUMBER_LENGTH} digits")
+    return check_text(form, text)
+
+
+def check_text(form: str, text: str) -> str:
+    """The text, if it is one of a form of a string; raises MisfitError."""
+    what, fits = _TEXTS[form]
+    if not fits(text):
+        raise MisfitError(f"the text is not {what}")
+    return text
+
+
+def _is_number(text: str) -> bool:
+    if not _NUMBER.fullmatch(text):
+        return False
+    try:
+        return times.has_scale(Decimal(text))
+    except ArithmeticError:
+        return False
+
+
+def _text_of(form: str) -> Callable[[Any], str | None]:
+    return lambda value: check_text(form, value) if isinstance(value, str) else None
+
+
+_TEXTS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
+    "number": ("a number", _is_number),
+    "whole": ("a whole number", _WHOLE.fullmatch),
+    "uuid": ("a UUID", _UUID.fullmatch),
+    "uri": ("a URI", is_uri),
+    "url": ("a URL", is_url),
+}
 _FORMS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "decimal": _decimal,
-    "number": _number,
     "character": _character,
-    **dict.fromkeys(_DAYS, _day),
-    **dict.fromkeys(_TIMES, _time),
-    **dict.fromkeys(_INSTANTS, _instant),
-    **dict.fromkeys(_LOCALS, _local),
+    "number": _number,
+    "whole": _whole,
+    **{form: _text_of(form) for form in ("uuid", "uri", "url")},
+    **dict.fromkeys(_DAYS, times.day),
+    **dict.fromkeys(_TIMES, times.time),
+    **dict.fromkeys(INSTANTS, times.instant),
+    **dict.fromkeys(LOCALS, times.local),
 }

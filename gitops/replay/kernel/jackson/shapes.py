@@ -8,7 +8,7 @@ a member that stands twice, or one that neither schema knows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, Protocol
@@ -17,6 +17,8 @@ from msgspec import UNSET
 from msgspec.structs import astuple
 
 from gitops.replay.kernel.halving import Counts, DoubtError
+from gitops.replay.kernel.jackson.keys import Key
+from gitops.replay.kernel.jackson.misfit import MisfitError
 from gitops.replay.kernel.jackson.plan import Leaf, Member, Node, Symbols
 from gitops.replay.kernel.jackson.reading import take
 from gitops.replay.kernel.jackson.rounding import in_range, rounded
@@ -38,16 +40,16 @@ class Shape(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeafShape:
-    """Values without parts; those that are not of `plain` are looked at one by one."""
+    """Values without parts; those that are not of `plain` are looked at, None: none is."""
 
     type: Any
     node: Leaf
-    plain: tuple[type, ...] = ()
+    plain: tuple[type, ...] | None = None
 
     def count(self, values: Sequence[Any], counts: Counts) -> int:
         """Numbers may be out of range or rounded."""
         node, path, total = self.node, self.node.path, len(values)
-        for value in _others(values, self.plain) if self.plain else ():
+        for value in _others(values, self.plain) if self.plain is not None else ():
             _check(node, value)
         counts[Counted(path, What.READ)] += total
         if node.scalar.kind == "null":
@@ -98,9 +100,12 @@ class EntriesShape:
     type: Any
     path: str
     value: Shape
+    key: Key | None = None
 
     def count(self, values: Sequence[Any], counts: Counts) -> int:
-        """All their values in one."""
+        """All their values in one; each key is looked at once."""
+        if self.key is not None:
+            _check_keys(self.key, set(chain.from_iterable(values)))
         counts[Counted(self.path, What.READ)] += len(values)
         inner = list(chain.from_iterable(map(dict.values, values)))
         return len(inner) + (self.value.count(inner, counts) if inner else 0)
@@ -221,6 +226,14 @@ def _count_absent(member: Member, times: int, counts: Counts) -> None:
 
 def _others(values: Sequence[Any], plain: tuple[type, ...]) -> list[Any]:
     return [value for value in values if type(value) not in plain]
+
+
+def _check_keys(key: Key, names: Iterable[str]) -> None:
+    for name in names:
+        try:
+            key.check(name)
+        except MisfitError:
+            raise DoubtError from None
 
 
 def _check(node: Node, value: Any, counted: list[Counted] | None = None) -> None:  # noqa: ANN401 - JSON

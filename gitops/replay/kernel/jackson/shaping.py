@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Union
 
 import msgspec
 from msgspec import UNSET, Meta
@@ -40,6 +40,7 @@ _SIMPLE: Final[dict[str, Any]] = {
     "string": str,
     "bytes": bytes,
 }
+_NUMBER_TEXTS: Final[dict[str, tuple[type, ...]]] = {"number": (int, float), "whole": (int,)}
 _NUMBERS: Final = frozenset({"float", "double"})
 
 
@@ -55,7 +56,8 @@ def shape_of(node: Node) -> Shape:
             return ItemsShape(type=list[item.type], path=node.path, item=item)  # type: ignore[name-defined]
         case Entries():
             value = shape_of(node.value)
-            return EntriesShape(type=dict[str, value.type], path=node.path, value=value)  # type: ignore[name-defined]
+            entries = dict[str, value.type]  # type: ignore[name-defined]
+            return EntriesShape(type=entries, path=node.path, value=value, key=node.key)
         case OneOf():
             return _one_of(node)
         case Members():
@@ -104,8 +106,11 @@ def _leaf(node: Leaf) -> Shape:
     if scalar.kind in {"bytes", "fixed"}:
         kind = bytes if scalar.size is None else _sized(scalar.size)
         return LeafShape(type=int | float | kind if scalar.form else kind, node=node)
-    if scalar.form == "number":
-        return LeafShape(type=int | float | str, node=node, plain=(int, float))
+    if scalar.form in _NUMBER_TEXTS:
+        plain = _NUMBER_TEXTS[scalar.form]
+        return LeafShape(type=Union[(*plain, str)], node=node, plain=plain)
+    if scalar.kind == "string" and scalar.form:
+        return LeafShape(type=str, node=node, plain=())
     if scalar.kind in _NUMBERS and node.rounds:
         return LeafShape(type=int | float, node=node)
     return LeafShape(type=_SIMPLE[scalar.kind], node=node)

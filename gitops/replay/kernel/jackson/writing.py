@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from gitops.compatibility.avro.schema import Array, Map, Record, Schema, Union
+from gitops.replay.kernel.jackson.keys import entries_of
 from gitops.replay.kernel.walk import Reason, Unreadable
 
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
@@ -37,8 +38,11 @@ def _written(schema: Schema, value: Any) -> Any:  # noqa: ANN401 - any value tha
             }
         case Array() if isinstance(value, list):
             return [_written(schema.items, item) for item in value]
-        case Map() if isinstance(value, dict):
-            return {name: _written(schema.values, inner) for name, inner in value.items()}
+        case Array() | Map() if isinstance(value, dict):
+            entries = entries_of(schema)
+            if entries is None:
+                return value
+            return {name: _written(entries.value, inner) for name, inner in value.items()}
         case Union():
             return _written(_branch(schema, value), value)
         case _:
@@ -53,7 +57,7 @@ def _branch(union: Union, value: Any) -> Schema:  # noqa: ANN401 - any value tha
                 return branch
             case Array() if isinstance(value, list):
                 return branch
-            case Map() if isinstance(value, dict):
+            case Array() | Map() if isinstance(value, dict) and entries_of(branch) is not None:
                 return branch
             case _:
                 pass

@@ -1,0 +1,62 @@
+"""Runs a scenario of Pulsar's Java client that writes and reads payloads, without a broker."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from gitops.model.schema import SchemaInfo, SchemaType
+from tests.support.java_program import JavaProgram
+from tests.support.pulsar_class_path import BrokerUnavailableError
+
+
+class Written(NamedTuple):
+    """A schema of the Java client and its payloads."""
+
+    info: SchemaInfo
+    payloads: list[bytes]
+
+
+class Scenario:
+    """One Java source with a `main` that takes `write` or `read`; see those sources."""
+
+    def __init__(self, program: JavaProgram) -> None:
+        self._program = program
+
+    @cached_property
+    def written(self) -> dict[str, Written]:
+        """By name."""
+        lines = [json.loads(line) for line in self._program.run("write")]
+        return {line["name"]: _written(line) for line in lines}
+
+    def read(self, rows: Iterable[tuple[str, bytes]]) -> list[str]:
+        """What the scenario says of each payload, read with its schema of that name."""
+        lines = [f"{name} {base64.b64encode(one).decode()}\n" for name, one in rows]
+        said = self._program.run("read", lines="".join(lines))
+        assert len(said) == len(lines)
+        return said
+
+
+def scenario(source: Path, classes: Path) -> Scenario:
+    """The compiled scenario; skips where there is no Java or no Maven."""
+    try:
+        return Scenario(JavaProgram(source, classes))
+    except BrokerUnavailableError as error:
+        pytest.skip(str(error))
+
+
+def _written(line: dict[str, Any]) -> Written:
+    definition = line["schema"]
+    if line["type"] == "KEY_VALUE":  # the client shows more of the halves than the broker does
+        halves = json.loads(definition)
+        definition = json.dumps({half: halves[half]["schema"] for half in ("key", "value")})
+    info = SchemaInfo(
+        type=SchemaType(line["type"]), schema=definition, properties=line["properties"]
+    )
+    return Written(info, [base64.b64decode(one) for one in line["payloads"]])
