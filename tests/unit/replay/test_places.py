@@ -122,3 +122,21 @@ def test_halves_have_names() -> None:
 )
 def test_definitions_that_cannot_be_parsed_say_nothing(schema: SchemaInfo) -> None:
     assert nodes_of(schema) == ()
+
+
+def test_a_map_of_java_whose_keys_are_no_text_is_an_array_or_a_map() -> None:
+    fields = [{"name": "key", "type": "int"}, {"name": "value", "type": CARD}]
+    pair_of = {"type": "record", "name": "org.apache.avro.reflect.Pair1", "fields": fields}
+    by = {"name": "by", "type": {"type": "array", "items": pair_of}}
+    schema = info({"type": "record", "name": "Order", "fields": [by]})
+    assert members(schema, "by", "pin") is False
+    assert members(schema, "by", "value", "pin") is False
+    assert members(schema, "by", "other") is None
+
+
+@pytest.mark.parametrize("name", ["java.util.Date", "com.fasterxml.jackson.databind.JsonNode"])
+def test_a_class_with_a_form_of_its_own_may_be_anything(name: str) -> None:
+    kind = {"type": "record", "name": name, "fields": []}
+    fields = [{"name": "any", "type": kind}]
+    found = inner(nodes_of(info({"type": "record", "name": "R", "fields": fields})), "any")
+    assert found == (Unseen.ANYTHING,)

@@ -187,3 +187,34 @@ def test_random_rows_that_are_written_alike(random: Random) -> None:
             data[random.randrange(len(data))] = random.choice(b'{}[],:"\\ 01.-e')
         payloads.append(bytes(data))
     _agree(plan, payloads)
+
+
+_FORMED: Final = {
+    "type": "record",
+    "name": "Formed",
+    "fields": [
+        {"name": "id", "type": {"type": "string", "logicalType": "uuid"}},
+        {"name": "uri", "type": ["null", {"type": "string", "java-class": "java.net.URI"}]},
+        {"name": "url", "type": {"type": "string", "java-class": "java.net.URL"}},
+    ],
+}
+
+
+def test_uuids_and_addresses_are_read_side_by_side_and_odd_ones_alone() -> None:
+    usual = {"id": "00000000-0000-0001-0000-00000000000F", "uri": "a+b://c:8/d", "url": "http://e"}
+    rows = [usual, usual | {"uri": None}, usual | {"url": "https://e.f/?g#h"}]
+    odd: list[dict[str, Any]] = [{"id": "1"}, {"uri": "urn:x"}, {"uri": " "}, {"url": "ftp:"}]
+    plan = _plan(_FORMED, _FORMED)
+    assert covers(plan)
+    payloads = [json.dumps(one, separators=(",", ":")).encode() for one in rows]
+    known = Orders()
+    known.learn(plan, payloads[:1])
+    assert walk(column(pyarrow.array(payloads, pyarrow.binary())), known, plan)[0].all()
+    mixed = [usual | each for each in [{}, *odd, {}]]
+    _agree(plan, [json.dumps(one, separators=(",", ":")).encode() for one in mixed])
+
+
+def test_no_row_of_characters_is_read_as_a_number_below_zero() -> None:
+    kind = {"type": "int", "java-class": "java.lang.Character"}
+    record = {"type": "record", "name": "R", "fields": [{"name": "c", "type": kind}]}
+    _agree(_plan(record, record), [b'{"c":%s}' % one for one in (b"-1", b"97", b'"a"', b"65536")])

@@ -241,3 +241,115 @@ def test_a_deep_value_of_a_union_of_records_is_read_once() -> None:
     other["fields"] = [{"name": "u", "type": ["null", "A", "B"]}, {"name": "y", "type": "int"}]
     deep = b'{"u":' * 300 + b'{"x":""}' + b',"x":1,"y":1}' * 300
     assert _reasons(_walk(one, one, deep))[0] is not None
+
+
+_UUID = {"type": "string", "logicalType": "uuid"}
+_MICROS = {"type": "long", "logicalType": "timestamp-micros"}
+_LOCAL = {"type": "long", "logicalType": "local-timestamp-millis"}
+_CHARACTERS = {"type": "int", "java-class": "java.lang.Character"}
+
+
+def _java(name: str) -> dict[str, str]:
+    return {"type": "string", "java-class": name}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "reason"),
+    [
+        (_UUID, '"00000000-0000-0001-0000-000000000002"', None),
+        (_UUID, '"0-0-0-0-2"', "the text is not a UUID"),
+        (_java("java.net.URI"), '"urn:x:[y]"', None),
+        (_java("java.net.URI"), '"a b"', "the text is not a URI"),
+        (_java("java.net.URL"), '"https://a/b c"', None),
+        (_java("java.net.URL"), '"//a"', "the text is not a URL"),
+        (_java("java.io.File"), '"anything"', None),
+        (_java("java.math.BigInteger"), "1" * 1000, None),
+        (_java("java.math.BigInteger"), '"+01"', None),
+        (_java("java.math.BigInteger"), "1.0", "expected a whole number, found a fraction"),
+        (_java("java.math.BigInteger"), '"1e5"', "the text is not a whole number"),
+        (_java("java.math.BigInteger"), '"1."', "the text is not a whole number"),
+        (
+            _java("java.math.BigInteger"),
+            f'"{"1" * 1001}"',
+            "a number of more than 1000 digits",
+        ),
+        (_java("java.math.BigDecimal"), "1" * 400, None),
+        (_java("java.math.BigDecimal"), '".5"', None),
+        (_java("java.math.BigDecimal"), "1e-2147483647", None),
+        (_java("java.math.BigDecimal"), "1e-2147483648", "the exponent is too large"),
+        (_java("java.math.BigDecimal"), "1e2147483648", "the exponent is too large"),
+        (
+            _java("java.math.BigDecimal"),
+            "1e1000000000000000000000",
+            "the exponent is too large",
+        ),
+        (_java("java.math.BigDecimal"), '"1e2147483648"', "the text is not a number"),
+        (
+            _java("java.math.BigDecimal"),
+            f'"0.{"1" * 999}"',
+            "a number of more than 1000 digits",
+        ),
+        (_CHARACTERS, '"\uffff"', None),
+        (_CHARACTERS, "65535", None),
+        (_CHARACTERS, '"\U0001f600"', "the text is not one char of Java"),
+        (_CHARACTERS, '""', "the text is not one char of Java"),
+        (_CHARACTERS, "-1", "the number is out of the range of int"),
+        (_CHARACTERS, "65536", "the number is out of the range of int"),
+        ({"type": "array", "items": _CHARACTERS, "java-class": "[C"}, '"ab"', None),
+        (
+            {"type": "array", "items": _CHARACTERS, "java-class": "[C"},
+            "[97]",
+            "expected string, found an array",
+        ),
+        ({"type": "array", "items": _CHARACTERS}, '["a",97]', None),
+        (_MICROS, "-31557014167219200.000000000", None),
+        (_MICROS, "31556889864403199.999999999", None),
+        (_MICROS, "31556889864403200.0", "the number is no point in time"),
+        (_MICROS, "-31557014167219200.1", "the number is no point in time"),
+        (_MICROS, "1e-2147483648", "the number is no point in time"),
+        (_MICROS, '"2024-01-01"', "the text is no date or time as Java writes it"),
+        (_LOCAL, "[-999999999,1,1,0,0]", None),
+        (_LOCAL, "[2024,1,1]", "the list is no date or time"),
+        ({"type": "record", "name": "java.util.Date", "fields": []}, "[1]", None),
+        (
+            {"type": "record", "name": "com.fasterxml.jackson.databind.JsonNode", "fields": []},
+            "[1]",
+            None,
+        ),
+        ({"type": "record", "name": "shop.Empty", "fields": []}, "[1]", "expected an object"),
+    ],
+)
+@pytest.mark.parametrize("few", [1, FEW])
+def test_forms_of_java_classes(kind: Any, value: str, reason: str | None, few: int) -> None:  # noqa: ANN401
+    plan = _plan(_record(a=kind), _record(a=kind))
+    payload = f'{{"a":{value}}}'.encode()
+    walk = JsonKernel(plan, few=few).walk(pyarrow.array([payload], pyarrow.binary()))
+    found = _reasons(walk)
+    assert found == _one_by_one(plan, [payload])[0]
+    assert [one and one.reason.startswith(reason or "?") for one in found] == [reason and True]
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        (f'{{"{"a" * 50_000}":1}}', None),
+        (f'{{"x":[{{"{"a" * 50_001}":1}}]}}', "a name of more than 50,000 bytes"),
+        (f'{{"{"ü" * 25_001}":1}}', "a name of more than 50,000 bytes"),
+        (f'{{"x":0.{"1" * 999}}}', None),
+        (f'{{"x":0.{"1" * 1000}}}', "a number of more than 1000 digits"),
+        (f'{{"x":1e+{"0" * 998}1}}', None),
+        (f'{{"x":1e+{"0" * 999}1}}', "a number of more than 1000 digits"),
+        (f'{{"s":"{"a" * 20_000_000}"}}', None),
+        (f'{{"s":"{"a" * 20_000_001}"}}', "text of more than 20,000,000 characters"),
+        (f'{{"s":"{"😀" * 10_000_001}"}}', "text of more than 20,000,000 characters"),
+        (f'{{"x":"{"a" * 20_000_001}"}}', None),
+        (f'{{"b":"{"A" * 20_000_004}"}}', None),
+    ],
+    ids=range(12),
+)
+@pytest.mark.parametrize("few", [1, FEW])
+def test_limits_of_jackson(payload: str, reason: str | None, few: int) -> None:
+    kind = _record(s=["null", "string"], b=["null", "bytes"])
+    column = pyarrow.array([payload.encode()], pyarrow.binary())
+    found = _reasons(JsonKernel(_plan(kind, kind), few=few).walk(column))
+    assert [one and one.reason for one in found] == [reason]

@@ -58,6 +58,22 @@ def test_it_is_written_as_java_writes_it() -> None:
     assert not kernel_for(info, info).walk(_column(written)).verdicts.any()
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ({"type": "string", "java-class": "java.math.BigDecimal"}, b"1E-2147483647"),
+        ({"type": "string", "java-class": "java.math.BigInteger"}, b"1" * 1000),
+        ({"type": "long", "logicalType": "timestamp-micros"}, b"-31557014167219200.000000000"),
+        ({"type": "int", "logicalType": "date"}, b"[-999999999,1,1]"),
+        ({"type": "array", "items": "int", "java-class": "[C"}, b'"ab"'),
+    ],
+)
+def test_values_of_java_classes_stay_what_they_are(kind: object, text: bytes) -> None:
+    info = _info({"type": "record", "name": "R", "fields": [{"name": "a", "type": kind}]})
+    payload = b'{"a":%s}' % text
+    assert row_writer_for(info).write(row_reader_for(info, info).read(payload)) == payload
+
+
 def test_text_without_utf8_is_not_written() -> None:
     info = _info("string")
     value = row_reader_for(info, info).read(b'"\\ud800"')
