@@ -29,3 +29,10 @@ def run_until_sigterm(command: Callable[[], int]) -> int:
         signal.signal(signal.SIGTERM, press)
     code = command()
     return Exit.TERMINATED if terminated and code == Exit.INTERRUPTED else code
+
+
+def let_signals_end() -> None:
+    """Whoever presses Ctrl-C again, while Python puts its things away, sees no traceback."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)

@@ -8,13 +8,25 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from types import FrameType
+from typing import Final, TypeVar
+
+Answer = TypeVar("Answer")
+
+_LOOK: Final = 0.1
+"""Seconds between two looks at whether somebody pressed Ctrl-C."""
+
+
+def interrupt() -> None:
+    """What Ctrl-C does elsewhere."""
+    raise KeyboardInterrupt
 
 
 @contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
-    """Answers whether somebody pressed Ctrl-C; the second time it interrupts as ever."""
+def interruptible(again: Callable[[], None] = interrupt) -> Iterator[Callable[[], bool]]:
+    """Answers whether somebody pressed Ctrl-C; `again` is called when it is pressed once more."""
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield pressed.is_set
@@ -22,7 +34,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
     def press(_number: int, _frame: FrameType | None) -> None:
         if pressed.is_set():
-            raise KeyboardInterrupt
+            again()
         pressed.set()
 
     before = signal.signal(signal.SIGINT, press)
@@ -46,3 +58,30 @@ def uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         for number in pressed[:1]:
             signal.raise_signal(number)
+
+
+def beside(
+    work: Callable[[], Answer],
+    stopped: Callable[[], bool],
+    end: Callable[[], bool] = lambda: False,
+) -> Answer:
+    """What `work` answers, in a thread of its own: it may be long, and deaf to Ctrl-C.
+
+    Raises KeyboardInterrupt once it is stopped. Then `end` is called until the work is done, or
+    until it answers that nothing can end it: it is left to itself, and to the end of this process.
+    """
+    done: Future[Answer] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - whoever waits for it gets it
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    while not stopped():
+        if wait([done], _LOOK).done:
+            return done.result()
+    while not wait([done], _LOOK).done and end():
+        pass
+    raise KeyboardInterrupt

@@ -6,8 +6,10 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +22,7 @@ _VECTORS: Final = "--add-modules=jdk.incubator.vector"
 """What Spark's launcher asks for: runtimes made small lack that module and do not start, others
 warn about it, and it speeds up nothing but linear algebra (pyspark 4.3)."""
 
+_STARTED: Final = "pid"
 _VERSION: Final = re.compile(r'version "(\d+)')
 _PATIENCE: Final = 30
 
@@ -33,6 +36,7 @@ for each do
 done
 if [ -z "$PULSAR_GITOPS_APART" ]; then # once: setsid forks where it was called before
     export PULSAR_GITOPS_APART=yes
+    echo $$ > {started}
     exec $(command -v setsid) {java} "$@"
 fi
 exec {java} "$@"
@@ -61,8 +65,15 @@ def write_wrapper(java: Path, home: Path) -> None:
     """Make `home` a JAVA_HOME whose `java` is that one, for Spark's launcher."""
     wrapper = home / "bin" / "java"
     wrapper.parent.mkdir(parents=True)
-    wrapper.write_text(_WRAPPER.format(vectors=_VECTORS, java=shlex.quote(str(java))))
+    quoted = {"java": shlex.quote(str(java)), "started": shlex.quote(str(home / _STARTED))}
+    wrapper.write_text(_WRAPPER.format(vectors=_VECTORS, **quoted))
     wrapper.chmod(0o755)
+
+
+def end_started(home: Path, number: signal.Signals) -> None:
+    """Send a signal to the Java that was started last by the wrapper in `home`, if any was."""
+    with suppress(OSError, ValueError):
+        os.kill(int((home / _STARTED).read_text()), number)
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[Path]:

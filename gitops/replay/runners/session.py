@@ -8,9 +8,8 @@ import signal
 import socket
 import sys
 import tempfile
-import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -21,8 +20,8 @@ from urllib.parse import urlsplit
 from gitops.model.errors import UsageError
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.runners.failures import failure, shown
-from gitops.replay.runners.interrupting import uninterrupted
-from gitops.replay.runners.java import find_java, write_wrapper
+from gitops.replay.runners.interrupting import beside
+from gitops.replay.runners.java import end_started, find_java, write_wrapper
 from gitops.replay.runners.package import write_package
 
 if TYPE_CHECKING:
@@ -82,23 +81,28 @@ class Opened:
 
 
 @contextmanager
-def open_session(master: str | None) -> Iterator[Opened]:
+def open_session(
+    master: str | None, stopped: Callable[[], bool] = lambda: False
+) -> Iterator[Opened]:
     """A session on `master`; None: the one of spark-submit or of SPARK_REMOTE, else LOCAL.
 
     A session that is there already is used, and left running. Raises UsageError where pyspark is
-    not installed, OutsideError where Spark does not start.
+    not installed, OutsideError where Spark does not start, KeyboardInterrupt where it is `stopped`
+    meanwhile.
     """
     active = _active()
     if active is not None:
         yield _opened(active, str(active.conf.get("spark.master", "")))
         return
     master = master or os.environ.get("SPARK_REMOTE") or ("" if _is_submitted() else LOCAL)
-    with _own_interrupts(), _environment(_settings(master)):
-        session = _started(master)
+    with _quietly(), _environment(_settings(master)):
+        session = _started(master, stopped)
         try:
             yield _opened(session, master or str(session.conf.get("spark.master", "")))
         finally:
-            with suppress(Exception):  # it has answered, or a signal to all of us has ended it too
+            # It has answered, or a signal to all of us has ended it too.
+            with suppress(Exception), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
                 session.stop()
 
 
@@ -182,30 +186,25 @@ def _environment(settings: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _own_interrupts() -> Iterator[None]:
-    """A context that Spark makes wants Ctrl-C for itself, also when it has been stopped.
-
-    py4j logs the traceback of a Ctrl-C, which is no news to who pressed it.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    logging.getLogger().addFilter(_is_no_interrupt)
+def _quietly() -> Iterator[None]:
+    """py4j logs the traceback of each call that fails, which is raised all the same."""
+    logging.getLogger().addFilter(_is_news)
     try:
         yield
     finally:
-        logging.getLogger().removeFilter(_is_no_interrupt)
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, before)
+        logging.getLogger().removeFilter(_is_news)
 
 
-def _is_no_interrupt(said: logging.LogRecord) -> bool:
-    return not (said.exc_info and said.exc_info[0] is KeyboardInterrupt)
+def _is_news(said: logging.LogRecord) -> bool:
+    return Path(said.pathname).parent.name != "py4j"
 
 
-def _started(master: str) -> SparkSession:
+def _started(master: str, stopped: Callable[[], bool]) -> SparkSession:
     said = Path(_folder().name, "spark.log")
     try:
         with _aside(said):
-            session = _connected(master) if _is_connect(master) else _classic(master)
+            start = _connected if _is_connect(master) else _classic
+            session = start(master, stopped)
         for name, value in _BATCHES.items():
             session.conf.set(name, value)
     except Exception as error:
@@ -239,7 +238,7 @@ def _aside(log: Path) -> Iterator[None]:
             os.close(same)
 
 
-def _classic(master: str) -> SparkSession:
+def _classic(master: str, stopped: Callable[[], bool]) -> SparkSession:
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
@@ -249,18 +248,33 @@ def _classic(master: str) -> SparkSession:
     conf.setAll([] if _is_submitted() else list(_QUIET.items()))
     if master.startswith("local"):
         conf.setAll(list(_ON_THIS_MACHINE.items()))
-    with uninterrupted():  # a JVM that does not find its parent when it is up never ends
-        SparkContext._ensure_initialized(conf=conf)  # noqa: SLF001 - starts the JVM, no more
+    # In the main thread it would take Ctrl-C for itself, and answer with calls within calls.
+    beside(lambda: SparkContext.getOrCreate(conf), stopped, _end_starting)
     return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
-def _connected(master: str) -> Any:  # noqa: ANN401 - it is a SparkSession in all but type
+def _end_starting() -> bool:
+    """A JVM that does not find its parent when it is up never ends; whose it is not, it stays."""
+    if not _is_submitted():
+        end_started(Path(_java_home()), signal.SIGTERM)
+    return not _is_submitted()
+
+
+def end_at_once() -> None:
+    """End the JVM that was started here, whatever it is doing; Spark Connect has none here."""
+    if _java_home.cache_info().currsize:
+        end_started(Path(_java_home()), signal.SIGKILL)
+    else:
+        raise KeyboardInterrupt
+
+
+def _connected(master: str, stopped: Callable[[], bool]) -> Any:  # noqa: ANN401 - as in all but type
     from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession
 
-    _reach(master)
-    session = SparkSession.builder.remote(master).create()
+    beside(lambda: _reach(master), stopped)
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # an error says it, too
+    session = SparkSession.builder.remote(master).create()
     session.client.set_retry_policies([DefaultPolicy(_RETRIES, max_backoff=_LONGEST_RETRY)])
     return session
 

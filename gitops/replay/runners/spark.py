@@ -17,10 +17,10 @@ from gitops.replay.reading import read
 from gitops.replay.runner import Ran, Running
 from gitops.replay.runners.failures import failure, reason
 from gitops.replay.runners.frames import answer_frame, asking
-from gitops.replay.runners.interrupting import interruptible
+from gitops.replay.runners.interrupting import beside, interruptible
 from gitops.replay.runners.local import READING, REWRITING, ran, rewrite_all
 from gitops.replay.runners.packing import pack
-from gitops.replay.runners.session import Opened, open_session
+from gitops.replay.runners.session import Opened, end_at_once, open_session
 from gitops.replay.runners.waves import Waves
 from gitops.replay.runners.work import ANSWER, answers, pack_chosen, reading, rewriting
 from gitops.replay.sources.files import is_uri
@@ -61,15 +61,19 @@ class SparkRunner:
         gathered = Gathered()
         if not (planned.parts or planned.left):
             return ran(running, gathered, planned, complete=True)
-        try:
-            progress("starting Spark", 0, 0)
-            with open_session(self._master) as opened, interruptible() as stopped:
-                run = _Run(job, opened, progress, stopped, gathered)
-                run.read(running, planned)
-                run.rewrite()
-                return ran(running, gathered, planned, complete=not stopped())
-        except KeyboardInterrupt:
-            return ran(running, gathered, planned, complete=False)
+        progress("starting Spark", 0, 0)
+        with interruptible(again=end_at_once) as stopped:
+            try:
+                with open_session(self._master, stopped) as opened:
+                    run = _Run(job, opened, progress, stopped, gathered)
+                    run.read(running, planned)
+                    run.rewrite()
+            except KeyboardInterrupt:
+                return ran(running, gathered, planned, complete=False)
+            except Exception:
+                if not stopped():  # else it is no news that Spark is gone
+                    raise
+            return ran(running, gathered, planned, complete=not stopped())
 
 
 @dataclass(slots=True)
@@ -109,15 +113,23 @@ class _Run:
 
     def _read_rows(self, wanted: Wanted, *, large: bool) -> Iterator[str]:
         try:
-            frame = answer_frame(self.opened.session, self.job, wanted, large=large)
+            frame = self._frame(wanted, large=large)
         except UnreadableError as error:
             yield str(error)
-        except Exception as error:  # noqa: BLE001 - whatever Spark has to say of the address
+        except Exception as error:
+            if self.stopped():
+                raise
             yield f"{reason(error)}; without Spark: {wanted.why}" if wanted.why else reason(error)
         else:
             with asking(self.opened.session, wanted, large=large):
                 for answer in self._waves(self._ask).answers([frame]):
                     self._merge(answer)
+
+    def _frame(self, wanted: Wanted, *, large: bool) -> DataFrame:
+        """Where nobody answers at its address, Spark may try for minutes."""
+        return beside(
+            lambda: answer_frame(self.opened.session, self.job, wanted, large=large), self.stopped
+        )
 
     def rewrite(self) -> None:
         """The forward direction, spread over the workers where it is much."""

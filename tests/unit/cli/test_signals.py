@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from gitops.cli.exits import Exit, run_to_exit
 from gitops.cli.signals import run_until_sigterm
 from gitops.replay.runners.interrupting import uninterrupted
 from tests.support.command_line import PROGRAM, CommandLine
-from tests.support.interrupts import APPLYING, REPLAYING, interrupted
+from tests.support.interrupts import APPLYING, REPLAYING, ctrl_c_as_ever, interrupted
 
 LOCAL = ("replay", "--engine", "local")
 ENDS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
@@ -79,6 +80,41 @@ def test_a_command_that_waits_for_input_ends(ignored: list[str]) -> None:
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (143, b"interrupted\n")
+
+
+LOADING = """\
+import sys
+
+class Pressed:
+    def find_spec(self, name, *_):
+        if name == "gitops.cli.app":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Pressed())
+from gitops.cli.start import main
+main()
+"""
+
+ENDING = """\
+import atexit, os, signal
+from gitops.cli import app
+
+def run(args):
+    raise KeyboardInterrupt
+
+app.run = run
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
+app.main()
+"""
+
+
+@pytest.mark.parametrize(("program", "code"), [(LOADING, 130), (ENDING, -signal.SIGINT)])
+def test_ctrl_c_before_and_after_a_command_shows_no_traceback(program: str, code: int) -> None:
+    with ctrl_c_as_ever():
+        ended = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        )
+    assert (ended.returncode, ended.stderr) == (code, "interrupted\n")
 
 
 @pytest.mark.parametrize("code", [Exit.GOOD, Exit.FINDINGS, Exit.PARTIAL])

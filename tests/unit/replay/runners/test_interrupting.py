@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from gitops.replay.runners.interrupting import interruptible, uninterrupted
+from gitops.replay.runners.interrupting import beside, interruptible, uninterrupted
 from tests.support.interrupts import ctrl_c_as_ever
 
 
@@ -47,3 +47,42 @@ def test_threads_leave_ctrl_c_to_the_main_one() -> None:
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+def test_a_second_ctrl_c_interrupts_or_does_what_it_is_to_do() -> None:
+    with interruptible() as stopped:
+        signal.raise_signal(signal.SIGINT)
+        assert stopped()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    pressed: list[str] = []
+    with interruptible(again=lambda: pressed.append("again")):
+        signal.raise_signal(signal.SIGINT)
+        assert not pressed
+        signal.raise_signal(signal.SIGINT)
+    assert pressed == ["again"]
+
+
+def test_what_runs_beside_answers_or_fails_here() -> None:
+    assert beside(lambda: 7, lambda: False) == 7
+    with pytest.raises(ZeroDivisionError):
+        beside(lambda: 1 // 0, lambda: False)
+
+
+def test_what_runs_beside_is_ended_when_it_is_stopped() -> None:
+    ended = threading.Event()
+
+    def end() -> bool:
+        ended.set()
+        return True
+
+    with pytest.raises(KeyboardInterrupt):
+        beside(ended.wait, lambda: True, end)
+    assert ended.is_set()
+
+
+def test_what_nothing_can_end_is_left_to_itself() -> None:
+    never = threading.Event()
+    with pytest.raises(KeyboardInterrupt):
+        beside(never.wait, lambda: True)
+    never.set()
