@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from itertools import count
 from types import FrameType
 from typing import Final, TypeVar
 
@@ -63,12 +64,13 @@ def uninterrupted() -> Iterator[None]:
 def beside(
     work: Callable[[], Answer],
     stopped: Callable[[], bool],
-    end: Callable[[], bool] = lambda: False,
+    end: Callable[[int], bool] = lambda _turn: False,
 ) -> Answer:
     """What `work` answers, in a thread of its own: it may be long, and deaf to Ctrl-C.
 
-    Raises KeyboardInterrupt once it is stopped. Then `end` is called until the work is done, or
-    until it answers that nothing can end it: it is left to itself, and to the end of this process.
+    Raises KeyboardInterrupt once it is stopped. Then `end` is called ten times a second, with the
+    number of the turn from 0, until the work is done or it answers that nothing can end it: then
+    the work is left to itself, and to the end of this process.
     """
     done: Future[Answer] = Future()
 
@@ -82,6 +84,7 @@ def beside(
     while not stopped():
         if wait([done], _LOOK).done:
             return done.result()
-    while not wait([done], _LOOK).done and end():
+    turns = count()
+    while not wait([done], _LOOK).done and end(next(turns)):
         pass
     raise KeyboardInterrupt

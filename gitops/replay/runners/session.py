@@ -39,6 +39,9 @@ _LONGEST_RETRY: Final = 5_000
 """Milliseconds, some fifteen seconds in all for a server that is gone; pyspark waits ten minutes,
 and is deaf to Ctrl-C meanwhile."""
 
+_KINDLY: Final = 15
+"""Tenths of a second in which a JVM that starts may put its things away."""
+
 _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 """What spark-submit sets for the program that it starts."""
 
@@ -253,10 +256,11 @@ def _classic(master: str, stopped: Callable[[], bool]) -> SparkSession:
     return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
-def _end_starting() -> bool:
-    """A JVM that does not find its parent when it is up never ends; whose it is not, it stays."""
+def _end_starting(turn: int) -> bool:
+    """A JVM that does not find its parent when it is up never ends; that of spark-submit does."""
     if not _is_submitted():
-        end_started(Path(_java_home()), signal.SIGTERM)
+        kindly = turn < _KINDLY
+        end_started(Path(_java_home()), signal.SIGTERM if kindly else signal.SIGKILL)
     return not _is_submitted()
 
 

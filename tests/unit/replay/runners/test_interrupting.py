@@ -71,14 +71,17 @@ def test_what_runs_beside_answers_or_fails_here() -> None:
 
 def test_what_runs_beside_is_ended_when_it_is_stopped() -> None:
     ended = threading.Event()
+    turns: list[int] = []
 
-    def end() -> bool:
-        ended.set()
+    def end(turn: int) -> bool:
+        turns.append(turn)
+        if turn == 2:
+            ended.set()
         return True
 
     with pytest.raises(KeyboardInterrupt):
         beside(ended.wait, lambda: True, end)
-    assert ended.is_set()
+    assert turns[:3] == [0, 1, 2]
 
 
 def test_what_nothing_can_end_is_left_to_itself() -> None:
