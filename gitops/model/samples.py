@@ -21,7 +21,8 @@ class Sample:
     `path` may be a glob or a URI that Spark reads; a relative one is relative to the manifest.
     `columns` renames the columns `topic`, `schema_version`, `payload`. `version` is the schema
     version of every message where the data does not say. `max_failures` is a count (int) or a
-    share of the rows (float, 0 to 1).
+    share of the rows (float, 0 to 1). `sensitive_at` are the places of the `sensitive` names, in
+    their order; without any they stand at `location`.
     """
 
     format: SampleFormat
@@ -31,6 +32,7 @@ class Sample:
     version: int | None = None
     sensitive: tuple[str, ...] = ()
     max_failures: int | float = 0
+    sensitive_at: tuple[Location, ...] = field(default=(), compare=False)
 
     @property
     def shown_path(self) -> str:

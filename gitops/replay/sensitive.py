@@ -21,6 +21,10 @@ REDACTED: Final = "(sensitive)"
 Name = tuple[str, ...]
 """The steps of a field's path, without those into arrays and maps."""
 
+_MOST_NAMED: Final = 2_000
+_DEEPEST_NAMED: Final = 4
+"""Of the fields among which the one is looked for that a name may mean."""
+
 _MOST: Final = 10_000
 """Places that are remembered: the keys of maps make as many as there are."""
 
@@ -48,25 +52,29 @@ class Sensitive:
     """The names of a topic's sensitive fields, and what `nodes` its messages are.
 
     `in_reports` are those that paths of a report mean, too: what stands in a record within a record
-    of the same name is counted at the path of the outer one.
+    of the same name is counted at the path of the outer one. `all_of_it`: a name is of no field, so
+    that any field may be the one that was meant.
     """
 
     names: tuple[Name, ...]
     nodes: Nodes
     in_reports: tuple[Name, ...]
+    all_of_it: bool = False
     _inner: dict[tuple[_Place, str], _Place] = field(default_factory=dict)
     _holding: dict[_Place, bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, replay: TopicReplay) -> Sensitive:
         """The names that all samples of a topic give, and the other ones of the same fields."""
-        found = {steps(each) for sample in replay.samples for each in sample.sensitive}
-        if not found:
+        given = {each for sample in replay.samples for each in sample.sensitive}
+        if not given:
             return cls((), (), ())
+        found = {steps(each) for each in given}
         schemas = schemas_of(replay)
         nodes = tuple(node for schema in schemas for node in nodes_of(schema))
         names = tuple(sorted(_all_names(found, other_names(schemas))))
-        return cls(names, nodes, _shorter(names) if _goes_round(nodes) else names)
+        in_reports = _shorter(names) if _goes_round(nodes) else names
+        return cls(names, nodes, in_reports, bool(unknown_names(schemas, given)))
 
     def __bool__(self) -> bool:
         return bool(self.names)
@@ -74,7 +82,7 @@ class Sensitive:
     def hides(self, path: str) -> bool:
         """Whether the values at a path of a report are sensitive, or one of a map's is."""
         at = steps(path)
-        if is_named(at, self.in_reports):
+        if self.all_of_it or is_named(at, self.in_reports):
             return True
         return path.endswith("{}") and any(
             len(name) > 1 and _advanced(name, 0, at) == len(name) - 1 for name in self.in_reports
@@ -163,14 +171,14 @@ def _shorter(names: Iterable[Name]) -> tuple[Name, ...]:
     return tuple(sorted({name[start:] for name in names for start in range(len(name))}))
 
 
-def unknown_names(replay: TopicReplay, names: Iterable[str]) -> list[str]:
+def unknown_names(schemas: Iterable[SchemaInfo], names: Iterable[str]) -> list[str]:
     """Those that are no field of any definition, under whatever name.
 
     None where a definition cannot be looked into, and where none has fields: then no message of
     the topic is shown.
     """
     names = list(names)
-    schemas = schemas_of(replay) if names else []
+    schemas = list(schemas) if names else []
     found = [nodes_of(schema) for schema in schemas]
     nodes = [node for its in found for node in its if node is not Unseen.OPAQUE]
     if not all(found) or not nodes:
@@ -181,6 +189,21 @@ def unknown_names(replay: TopicReplay, names: Iterable[str]) -> list[str]:
         for name in names
         if not any(holds(nodes, each) for each in _all_names({steps(name)}, others))
     ]
+
+
+def known_names(schemas: Iterable[SchemaInfo]) -> list[str]:
+    """The fields of the definitions as one may name them, alone and by their paths; the first."""
+    waiting = [("", node) for schema in schemas for node in nodes_of(schema)]
+    found: dict[str, None] = {}
+    for path, node in waiting:
+        if len(waiting) > _MOST_NAMED or path.count(".") > _DEEPEST_NAMED:
+            continue
+        for member, its in members_of(node).items():
+            below = ".".join(steps(f"{path}.{member}"))
+            if below:
+                found.setdefault(below)
+            waiting.extend((below, each) for each in its)
+    return list(found | dict.fromkeys(path.rpartition(".")[2] for path in found))
 
 
 def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:

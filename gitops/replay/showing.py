@@ -39,10 +39,10 @@ class Showing:
 
     def __call__(self, key: Key, reason: Reason, payload: bytes | None) -> tuple[str, str | None]:
         """The value is None unless values are to be shown, and where the writer cannot read it."""
-        pair = self._pair(key) if self._job.show_values and payload is not None else None
+        sensitive = self._sensitive[key.topic]
+        pair = self._pair(key) if self._job.show_values and not sensitive.all_of_it else None
         if pair is None or payload is None:
             return reason.reason, None
-        sensitive = self._sensitive[key.topic]
         message, partly = self._read_again(*pair, payload)
         if sensitive:  # what a message quotes cannot be told apart
             message = reason.reason

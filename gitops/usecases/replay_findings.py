@@ -13,9 +13,9 @@ from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, TopicRep
 from gitops.model.rules import finding
 from gitops.model.samples import Sample
 from gitops.replay.runner import NamedTwice, Ran, UnreadSample
-from gitops.replay.sensitive import unknown_names
 from gitops.replay.tally import Key, Tally
 from gitops.usecases.replay_tallies import failures
+from gitops.usecases.sensitive_names import misnamed
 
 _NAMED: Final = 3
 """How many reasons and paths are named; the report has all."""
@@ -47,7 +47,7 @@ def findings_of(replays: Iterable[TopicReplay], ran: Ran) -> tuple[Finding, ...]
     ]
     found += _unread(ran.unread)
     found += map(_twice, ran.twice)
-    found += [each for one in replays for each in _hiding_nothing(one)]
+    found += [each for one in replays for each in misnamed(one)]
     if ran.complete:
         found += [each for one in replays for each in _empty(one, ran)]
     else:
@@ -226,19 +226,6 @@ def _settings(sample: Sample) -> dict[str, str]:
 
 def _said_of(settings: Mapping[str, str]) -> str:
     return ", ".join(f"{key}: {its}" for key, its in sorted(settings.items())) or "no columns"
-
-
-def _hiding_nothing(replay: TopicReplay) -> Iterator[Finding]:
-    for sample in replay.samples:
-        names = [f"'{name}'" for name in unknown_names(replay, sample.sensitive)]
-        if names:
-            yield finding(
-                "REPLAY-R010",
-                f"no definition has the sensitive field{'s' * (len(names) > 1)} {_listed(names)}",
-                location=sample.location,
-                subject=str(replay.topic),
-                hint="correct the name, as `lines[].card`: a name that is not there hides nothing",
-            )
 
 
 def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:

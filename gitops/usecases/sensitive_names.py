@@ -12,7 +12,6 @@ from gitops.model.replay import TopicReplay
 from gitops.model.repository import Repository
 from gitops.model.rules import finding
 from gitops.model.samples import Sample
-from gitops.model.schema import SchemaInfo
 from gitops.replay.sensitive import known_names, schemas_of, unknown_names
 from gitops.repository.suggestions import closest
 
@@ -37,14 +36,15 @@ def perhaps_misnamed(repository: Repository) -> Iterator[Finding]:
     """Names that only nearly are those of fields: an older version may have them all the same."""
     for topic, source in repository.topics.items():
         latest = repository.desired.topics[topic].history.latest
-        for sample in source.samples if latest else ():
-            schemas = [latest.info]
+        schemas = [latest.info] if latest else []
+        for sample in source.samples:
             names = unknown_names(schemas, sample.sensitive)
             near = {name: closest(name, known_names(schemas)) for name in names}
             if meant := {name: its for name, its in near.items() if its}:
                 what = (
                     f"the definition does not have the sensitive {_fields(list(meant))}: unless an "
-                    "older version has, no value of this topic is shown"
+                    f"older version has {'them' if len(meant) > 1 else 'it'}, no value of this "
+                    "topic is shown"
                 )
                 yield replace(_finding(topic, sample, what, meant), severity=Severity.INFO)
 

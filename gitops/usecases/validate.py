@@ -43,10 +43,24 @@ def validate(
         latest = repository.desired.topics[topic].history.latest
         if latest and any(is_same(latest.info, info) for info in held):
             content[topic] = tuple(_reported(one) for one in content[topic])
-    of_files = (*repository.findings, *expiries(repository.waivers, today))
+    of_files = (
+        *repository.findings,
+        *expiries(repository.waivers, today),
+        *_of_samples(repository),
+    )
     findings = (*graded(of_files, rules), *chain.from_iterable(content.values()))
     wanted = (one for one in findings if one.location is None or is_in(one.location.file, paths))
     return tuple(_once(sorted(wanted, key=lambda one: (one.sort_key, -one.severity))))
+
+
+def _of_samples(repository: Repository) -> Iterable[Finding]:
+    """Definitions are parsed only where a name has to be looked for in them."""
+    sources = repository.topics.values()
+    if not any(sample.sensitive for source in sources for sample in source.samples):
+        return ()
+    from gitops.usecases.sensitive_names import perhaps_misnamed
+
+    return perhaps_misnamed(repository)
 
 
 def _reported(one: Finding) -> Finding:

@@ -172,4 +172,8 @@ def _sample(document: SampleDocument, manifest: Manifest[TopicDocument], index: 
         version=document.version,
         sensitive=tuple(document.sensitive),
         max_failures=document.max_failures,
+        sensitive_at=tuple(
+            manifest.location((*path, "sensitive", number))
+            for number in range(len(document.sensitive))
+        ),
     )

@@ -112,6 +112,28 @@ def test_values_are_shown_if_somebody_asks(clone: GitRepository, command: Comman
     assert '"orderId"' in said.out or "orderId" in said.out
 
 
+def test_no_value_is_shown_where_a_sensitive_name_is_misspelt(
+    clone: GitRepository, command: CommandLine
+) -> None:
+    """The value that was meant would be."""
+    lose_a_symbol(clone.root)
+    manifest = clone.root / f"{ORDERS}/order-cancelled.yaml"
+    text = manifest.read_text("utf-8")
+    manifest.write_text(text.replace("version: 0}", "version: 0, sensitive: [raeson]}"), "utf-8")
+    said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--show-values")
+    assert "orderId" not in said.out
+    assert "OUT_OF_STOCK" not in said.out
+    told = command("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--format", "json")
+    assert "OUT_OF_STOCK" not in told.out
+    (found,) = (one for one in document(told)["findings"] if one["rule"] == "REPLAY-R010")
+    assert found["hint"] == "did you mean reason?"
+    assert found["location"]["line"] == text[: text.index("version: 0}")].count("\n") + 1
+    assert found["location"]["column"] > 80
+    validated = command("validate", "--repo", clone.root)
+    assert "did you mean reason?" in validated.out
+    assert validated.code == 0
+
+
 def test_the_number_of_examples(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     args = ("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--format", "json")

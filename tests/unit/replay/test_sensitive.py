@@ -10,7 +10,7 @@ import pytest
 from gitops.model.replay import TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.sensitive import Sensitive, unknown_names
+from gitops.replay.sensitive import Sensitive, known_names, unknown_names
 from gitops.replay.showing import as_text
 from tests.support.protos import order
 from tests.support.states import field, info, pair, record
@@ -100,7 +100,7 @@ def test_a_record_within_itself_may_hold_it_at_every_depth(name: str, proposed: 
     hidden = hiding(name, proposed=proposed)
     for value in ({"parent": "SECRET"}, {"parent": {"parent": "SECRET", "paid": b"SECRET"}}):
         assert "SECRET" not in str(hidden.redacted(value))
-    assert not unknown_names(replay_of(proposed=proposed), [name])
+    assert not unknown_names([proposed], [name])
 
 
 def test_what_no_definition_looks_into_is_hidden_where_a_name_leads_there() -> None:
@@ -156,7 +156,7 @@ def test_a_field_of_protobuf_is_sensitive_by_the_name_that_json_has_for_it() -> 
     proposed = order("string card_number = 1; string e_mail = 2 [json_name = 'post'];")
     assert hiding("cardNumber", proposed=proposed).hides("card_number")
     assert hiding("post", proposed=proposed).hides("e_mail")
-    assert not unknown_names(replay_of(proposed=proposed), ["cardNumber", "post", "card_number"])
+    assert not unknown_names([proposed], ["cardNumber", "post", "card_number"])
 
 
 def test_a_oneof_is_all_of_its_fields_and_none_of_them_is_the_others() -> None:
@@ -186,16 +186,31 @@ def test_paths_of_reports_are_sensitive_too() -> None:
 )
 def test_a_name_that_no_definition_has_is_told(proposed: SchemaInfo) -> None:
     names = ["pin", "paid.pin", "by{}.pin", "pni", "paid.id"]
-    assert unknown_names(replay_of(proposed=proposed), names) == ["pni", "paid.id"]
+    assert unknown_names([proposed], names) == ["pni", "paid.id"]
+
+
+@pytest.mark.parametrize("proposed", [info(ORDER), IN_OLD_FORM, NATIVE, PROTOBUF])
+def test_a_name_that_no_definition_has_hides_everything(proposed: SchemaInfo) -> None:
+    hidden = hiding("pin", "pni", proposed=proposed)
+    assert hidden.all_of_it
+    assert hidden.hides("id")
+    assert not hiding("pin", proposed=proposed).all_of_it
+
+
+def test_the_fields_that_a_name_may_mean() -> None:
+    names = known_names([info(ORDER), order("Inner holder = 1; message Inner { Inner more = 5; }")])
+    assert {"pin", "paid.pin", "holder.more", "more"} <= set(names)
+    assert len(names) < 100
 
 
 def test_nothing_is_told_of_definitions_that_say_no_names() -> None:
-    assert not unknown_names(replay_of(proposed=schema("?")), ["pni"])
-    assert not unknown_names(replay_of(proposed=SchemaInfo(type=SchemaType.BYTES)), ["pni"])
-    assert not unknown_names(replay_of(proposed=protobuf(UNTOLD)), ["pni"])
+    assert not unknown_names([schema("?")], ["pni"])
+    assert not unknown_names([SchemaInfo(type=SchemaType.BYTES)], ["pni"])
+    assert not unknown_names([protobuf(UNTOLD)], ["pni"])
 
 
 FLAT = (field("kind"), field("other"))
+OTHER = {"type": "record", "name": "Other", "fields": [field("kind"), field("other")]}
 
 
 @pytest.mark.parametrize(
@@ -203,7 +218,7 @@ FLAT = (field("kind"), field("other"))
     [
         (info(record(*FLAT, field("next", ["null", "Order"]))), ["kind", "next.kind"]),
         (order("string kind = 1; string other = 2; Order next = 3;"), ["kind", "next.kind"]),
-        (info(record(*FLAT)), ["next.kind"]),
+        (info(record(*FLAT, field("next", OTHER))), ["next.kind"]),
     ],
 )
 def test_what_stands_in_a_record_of_the_same_name_is_counted_at_the_outer_one(

@@ -227,18 +227,23 @@ def test_a_sensitive_field_that_no_definition_has() -> None:
     fields = [{"name": "email", "type": "string"}, {"name": "id", "type": "long"}]
     record = {"type": "record", "name": "Order", "fields": fields}
     schema = SchemaInfo(type=SchemaType.AVRO, schema=json.dumps(record))
-    names = ("email", "Email", "customer.email")
+    names = ("email", "Email", "customer.phone")
+    places = tuple(Location(file=FILE, line=7, column=at) for at in (30, 37, 44))
     topic = replace(
         REPLAY,
         versions={},
         proposed=schema,
         readers=(replace(REPLAY.readers[0], schema=schema),),
-        samples=(replace(sample(7), sensitive=names),),
+        samples=(replace(sample(7), sensitive=names, sensitive_at=places),),
     )
     (found,) = said({PROPOSED: Tally(rows=5)}, topic)
     assert (found.rule, found.severity) == ("REPLAY-R010", Severity.WARNING)
-    assert found.message == "no definition has the sensitive fields 'Email', 'customer.email'"
-    assert found.location == Location(file=FILE, line=7, column=5)
+    assert found.message == (
+        "no definition has the sensitive fields 'Email', 'customer.phone': no value of this topic "
+        "is shown until they are corrected"
+    )
+    assert found.location == places[1]
+    assert found.hint == "for 'Email', did you mean email?"
 
 
 def test_where_no_definition_says_its_fields_any_may_be_sensitive() -> None:
