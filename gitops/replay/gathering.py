@@ -39,12 +39,12 @@ class Gathering:
         self.later = 0
         self._readings = Readings(job.examples, Showing(job))
         self._choosing = Choosing(job.limits, below or {})
-        self._unread: list[tuple[str, int, str, str]] = []
+        self._unread: list[tuple[str, int, str, str, str]] = []
         self._kernels: dict[tuple[str, int], list[tuple[ReaderSchema, Kernel | Reason]]] = {}
 
-    def unread(self, owners: Iterable[Owner], file: str, why: str) -> None:
+    def unread(self, owners: Iterable[Owner], file: str, why: str, hint: str = "") -> None:
         """Note that a file of a sample could not be read, or not to its end."""
-        self._unread.extend((owner.topic, owner.sample, file, why) for owner in owners)
+        self._unread.extend((owner.topic, owner.sample, file, why, hint) for owner in owners)
 
     def add(self, batch: pyarrow.RecordBatch, owners: Sequence[Owner]) -> None:
         """Read a batch; rows that name no topic are of every owner, others of that topic's."""

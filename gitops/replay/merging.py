@@ -25,7 +25,7 @@ class _Sent(msgspec.Struct, array_like=True):
     rows: int
     later: int
     tallies: list[tuple[Key, Tally]]
-    unread: list[tuple[str, int, str, str]]
+    unread: list[tuple[str, int, str, str, str]]
     chosen: list[tuple[str, int, list[Chosen]]]
 
 

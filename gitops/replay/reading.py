@@ -11,8 +11,8 @@ from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.gathering import Gathering
 from gitops.replay.job import Job, Owner
 from gitops.replay.sources.formats import source_for
-from gitops.replay.sources.part import Part, UnreadableError
-from gitops.replay.sources.planning import why_of
+from gitops.replay.sources.part import STREAM, Part, UnreadableError
+from gitops.replay.sources.telling import hint_of, why_of
 from gitops.replay.sources.versions import LiveVersions
 from gitops.replay.tally import Gathered
 
@@ -43,11 +43,26 @@ def read(
 def _batches(job: Job, parts: Iterable[Part], gathering: Gathering) -> Iterator[Owned]:
     versions = LiveVersions(job)
     for part in parts:
+        rows = 0
         try:
             for batch in source_for(part.format).batches(part, versions):
                 yield part.owners, batch
+                rows += batch.num_rows
         except (UnreadableError, OSError) as error:
-            gathering.unread(part.owners, part.file.name, why_of(part.file, error))
+            told = f"{why_of(part.file.name, error)}{_before(part, rows)}"
+            gathering.unread(part.owners, part.file.name, told, hint_of(error))
+
+
+def _before(part: Part, rows: int) -> str:
+    """How much of a file was read before it broke off."""
+    if not rows:
+        return ""
+    of = "" if part.group == STREAM else f" of row group {part.group}"
+    return (
+        f"; the {rows:,} messages before that{of} were read"
+        if rows > 1
+        else (f"; the one message before that{of} was read")
+    )
 
 
 def joined(batches: Iterable[Owned]) -> Iterator[Owned]:

@@ -33,7 +33,7 @@ class UnreadSample:
     """A sample that was not read, or not to its end, and why: a sentence without an end.
 
     `file` is the one of its files that it is about, empty where it is about all of it, and `why`
-    names it. `missing`: nothing is there under its path.
+    names it. `missing`: nothing is there under its path. `hint` is what to do about it, if known.
     """
 
     topic: TopicName
@@ -41,6 +41,7 @@ class UnreadSample:
     why: str
     file: str = ""
     missing: bool = False
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

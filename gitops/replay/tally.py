@@ -76,12 +76,12 @@ class Chosen(Struct, frozen=True, order=True):
 class Gathered(Struct):
     """All that one part of a replay answers, or all of them once they are merged.
 
-    `unread` are `(topic, sample, file, why)`. `chosen` are the messages of a topic's version that
-    are rewritten, sorted. `later` are rows that are not among `rows` yet.
+    `unread` are `(topic, sample, file, why, hint)`. `chosen` are the messages of a topic's version
+    that are rewritten, sorted. `later` are rows that are not among `rows` yet.
     """
 
     rows: int = 0
     later: int = 0
     tallies: dict[Key, Tally] = field(default_factory=dict)
-    unread: list[tuple[str, int, str, str]] = field(default_factory=list)
+    unread: list[tuple[str, int, str, str, str]] = field(default_factory=list)
     chosen: dict[tuple[str, int], list[Chosen]] = field(default_factory=dict)

@@ -173,14 +173,21 @@ def _unread(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
     for one in unread:
         found.setdefault((one.topic, one.sample.location), []).append(one)
     for (topic, where), its in found.items():
-        hint = "a path counts from the manifest; or name a URI, as s3a://bucket/orders/*.parquet"
+        named = len({one.file for one in its}) == 1 and its[0].file and its[0].file in its[0].why
         yield finding(
             "REPLAY-R004",
-            f"{its[0].sample.shown_path}: {_whys(its)}",
+            _whys(its) if named else f"{its[0].sample.shown_path}: {_whys(its)}",
             location=where,
             subject=str(topic),
-            hint=hint if any(one.missing for one in its) else "",
+            hint=_hint(its),
         )
+
+
+def _hint(unread: list[UnreadSample]) -> str:
+    """What helps with the first; that of others may be another."""
+    if any(one.missing for one in unread):
+        return "a path counts from the manifest; or name a URI, as s3a://bucket/orders/*.parquet"
+    return next((one.hint for one in unread if one.hint), "")
 
 
 def _whys(unread: list[UnreadSample]) -> str:

@@ -40,6 +40,8 @@ from gitops.replay.tally import Gathered, Key, Tally
 
 MANIFEST: Final = "namespaces/shop/orders/created.yaml"
 ROWS: Final = 3_000
+LARGE: Final = 32
+COPIES: Final = {"many": 40, "large": 8}
 
 FIRST: Final[dict[str, Any]] = {
     "type": "record",
@@ -168,7 +170,9 @@ def write_samples(root: Path, row_group: int = 250) -> None:
     pyarrow.parquet.write_table(captured, folder / "capture.parquet", row_group_size=row_group)
     with (folder / "orders.avro").open("wb") as file:
         fastavro.writer(file, SECOND, [order for _, order in orders], sync_interval=row_group)
-    (folder / "orders.jsonl").write_bytes((b"\0\0\0\n\0\n\n" * 20 + b"\0" * 20_000 + b"\n") * 2)
+    (folder / "orders.jsonl").write_bytes(
+        (b"\0\0\0\n\0\r\n\n\0\0\0\r\n" * 20 + b"\0" * 20_000 + b"\n") * 2
+    )
     for number in range(20):
         (folder / f"{number}.bin").write_bytes(_payload(0, orders[number][1]))
 
@@ -290,21 +294,31 @@ def as_text(ran: Ran) -> str:
     return msgspec.json.encode([ran.complete, unread, msgspec.Raw(tallies)]).decode()
 
 
-def interrupted(runner: Runner, root: Path) -> Ran:
+def interrupted(runner: Runner, root: Path, name: str) -> Ran:
     """A replay that somebody ends once the first answer is there."""
+    pressed: list[int] = []
 
     def press(what: str, done: int, _total: int) -> None:
-        if what == "reading messages" and done:
+        if what == "reading messages" and done and not pressed:
+            pressed.append(done)
             os.kill(os.getpid(), signal.SIGINT)
 
-    folder = root / "many"
-    folder.mkdir(exist_ok=True)
-    for number in range(40):
-        place = folder / f"{number}.parquet"
-        place.unlink(missing_ok=True)
-        place.hardlink_to(root / "samples/all.parquet")
-    big = topic(sample(f"file://{folder}/*.parquet"))
-    return runner.run(Running(replays=(big,), root=root), press)
+    many = topic(sample(f"file://{root}/{name}/*.parquet"))
+    return runner.run(Running(replays=(many,), root=root), press)
+
+
+def write_many(root: Path) -> None:
+    """Folders of copies, as `COPIES` has them: of many messages, and of few that are large."""
+    large = [b"\2" + bytes([number]) + bytes(4_000_000) for number in range(LARGE)]
+    table = pyarrow.table({"payload": large, "schema_version": [0] * LARGE})
+    place = root / "large.parquet"
+    pyarrow.parquet.write_table(table, place, compression="zstd", use_dictionary=False)
+    for name, first in (("many", root / "samples/all.parquet"), ("large", place)):
+        (root / name).mkdir(exist_ok=True)
+        for number in range(COPIES[name]):
+            copy = root / name / f"{number}.parquet"
+            copy.unlink(missing_ok=True)
+            copy.hardlink_to(first)
 
 
 def changing(runner: Runner, opened: Opened) -> Ran:
@@ -333,9 +347,9 @@ def main(master: str, root: Path, wanted: Callable[[str], bool]) -> dict[str, st
         if wanted("changing"):
             found["changing"] = as_text(changing(runner, opened))
         if wanted("interrupted"):
-            ran = interrupted(runner, root)
-            rows = sum(its.rows for its in ran.tallies.values())
-            found["interrupted"] = f"{ran.complete} {0 < rows < 40 * ROWS}"
+            write_many(root)
+            for name in COPIES:
+                found[f"interrupted {name}"] = as_text(interrupted(runner, root, name))
             found["after"] = run(runner, root, "relative", replays(root)["relative"])
     return found
 

@@ -123,6 +123,52 @@ def test_sigterm_ends_spark_and_reports_what_was_done(
     assert has_ended(int(pid.read_text()))
 
 
+PRESSING: Final = """\
+import os, signal
+from contextlib import contextmanager
+from gitops.cli import app, replayed
+
+def press(what, done, total):
+    if what == "reading messages" and done:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+@contextmanager
+def bar(**how):
+    yield press
+
+replayed.progress_bar = bar
+app.main()
+"""
+"""The command line, in which somebody presses Ctrl-C twice once messages were read."""
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells when a process ends")
+def test_a_second_ctrl_c_ends_spark_at_once_and_what_was_done_is_told(tmp_path: Path) -> None:
+    copy_template(tmp_path / "repo")
+    java = tmp_path / "home" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    real, pid = find_java(os.environ), tmp_path / "pid"
+    java.write_text(NOTED.format(pid=shlex.quote(str(pid)), java=shlex.quote(str(real))))
+    java.chmod(0o755)
+    with ctrl_c_as_ever():
+        ended = subprocess.run(
+            [sys.executable, "-c", PRESSING, "replay", "--master", "local[1]", "--format", "json"],
+            cwd=tmp_path / "repo",
+            env={**os.environ, "JAVA_HOME": str(tmp_path / "home")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    assert (ended.returncode, ended.stderr) == (130, "")
+    report = json.loads(ended.stdout)
+    assert report["complete"] is False
+    assert report["rows"] > 0
+    assert has_ended(int(pid.read_text()))
+
+
 def has_ended(pid: int) -> bool:
     """Whether a process is gone, or goes within a minute."""
     try:

@@ -14,7 +14,16 @@ from gitops.model.errors import OutsideError
 from gitops.replay.runner import Running
 from gitops.replay.runners.java import find_java
 from gitops.replay.runners.local import LocalRunner
-from tests.spark.replays import counted, files, replays, run, write_samples
+from tests.spark.replays import (
+    COPIES,
+    LARGE,
+    ROWS,
+    counted,
+    files,
+    replays,
+    run,
+    write_samples,
+)
 from tests.support.spark import connect_server, run_replays
 
 pytest.importorskip("pyspark")
@@ -113,7 +122,19 @@ def test_a_key_that_is_no_bytes_is_told_where_it_is_needed(samples: tuple[Path, 
     assert (complete, unread, tallies) == (True, [told], [])
 
 
-def test_ctrl_c_ends_a_run_and_leaves_spark_usable(samples: tuple[Path, Found]) -> None:
+@pytest.mark.parametrize(("name", "piece", "rows"), [("many", 250, ROWS), ("large", LARGE, LARGE)])
+def test_ctrl_c_ends_a_run_and_what_was_done_is_told(
+    samples: tuple[Path, Found], name: str, piece: int, rows: int
+) -> None:
+    """Of some of the copies of a file, in whole pieces."""
     _, found = samples
-    assert found["interrupted"] == "False True"
+    complete, unread, tallies = msgspec.json.decode(found[f"interrupted {name}"])
+    assert (complete, unread) == (False, [])
+    done = sum(tally["rows"] for key, tally in tallies if key["direction"] == "backward")
+    assert 0 < done < COPIES[name] * rows
+    assert done % piece == 0
+
+
+def test_ctrl_c_leaves_spark_usable(samples: tuple[Path, Found]) -> None:
+    _, found = samples
     assert found["after"] == found["relative"]

@@ -42,6 +42,12 @@ _UNCUT: Final = ("json", "orc")
 _AS_FILES: Final = ("avro", "raw")
 """They go to workers as a whole, however large they are."""
 
+_LINE: Final = (
+    "if(substring(cast(value as binary), -1, 1) = x'0D', "
+    "substring(cast(value as binary), 1, octet_length(value) - 1), cast(value as binary))"
+)
+"""Without the `\\r` that may stand before its end."""
+
 _FILE: Final = {"file": "_metadata.file_path"}
 _ROW: Final = {"row": "_metadata.row_index + 1"}
 _UNNUMBERED: Final = {"row": "0L"}
@@ -112,7 +118,7 @@ def _found(session: SparkSession, whole: Part) -> tuple[DataFrame, dict[str, str
     match whole.format:
         case "json":
             lines = _reader(session).text(uri, lineSep="\n")
-            return lines, {PAYLOAD: "cast(value as binary)"} | _FILE | _UNNUMBERED
+            return lines, {PAYLOAD: _LINE} | _FILE | _UNNUMBERED
         case "table":
             frame = session.table(uri)
             columns = _named(frame, whole)

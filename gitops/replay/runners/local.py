@@ -13,13 +13,12 @@ from gitops.replay.reading import read
 from gitops.replay.rewriting import rewrite
 from gitops.replay.runner import Ran, Running, UnreadSample
 from gitops.replay.runners.interrupting import interruptible
-from gitops.replay.sources.part import Part
+from gitops.replay.sources.part import Part, UnreadableError
 from gitops.replay.sources.planning import Planned, Wanted, plan, unread
 from gitops.replay.tally import Gathered
 
 READING: Final = "reading messages"
 REWRITING: Final = "rewriting messages"
-_ONLY_SPARK: Final = "only Spark can read it: run it with --engine spark"
 
 
 class LocalRunner:
@@ -42,12 +41,11 @@ class LocalRunner:
             return ran(running, gathered, planned, complete=not stopped())
 
 
-def _not_here(wanted: Wanted) -> str:
+def _not_here(wanted: Wanted) -> UnreadableError:
     if wanted.why:
-        return f"it cannot be opened: {wanted.why}"
-    if wanted.sample.path.startswith("s3a://"):
-        return f"{_ONLY_SPARK}, or name it s3://"
-    return _ONLY_SPARK
+        return UnreadableError(f"it cannot be opened: {wanted.why}")
+    other = ", or name it s3://" if wanted.sample.path.startswith("s3a://") else ""
+    return UnreadableError("only Spark can read it", f"run it with --engine spark{other}")
 
 
 def _read(
@@ -86,9 +84,13 @@ def ran(running: Running, gathered: Gathered, planned: Planned, *, complete: boo
     replays = {str(one.topic): one for one in running.replays}
     found = [
         UnreadSample(
-            topic=replays[topic].topic, sample=replays[topic].samples[sample], file=file, why=why
+            topic=replays[topic].topic,
+            sample=replays[topic].samples[sample],
+            file=file,
+            why=why,
+            hint=hint,
         )
-        for topic, sample, file, why in gathered.unread
+        for topic, sample, file, why, hint in gathered.unread
     ]
     return Ran(
         tallies=gathered.tallies,

@@ -242,9 +242,12 @@ def _aside(log: Path) -> Iterator[None]:
 
 
 def _classic(master: str, stopped: Callable[[], bool]) -> SparkSession:
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkConf, SparkContext, accumulators
     from pyspark.sql import SparkSession
 
+    for name in ("AccumulatorTCPServer", "AccumulatorUnixServer"):  # they print a JVM's sudden end
+        if server := getattr(accumulators, name, None):
+            server.handle_error = lambda *_: None
     conf = SparkConf().setAppName("pulsar-gitops replay")
     if master:
         conf.setMaster(master)

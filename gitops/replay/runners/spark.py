@@ -19,7 +19,7 @@ from gitops.replay.runners.failures import failure, reason
 from gitops.replay.runners.frames import answer_frame, asking
 from gitops.replay.runners.interrupting import beside, interruptible
 from gitops.replay.runners.local import READING, REWRITING, ran, rewrite_all
-from gitops.replay.runners.packing import pack
+from gitops.replay.runners.packing import TASKS_PER_CORE, first_wave, pack
 from gitops.replay.runners.session import Opened, end_at_once, open_session
 from gitops.replay.runners.waves import Waves
 from gitops.replay.runners.work import ANSWER, answers, pack_chosen, reading, rewriting
@@ -93,15 +93,17 @@ class _Run:
         if here:
             self._merge(read(self.job, here, lambda _rows: not self.stopped()))
         there = [part for part in planned.parts if self._is_seen(part)]
-        for answer in self._waves(self._read_tasks).answers(pack(there, self.opened.cores)):
+        tasks = pack(there, self.opened.cores)
+        first = first_wave(tasks, self.opened.cores)
+        for answer in self._waves(self._read_tasks, first).answers(tasks):
             self._merge(answer)
         for wanted in planned.left:
             if self.stopped():
                 return
-            for why in self._read_frame(wanted):
-                planned.unread.extend(unread(running, wanted, why))
+            for error in self._read_frame(wanted):
+                planned.unread.extend(unread(running, wanted, error))
 
-    def _read_frame(self, wanted: Wanted) -> Iterator[str]:
+    def _read_frame(self, wanted: Wanted) -> Iterator[UnreadableError]:
         """Read what only Spark can open; answers why it cannot, if it cannot either."""
         before, self.gathered.later = self.gathered.rows, 0
         yield from self._read_rows(wanted, large=False)
@@ -109,17 +111,19 @@ class _Run:
         if later and not self.stopped():
             yield from self._read_rows(wanted, large=True)
             if self.gathered.rows - before != small + later and not self.stopped():
-                yield f"{wanted.sample.shown_path} changed while it was read: run it again"
+                told = f"{wanted.sample.shown_path} changed while it was read"
+                yield UnreadableError(told, "run it again")
 
-    def _read_rows(self, wanted: Wanted, *, large: bool) -> Iterator[str]:
+    def _read_rows(self, wanted: Wanted, *, large: bool) -> Iterator[UnreadableError]:
         try:
             frame = self._frame(wanted, large=large)
         except UnreadableError as error:
-            yield str(error)
+            yield error
         except Exception as error:
             if self.stopped():
                 raise
-            yield f"{reason(error)}; without Spark: {wanted.why}" if wanted.why else reason(error)
+            without = f"; without Spark: {wanted.why}" if wanted.why else ""
+            yield UnreadableError(f"{reason(error)}{without}")
         else:
             with asking(self.opened.session, wanted, large=large):
                 for answer in self._waves(self._ask).answers([frame]):
@@ -152,8 +156,13 @@ class _Run:
     def _is_seen(self, part: Part) -> bool:
         return self.opened.shares_files or is_uri(part.file.name)
 
-    def _waves(self, run: Callable[[Sequence[Task]], list[Gathered]]) -> Waves[Task]:
-        return Waves(run, self.opened.interrupt, self.stopped, self.opened.cores)
+    def _waves(
+        self, run: Callable[[Sequence[Task]], list[Gathered]], first: int = 0
+    ) -> Waves[Task]:
+        cores = self.opened.cores
+        return Waves(
+            run, self.opened.interrupt, self.stopped, cores, first or cores * TASKS_PER_CORE
+        )
 
     def _merge(self, answer: Gathered) -> None:
         merge(self.gathered, answer, self.job.limits)

@@ -17,10 +17,9 @@ from gitops.replay.tally import Gathered
 Task = TypeVar("Task")
 
 _SIDE_BY_SIDE: Final = 2
-_FIRST: Final = 4
-"""Tasks of each core in the first wave: what is small is one wave."""
+_SECONDS: Final = 3.0
+"""Of a wave: a job of Spark costs some 30 ms, and what it has not answered is lost to Ctrl-C."""
 
-_SECONDS: Final = 10.0
 _MOST: Final = 512
 _LOOK: Final = 0.2
 """Seconds between two looks at whether somebody pressed Ctrl-C."""
@@ -28,19 +27,23 @@ _LOOK: Final = 0.2
 
 @dataclass(slots=True)
 class Waves(Generic[Task]):
-    """`run` blocks until Spark has answered for some tasks; `interrupt` makes it end at once."""
+    """`run` blocks until Spark has answered for some tasks; `interrupt` makes it end at once.
+
+    `first` is how many tasks there are in the first wave.
+    """
 
     run: Callable[[Sequence[Task]], list[Gathered]]
     interrupt: Callable[[], None]
     stopped: Callable[[], bool]
     cores: int
+    first: int
     _size: int = field(init=False, default=0)
 
     def answers(self, tasks: Sequence[Task]) -> Iterator[Gathered]:
         """What came back, as it comes; ends early, and without a word, when it is stopped."""
         waiting = list(tasks)
         running: set[Future[tuple[list[Gathered], float, int]]] = set()
-        self._size = _FIRST * self.cores
+        self._size = self.first
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             try:
                 while (waiting or running) and not self.stopped():

@@ -21,7 +21,7 @@ from gitops.replay.rewriting import rewrite
 from gitops.replay.runners.counting import RowsInOrder
 from gitops.replay.sources.columns import to_batch
 from gitops.replay.sources.part import File, Part, UnreadableError
-from gitops.replay.sources.planning import why
+from gitops.replay.sources.telling import hint_of, why
 from gitops.replay.sources.versions import LiveVersions
 from gitops.replay.tally import Chosen, Gathered
 
@@ -68,7 +68,7 @@ def reading_rows(
                 gathering.add(to_batch(now, taken, table, 1), owners)
         except UnreadableError as error:
             gathering.later = 0  # another pass would tell the same
-            gathering.unread(owners, table, str(error))
+            gathering.unread(owners, table, str(error), hint_of(error))
         except pyarrow.ArrowException as error:
             gathering.unread(owners, table, f"{table} cannot be read: {why(error)}")
         yield _answer(gathering.end())

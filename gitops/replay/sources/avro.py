@@ -16,6 +16,7 @@ from gitops.replay.sources.avro_blocks import Block, read_blocks, read_header
 from gitops.replay.sources.avro_cutting import MOST_MESSAGES, cut, plan_of
 from gitops.replay.sources.opening import open_stream
 from gitops.replay.sources.part import Part, UnreadableError, Versions
+from gitops.replay.sources.telling import AGAIN
 
 _MOST_BLOCKS: Final = 4096
 
@@ -31,7 +32,7 @@ class AvroSource:
         """The messages; of a file that is broken, those before the break come first."""
         name = part.file.name
         with open_stream(part.file) as stream:
-            header = read_header(stream, name)
+            header = read_header(stream, part)
             version = versions.version_of(part.owners[0], header.schema)
             plan = plan_of(header.schema, name)
             at = 1
@@ -43,7 +44,8 @@ class AvroSource:
                         yield batch(payload, name, row=rows_from(at, rows), version=told)
                         at += rows
                     if its.problem:
-                        raise UnreadableError(f"{name} is broken at message {at}: {its.problem}")
+                        what = f"{name} is broken at message {at}: {its.problem}"
+                        raise UnreadableError(what, AGAIN)
 
 
 def _some(blocks: Iterator[Block]) -> Iterator[list[Block]]:

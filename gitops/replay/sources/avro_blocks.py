@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import pyarrow
 
-from gitops.replay.sources.part import UnreadableError
+from gitops.replay.sources.part import Part, UnreadableError
+from gitops.replay.sources.telling import AGAIN, HEAD, refused
 
 MOST_BLOCK: Final = 256 * 1024 * 1024
 """Bytes of a block, packed or not: writers make blocks of some 10 to 1,000 KiB."""
@@ -39,11 +40,12 @@ class Block:
     data: bytes
 
 
-def read_header(stream: Any, name: str) -> Header:  # noqa: ANN401 - pyarrow has no types
+def read_header(stream: Any, part: Part) -> Header:  # noqa: ANN401 - pyarrow has no types
     """The start of a container; raises UnreadableError."""
+    name = part.file.name
     reader = _Reader(stream, name)
-    if reader.take(len(_MAGIC), "an Avro container file starts with Obj") != _MAGIC:
-        raise UnreadableError(f"{name} is no Avro container file")
+    if (magic := reader.some(len(_MAGIC))) != _MAGIC:
+        raise refused(part, magic + reader.some(HEAD))
     metadata: dict[bytes, bytes] = {}
     while count := reader.long():
         if count < 0:
@@ -70,11 +72,12 @@ def read_blocks(stream: Any, header: Header, name: str) -> Iterator[Block]:  # n
         count = reader.long()
         packed = reader.sized()
         if count < 0 or reader.take(_SYNC) != header.sync:
-            raise UnreadableError(f"{name} is broken in block {number}")
+            raise UnreadableError(f"{name} is broken in block {number}", AGAIN)
         try:
             data = unpack(packed)
         except (ValueError, OSError, EOFError, zlib.error, lzma.LZMAError, pyarrow.ArrowException):
-            raise UnreadableError(f"{name} cannot be unpacked in block {number}") from None
+            what = f"{name} cannot be unpacked in block {number}"
+            raise UnreadableError(what, AGAIN) from None
         yield Block(count=count, data=data)
 
 
@@ -90,12 +93,17 @@ class _Reader:
         self._ahead = self._ahead or self._stream.read(1)
         return not self._ahead
 
-    def take(self, size: int, why: str = "it ends too soon") -> bytes:
+    def some(self, size: int) -> bytes:
+        """So many bytes, or those that are left."""
         data = self._ahead + self._stream.read(size - len(self._ahead))
         self._ahead = b""
-        if len(data) < size:
-            raise UnreadableError(f"{self._name} is cut off: {why}")
         return bytes(data)
+
+    def take(self, size: int) -> bytes:
+        data = self.some(size)
+        if len(data) < size:
+            raise UnreadableError(f"{self._name} is cut off", AGAIN)
+        return data
 
     def long(self) -> int:
         number = 0

@@ -18,6 +18,7 @@ PAYLOAD: Final = "payload"
 _NAMES: Final = ("topic", "schema_version", "key", PAYLOAD, "message_id")
 _IDENTIFIED: Final = ("capture", "table")
 _SHOWN: Final = 10
+_A_NAME: Final = "its_name"
 _NO_VERSION: Final = -1
 _TOO_LARGE: Final = 2**63
 _DIGITS: Final = 32
@@ -37,11 +38,18 @@ def columns_of(part: Part, columns: Sequence[str], *, keys: bool = True) -> dict
         if columns.count(column) > 1:
             raise UnreadableError(f"{part.file.name} has several columns '{column}'")
         if column not in columns and (name == PAYLOAD or name in part.columns):
-            has = ", ".join(columns[:_SHOWN])
-            raise UnreadableError(f"{part.file.name} has no column '{column}', only {has}")
+            has = ", ".join(columns[:_SHOWN]) + (", …" if len(columns) > _SHOWN else "")
+            what = f"{part.file.name} has no column '{column}', only {has}"
+            raise UnreadableError(what, _named(name, part))
     if not keys:
         del names["key"]
     return {name: column for name, column in names.items() if column in columns}
+
+
+def _named(name: str, part: Part) -> str:
+    if part.format == "capture":
+        return "a capture has it; of another Parquet file say format: parquet, and its columns"
+    return f"say in the manifest which column it is, as columns: {{{name}: {_A_NAME}}}"
 
 
 def check_payload(kind: str, part: Part, column: str) -> None:

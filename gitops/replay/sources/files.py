@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 from pathlib import Path
@@ -21,6 +22,9 @@ class NothingThereError(UnreadableError):
     """No file is where a sample should be."""
 
 
+_NONE_COUNTS = "the folder has no file that counts: names that begin with _ or . do not"
+
+
 class NotOpenedHereError(UnreadableError):
     """Only Spark may know how to open the URI; why pyarrow does not, if it knows the scheme."""
 
@@ -35,11 +39,22 @@ def find_files(sample: Sample, root: Path) -> list[File]:
     if sample.shown_path != sample.path:
         raise UnreadableError("an address may hold no password: give it by the environment")
     found = _in_uri(sample.path) if is_uri(sample.path) else _in_repository(sample, root)
+    if not found and _is_folder(sample, root):
+        raise UnreadableError(_NONE_COUNTS, "name another folder, or put samples there")
     if not found:
         raise NothingThereError("there is no such file")
     found.sort(key=lambda file: file.name)
     first = {place_of(file): file for file in reversed(found)}
     return [file for file in found if first[place_of(file)] is file]
+
+
+def _is_folder(sample: Sample, root: Path) -> bool:
+    """On this machine: an object store has no folder without a file."""
+    scheme, _, rest = sample.path.rpartition("://")
+    if scheme:
+        return scheme == "file" and Path("/", rest.partition("/")[2]).is_dir()
+    folder = posixpath.dirname(sample.location.file)
+    return Path(root, posixpath.normpath(posixpath.join(folder, sample.path))).is_dir()
 
 
 def _in_repository(sample: Sample, root: Path) -> list[File]:
@@ -70,7 +85,7 @@ def _in_uri(uri: str) -> list[File]:
     try:
         system, base = known_filesystem(to_uri(start))
     except (ValueError, pyarrow.ArrowException) as error:
-        raise NotOpenedHereError from error
+        raise NotOpenedHereError("") from error
     except OSError as error:
         raise NotOpenedHereError(_first_line(error)) from error
     host = start[: len(start) - len(base)] if start.endswith(base) else f"{scheme}://"
@@ -102,8 +117,13 @@ class _Disk:
 
     def entry(self, path: str) -> Entry | None:
         place = Path(path)
-        if not place.exists():
-            return None
+        try:
+            if not place.exists():
+                return None
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:  # as of a pattern with many names in braces
+                return None
+            raise
         is_folder = place.is_dir()
         if not is_folder and not place.is_file():
             raise UnreadableError(f"{path} is no regular file")

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, Protocol
 MAGIC: Final = re.compile(r"[*?\[{]")
 """What makes a path a pattern."""
 
+_BRACKETS: Final = re.compile(r"[\[{]")
 _ANY_DEPTH: Final = "**"
 _HIDDEN: Final = ("_", ".")
 """How names start that Spark passes over in a folder: markers, checksums, half-written files."""
@@ -64,7 +65,14 @@ class ListedFolders:
 
 
 def matching(folders: Folders, base: str, pattern: str) -> Iterator[Entry]:
-    """The files below `base` that a pattern means; all of a folder where it means one."""
+    """The files below `base` that a pattern means; all of a folder where it means one.
+
+    A pattern that is the name of a file, brackets and braces and all, means that file.
+    """
+    same = folders.entry(posixpath.join(base, pattern)) if _BRACKETS.search(pattern) else None
+    if same and not same.is_folder:
+        yield same
+        return
     seen: set[str] = set()
     for each in _braces(pattern):
         for entry in _expand(folders, base, each.split("/")):

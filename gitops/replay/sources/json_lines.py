@@ -10,14 +10,22 @@ import pyarrow
 from gitops.replay.batches import MOST_ROWS, batch, rows_from
 from gitops.replay.sources.opening import open_stream
 from gitops.replay.sources.part import MOST_PAYLOAD, Part, UnreadableError, Versions
+from gitops.replay.sources.telling import AGAIN, HEAD, other_format, said
 
 _CHUNK: Final = 4 * 1024 * 1024
 _PIECE: Final = 64 * 1024
 """Bytes that are lost at most before the place where a packed file breaks off."""
 
 
+_PACKED: Final = (".gz", ".bz2", ".zst")
+_RENAME: Final = "if it is not packed, its name is not to say so; else copy it again"
+
+
 class JsonLinesSource:
-    """A line that is empty is an empty payload; what ends in `.gz` and the like is unpacked."""
+    """A line that is empty is an empty payload; what ends in `.gz` and the like is unpacked.
+
+    A line ends as it does on Unix or on Windows.
+    """
 
     def parts(self, whole: Part) -> Iterator[Part]:
         """The file as a whole, whose lines nobody has counted."""
@@ -28,7 +36,7 @@ class JsonLinesSource:
         del versions  # the manifest tells the version
         at = 1
         with open_stream(part.file, compression="detect") as stream:
-            for lines in _lines(stream, part.file.name):
+            for lines in _lines(stream, part):
                 for start in range(0, len(lines), MOST_ROWS):
                     payload = pyarrow.array(lines[start : start + MOST_ROWS], pyarrow.binary())
                     rows = rows_from(at, len(payload))
@@ -36,20 +44,25 @@ class JsonLinesSource:
                     at += len(payload)
 
 
-def _lines(stream: Any, name: str) -> Iterator[list[bytes]]:  # noqa: ANN401 - pyarrow has no types
+def _lines(stream: Any, part: Part) -> Iterator[list[bytes]]:  # noqa: ANN401 - pyarrow has no types
     """Whole lines, so many at a time as a chunk has."""
     rest = b""
-    for chunk in _chunks(stream):
-        *lines, rest = (rest + chunk).split(b"\n")
+    for number, chunk in enumerate(_chunks(stream, part)):
+        if not number and (other := other_format(part, chunk[:HEAD])):
+            raise other
+        text = rest + chunk
+        *lines, rest = (text.replace(b"\r\n", b"\n") if b"\r\n" in text else text).split(b"\n")
         if lines:
             yield lines
         if len(rest) > MOST_PAYLOAD:
-            raise UnreadableError(f"{name} has a line of more than {MOST_PAYLOAD >> 20} MiB")
+            most = MOST_PAYLOAD >> 20
+            what = f"{part.file.name} has a line of more than {most} MiB"
+            raise UnreadableError(what, "each line is to be one payload, as a message has it")
     if rest:
-        yield [rest]
+        yield [rest.removesuffix(b"\r")]
 
 
-def _chunks(stream: Any) -> Iterator[bytes]:  # noqa: ANN401
+def _chunks(stream: Any, part: Part) -> Iterator[bytes]:  # noqa: ANN401
     """All bytes, those before a break too."""
     found: list[bytes] = []
     try:
@@ -58,9 +71,19 @@ def _chunks(stream: Any) -> Iterator[bytes]:  # noqa: ANN401
             if len(found) * _PIECE >= _CHUNK:
                 yield b"".join(found)
                 found.clear()
-    except OSError:
+    except OSError as error:
         if found:
             yield b"".join(found)
-        raise
+        raise _not_unpacked(part, error) from error
     if found:
         yield b"".join(found)
+
+
+def _not_unpacked(part: Part, error: OSError) -> Exception:
+    """What Arrow says of a packed file whose stream is not whole, or none; others as they are."""
+    name = part.file.name
+    if not name.endswith(_PACKED):
+        return error
+    if "runcated" in str(error):
+        return UnreadableError(f"{name} is cut off", AGAIN)
+    return UnreadableError(f"{name} cannot be unpacked: {said(error)}", _RENAME)

@@ -13,6 +13,7 @@ from gitops.replay.batches import MOST_ROWS
 from gitops.replay.sources.columns import PAYLOAD, check_payload, columns_of, kind_of, to_batch
 from gitops.replay.sources.opening import open_seekable
 from gitops.replay.sources.part import Part, UnreadableError, Versions
+from gitops.replay.sources.telling import AGAIN, not_opened, said
 
 
 class OrcSource:
@@ -36,7 +37,7 @@ class OrcSource:
                     yield to_batch(piece, names, part.file.name, at)
                     at += piece.num_rows
         except (pyarrow.ArrowException, OSError) as error:
-            raise UnreadableError(f"{part.file.name} is broken: {error}") from error
+            raise UnreadableError(f"{part.file.name} is broken: {said(error)}", AGAIN) from error
 
 
 def _opened(part: Part) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -44,4 +45,4 @@ def _opened(part: Part) -> Any:  # noqa: ANN401 - pyarrow has no types
     try:
         return pyarrow.orc.ORCFile(source)
     except (pyarrow.ArrowException, OSError) as error:
-        raise UnreadableError(f"{part.file.name} is not an ORC file: {error}") from error
+        raise not_opened(part) from error

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from gitops.replay.sources.part import Part, UnreadableError
+from gitops.replay.sources.telling import AGAIN
 
 MOST_PAGE: Final = 512 * 1024 * 1024
 """Bytes of a page; writers end one at about 1 MiB."""
@@ -96,7 +97,7 @@ def _page(file: BinaryIO, at: int, name: str) -> tuple[Page, int]:
             continue
         if page.unpacked >= 0 and page.packed >= 0:
             return page, reading.at
-    raise UnreadableError(f"{name} is broken: there is no page at byte {at}")
+    raise UnreadableError(f"{name} is broken: there is no page at byte {at}", AGAIN)
 
 
 class _Reading:

@@ -17,6 +17,7 @@ from gitops.replay.sources.columns import PAYLOAD, check_payload, columns_of, ki
 from gitops.replay.sources.opening import open_seekable
 from gitops.replay.sources.pages import check_pages
 from gitops.replay.sources.part import Part, UnreadableError, Versions
+from gitops.replay.sources.telling import AGAIN, not_opened, said
 
 _CODED: Final = (pyarrow.string(), pyarrow.binary())
 _MOST_DECODED: Final = 256 * 1024 * 1024
@@ -71,7 +72,9 @@ class ParquetSource:
                     yield to_batch(batch, names, part.file.name, at)
                     at += batch.num_rows
             except (pyarrow.ArrowException, OSError) as error:
-                raise UnreadableError(f"{part.file.name} is broken: {error}") from error
+                raise UnreadableError(
+                    f"{part.file.name} is broken: {said(error)}", AGAIN
+                ) from error
 
 
 def _rows(part: Part) -> int:
@@ -167,4 +170,4 @@ def _opened(part: Part, **options: Any) -> Any:  # noqa: ANN401 - pyarrow has no
     try:
         return pyarrow.parquet.ParquetFile(source, **options)
     except (pyarrow.ArrowException, OSError) as error:
-        raise UnreadableError(f"{part.file.name} is not a Parquet file: {error}") from error
+        raise not_opened(part) from error

@@ -53,7 +53,14 @@ class Part:
 
 
 class UnreadableError(Exception):
-    """What is left of a part cannot be read; a sentence without an end says why."""
+    """What is left of a part cannot be read; a sentence without an end says why.
+
+    `hint` is what to do about it, empty where nobody knows.
+    """
+
+    def __init__(self, why: str, hint: str = "") -> None:
+        super().__init__(why)
+        self.hint = hint
 
 
 class Source(Protocol):

@@ -19,6 +19,7 @@ from gitops.replay.sources.files import (
 )
 from gitops.replay.sources.formats import source_for
 from gitops.replay.sources.part import File, Part, UnreadableError
+from gitops.replay.sources.telling import empty, hint_of, why, why_of
 
 _NAMES_TOPICS: Final = ("parquet", "orc", "table", "capture")
 _THREADS: Final = 8
@@ -49,7 +50,7 @@ class Planned:
 class _Broken(NamedTuple):
     owners: tuple[Owner, ...]
     file: str
-    why: str
+    error: Exception
 
 
 class _Found(NamedTuple):
@@ -87,10 +88,8 @@ def _found(running: Running, planned: Planned) -> Iterator[_Found]:
             yield _Found(wanted, find_files(wanted.sample, running.root))
         except NotOpenedHereError as error:
             yield _Found(replace(wanted, why=str(error)), None)
-        except NothingThereError as error:
-            planned.unread.extend(unread(running, wanted, str(error), missing=True))
         except (UnreadableError, OSError) as error:
-            planned.unread.extend(unread(running, wanted, why(error)))
+            planned.unread.extend(unread(running, wanted, error))
 
 
 def _add(planned: Planned, found: _Found, claims: Claims, running: Running) -> None:
@@ -105,37 +104,29 @@ def _add(planned: Planned, found: _Found, claims: Claims, running: Running) -> N
     for parts in _parts(wanted.sample, [(file, owners) for file, owners in kept if owners]):
         if isinstance(parts, _Broken):
             its = replace(wanted, owners=parts.owners)
-            planned.unread.extend(unread(running, its, parts.why, file=parts.file))
+            planned.unread.extend(unread(running, its, parts.error, parts.file))
         else:
             planned.parts.extend(parts)
 
 
 def unread(
-    running: Running, wanted: Wanted, why: str, *, file: str = "", missing: bool = False
+    running: Running, wanted: Wanted, error: Exception, file: str = ""
 ) -> Iterator[UnreadSample]:
-    """The same words for each topic that names the data."""
+    """The same words for each topic that names the data; `file` is the one that it is about."""
     topics = {str(one.topic): one.topic for one in running.replays}
+    told = why(error) if not file else why_of(file, error)
     for owner in wanted.owners:
         sample = next(
             one.samples[owner.sample] for one in running.replays if str(one.topic) == owner.topic
         )
         yield UnreadSample(
-            topic=topics[owner.topic], sample=sample, why=why, file=file, missing=missing
+            topic=topics[owner.topic],
+            sample=sample,
+            why=told.replace(f"{running.root.resolve()}/", ""),  # a manifest's paths have no such
+            file=file,
+            missing=isinstance(error, NothingThereError),
+            hint=hint_of(error),
         )
-
-
-def why(error: Exception) -> str:
-    """What went wrong, without the place where Python or Arrow noticed it."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    lines = str(error).splitlines()
-    return lines[0] if lines else type(error).__name__
-
-
-def why_of(file: File, error: Exception) -> str:
-    """What went wrong with a file; Arrow does not always say with which."""
-    told = why(error)
-    return told if file.name in told or file.uri in told else f"{file.name}: {told}"
 
 
 def wanted_of(running: Running) -> list[Wanted]:
@@ -170,11 +161,14 @@ def _parts(
     def cut(whole: Part) -> list[Part] | _Broken:
         name = whole.file.name.encode("utf-8", "backslashreplace").decode()
         if name != whole.file.name:
-            return _Broken(whole.owners, name, f"the name of {name} is not UTF-8")
+            error = UnreadableError(f"the name of {name} is not UTF-8", "rename the file")
+            return _Broken(whole.owners, name, error)
         try:
+            if nothing := empty(whole):
+                raise nothing
             return list(source.parts(whole))
         except (UnreadableError, OSError) as error:
-            return _Broken(whole.owners, name, why_of(whole.file, error))
+            return _Broken(whole.owners, name, error)
 
     wholes = [
         Part(

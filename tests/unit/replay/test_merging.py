@@ -63,7 +63,9 @@ answers = st.builds(
     Gathered,
     rows=numbers,
     tallies=st.dictionaries(keys, tallies),
-    unread=st.lists(st.tuples(st.just("t"), numbers, st.just("file"), st.just("why")), max_size=1),
+    unread=st.lists(
+        st.tuples(st.just("t"), numbers, st.just("file"), st.just("why"), st.just("")), max_size=1
+    ),
     chosen=st.dictionaries(st.tuples(st.just("t"), st.sampled_from([1, 2])), chosen),
 )
 
@@ -92,7 +94,7 @@ def test_what_travels_comes_back() -> None:
     sent = Gathered(
         rows=3,
         tallies={key: Tally(rows=3, failures=[Failed("p", "r", 1, [Example("a#1", "m", None)])])},
-        unread=[("t", 0, "file", "why")],
+        unread=[("t", 0, "file", "why", "hint")],
         chosen={("t", 1): [one]},
     )
     assert decode(encode(sent)) == sent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitops.replay.job import Owner
-from gitops.replay.runners.packing import TASK_BYTES, pack
+from gitops.replay.runners.packing import TASK_BYTES, first_wave, pack
 from gitops.replay.sources.part import File, Part
 
 
@@ -30,3 +30,11 @@ def test_large_parts_are_tasks_of_their_own() -> None:
 def test_parts_of_no_known_size_are_cut_too() -> None:
     assert [len(task) for task in pack(parts(0, 0, 0), 2)] == [1, 1, 1]
     assert not pack([], 2)
+
+
+def test_what_is_small_is_one_wave_and_what_is_large_begins_with_a_task_a_core() -> None:
+    assert first_wave(pack(parts(*[10] * 100), 2), 2) == 8
+    assert first_wave(pack(parts(*[TASK_BYTES] * 50), 2), 2) == 8
+    assert first_wave(pack(parts(*[2 * TASK_BYTES] * 8), 2), 2) == 4
+    assert first_wave(pack(parts(*[10 * TASK_BYTES] * 8), 2), 2) == 2
+    assert first_wave(pack(parts(0, 0, 0), 2), 2) == 8

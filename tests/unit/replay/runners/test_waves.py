@@ -32,7 +32,7 @@ class Cluster:
         self._free.set()
 
     def waves_of(self, cores: int = 2) -> Waves[int]:
-        return Waves(self.run, self.interrupt, lambda: self.stopped, cores)
+        return Waves(self.run, self.interrupt, lambda: self.stopped, cores, first=2 * cores)
 
 
 def test_every_task_is_run_once() -> None:
@@ -40,6 +40,7 @@ def test_every_task_is_run_once() -> None:
     rows = [each.rows for each in cluster.waves_of().answers(range(100))]
     assert sorted(rows) == list(range(100))
     assert sorted(task for wave in cluster.waves for task in wave) == list(range(100))
+    assert [len(wave) for wave in cluster.waves[:2]] == [4, 4]
     assert max(len(wave) for wave in cluster.waves) > 4
 
 
@@ -69,6 +70,6 @@ def test_an_error_ends_the_others_too() -> None:
             raise OutsideError("Spark failed")
         return cluster.run(tasks)
 
-    waves = Waves(run, cluster.interrupt, lambda: False, 1)
+    waves = Waves(run, cluster.interrupt, lambda: False, 1, 2)
     with pytest.raises(OutsideError, match="Spark failed"):
         list(waves.answers(range(8)))

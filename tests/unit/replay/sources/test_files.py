@@ -56,6 +56,20 @@ def test_a_path_counts_from_the_manifest(root: Path, path: str, found: list[str]
     assert {file.size for file in files} == {3}
 
 
+@pytest.mark.parametrize("name", ["a[1].json", "a{1}.json", "a{1,2}[x].json"])
+def test_the_name_of_a_file_is_no_pattern(root: Path, name: str) -> None:
+    (root / "samples/a" / name).write_bytes(b"{}\n")
+    for path in (f"../../../samples/a/{name}", f"file://{root}/samples/a/{name}"):
+        (file,) = find_files(sample(path), root)
+        assert file.name.endswith(f"samples/a/{name}")
+
+
+def test_a_pattern_may_be_longer_than_names_are(root: Path) -> None:
+    many = ",".join(f"name-{number}" for number in range(100))
+    (file,) = find_files(sample(f"../../../samples/a/{{{many},1}}.json"), root)
+    assert file.name == "samples/a/1.json"
+
+
 @pytest.mark.parametrize("path", ["none.json", "*.avro", "beside.json/x", "../../../samples/x/*"])
 def test_nothing_there_is_told(root: Path, path: str) -> None:
     with pytest.raises(NothingThereError):

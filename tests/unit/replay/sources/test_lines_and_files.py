@@ -20,13 +20,23 @@ from tests.unit.replay.sources.opened import payloads, rows, whole
         (b'{"a":1}\n{"b":2}', [b'{"a":1}', b'{"b":2}']),
         (b"1\n\n2\n", [b"1", b"", b"2"]),
         (b"\n", [b""]),
-        (b"1\r\n\xff\n", [b"1\r", b"\xff"]),
+        (b"1\r\n\xff\n", [b"1", b"\xff"]),
+        (b"1\r\n\r\n2\r\r\n3\r4\n5\r", [b"1", b"", b"2\r", b"3\r4", b"5"]),
     ],
 )
 def test_a_line_is_a_payload(tmp_path: Path, text: bytes, found: list[bytes]) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(text)
     assert payloads(whole(path, "json")) == (found, "")
+
+
+def test_the_two_bytes_of_an_end_may_come_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_lines, "_CHUNK", 1)
+    path = tmp_path / "a.json"
+    path.write_bytes(b"1\r\n2\n")
+    assert payloads(whole(path, "json")) == ([b"1", b"2"], "")
 
 
 def test_lines_are_told_by_their_numbers_however_they_are_read(

@@ -225,7 +225,7 @@ def test_a_captured_message_is_told_by_its_id_else_by_its_row(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("kind", "problem"),
-    [("parquet", "a is not a Parquet file: "), ("orc", "a is not an ORC file: ")],
+    [("parquet", "a is not a Parquet file"), ("orc", "a is not an ORC file")],
 )
 def test_what_is_no_such_file_is_told(tmp_path: Path, kind: Any, problem: str) -> None:  # noqa: ANN401
     path = tmp_path / "a"
