@@ -105,8 +105,9 @@ def run(args: list[str]) -> int:
     except typer.Exit as ended:
         return int(ended.exit_code)
     except _USAGE_ERROR as error:
-        # The library that checks the words of an option says so, which helps nobody.
-        error.message = error.message.replace("Value error, ", "", 1)
+        from gitops.cli.usage import plain
+
+        error.message = plain(error.message)
         error.show()
         return Exit.USAGE
     except typer.Abort:

@@ -52,7 +52,11 @@ def open_repository(root: Path, *outputs: Path | None) -> OpenedRepository:
     root = repository_root(root)
     tree = FolderTree(root)
     with progress_bar() as progress:
-        opened = OpenedRepository(root=root, tree=tree, repository=load(tree, progress))
+        try:
+            opened = OpenedRepository(root=root, tree=tree, repository=load(tree, progress))
+        except UsageError as error:
+            where = str((root.resolve() if root == HERE else root) / error.where)
+            raise UsageError(error.what, where=where, hint=error.hint) from error
     refuse_inputs(outputs, tree.consulted())
     return opened
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -15,6 +16,12 @@ MOST_CHOSEN_BYTES: Final = 32 * 1024 * 1024
 
 _MOST_DIGITS: Final = 18
 """Of the number of a row; a message's own id may be anything."""
+
+_MESSAGE_ID: Final = re.compile(r"-?\d{1,18}(?::-?\d{1,18}){1,3}", re.ASCII)
+"""Ledger, entry, partition and batch index; a partition that is none is -1."""
+
+_SHIFT: Final = 10**18
+"""So that no number of an id is negative."""
 
 _NUMBERS: Final = ("read", "promoted", "changed", "defaulted", "dropped", "nulls")
 
@@ -111,10 +118,13 @@ def add_counts(into: Counts, other: Counts) -> None:
 
 
 def natural(where: str) -> tuple[str, int, str]:
-    """So that row 9 of a file stands before its row 10."""
+    """So that row 9 of a file stands before its row 10, and message 1:2:-1 before 1:10:-1."""
     file, mark, row = where.rpartition("#")
-    is_row = mark and row.isdecimal() and len(row) <= _MOST_DIGITS
-    return (file, int(row), "") if is_row else (where, -1, "")
+    if mark and row.isdecimal() and len(row) <= _MOST_DIGITS:
+        return file, int(row), ""
+    if _MESSAGE_ID.fullmatch(where):
+        return ":".join(f"{_SHIFT + int(part):020}" for part in where.split(":")), -1, ""
+    return where, -1, ""
 
 
 def lowest(chosen: list[Chosen], most: int) -> list[Chosen]:

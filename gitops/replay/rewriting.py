@@ -34,7 +34,7 @@ from gitops.replay.showing import Showing
 from gitops.replay.sources.part import MOST_PAYLOAD
 from gitops.replay.tally import Chosen, Gathered, Key
 
-TOO_LARGE: Final = Reason("", f"rewritten it is larger than {MOST_PAYLOAD >> 20} MiB")
+TOO_LARGE: Final = Reason("", f"the proposed schema makes it larger than {MOST_PAYLOAD >> 20} MiB")
 
 _MOST_VALUE: Final = 4 * MOST_PAYLOAD
 """Of a value that is written at all: a symbol, for one, is longer than what stands for it."""

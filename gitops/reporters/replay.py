@@ -113,14 +113,15 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
     worst = max((one.severity for one in report.findings), default=Severity.OFF)
     messages = count(report.rows, "message")
     replayed = sum(one.replayed for one in topics)
+    if not report.complete and worst is not Severity.ERROR:
+        return Severity.WARNING, _interrupted(messages if replayed else "", len(topics))
     if not replayed:
         why = f"{messages} were left aside" if report.rows else "no message was read"
         return worst, f"Nothing was replayed: {why}"
     if worst is Severity.ERROR:
-        return worst, _bad(topics)
+        after = "" if report.complete else f", interrupted after {messages}"
+        return worst, f"{_bad(topics)}{after}"
     of = count(len(topics), "topic")
-    if not report.complete:
-        return Severity.WARNING, f"Interrupted after {messages} of {of}: what was read is good"
     if worst is Severity.WARNING:
         warned = sum(one.worst is Severity.WARNING for one in topics)
         messages = count(replayed, "message")
@@ -129,6 +130,12 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
     if failing:
         return worst, f"{_failing(failing, len(topics))}, as maxFailures allows"
     return worst, f"{messages} of {of} can be read"
+
+
+def _interrupted(messages: str, topics: int) -> str:
+    if not messages:
+        return "Interrupted before any message was read"
+    return f"Interrupted after {messages} of {count(topics, 'topic')}: what was read is good"
 
 
 def _bad(topics: tuple[TopicResult, ...]) -> str:
@@ -162,9 +169,9 @@ def _topic(
 
 def way_text(one: ReaderReplay) -> str:
     """The way of the data: `v3 → proposed`, or `v3 → proposed → billing` where it is rewritten."""
-    data = "no known version" if one.version is None else f"v{one.version}"
+    data = "other messages" if one.version is None else f"v{one.version}"
     if not one.reader:
-        return f"{data} → proposed, written" if one.direction is Direction.FORWARD else data
+        return f"{data} → proposed → written" if one.direction is Direction.FORWARD else data
     through = " → proposed" if one.direction is Direction.FORWARD else ""
     return f"{data}{through} → {one.reader}"
 

@@ -117,8 +117,9 @@ def _files(column: Any) -> pyarrow.DictionaryArray:  # noqa: ANN401 - pyarrow ha
 
 
 def _identified(ids: Any, file: Any, rows: Any) -> tuple[Any, Any]:  # noqa: ANN401
-    """Messages without an id are told by their rows."""
+    """Messages without an id, or an empty one, are told by their rows."""
     ids = ids.dictionary_decode()
+    ids = pyarrow.compute.if_else(pyarrow.compute.equal(ids, ""), None, ids)
     nothing = pyarrow.scalar(None, pyarrow.int64())
     numbered = pyarrow.compute.if_else(ids.is_null(), rows, nothing)
     names = file if isinstance(file, str) else file.dictionary_decode()

@@ -102,9 +102,10 @@ def test_what_travels_comes_back() -> None:
 
 def test_rows_stand_in_the_order_of_their_numbers() -> None:
     long = "a#" + "9" * 5_000  # of a message's own id, which is no number of a row
-    places = ["a#9", "a#10", "b#1", "5:3:-1", "a#x", long]
+    places = ["a#9", "a#10", "b#1", "5:10:-1", "5:2:0", "5:2:-1", "10:1:-1:0", "a#x", long]
     found = sorted(places, key=natural)
-    assert found == ["5:3:-1", "a#9", "a#10", long, "a#x", "b#1"]
+    ids = ["5:2:-1", "5:2:0", "5:10:-1", "10:1:-1:0"]
+    assert found == [*ids, "a#9", "a#10", long, "a#x", "b#1"]
     assert all(natural(one) < natural(other) for one, other in pairwise(found))
 
 

@@ -179,4 +179,4 @@ def test_a_message_that_grows_beyond_what_can_be_sent_is_told_and_never_written(
     gathered = rewrite(Job(replays={TOPIC: replay}), TOPIC, 0, [Chosen(1, "a#1", 0, payload)])
     ((key, tally),) = gathered.tallies.items()
     assert (key.reader, tally.rows, tally.failed) == ("", 1, 1)
-    assert tally.failures[0].reason == "rewritten it is larger than 64 MiB"
+    assert tally.failures[0].reason == "the proposed schema makes it larger than 64 MiB"

@@ -103,12 +103,14 @@ def test_verdicts() -> None:
     stopped = replace(report(reader()), complete=False)
     assert verdict(stopped)[0] is Severity.WARNING
     assert "Interrupted after 50,000 messages" in verdict(stopped)[1]
+    early = replace(report(), complete=False)
+    assert verdict(early) == (Severity.WARNING, "Interrupted before any message was read")
 
 
 def test_the_way_of_the_data() -> None:
     assert way_text(reader()) == "v3 → proposed"
     assert way_text(reader(CREATED, 4, "billing")) == "v4 → proposed → billing"
-    assert way_text(reader(CREATED, None, "")) == "no known version"
+    assert way_text(reader(CREATED, None, "")) == "other messages"
 
 
 @pytest.mark.parametrize(

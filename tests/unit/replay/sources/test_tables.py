@@ -214,12 +214,14 @@ def test_a_topic_that_is_no_utf_8_is_some_other_topic(tmp_path: Path) -> None:
 
 def test_a_captured_message_is_told_by_its_id_else_by_its_row(tmp_path: Path) -> None:
     path = tmp_path / "a"
-    columns = {"payload": [b"", b""], "message_id": ["1:2:3", None], "key": [b"k", None]}
+    ids = ["1:2:3", None, ""]
+    columns = {"payload": [b"", b"", b""], "message_id": ids, "key": [b"k", None, None]}
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
     found, _ = rows(whole(path, "capture"))
     assert [(row["file"], row["row"], row["key"]) for row in found] == [
         ("1:2:3", None, b"k"),
         ("a", 2, None),
+        ("a", 3, None),
     ]
 
 
