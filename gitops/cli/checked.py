@@ -48,11 +48,6 @@ class Replayed:
     engine: Engine
     master: str | None
 
-    @property
-    def is_usual(self) -> bool:
-        """Whether nobody has to name the engine."""
-        return self.engine is Engine.SPARK
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -114,7 +109,7 @@ def run(asked: Asked, display: Display, started: float, waivers: Path | None = N
 def _command(asked: Asked, display: Display, base: str) -> str:
     """The line that gives this answer again, wherever the output went and HEAD goes.
 
-    `base` are the 40 hex digits of the base.
+    An engine does not change the answer, and is not named. `base` are the base's 40 hex digits.
     """
     named = base[:_DIGITS] if _UNSTEADY.match(asked.base) else asked.base
     words = ["pulsar-gitops", "check", "--base", named]
@@ -124,7 +119,6 @@ def _command(asked: Asked, display: Display, base: str) -> str:
     words += ["--history", asked.history] if asked.history is not HistoryChoice.AUTO else []
     words += ["--drift"] if asked.drift else []
     words += ["--replay"] if asked.replay else []
-    words += ["--engine", asked.replay.engine] if asked.replay and not asked.replay.is_usual else []
     words += ["--fail-on", display.fail_on] if display.fail_on is not FailOn.ERROR else []
     return shlex.join(words)
 

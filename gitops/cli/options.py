@@ -115,3 +115,5 @@ SparkMaster = Annotated[
 
 HERE = Path()
 """The default of `--repo`."""
+EXAMPLES = 5
+"""The default of `--max-examples`."""

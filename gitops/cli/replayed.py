@@ -12,7 +12,7 @@ from gitops.cli.engines import Engine, runner_of
 from gitops.cli.exits import Exit
 from gitops.cli.findings import exit_code, files_report
 from gitops.cli.opened import OpenedRepository, line_of, open_repository, repository_root
-from gitops.cli.options import HERE, FailOn, Format
+from gitops.cli.options import EXAMPLES, HERE, FailOn, Format
 from gitops.cli.planned import Display, stopped
 from gitops.cli.progress import progress_bar
 from gitops.cli.reported import print_reported
@@ -150,14 +150,19 @@ def _show(replayed: _Replayed, asked: Asked, display: Display, seconds: float) -
 
 
 def _command(asked: Asked, display: Display) -> str:
-    """The line that gives this answer again."""
+    """The line that gives this answer again.
+
+    Whatever does not change the answer is left out: on which engine, and at which address, which
+    may hold a token. A report is the same wherever it was made.
+    """
     words = ["pulsar-gitops", "replay", *asked.topics]
     words += ["--repo", str(asked.repo)] if asked.repo != HERE else []
     words += ["--base", asked.base] if asked.base is not None else []
     words += ["--registry", asked.registry] if asked.registry else []
     words += ["--history", asked.history] if asked.history is not HistoryChoice.AUTO else []
-    words += ["--engine", asked.engine] if asked.engine is not Engine.SPARK else []
     words += ["--gate", asked.gate] if asked.gate is not Gate.STRATEGY else []
+    words += ["--show-values"] if asked.show_values else []
+    words += ["--max-examples", str(asked.examples)] if asked.examples != EXAMPLES else []
     words += ["--fail-on", display.fail_on] if display.fail_on is not FailOn.ERROR else []
     return shlex.join(words)
 

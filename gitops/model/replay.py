@@ -108,7 +108,9 @@ class ReaderReplay:
     """What one reader made of the messages of one version (None: rows of no known version).
 
     `reader` is empty for messages that no reader was asked about: of no known version or topic, or
-    without a payload. All of them count as failed, and the failures say why.
+    without a payload. All of them count as failed, and the failures say why. `counted` are those
+    of `failed` that a gate holds against the schema: of samples of which more messages fail than
+    `maxFailures` allows.
     """
 
     topic: TopicName
@@ -118,6 +120,7 @@ class ReaderReplay:
     gates: bool
     rows: int
     failed: int
+    counted: int = 0
     failures: tuple[ReplayFailure, ...] = ()
     fields: tuple[FieldReplay, ...] = ()
 

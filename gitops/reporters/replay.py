@@ -9,27 +9,20 @@ from typing import Final
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.replay import (
-    Direction,
-    FailureExample,
-    FieldReplay,
-    ReaderReplay,
-    ReplayFailure,
-    ReplayReport,
-)
+from gitops.model.replay import Direction, ReaderReplay, ReplayReport
+from gitops.reporters.replay_words import standing_of, ways_text
 from gitops.reporters.tally import count
 
 SIGNS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠"}
 _GOOD: Final = "✓"
-_HUNDREDTH: Final = 0.01
-_WHAT: Final = ("defaulted", "dropped", "promoted", "changed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicResult:
     """One topic: `asked` are the readers' answers, `aside` the messages that none was asked about.
 
-    `findings` are those about the topic, the worst first.
+    Of `asked`, those that fail and count come first. `findings` are those about the
+    topic, the worst first.
     """
 
     topic: TopicName
@@ -49,6 +42,15 @@ class TopicResult:
         return _messages(self.asked)
 
     @property
+    def messages(self) -> str:
+        """`50,000 messages, 12 of which were not replayed`."""
+        left = self.rows - self.replayed
+        beside = (
+            f", {left:,} of which {'was' if left == 1 else 'were'} not replayed" if left else ""
+        )
+        return f"{count(self.rows, 'message')}{beside if self.replayed else ''}"
+
+    @property
     def worst(self) -> Severity:
         """The worst of the findings, OFF without any."""
         return max((one.severity for one in self.findings), default=Severity.OFF)
@@ -59,27 +61,65 @@ class TopicResult:
         return SIGNS.get(self.worst, _GOOD)
 
     @property
-    def failing(self) -> tuple[int, int] | None:
-        """Failed and all rows of the reader that counts and fares worst; None if none fails."""
-        sums: dict[tuple[str, Direction], tuple[int, int]] = {}
+    def worst_reader(self) -> tuple[ReaderReplay, ...]:
+        """The answers, by version, of the reader that counts and fares worst; none if none fails.
+
+        One that more messages fail than are allowed is worse than one that more messages fail.
+        """
+        found: dict[tuple[str, Direction], list[ReaderReplay]] = {}
         for one in self.asked:
             if one.gates:
-                failed, rows = sums.get((one.reader, one.direction), (0, 0))
-                sums[one.reader, one.direction] = failed + one.failed, rows + one.rows
-        worst = max(sums.values(), default=(0, 0))
-        return worst if worst[0] else None
+                found.setdefault((one.reader, one.direction), []).append(one)
+        worst = max(found.values(), key=_badness, default=[])
+        return tuple(worst) if any(one.failed for one in worst) else ()
+
+    @property
+    def failing(self) -> tuple[int, int] | None:
+        """Failed and all rows of the reader that counts and fares worst; None if none fails."""
+        its = self.worst_reader
+        return (sum(one.failed for one in its), sum(one.rows for one in its)) if its else None
+
+    @property
+    def failing_way(self) -> str:
+        """Which reader that is, and of which data: `v0, v1 → proposed (backward)`."""
+        its = sorted(self.worst_reader, key=lambda one: one.version or 0)
+        if not its:
+            return ""
+        one = its[0]
+        way = ways_text((each.version for each in its), one.direction, (one.reader,))
+        return f"{way} ({one.direction.value})"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether more messages fail than are allowed."""
+        return self.worst is Severity.ERROR and any(one.counted for one in self.asked)
 
     @property
     def cell(self) -> str:
         """In a table: `12 of 50,000 rows fail`, `✓ 50,000 rows`; a dash where nothing was read."""
-        if self.worst is Severity.ERROR and self.failing:
+        if self.is_held and self.failing:
             failed, rows = self.failing
             return f"{failed:,} of {count(rows, 'row')} fail{'s' if failed == 1 else ''}"
-        if self.worst is Severity.ERROR or (self.rows and not self.replayed):
+        if self.rows and not self.replayed:
             return f"{self.sign} not replayed"
+        if self.worst is Severity.ERROR:
+            return f"{self.sign} not {'all ' if self.rows else ''}replayed"
         if self.failing:
             return f"{self.sign} {count(self.rows, 'row')}, {self.failing[0]:,} of which may fail"
         return f"{self.sign} {count(self.rows, 'row')}" if self.rows else "–"
+
+
+def cell_text(topic: TopicResult) -> str:
+    """The same where nothing else in the row has its sign."""
+    return f"{topic.sign} {topic.cell.removeprefix(f'{topic.sign} ')}"
+
+
+def _badness(its: list[ReaderReplay]) -> tuple[int, int, int]:
+    return (
+        sum(one.counted for one in its),
+        sum(one.failed for one in its),
+        sum(one.rows for one in its),
+    )
 
 
 def _messages(readers: Iterable[ReaderReplay]) -> int:
@@ -98,7 +138,7 @@ def topics_of(report: ReplayReport) -> tuple[TopicResult, ...]:
         _topic(topic, strategy, readers.get(topic, []), findings.get(str(topic), []))
         for topic, strategy in report.strategies.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.worst, one.topic)))
+    return tuple(sorted(found, key=lambda one: (-one.worst, not one.is_held, one.topic)))
 
 
 def other_findings(report: ReplayReport) -> tuple[Finding, ...]:
@@ -139,10 +179,12 @@ def _interrupted(messages: str, topics: int) -> str:
 
 
 def _bad(topics: tuple[TopicResult, ...]) -> str:
-    failing = [one.failing for one in topics if one.worst is Severity.ERROR and one.failing]
+    failing = [one.failing for one in topics if one.is_held and one.failing]
     if not failing:
         return "Not everything could be replayed"
-    return _failing(failing, len(topics))
+    others = sum(one.worst is Severity.ERROR and not one.is_held for one in topics)
+    beside = f"; not everything of {count(others, 'other')} was replayed" if others else ""
+    return f"{_failing(failing, len(topics))}{beside}"
 
 
 def _failing(failing: list[tuple[int, int]], topics: int) -> str:
@@ -161,41 +203,7 @@ def _topic(
     return TopicResult(
         topic=topic,
         strategy=strategy,
-        asked=tuple(one for one in mine if one.reader),
+        asked=tuple(sorted((one for one in mine if one.reader), key=standing_of)),
         aside=tuple(one for one in mine if not one.reader),
         findings=tuple(sorted(about, key=lambda one: (-one.severity, one.sort_key))),
     )
-
-
-def way_text(one: ReaderReplay) -> str:
-    """The way of the data: `v3 → proposed`, or `v3 → proposed → billing` where it is rewritten."""
-    data = "other messages" if one.version is None else f"v{one.version}"
-    if not one.reader:
-        return f"{data} → proposed → written" if one.direction is Direction.FORWARD else data
-    through = " → proposed" if one.direction is Direction.FORWARD else ""
-    return f"{data}{through} → {one.reader}"
-
-
-def message_text(example: FailureExample, failure: ReplayFailure) -> str:
-    """What is to be said of a message beside the reason; empty if that says it all."""
-    said = example.message.removeprefix(f"{failure.path}: ")
-    return "" if said == failure.reason else said
-
-
-def share_text(part: int, whole: int) -> str:
-    """`0.024 %`, with as many digits as it needs to be no zero; empty without a whole."""
-    if not whole or not part:
-        return ""
-    share = 100 * part / whole
-    return f"{share:.2f} %" if share >= _HUNDREDTH else "< 0.01 %"
-
-
-def altered(fields: Iterable[FieldReplay]) -> tuple[FieldReplay, ...]:
-    """The fields of which values are filled in, not taken, promoted or changed."""
-    return tuple(one for one in fields if any(getattr(one, what) for what in _WHAT))
-
-
-def altered_text(field: FieldReplay) -> str:
-    """`defaulted 50,000, changed 12`."""
-    said = ((what, getattr(field, what)) for what in _WHAT)
-    return ", ".join(f"{what} {number:,}" for what, number in said if number)

@@ -41,6 +41,7 @@ def _reader(one: ReaderReplay) -> dict[str, Any]:
         "gates": one.gates,
         **_aside(one),
         "failed": one.failed,
+        "counted": one.counted,
         "fields": [_field(each) for each in one.fields],
     }
 

@@ -11,6 +11,7 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.replay import Direction, ReplayReport, TopicReplay
 from gitops.ports import Progress, no_progress
 from gitops.replay.runner import Ran, Runner, Running
+from gitops.usecases.replay_counting import with_counted
 from gitops.usecases.replay_findings import findings_of
 from gitops.usecases.replay_gates import Gate
 from gitops.usecases.replay_subjects import Subject, topic_replay
@@ -61,6 +62,7 @@ def replay(
     ran = _run(replaying, replays, progress)
     ran = dataclasses.replace(ran, tallies=without_echoes(ran.tallies))
     readers = reader_replays(replays, ran.tallies, replaying.examples)
+    readers = with_counted(readers, replays, ran.tallies)
     return ReplayReport(
         registry=past.registry,
         engine=replaying.runner.engine,

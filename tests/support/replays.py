@@ -77,6 +77,7 @@ def reader(  # noqa: PLR0913 - as many as one has
 ) -> ReaderReplay:
     """One reader's answer; the direction follows from its name."""
     backward = name in ("proposed", "")
+    failed = sum(one.rows for one in failures)
     return ReaderReplay(
         topic=topic,
         version=version,
@@ -84,7 +85,8 @@ def reader(  # noqa: PLR0913 - as many as one has
         direction=Direction.BACKWARD if backward else Direction.FORWARD,
         gates=gates,
         rows=rows,
-        failed=sum(one.rows for one in failures),
+        failed=failed,
+        counted=failed if gates and name else 0,
         failures=failures,
         fields=fields,
     )

@@ -35,7 +35,7 @@ def replay(
     max_examples: Annotated[
         int,
         typer.Option("--max-examples", metavar="N", min=0, max=1000, help="Shown of each reason."),
-    ] = 5,
+    ] = options.EXAMPLES,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write a page with plots there, too."),

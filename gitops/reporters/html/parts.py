@@ -24,12 +24,12 @@ _POLICY: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """`share` is from 0 to 1, `said` the number as text; `series` is a colour, -1 for failures."""
+    """`share` is from 0 to 1, `said` the number as text; `colour` is a class, or by its number."""
 
     name: str
     share: float
     said: str
-    series: int = 0
+    colour: str | int = 0
 
 
 def text(content: str) -> str:
@@ -43,16 +43,34 @@ def code(content: str) -> str:
 
 
 def table(
-    heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Sequence[int] = ()
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    numbers: Sequence[int] = (),
+    roomy: Sequence[int] = (),
+    name: str = "",
 ) -> str:
-    """A table of cells that are HTML; the columns `numbers` stand to the right."""
-    marks = [' class="number"' if i in numbers else "" for i in range(len(heads))]
+    """A table of cells that are HTML; the columns `numbers` stand to the right.
+
+    The columns `roomy` are left out where the screen is narrow: nothing may stand only there.
+    Columns without anything are left out everywhere. `name` is a class.
+    """
+    rows = tuple(rows)
+    kept = [i for i in range(len(heads)) if any(row[i] for row in rows)]
+    marks = [_mark(number=i in numbers, roomy=i in roomy) for i in kept]
+    heads, rows = [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    named = f' class="{name}"' if name else ""
     head = "".join(f'<th scope="col"{m}>{h}</th>' for h, m in zip(heads, marks, strict=True))
     body = "".join(_row(row, marks) for row in rows)
     return (
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f'<div class="wide"><table{named}><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>\n"
     )
+
+
+def _mark(*, number: bool, roomy: bool) -> str:
+    names = " ".join(("number",) * number + ("roomy",) * roomy)
+    return f' class="{names}"' if names else ""
 
 
 def _row(cells: Sequence[str], marks: Sequence[str]) -> str:
@@ -61,14 +79,20 @@ def _row(cells: Sequence[str], marks: Sequence[str]) -> str:
     return f"<tr>{first}{rest}</tr>\n"
 
 
-def bars(caption: str, groups: Iterable[tuple[str, Sequence[Bar]]]) -> str:
-    """Bars in groups, each with its label; empty without any."""
+def bars(caption: str, groups: Iterable[tuple[str, Sequence[Bar]]], heads: Sequence[str]) -> str:
+    """Bars in groups, each with its label; empty without any. `heads` name the four columns."""
     bodies = "".join(_group(label, its) for label, its in groups if its)
     if not bodies:
         return ""
+    named = f"<caption>{text(caption)}</caption>" if caption else ""
+    marks = ("label", "series", "plot roomy", "number")
+    head = "".join(
+        f'<th scope="col" class="{mark}">{text(one)}</th>'
+        for mark, one in zip(marks, heads, strict=True)
+    )
     return (
-        f'<div class="wide"><table class="bars"><caption>{text(caption)}</caption>{bodies}</table>'
-        "</div>\n"
+        f'<div class="wide"><table class="bars">{named}<thead><tr>{head}</tr></thead>{bodies}'
+        "</table></div>\n"
     )
 
 
@@ -76,15 +100,16 @@ def _group(label: str, its: Sequence[Bar]) -> str:
     head = f'<th class="label" scope="rowgroup" rowspan="{len(its)}">{code(label)}</th>'
     rows = "".join(
         f'<tr>{head if number == 0 else ""}<td class="series">{text(one.name)}</td>'
-        f'<td class="plot">{_svg(one)}</td><td class="number">{text(one.said)}</td></tr>\n'
+        f'<td class="plot roomy">{plot(one)}</td><td class="number">{text(one.said)}</td></tr>\n'
         for number, one in enumerate(its)
     )
     return f"<tbody>{rows}</tbody>\n"
 
 
-def _svg(one: Bar) -> str:
+def plot(one: Bar) -> str:
+    """A bar from 0 to 100 %; the number has to stand beside it."""
     width = max(0.0, min(100.0, 100 * one.share))
-    colour = "sbad" if one.series < 0 else f"s{one.series % _SERIES}"
+    colour = one.colour if isinstance(one.colour, str) else f"s{one.colour % _SERIES}"
     # What is there at all is to be seen.
     shown = max(width, 0.8) if one.share > 0 else 0.0
     return (

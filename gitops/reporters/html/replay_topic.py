@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from gitops.model.findings import Severity
-from gitops.model.replay import FieldReplay, ReaderReplay, ReplayFailure
-from gitops.reporters.html.parts import Bar, bars, code, section, table, text
-from gitops.reporters.replay import (
-    TopicResult,
-    altered,
+from gitops.model.findings import Finding, Severity
+from gitops.model.replay import FieldReplay, ReaderReplay
+from gitops.model.rules import RULES
+from gitops.reporters.html.parts import Bar, bars, code, plot, section, table, text
+from gitops.reporters.replay import SIGNS, TopicResult
+from gitops.reporters.replay_reasons import Alike, Reason, Shown, altered_rows, groups_of
+from gitops.reporters.replay_words import (
+    Standing,
     message_text,
     share_text,
+    standing_of,
+    standing_text,
+    version_text,
     way_text,
 )
 from gitops.reporters.tally import count
 
 _COLOURS: Final = {Severity.ERROR: "bad", Severity.WARNING: "warn"}
-_FAILED: Final = -1
+_STANDINGS: Final = {Standing.COUNTS: "bad", Standing.ALLOWED: "warn", Standing.LEFT_BEHIND: "warn"}
 _MAX_REASONS: Final = 30
 _MAX_FIELDS: Final = 60
 _MAX_NAMES: Final = 25
@@ -32,97 +37,115 @@ def topic_card(topic: TopicResult, anchor: str) -> str:
     head = (
         f'<div class="head"><h2><span class="{colour}">{topic.sign}</span> '
         f"{text(str(topic.topic))}</h2>"
-        f'<span class="soft">{topic.strategy.value} · {count(topic.rows, "message")}</span></div>\n'
+        f'<span class="soft">{topic.strategy.value} · {topic.messages}</span></div>\n'
     )
-    series = _series(topic)
+    everybody = _series(topic)
+    series = everybody[:_MAX_SERIES]
     parts = (
-        _findings(topic),
         section("Readers", _readers(topic)) if topic.asked else "",
-        section("Failures by reason", _failures(topic)),
-        section("Failing messages", _examples(topic)),
+        section("Failures", *map(_failures, groups_of((*topic.asked, *topic.aside)))),
+        section("Findings", _findings(topic)),
         section("Fields that are filled in, dropped, promoted or changed", _altered(topic)),
         section("Null rates", _nulls(series)),
         section("Enum symbols", _names(series, "symbols")),
         section("Union branches", _names(series, "branches")),
+        _more(everybody, _MAX_SERIES, "reader"),
     )
     return f'<section class="card" id="{anchor}">\n{head}{"".join(parts)}</section>\n'
 
 
 def _findings(topic: TopicResult) -> str:
-    items = "".join(
-        f'<li class="{_COLOURS.get(one.severity, "soft")}">{text(one.message)} '
-        f'<span class="soft">{text(one.rule)}</span></li>\n'
-        for one in topic.findings
-    )
-    return f"<ul>{items}</ul>\n" if items else ""
+    items = "".join(f"<li>{finding(one)}</li>\n" for one in topic.findings)
+    return f'<ul class="findings">{items}</ul>\n' if items else ""
+
+
+def finding(one: Finding) -> str:
+    """What is wrong; below it the rule, where it is, and what to do."""
+    colour = _COLOURS.get(one.severity, "soft")
+    sign = f'<span class="{colour}">{SIGNS.get(one.severity, "i")}</span>'
+    name = f'<a href="#{one.rule}">{one.rule}</a>' if one.rule in RULES else text(one.rule)
+    rule = f"{name} {one.severity.name.lower()}"
+    where = f" · {code(str(one.location))}" if one.location else ""
+    hint = f" · {text(one.hint)}" if one.hint else ""
+    below = f'<div class="soft small">{rule}{where}{hint}</div>'
+    return f'{sign} <span class="{colour}">{text(one.message)}</span>{below}'
 
 
 def _readers(topic: TopicResult) -> str:
-    heads = ("Data → reader", "Direction", "Messages", "Fail", "Share", "")
-    rows = [
-        (
-            text(way_text(one)),
-            one.direction.value,
-            f"{one.rows:,}",
-            f'<span class="bad">{one.failed:,}</span>' if one.failed else "✓",
-            share_text(one.failed, one.rows),
-            "" if one.gates else '<span class="soft">does not count</span>',
-        )
-        for one in topic.asked
-    ]
-    return table(heads, rows, numbers=(2, 3, 4))
+    heads = ("Data → reader", "Direction", "Messages", "Fail", "Share", "0 to 100 %", "Exit code")
+    return table(heads, map(_reader, topic.asked), numbers=(2, 3, 4), roomy=(1, 5))
 
 
-def _failures(topic: TopicResult) -> str:
-    found = [(one, each) for one in _all(topic) for each in one.failures]
-    found.sort(key=lambda pair: -pair[1].rows)
-    most = max((each.rows for _, each in found), default=0)
-    groups = [
-        (
-            each.path or "(message)",
-            [
-                Bar(
-                    name=f"{way_text(one)}: {each.reason}",
-                    share=each.rows / most,
-                    said=f"{each.rows:,}",
-                    series=_FAILED,
-                )
-            ],
-        )
-        for one, each in found[:_MAX_REASONS]
-    ]
-    return bars("Messages, by path and reason", groups) + _more(found, _MAX_REASONS, "reason")
+def _reader(one: ReaderReplay) -> tuple[str, ...]:
+    colour = _STANDINGS.get(standing_of(one), "")
+    share = share_text(one.failed, one.rows)
+    bar = Bar(name="", share=one.failed / one.rows if one.rows else 0, said="", colour=f"s{colour}")
+    return (
+        text(way_text(one)),
+        one.direction.value,
+        f"{one.rows:,}",
+        f'<span class="{colour}">{one.failed:,}</span>' if one.failed else "✓",
+        share,
+        plot(bar) if one.failed else "",
+        f'<span class="{colour if colour == "bad" else "soft"}">{standing_text(one)}</span>',
+    )
 
 
-def _examples(topic: TopicResult) -> str:
-    found = [(one, each) for one in _all(topic) for each in one.failures if each.examples]
-    rows = [row for one, each in found[:_MAX_REASONS] for row in _rows(one, each)]
-    valued = any(row[-1] for row in rows)
-    heads = ("Message", "Data → reader", "Path", "Why", *(("Value",) if valued else ()))
-    return table(heads, [row[: len(heads)] for row in rows]) if rows else ""
+def _failures(group: Alike) -> str:
+    colour = _STANDINGS.get(group.standing, "soft") if group.readers else "soft"
+    shown = group.reasons[:_MAX_REASONS]
+    # Who was asked nothing has no whole to be a part of.
+    whole = group.rows
+    rows = [(each.path or "(message)", [_bar(each, whole, f"s{colour}")]) for each in shown]
+    heads = ("Path", "Reason", f"Share of {count(whole, 'message')}, 0 to 100 %", "Messages")
+    title = f'<h4 class="{colour}">{text(group.title)}</h4>\n'
+    return (
+        title
+        + bars("", rows, heads)
+        + _more(group.reasons, _MAX_REASONS, "reason")
+        + _examples(shown)
+    )
 
 
-def _rows(one: ReaderReplay, failure: ReplayFailure) -> Iterator[tuple[str, ...]]:
-    for each in failure.examples:
-        yield (
-            code(each.where),
-            text(way_text(one)),
-            code(failure.path) if failure.path else "",
-            text(message_text(each, failure) or failure.reason),
-            code(each.value) if each.value is not None else "",
-        )
+def _bar(one: Reason, whole: int, colour: str) -> Bar:
+    versions = f" ({one.versions_text})" if one.versions_text else ""
+    share = share_text(one.rows, whole)
+    return Bar(
+        name=f"{one.reason}{versions}",
+        share=one.rows / whole if whole else 0,
+        said=f"{one.rows:,} ({share})",
+        colour=colour,
+    )
+
+
+def _examples(reasons: Sequence[Reason]) -> str:
+    rows = [_row(one, each) for one in reasons for each in one.examples]
+    if not rows:
+        return ""
+    return table(("Message", "Version", "Path", "Why"), rows, name="stack")
+
+
+def _row(one: Reason, shown: Shown) -> tuple[str, ...]:
+    each = shown.example
+    why = text(message_text(each, one.path, one.reason) or one.reason)
+    return (
+        code(each.where),
+        version_text(shown.version) if one.versions else "",
+        code(one.path) if one.path else "",
+        why if each.value is None else f'{why}<div class="soft">{code(each.value)}</div>',
+    )
 
 
 def _altered(topic: TopicResult) -> str:
-    found = [(one, field) for one in topic.asked for field in altered(one.fields)]
+    found = altered_rows(topic.asked)
     rows = [
         (
             code(field.path or "(message)"),
-            text(way_text(one)),
+            text(way),
             *(f"{n:,}" if n else "" for n in (field.defaulted, field.dropped, field.promoted)),
             f'<span class="warn">{field.changed:,}</span>' if field.changed else "",
         )
-        for one, field in found[:_MAX_FIELDS]
+        for field, way in found[:_MAX_FIELDS]
     ]
     heads = ("Field", "Data → reader", "Default", "Dropped", "Promoted", "Changed")
     shown = table(heads, rows, numbers=(2, 3, 4, 5)) if rows else ""
@@ -135,7 +158,8 @@ def _nulls(series: Sequence[_SERIES]) -> str:
     paths = [path for path, its in by_path.items() if any(one.nulls for one in its.values())]
     groups = [(path, list(_null_bars(series, by_path[path]))) for path in paths[:_MAX_FIELDS]]
     caption = "Share of a field's values that are null, as each reader gets them"
-    return bars(caption, groups) + _more(paths, _MAX_FIELDS, "field")
+    heads = ("Field", "Data → reader", "0 to 100 %", "Null")
+    return bars(caption, groups, heads) + _more(paths, _MAX_FIELDS, "field")
 
 
 def _null_bars(series: Sequence[_SERIES], fields: Mapping[str, FieldReplay]) -> Iterator[Bar]:
@@ -144,7 +168,7 @@ def _null_bars(series: Sequence[_SERIES], fields: Mapping[str, FieldReplay]) -> 
         whole = field.read + field.defaulted if field else 0
         if field and whole:
             said = share_text(field.nulls, whole) or "0 %"
-            yield Bar(name=name, share=field.nulls / whole, said=said, series=number)
+            yield Bar(name=name, share=field.nulls / whole, said=said, colour=number)
 
 
 def _names(series: Sequence[_SERIES], what: str) -> str:
@@ -157,7 +181,8 @@ def _names(series: Sequence[_SERIES], what: str) -> str:
             continue
         names = sorted({name for its in counts.values() for name in its})
         groups = [(name, list(_name_bars(series, counts, name))) for name in names[:_MAX_NAMES]]
-        shown += bars(path, groups) + _more(names, _MAX_NAMES, "name")
+        heads = ("Name", "Data → reader", "Share of the values, 0 to 100 %", "Values")
+        shown += bars(path, groups, heads) + _more(names, _MAX_NAMES, "name")
     return shown
 
 
@@ -170,12 +195,12 @@ def _name_bars(
         if whole:
             part = its.get(name, 0)
             share = share_text(part, whole) or "0 %"
-            yield Bar(name=who, share=part / whole, said=f"{part:,} ({share})", series=number)
+            yield Bar(name=who, share=part / whole, said=f"{part:,} ({share})", colour=number)
 
 
 def _series(topic: TopicResult) -> list[_SERIES]:
     """Who got which values: old data first, then what was written with the new schema."""
-    return [(way_text(one), one) for one in topic.asked if one.fields][:_MAX_SERIES]
+    return [(way_text(one), one) for one in topic.asked if one.fields]
 
 
 def _by_path(series: Sequence[_SERIES]) -> dict[str, dict[str, FieldReplay]]:
@@ -184,10 +209,6 @@ def _by_path(series: Sequence[_SERIES]) -> dict[str, dict[str, FieldReplay]]:
         for field in one.fields:
             found.setdefault(field.path, {})[name] = field
     return dict(sorted(found.items()))
-
-
-def _all(topic: TopicResult) -> tuple[ReaderReplay, ...]:
-    return (*topic.asked, *topic.aside)
 
 
 def _more(its: Sequence[object], most: int, what: str) -> str:

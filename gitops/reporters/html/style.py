@@ -26,10 +26,14 @@ body {
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .3rem; }
 h2 { font-size: 1.15rem; margin: 0; overflow-wrap: anywhere; }
 h3 { font-size: .95rem; margin: 1.6rem 0 .4rem; }
+h4 { font-size: .93rem; font-weight: 600; margin: 1.1rem 0 .3rem; overflow-wrap: anywhere; }
 p { margin: .3rem 0; }
 a { color: inherit; }
 code, .mono { font: .92em/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
-code { overflow-wrap: break-word; }
+li, li code { overflow-wrap: anywhere; } code { overflow-wrap: break-word; }
+.wide + .wide { margin-top: .7rem; }
+td svg.bar { margin-top: .35em; min-width: 6rem; } .bars td svg.bar { margin-top: 0; }
+.small { font-size: .88rem; }
 .soft { color: var(--soft); }
 .good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); }
 .card {
@@ -49,16 +53,28 @@ tbody tr + tr > * { border-top: 1px solid color-mix(in srgb, var(--line) 55%, tr
 .bars tbody tr + tr > * { border-top: 0; }
 .bars tbody + tbody tr:first-child > * { border-top: 1px solid var(--line); padding-top: .35rem; }
 .bars tbody tr:last-child > * { padding-bottom: .35rem; }
-.bars th.label { width: 30%; overflow-wrap: anywhere; }
-.bars .series { width: 22%; color: var(--soft); overflow-wrap: anywhere; }
-.bars td.plot { width: 32%; min-width: 8rem; }
+.bars th.label { width: 24%; overflow-wrap: anywhere; }
+.bars .series { width: 34%; color: var(--soft); overflow-wrap: anywhere; }
+.bars td.plot { width: 26%; min-width: 8rem; }
 svg.bar { display: block; width: 100%; height: .8rem; }
 svg.bar .track { fill: var(--track); }
 .s0 { fill: var(--s0); } .s1 { fill: var(--s1); } .s2 { fill: var(--s2); }
 .s3 { fill: var(--s3); } .s4 { fill: var(--s4); } .s5 { fill: var(--s5); }
-.sbad { fill: var(--bad); }
+.sbad { fill: var(--bad); } .swarn { fill: var(--warn); } .ssoft { fill: var(--s4); }
 ul { margin: .3rem 0; padding-left: 1.2rem; }
 li { margin: .2rem 0; }
 footer { color: var(--soft); font-size: .9rem; }
+.findings { list-style: none; padding-left: 0; } .findings li { margin: .5rem 0; }
+@media (max-width: 40rem) {
+  body { padding: 1rem .6rem 2rem; } .card { padding: .8rem .7rem; } h1 { font-size: 1.3rem; }
+  th, td { padding-right: .4rem; overflow-wrap: anywhere; } thead th { overflow-wrap: normal; }
+  table { font-size: .86rem; } .number { white-space: normal; overflow-wrap: normal; }
+  tbody code { overflow-wrap: anywhere; }
+  .stack, .stack tbody, .stack tr, .stack td:last-child { display: block; }
+  .stack thead { display: none; } .stack tr { padding: .3rem 0; }
+  .stack th, .stack td { display: inline; border: 0; padding: 0 .4rem 0 0; }
+  .bars th.label, .bars .series { width: auto; } .bars th.label { min-width: 6.5rem; }
+  .roomy { display: none; }
+}
 @media print { body { max-width: none; } .card { break-inside: avoid; } }
 """

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gitops.model.findings import Severity
-from gitops.model.replay import ReaderReplay, ReplayFailure, ReplayReport
+from gitops.model.replay import ReaderReplay, ReplayReport
 from gitops.reporters.markdown.escaping import code, message, prose
 from gitops.reporters.markdown.parts import ICONS, finding_item
 from gitops.reporters.markdown.sections import COMMENT_LIMIT, Section, fit
-from gitops.reporters.replay import (
-    TopicResult,
-    altered,
+from gitops.reporters.replay import TopicResult, cell_text, other_findings, topics_of, verdict
+from gitops.reporters.replay_reasons import Alike, Reason, Shown, altered_rows, groups_of
+from gitops.reporters.replay_words import (
     altered_text,
     message_text,
-    other_findings,
     share_text,
-    topics_of,
-    verdict,
+    standing_text,
+    version_text,
     way_text,
+    ways_said,
 )
 from gitops.reporters.tally import count
 
 _MAX_FAILURES: Final = 10
 _MAX_FIELDS: Final = 30
 _MAX_EXAMPLES: Final = 3
-_IN_TABLES: Final = ("REPLAY-R001", "REPLAY-R002", "REPLAY-R003", "REPLAY-R006", "REPLAY-R007")
-"""What these rules find stands in a topic's own tables."""
+_MAX_FINDINGS: Final = 10
+_HEAD: Final = (
+    "| Topic | Strategy | Messages | Replay | Worst reader |\n| --- | --- | --: | --- | --- |\n"
+)
 
 
 def replay_markdown(report: ReplayReport, command: str, limit: int = COMMENT_LIMIT) -> str:
@@ -39,7 +41,7 @@ def replay_markdown(report: ReplayReport, command: str, limit: int = COMMENT_LIM
         Section(blocks=(f"### {sign} {said}\n\n",)),
         Section(
             blocks=tuple(_row(one) for one in topics),
-            head="| Topic | Strategy | Messages | Replay |\n| --- | --- | --- | --- |\n",
+            head=_HEAD,
             tail="\n",
             cut=1,
             noun="topics",
@@ -67,7 +69,13 @@ def replay_folds(topics: Iterable[TopicResult], *, unfolded: bool = False) -> tu
 
 
 def _row(topic: TopicResult) -> str:
-    cells = (code(str(topic.topic)), topic.strategy.value, f"{topic.rows:,}", topic.cell)
+    cells = (
+        code(str(topic.topic)),
+        topic.strategy.value,
+        f"{topic.rows:,}",
+        cell_text(topic),
+        prose(topic.failing_way),
+    )
     return f"| {' | '.join(cells)} |\n"
 
 
@@ -83,16 +91,23 @@ def _title(topic: TopicResult) -> str:
 
 def replay_body(topic: TopicResult) -> str:
     """What fails, and what becomes of fields; empty where nothing was replayed or is to be said."""
-    items = [finding_item(one) for one in topic.findings if one.rule not in _IN_TABLES]
-    parts = (_table(topic), *_reasons(topic), _fields(topic), "".join(items))
+    groups = groups_of((*topic.asked, *topic.aside))
+    parts = (_table(topic), *map(_group, groups), _fields(topic), _findings(topic))
     return "\n".join(part for part in parts if part)
+
+
+def _findings(topic: TopicResult) -> str:
+    """The worst ones, and how many more there are."""
+    items = [finding_item(one) for one in topic.findings[:_MAX_FINDINGS]]
+    left = len(topic.findings) - _MAX_FINDINGS
+    return "".join(items) + (f"- … {count(left, 'more finding')}\n" if left > 0 else "")
 
 
 def _table(topic: TopicResult) -> str:
     """A row for each reader and version."""
     if not topic.asked:
         return ""
-    head = "| Data → reader | Messages | Fail | |\n| --- | --: | --: | --- |\n"
+    head = "| Data → reader | Messages | Fail | Exit code |\n| --- | --: | --: | --- |\n"
     return head + "".join(_reader(one) for one in topic.asked)
 
 
@@ -103,42 +118,41 @@ def _reader(one: ReaderReplay) -> str:
         prose(way_text(one)),
         f"{one.rows:,}",
         failed,
-        "" if one.gates else "does not count",
+        standing_text(one),
     )
     return f"| {' | '.join(cells)} |\n"
 
 
-def _reasons(topic: TopicResult) -> Iterator[str]:
-    for one in (*topic.asked, *topic.aside):
-        if one.failures:
-            yield f"{_who(one)}\n\n{''.join(_failures(one.failures))}"
+def _group(group: Alike) -> str:
+    return f"{prose(group.title)}:\n\n{''.join(_reasons(group.reasons))}"
 
 
-def _who(one: ReaderReplay) -> str:
-    return f"{prose(way_text(one))}, {'fails' if one.reader else 'not replayed'}:"
-
-
-def _failures(failures: Iterable[ReplayFailure]) -> Iterator[str]:
-    its = list(failures)
-    for one in its[:_MAX_FAILURES]:
+def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
+    for one in reasons[:_MAX_FAILURES]:
         path = f" at {code(one.path)}" if one.path else ""
-        yield f"- {one.rows:,}{path}: {message(one.reason)}\n"
-        for each in one.examples[:_MAX_EXAMPLES]:
-            why = message_text(each, one)
-            value = f"<br>\n    {code(each.value)}" if each.value is not None else ""
-            yield f"  - {code(each.where)}{f': {message(why)}' if why else ''}{value}\n"
-    if len(its) > _MAX_FAILURES:
-        yield f"- … {count(len(its) - _MAX_FAILURES, 'more reason')}\n"
+        versions = f" ({one.versions_text})" if one.versions_text else ""
+        yield f"- {one.rows:,}{path}: {message(one.reason)}{versions}\n"
+        yield from (_example(one, each) for each in one.examples[:_MAX_EXAMPLES])
+    if len(reasons) > _MAX_FAILURES:
+        yield f"- … {count(len(reasons) - _MAX_FAILURES, 'more reason')}\n"
+
+
+def _example(one: Reason, shown: Shown) -> str:
+    each = shown.example
+    version = f" ({version_text(shown.version)})" if one.versions else ""
+    why = message_text(each, one.path, one.reason)
+    value = f"<br>\n    {code(each.value)}" if each.value is not None else ""
+    return f"  - {code(each.where)}{version}{f': {message(why)}' if why else ''}{value}\n"
 
 
 def _fields(topic: TopicResult) -> str:
     """What becomes of values although the message can be read."""
-    rows = [(one, field) for one in topic.asked for field in altered(one.fields)]
+    rows = altered_rows(topic.asked)
     if not rows:
         return ""
     lines = [
-        f"| {code(field.path or '(message)')} | {prose(way_text(one))} | {altered_text(field)} |\n"
-        for one, field in rows[:_MAX_FIELDS]
+        f"| {code(field.path or '(message)')} | {prose(way)} | {altered_text(field)} |\n"
+        for field, way in rows[:_MAX_FIELDS]
     ]
     more = len(rows) - _MAX_FIELDS
     lines += [f"| … {count(more, 'more field')} | | |\n"] if more > 0 else []
@@ -149,6 +163,7 @@ def _footer(report: ReplayReport, command: str) -> str:
     parts = [
         f"{prose(report.registry)}, versions from {prose(report.source)}",
         *(f"⚠ {message(limit)}" for limit in report.limits),
+        *ways_said(report),
         f"reproduce: {code(command)}",
     ]
     return "".join(f"<sub>{part}</sub><br>\n" for part in parts)

@@ -9,18 +9,20 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from gitops.model.findings import Severity
-from gitops.model.replay import ReaderReplay, ReplayFailure, ReplayReport
-from gitops.reporters.replay import (
-    TopicResult,
-    altered,
+from gitops.model.findings import Location, Severity
+from gitops.model.replay import ReaderReplay, ReplayReport
+from gitops.reporters.replay import TopicResult, other_findings, topics_of, verdict
+from gitops.reporters.replay_reasons import Alike, Reason, Shown, altered_rows, groups_of
+from gitops.reporters.replay_words import (
+    Standing,
     altered_text,
     message_text,
-    other_findings,
     share_text,
-    topics_of,
-    verdict,
+    standing_of,
+    standing_text,
+    version_text,
     way_text,
+    ways_said,
 )
 from gitops.reporters.tally import count
 from gitops.reporters.text.columns import aligned
@@ -29,9 +31,12 @@ from gitops.reporters.text.plain import safe, short
 
 _MAX_FAILURES: Final = 20
 _MAX_FIELDS: Final = 40
-_SAID_BY_ROWS: Final = ("REPLAY-R002", "REPLAY-R003", "REPLAY-R006", "REPLAY-R007")
-"""What these rules find stands in the topic's own tables."""
 _INDENT: Final = 4
+_STYLES: Final = {
+    Standing.COUNTS: "red",
+    Standing.ALLOWED: "yellow",
+    Standing.LEFT_BEHIND: "yellow",
+}
 
 
 def replay_report(report: ReplayReport, excerpt: Excerpt, *, seconds: float) -> RenderableType:
@@ -41,11 +46,15 @@ def replay_report(report: ReplayReport, excerpt: Excerpt, *, seconds: float) -> 
     sign = {Severity.ERROR: "✗", Severity.WARNING: "⚠"}.get(worst, "✓" if report.rows else "·")
     parts: list[RenderableType] = [Text(f"{sign} {said}", style=style), _head(report)]
     parts += [Text(safe(limit), style="dim") for limit in report.limits]
+    topics = topics_of(report)
+    parts += _overview(topics)
     parts.append(Text(""))
-    for topic in topics_of(report):
+    for topic in topics:
         parts += [*_topic(topic), *_findings(topic, excerpt), Text("")]
     for one in other_findings(report):
         parts += [finding_block(one, excerpt), Text("")]
+    parts += [Text(each, style="dim") for each in ways_said(report)]
+    parts += [Text("")] if report.readers else []
     took = Text.assemble(count_line(report.findings), "   ", (f"{seconds:.1f} s", "dim"))
     return Group(*parts, took)
 
@@ -71,15 +80,32 @@ def _head(report: ReplayReport) -> Text:
     return Text(" · ".join([*parts, counts]))
 
 
+def _overview(topics: Sequence[TopicResult]) -> Iterator[RenderableType]:
+    """A line for each, where there are several: who fares worst, and how badly."""
+    if len(topics) > 1:
+        yield Text("")
+        yield aligned([_overview_line(one) for one in topics])
+
+
+def _overview_line(topic: TopicResult) -> Sequence[Text]:
+    style = STYLES.get(topic.worst, "green")
+    said = topic.cell.removeprefix(f"{topic.sign} ")
+    return (
+        Text(f"{topic.sign} {safe(str(topic.topic))}", style=style),
+        Text(said),
+        Text(safe(topic.failing_way), style="dim"),
+    )
+
+
 def _topic(topic: TopicResult) -> Iterator[RenderableType]:
     """The heading, and below it what each reader made of the messages."""
     head = Text.assemble(
         (topic.sign, STYLES.get(topic.worst, "green")), " ", (safe(str(topic.topic)), "bold")
     )
-    columns = (head, Text(topic.strategy.value), Text(count(topic.rows, "message")))
+    columns = (head, Text(topic.strategy.value), Text(topic.messages))
     body: list[RenderableType] = [_readers(topic)] if topic.asked else []
-    for one in (*topic.asked, *topic.aside):
-        body += _failures(one)
+    for group in groups_of((*topic.asked, *topic.aside)):
+        body += _failures(group)
     body += _fields(topic)
     yield aligned([columns])
     if body:
@@ -87,27 +113,25 @@ def _topic(topic: TopicResult) -> Iterator[RenderableType]:
 
 
 def _findings(topic: TopicResult, excerpt: Excerpt) -> Iterator[RenderableType]:
-    """What the tables do not say; of what they do say, which rules count it."""
-    by_rows = _SAID_BY_ROWS if topic.rows else ()
-    said = {one.rule for one in topic.findings if one.rule in by_rows}
-    if said:
-        rules = Text(f"{', '.join(sorted(said))}: see `pulsar-gitops explain`", style="dim")
-        yield Text("")
-        yield Padding(rules, (0, 0, 0, _INDENT), expand=False)
+    """All of them, the errors with the line that they are on."""
     for one in topic.findings:
-        if one.rule not in by_rows:
-            yield Text("")
-            yield Padding(finding_block(one, excerpt), (0, 0, 0, _INDENT), expand=False)
+        yield Text("")
+        block = finding_block(one, excerpt if one.severity is Severity.ERROR else _no_excerpt)
+        yield Padding(block, (0, 0, 0, _INDENT), expand=False)
+
+
+def _no_excerpt(_where: Location) -> str | None:
+    return None
 
 
 def _readers(topic: TopicResult) -> RenderableType:
     """A line for each reader and version, numbers below each other."""
     cells = [_cells(one) for one in topic.asked]
-    heads = ("data → reader", "messages", "fail", "", "")
+    heads = ("data → reader", "messages", "fail", "share", "exit code")
     widths = [max(len(row[i]) for row in (heads, *cells)) for i in range(len(heads))]
     lines: list[Sequence[Text]] = [_line(heads, widths, "dim")]
     lines += [
-        _line(cell, widths, "red" if one.failed and one.gates else "")
+        _line(cell, widths, _STYLES.get(standing_of(one), ""))
         for cell, one in zip(cells, topic.asked, strict=True)
     ]
     return aligned(lines)
@@ -119,7 +143,7 @@ def _cells(one: ReaderReplay) -> tuple[str, ...]:
         f"{one.rows:,}",
         f"{one.failed:,}" if one.failed else "✓",
         share_text(one.failed, one.rows),
-        "" if one.gates else "does not count",
+        standing_text(one),
     )
 
 
@@ -135,37 +159,44 @@ def _line(cells: Sequence[str], widths: Sequence[int], style: str) -> Sequence[T
     )
 
 
-def _failures(one: ReaderReplay) -> Iterator[RenderableType]:
-    if not one.failures:
-        return
-    what = "fails" if one.reader else "not replayed"
+def _failures(group: Alike) -> Iterator[RenderableType]:
     yield Text("")
-    yield Text(f"{safe(way_text(one))}, {what}:")
-    width = max(len(f"{each.rows:,}") for each in one.failures)
-    for each in one.failures[:_MAX_FAILURES]:
-        yield from _failure(each, width)
-    left = len(one.failures) - _MAX_FAILURES
+    style = _STYLES.get(group.standing, "") if group.readers else ""
+    yield Text(f"{safe(group.title)}:", style=style)
+    width = max(len(f"{each.rows:,}") for each in group.reasons)
+    for each in group.reasons[:_MAX_FAILURES]:
+        yield from _reason(each, width)
+    left = len(group.reasons) - _MAX_FAILURES
     if left > 0:
         yield Text(f"  … {count(left, 'more reason')}; `--format json` has all")
 
 
-def _failure(one: ReplayFailure, width: int) -> Iterator[RenderableType]:
+def _reason(one: Reason, width: int) -> Iterator[RenderableType]:
     path = safe(one.path) or "(message)"
     head = Text.assemble(f"{one.rows:,}".rjust(width), "  ", (path, "bold"), "  ")
     head.append(short(one.reason))
+    if one.versions_text:
+        head.append(f"  ({one.versions_text})", style="dim")
     yield Padding(head, (0, 0, 0, 2), expand=False)
-    for each in one.examples:
-        why = message_text(each, one)
-        said = Text.assemble((short(each.where), "cyan"), f"  {short(why)}" if why else "")
-        yield Padding(said, (0, 0, 0, width + _INDENT), expand=False)
-        if each.value is not None:
-            value = Text(short(each.value), style="dim")
-            yield Padding(value, (0, 0, 0, width + _INDENT + 2), expand=False)
+    for shown in one.examples:
+        yield from _example(one, shown, width + _INDENT)
+
+
+def _example(one: Reason, shown: Shown, indent: int) -> Iterator[RenderableType]:
+    each = shown.example
+    said = Text(short(each.where), style="cyan")
+    if one.versions:
+        said.append(f"  {version_text(shown.version)}", style="dim")
+    if why := message_text(each, one.path, one.reason):
+        said.append(f"  {short(why)}", style="default")
+    yield Padding(said, (0, 0, 0, indent), expand=False)
+    if each.value is not None:
+        yield Padding(Text(short(each.value), style="dim"), (0, 0, 0, indent + 2), expand=False)
 
 
 def _fields(topic: TopicResult) -> Iterator[RenderableType]:
     """What becomes of values although the message can be read."""
-    rows = [(one, field) for one in topic.asked for field in altered(one.fields)]
+    rows = altered_rows(topic.asked)
     if not rows:
         return
     yield Text("")
@@ -174,9 +205,9 @@ def _fields(topic: TopicResult) -> Iterator[RenderableType]:
         (
             Text(f"  {safe(field.path) or '(message)'}"),
             Text(altered_text(field), style="yellow" if field.changed else ""),
-            Text(safe(way_text(one)), style="dim"),
+            Text(safe(way), style="dim"),
         )
-        for one, field in rows[:_MAX_FIELDS]
+        for field, way in rows[:_MAX_FIELDS]
     ]
     yield aligned(table)
     left = len(rows) - _MAX_FIELDS

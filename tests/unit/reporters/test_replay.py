@@ -8,17 +8,25 @@ import pytest
 
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName
-from gitops.model.replay import FieldReplay, ReaderReplay, ReplayFailure, ReplayReport
-from gitops.reporters.replay import (
+from gitops.model.replay import (
+    Direction,
+    FailureExample,
+    FieldReplay,
+    ReaderReplay,
+    ReplayFailure,
+    ReplayReport,
+)
+from gitops.reporters.replay import other_findings, topics_of, verdict
+from gitops.reporters.replay_json import replay_document
+from gitops.reporters.replay_words import (
     altered,
     altered_text,
-    other_findings,
+    message_text,
     share_text,
-    topics_of,
-    verdict,
+    standing_text,
     way_text,
+    ways_text,
 )
-from gitops.reporters.replay_json import replay_document
 from tests.support.replays import CANCELLED, CREATED, FAILING, REPORT, STATUS, UNKNOWN, reader
 
 _BAD = ReplayFailure(path="a", reason="bad", rows=7)
@@ -127,7 +135,51 @@ def test_what_becomes_of_fields() -> None:
         FieldReplay(path="b", defaulted=5000, changed=1),
     )
     (one,) = altered(fields)
-    assert altered_text(one) == "defaulted 5,000, changed 1"
+    assert altered_text(one) == "changed 1, defaulted 5,000"
+
+
+def test_the_worst_reader_is_one_that_counts() -> None:
+    allowed = replace(reader(CREATED, 1, "v0", 90, *[_BAD] * 3), counted=0)
+    behind = reader(CREATED, 0, "v1", 90, *[_BAD] * 9, gates=False)
+    counts = [reader(CREATED, n, "proposed", 50, *[_BAD] * (n == 2)) for n in (1, 2)]
+    (topic,) = topics_of(report(behind, allowed, *counts, failing=True))
+    assert (topic.cell, topic.failing_way) == (
+        "7 of 100 rows fail",
+        "v1, v2 → proposed (backward)",
+    )
+    assert [standing_text(one) for one in topic.asked] == [
+        "counts",
+        "within maxFailures",
+        "does not count",
+        "",
+    ]
+
+
+def test_allowed_failures_beside_another_error_hold_nothing() -> None:
+    allowed = replace(reader(CREATED, 0, "proposed", 50, _BAD), counted=0)
+    found = report(allowed, failing=True)
+    assert topics_of(found)[0].cell == "✗ not all replayed"
+    assert verdict(found)[1] == "Not everything could be replayed"
+
+
+def test_many_versions_are_a_range() -> None:
+    few, many = (ways_text(range(n), Direction.BACKWARD, ("proposed",)) for n in (4, 5))
+    assert few == "v0, v1, v2, v3 → proposed"
+    assert many == "v0 … v4 (5 versions) → proposed"
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("a: bad", ""),
+        ("bad", ""),
+        ("a: bad, at byte 5 of 9", "at byte 5 of 9"),
+        ("bad: 'X'", "'X'"),
+        ("12 bytes are missing", "12 bytes are missing"),
+    ],
+)
+def test_a_reason_is_not_said_again(message: str, said: str) -> None:
+    assert message_text(FailureExample("f#1", message), "a", "bad") == said
 
 
 def test_findings_about_no_topic() -> None:

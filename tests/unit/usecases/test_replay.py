@@ -63,3 +63,22 @@ def test_severities_are_those_of_the_files() -> None:
     runner = FakeRunner(tallies={Key(TOPIC, 0, "proposed"): BAD})
     (found,) = replay(replaying(runner), [SUBJECT], past).findings
     assert found.severity is Severity.WARNING
+
+
+def test_what_counts_is_above_the_limit_of_its_sample() -> None:
+    sample = SUBJECT.samples[0]
+    subject = replace(SUBJECT, samples=(replace(sample, max_failures=3), sample))
+    tallies = {
+        # Three of the first sample, in two versions: as many as it allows.
+        Key(TOPIC, 0, "proposed", sample=0): BAD,
+        Key(TOPIC, 1, "proposed", sample=0): Tally(rows=9, failed=1),
+        Key(TOPIC, 1, "proposed", sample=1): BAD,
+        # A reader that does not gate.
+        Key(TOPIC, 0, "v0", "forward", sample=1): BAD,
+    }
+    report = replay(replaying(FakeRunner(tallies=tallies)), [subject], PAST)
+    assert [(one.reader, one.version, one.failed, one.counted) for one in report.readers] == [
+        ("proposed", 0, 2, 0),
+        ("proposed", 1, 3, 2),
+        ("v0", 0, 2, 0),
+    ]

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from hypothesis import given, settings
 
-from gitops.model.replay import FieldReplay, ReplayReport
+from gitops.model.replay import FailureExample, FieldReplay, ReplayFailure, ReplayReport
 from gitops.reporters.html.replay import replay_page
 from tests.support.hostile import PIECES, TEXTS, assert_plain, poisoned
 from tests.support.replays import CREATED, REPORT, reader
@@ -20,7 +20,7 @@ _VOID: Final = frozenset({"meta", "rect"})
 _TAGS: Final = frozenset(
     (
         *("html", "head", "meta", "title", "style", "body", "header", "main", "footer", "section"),
-        *("div", "span", "h1", "h2", "h3", "p", "ul", "li", "a", "code", "svg", "rect"),
+        *("div", "span", "h1", "h2", "h3", "h4", "p", "ul", "li", "a", "code", "svg", "rect"),
         *("table", "caption", "thead", "tbody", "tr", "th", "td"),
     )
 )
@@ -73,7 +73,8 @@ def page(report: ReplayReport = REPORT) -> _Page:
     text = replay_page(report)
     found = _Page(text)
     assert found.open == []
-    assert all(link == f"#{name}" for link, name in zip(found.links, found.ids, strict=True))
+    assert {link.removeprefix("#") for link in found.links} == set(found.ids)
+    assert len(set(found.ids)) == len(found.ids)
     assert_plain(" ".join(found.words))
     return found
 
@@ -103,11 +104,13 @@ def test_what_it_says() -> None:
         assert said in words, said
 
 
-def test_every_bar_has_its_number_beside_it() -> None:
-    text = replay_page(REPORT)
-    bars = text.count("<svg")
-    assert bars > 20
-    assert len(re.findall(r'</svg></td><td class="number">[^<]+</td>', text)) == bars
+def test_every_bar_has_its_number_in_its_row() -> None:
+    rows = [
+        row for row in re.findall(r"<tr>.*?</tr>", replay_page(REPORT), re.DOTALL) if "<svg" in row
+    ]
+    assert len(rows) > 20
+    assert all(re.search(r'<td class="number">[^<]*\d', row) for row in rows)
+    assert all(row.count("<svg") == 1 for row in rows)
 
 
 def test_what_is_there_at_all_is_to_be_seen() -> None:
@@ -133,6 +136,38 @@ def test_many_fields_and_symbols_are_cut_and_say_so() -> None:
     words = " ".join(page(replace(REPORT, readers=(one,))).words)
     assert "… 20 more fields; the JSON has all" in words
     assert "… 15 more names; the JSON has all" in words
+
+
+def test_what_counts_is_red_and_first() -> None:
+    bad = ReplayFailure(path="p", reason="bad", rows=3)
+    behind = reader(CREATED, 0, "v0", 90, bad, gates=False)
+    text = replay_page(replace(REPORT, readers=(behind, reader(CREATED, 0, "proposed", 50, bad))))
+    assert re.findall(r'<h4 class="(\w+)">([^<]*)</h4>', text) == [
+        ("bad", "v0 → proposed: fails, counts"),
+        ("warn", "v0 → proposed → v0: fails, does not count"),
+    ]
+    assert text.count('class="sbad"') == text.count('class="swarn"') == 2
+
+
+def test_a_finding_says_where_it_is_what_to_do_and_which_rule() -> None:
+    text = replay_page(REPORT)
+    assert '<a href="#REPLAY-R001">REPLAY-R001</a> error' in text
+    assert "<code>namespaces/shop/orders/order-created.yaml:8:5</code>" in text
+    assert "say how many may fail: maxFailures" in text
+    assert "pulsar-gitops explain REPLAY-R001" in text
+
+
+def test_a_column_without_anything_is_left_out() -> None:
+    bad = ReplayFailure(path="", reason="bad", rows=3, examples=(FailureExample("f#1", "bad"),))
+    text = replay_page(replace(REPORT, readers=(reader(CREATED, 0, "proposed", 50, bad),)))
+    assert '<th scope="col">Message</th><th scope="col">Why</th></tr>' in text
+
+
+def test_readers_beyond_the_colours_are_told() -> None:
+    field = FieldReplay(path="a", read=5, nulls=1)
+    readers = [reader(CREATED, n, "proposed", 5, fields=(field,)) for n in range(10)]
+    words = " ".join(page(replace(REPORT, readers=tuple(readers))).words)
+    assert "… 2 more readers; the JSON has all" in words
 
 
 def test_an_empty_one() -> None:

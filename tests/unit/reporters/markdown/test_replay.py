@@ -62,9 +62,13 @@ def test_a_check_without_a_replay_is_as_it_was() -> None:
     assert "Replay" not in markdown(CHECK)
 
 
+def _failures(number: int) -> list[ReplayFailure]:
+    path, reason = f"p{number}" * 20, "bad" * 40
+    return [ReplayFailure(path=f"{path}{n}", reason=reason, rows=1) for n in range(20)]
+
+
 def test_a_long_one_is_cut_and_says_so() -> None:
-    failures = [ReplayFailure(path=f"p{n}" * 20, reason="bad" * 40, rows=1) for n in range(900)]
-    readers = tuple(reader(CREATED, n, "proposed", 900, *failures) for n in range(200))
+    readers = tuple(reader(CREATED, n, f"client{n}", 900, *_failures(n)) for n in range(200))
     text = replay_markdown(replace(REPORT, readers=readers), _COMMAND)
     assert len(text.encode()) <= COMMENT_LIMIT
     assert "`pulsar-gitops replay` shows all" in text
