@@ -13,7 +13,12 @@ from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.decision import Decision
 from gitops.compatibility.payload import PayloadError, to_stored
 from gitops.compatibility.registration import register
-from gitops.compatibility.review.reviewing import ONLY_IF_TAKEN, changes_of_all, poison_of
+from gitops.compatibility.review.reviewing import (
+    ONLY_IF_TAKEN,
+    changes_of_all,
+    defaults_of_halves,
+    poison_of,
+)
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import SchemaChange
@@ -157,7 +162,7 @@ class _Comparison:
     ) -> tuple[Finding, ...]:
         """Why it is refused first, then what our own rules say; `locate` says where.
 
-        What poisons the topic and equals what it holds is told once, of the old side.
+        What is wrong with a schema that equals what the topic holds is told once, of the old side.
         """
 
         def old_place(version: str, pointer: str) -> Location | None:
@@ -167,14 +172,14 @@ class _Comparison:
         said = tuple(_unreadable(self.new))
         if not decision.accepted and not said:
             said = self._broken(decision) or findings_of(self.new.file, decision, places)
-        old = (one for side in self.sides[:-1] for one in (*_unreadable(side), *_poison(side)))
+        old = (one for side in self.sides[:-1] for one in (*_unreadable(side), *_alone(side)))
         known = (replace(one, severity=Severity.WARNING) for one in old)
-        poison = () if decision.known else self._poison_of_new()
-        return (*said, *poison, *known, *self._remarks(decision, places))
+        own = () if decision.known else self._own_of_new()
+        return (*said, *own, *known, *self._remarks(decision, places))
 
-    def _poison_of_new(self) -> tuple[Finding, ...]:
-        """Only the first schema of a topic gets in in spite of it."""
-        found = _poison(self.new)
+    def _own_of_new(self) -> tuple[Finding, ...]:
+        """What our own rules say of it; of poison, only a first schema gets in in spite of it."""
+        found = _alone(self.new)
         if len(self.sides) == 1:
             return found
         hint = "Pulsar would take it as a first schema, and answers 500 to it after others"
@@ -217,7 +222,7 @@ class _Comparison:
         after = replace(self, sides=(*self.sides[:-1], edited))
         found = after.findings(after.decision(), lambda _side, _pointer: None)
         # Whatever the topic holds already, nobody is to be led back into it.
-        every = (*found, *_poison(edited))
+        every = (*found, *_alone(edited))
         return {(one.rule, one.message): one.severity for one in every}
 
 
@@ -253,6 +258,12 @@ _DEFINITIONS: Final = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES))
 def _poison(side: Side) -> tuple[Finding, ...]:
     """Why nothing would come after it."""
     return findings_of_remarks(side.file, "", poison_of(stored(side)), Places(new=side.locate))
+
+
+def _alone(side: Side) -> tuple[Finding, ...]:
+    """What our own rules say of it, whatever it comes after."""
+    said = defaults_of_halves(stored(side))
+    return (*_poison(side), *findings_of_remarks(side.file, "", said, Places(new=side.locate)))
 
 
 def _counting(one: SchemaChange) -> SchemaChange:

@@ -7,6 +7,8 @@ deleted.
 
 from __future__ import annotations
 
+from typing import Final
+
 from gitops.compatibility import jackson
 from gitops.compatibility.avro.errors import AvroParseError, JavaError
 from gitops.compatibility.avro.parser import parse
@@ -21,11 +23,19 @@ def remarks(schema: StoredSchema) -> tuple[Remark, ...]:
     """About a schema that is not a KEY_VALUE."""
     if schema.type not in AVRO_DEFINED:
         return ()
-    return (*_invalid_default(schema), *remarks_on_half(schema))
+    return (*_invalid_defaults(schema, "AVRO-P002"), *remarks_on_half(schema))
+
+
+def defaults_of_half(schema: StoredSchema) -> tuple[Remark, ...]:
+    """About the defaults in a half of a KEY_VALUE, which poison nothing.
+
+    The broker never looks at them (Pulsar 4.0.7); a reader that needs one does.
+    """
+    return _invalid_defaults(schema, "KV-W003") if schema.type in AVRO_DEFINED else ()
 
 
 def remarks_on_half(schema: StoredSchema) -> tuple[Remark, ...]:
-    """About a half of a KEY_VALUE: the broker never looks at its defaults (Pulsar 4.0.7)."""
+    """About a half of a KEY_VALUE, its defaults apart."""
     if schema.type is SchemaType.KEY_VALUE:
         return (_NESTED,)
     if schema.type not in AVRO_DEFINED:
@@ -58,16 +68,23 @@ _NESTED = Remark(
 )
 
 
-def _invalid_default(schema: StoredSchema) -> tuple[Remark, ...]:
+INVALID_DEFAULTS: Final = {
+    "AVRO-P002": "Pulsar takes it as a first schema and then fails on every later one",
+    "KV-W003": "Pulsar looks at no default in a KEY_VALUE; readers that need it can fail",
+}
+"""What the rules about a default that does not fit say of it: of a schema, and of half of one."""
+
+
+def _invalid_defaults(schema: StoredSchema, rule: str) -> tuple[Remark, ...]:
     try:
         parse(_text(schema), validate_defaults=True)
     except AvroParseError as error:
         return tuple(
             Remark(
-                rule="AVRO-P002",
+                rule=rule,
                 message=problem.message,
                 pointer=problem.pointer,
-                hint="Pulsar takes it as a first schema and then fails on every later one",
+                hint=INVALID_DEFAULTS[rule],
             )
             for problem in error.problems
             if problem.kind == "invalid-default"

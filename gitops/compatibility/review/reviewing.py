@@ -41,6 +41,13 @@ def poison_of(schema: StoredSchema) -> tuple[Remark, ...]:
     return poison.remarks(schema)
 
 
+def defaults_of_halves(schema: StoredSchema) -> tuple[Remark, ...]:
+    """Defaults in a KEY_VALUE that do not fit; empty for other schemas and for halves of none."""
+    if schema.type is not SchemaType.KEY_VALUE:
+        return ()
+    return tuple(_of_halves(schema, schema, lambda _, new: poison.defaults_of_half(new)))
+
+
 def poison_of_half(half: StoredSchema) -> tuple[Remark, ...]:
     """The same of the key or the value of a KEY_VALUE."""
     return poison.remarks_on_half(half)

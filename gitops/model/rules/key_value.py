@@ -15,4 +15,9 @@ KEY_VALUE_RULES: Final = (
         title="half of a KEY_VALUE changes its type unseen",
         severity=Severity.WARNING,
     ),
+    Rule(
+        id="KV-W003",
+        title="invalid default in half of a KEY_VALUE",
+        severity=Severity.WARNING,
+    ),
 )

@@ -12,7 +12,7 @@ from gitops.compatibility.avro.json_text import Json, JsonTextError, read_json
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.avro.schema import Union
 from gitops.compatibility.decision import StoredSchema
-from gitops.compatibility.review.poison import remarks_on_half
+from gitops.compatibility.review.poison import INVALID_DEFAULTS, remarks_on_half
 from gitops.compatibility.review.remark import Remark
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
@@ -64,13 +64,13 @@ class AvroDefinitions:
 
         `half`: of a KEY_VALUE, where the broker never looks at defaults (Pulsar 4.0.7).
         """
-        top_union, defaults = schema_type is not SchemaType.AVRO, not half
-        problems = _problems(given.text, top_union=top_union, defaults=defaults)
+        top_union = schema_type is not SchemaType.AVRO
+        problems = _problems(given.text, top_union=top_union)
         whole = Expansion(text=given.text)
         if any(each.kind == "undefined-name" for each in problems):
             whole = self._expanded(given) or whole
             if whole.origins:
-                problems = _problems(whole.text, top_union=top_union, defaults=defaults)
+                problems = _problems(whole.text, top_union=top_union)
             else:
                 whole.text = given.text
         lacking = any(each.kind == "undefined-name" for each in problems)
@@ -89,7 +89,7 @@ class AvroDefinitions:
                 *(each.subject for each in broken),
             ),
             findings=(
-                *(self._finding(each, given, whole, subject) for each in problems),
+                *(self._finding(each, given, whole, subject, half=half) for each in problems),
                 *(self._poisonous(each, given, whole, subject) for each in poison),
                 *self._ignored(given, whole, subject),
             ),
@@ -129,11 +129,23 @@ class AvroDefinitions:
             return None
 
     def _finding(
-        self, problem: AvroProblem, given: DefinitionText, whole: Expansion, subject: str
+        self,
+        problem: AvroProblem,
+        given: DefinitionText,
+        whole: Expansion,
+        subject: str,
+        *,
+        half: bool,
     ) -> Finding:
-        message, place, hint = self._told(problem, given, whole)
+        if problem.kind == "invalid-default":
+            rule = "KV-W003" if half else "AVRO-P002"
+            message, place = problem.message, self._place(problem.pointer, given, whole)
+            hint = INVALID_DEFAULTS[rule]
+        else:
+            rule = "AVRO-P001"
+            message, place, hint = self._told(problem, given, whole)
         return finding(
-            "AVRO-P002" if problem.kind == "invalid-default" else "AVRO-P001",
+            rule,
             one_line(message),
             location=place,
             subject=subject,
@@ -159,9 +171,6 @@ class AvroDefinitions:
             found = json_mistake(given.text, problem.message.removeprefix(_NO_JSON), problem.offset)
             return f"{_NO_JSON}{found.message}", given.places.at_offset(found.offset), found.hint
         place = self._place(problem.pointer, given, whole)
-        if problem.kind == "invalid-default":
-            hint = "Pulsar takes it as a first schema and then fails on every later one"
-            return problem.message, place, hint
         definition = _json(whole.text)
         misspelt = misspelt_member(problem, definition)
         if misspelt is None:
@@ -220,14 +229,22 @@ def _poison(text: str, schema_type: SchemaType) -> tuple[Remark, ...]:
         return ()
 
 
-def _problems(text: str, *, top_union: bool, defaults: bool) -> tuple[AvroProblem, ...]:
+def _problems(text: str, *, top_union: bool) -> tuple[AvroProblem, ...]:
+    invalid: tuple[AvroProblem, ...] = ()
     try:
         with deep_enough(text):
-            schema = parse(text, validate_defaults=defaults)
+            try:
+                schema = parse(text, validate_defaults=True)
+            except AvroParseError as error:
+                invalid = error.problems
+                schema = parse(text)  # which is another one's business than its defaults
     except AvroParseError as error:
-        return error.problems
+        return invalid or error.problems
     except RecursionError:
         return (_TOO_DEEP,)
     if isinstance(schema, Union) and not top_union:
-        return (AvroProblem(kind="top-union", message="an AVRO schema may not be a union"),)
-    return ()
+        return (
+            AvroProblem(kind="top-union", message="an AVRO schema may not be a union"),
+            *invalid,
+        )
+    return invalid

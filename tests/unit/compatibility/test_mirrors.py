@@ -14,7 +14,7 @@ _CASES: Final = Path(__file__).parents[2] / "cases"
 _MIRRORED: Final = {"BACKWARD": "FORWARD", "FORWARD": "BACKWARD", "FULL": "FULL"}
 _ABOUT_ONE_SCHEMA: Final = (
     *("REPO-", "PLAN-", "CHECK-", "CLIENT-", "WAIVER-", "REPLAY-"),
-    *("AVRO-P", "JSON-P", "KV-P", "AVRO-W02"),
+    *("AVRO-P", "JSON-P", "KV-P", "KV-W003", "AVRO-W02"),
 )
 _MIRRORS: Final = {
     "AVRO-W001": "AVRO-W002",

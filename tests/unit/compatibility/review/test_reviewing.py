@@ -8,7 +8,7 @@ import pytest
 
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.payload import to_stored
-from gitops.compatibility.review.reviewing import changes_of, poison_of
+from gitops.compatibility.review.reviewing import changes_of, defaults_of_halves, poison_of
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from tests.support.states import avro, field, record
@@ -112,12 +112,16 @@ def test_a_half_in_the_old_json_form_or_with_a_loop_is_poison() -> None:
     assert [(one.rule, one.pointer) for one in jackson] == [("JSON-P001", "/value")]
 
 
-def test_nobody_looks_at_the_defaults_in_a_half() -> None:
+def test_a_default_in_a_half_poisons_nothing() -> None:
     wrong = record(field("a", "int", default="x"))
 
     assert poison_of(_pair(wrong)) == ()
+    (told,) = defaults_of_halves(_pair(wrong))
+    assert (told.rule, told.pointer) == ("KV-W003", "/value/fields/0/default")
+    assert defaults_of_halves(_pair(record(field("a", "int", default=1)))) == ()
     alone = poison_of(StoredSchema(type=SchemaType.AVRO, data=json.dumps(wrong).encode()))
     assert [one.rule for one in alone] == ["AVRO-P002"]
+    assert defaults_of_halves(StoredSchema(type=SchemaType.AVRO, data=b"")) == ()
 
 
 def test_protobuf_is_not_compared_so_a_loop_does_not_matter() -> None:
