@@ -10,7 +10,9 @@ from typing import Any, Final
 import pytest
 
 from gitops.replay.kernel.avro import reasons
-from gitops.replay.kernel.avro.kernel import avro_row_reader
+from gitops.replay.kernel.avro.kernel import AvroRowReader, avro_row_reader
+from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.steps import Fail
 from gitops.replay.kernel.walk import Unreadable
 from tests.replay.avro_peers import JavaRows, as_java_shows, java_rows
 from tests.replay.avro_rows import Case, aliased_case, case, parsed
@@ -73,11 +75,19 @@ def _compare(java: JavaRows, make: Callable[[int], Case | None], pairs: int) -> 
 
 
 def _same_again(found: Case, answer: dict[str, Any], place: str) -> None:
-    """What Java wrote of a value is read as that value."""
+    """What Java wrote of a value is read as that value, if it is not too many for us.
+
+    A record that contains itself reads nothing of its own.
+    """
     reader = parsed(found.reader)
     assert reader is not None
-    again = avro_row_reader(reader, reader).read(bytes.fromhex(answer["written"]))
-    _same_value(again, answer, place)
+    plan = make_plan(reader, reader)
+    if isinstance(plan.top.step, Fail):
+        return
+    value, reason = _read(AvroRowReader(plan), bytes.fromhex(answer["written"]))
+    assert reason is None or reason in TOO_MANY, place
+    if reason is None:
+        _same_value(value, answer, place)
 
 
 def _ours(found: Case) -> Iterator[tuple[bytes, Any, str | None]]:
@@ -87,10 +97,15 @@ def _ours(found: Case) -> Iterator[tuple[bytes, Any, str | None]]:
     assert reader is not None
     rows = avro_row_reader(writer, reader)
     for payload in found.payloads:
-        try:
-            yield payload, rows.read(payload), None
-        except Unreadable as error:
-            yield payload, None, error.reason.reason
+        yield payload, *_read(rows, payload)
+
+
+def _read(rows: AvroRowReader, payload: bytes) -> tuple[Any, str | None]:
+    """The value, or the reason against it."""
+    try:
+        return rows.read(payload), None
+    except Unreadable as error:
+        return None, error.reason.reason
 
 
 def _same_value(value: object, answer: dict[str, Any], place: str) -> None:
