@@ -113,7 +113,20 @@ _ADDRESSES: Final = (
     *("jar:file:/x!/", "jar:file:/x!/y", "jar:file:/a!/b!/c", "jar:jar:file:/x!/y!/z", "jar:x!/"),
     *("jar:http://a:x!/", "jar:file:/x#!/", "//a:x@b:c", "///", "//", "//[a", "//a[]"),
 )  # fmt: skip
-_BASE64: Final = ("", "AQ==", "AQID", "AQI", "A", "AQ==AQ==", "AQ\n==", "-_==", "+w==", "A@==")
+_BASE64: Final = (
+    "AQID=",
+    "AQID====",
+    "",
+    "AQ==",
+    "AQID",
+    "AQI",
+    "A",
+    "AQ==AQ==",
+    "AQ\n==",
+    "-_==",
+    "+w==",
+    "A@==",
+)
 _ENUMS: Final = ("RED", "red", "", "0", "BLUE", " RED")
 _FLOATS: Final = (
     *("0", "1.5", "-1.5", "1.0E10", "1e5", "NaN", "Infinity", "-Infinity", "INF", "", "x", "1."),

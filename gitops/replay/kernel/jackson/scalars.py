@@ -162,6 +162,8 @@ def _bytes(scalar: Scalar, value: Any) -> bytes:  # noqa: ANN401 - JSON
         data = binascii.a2b_base64(value, strict_mode=True)
     except ValueError:
         raise MisfitError("the text is not base64") from None
+    if len(value) % 4 or value.endswith("==="):  # Python takes `=` behind what is whole
+        raise MisfitError("the text is not base64")
     if scalar.size is not None and len(data) != scalar.size:
         raise MisfitError("not of the size of the fixed")
     return data

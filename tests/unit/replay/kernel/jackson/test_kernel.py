@@ -256,6 +256,9 @@ def _java(name: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("kind", "value", "reason"),
     [
+        ("bytes", '"AQID"', None),
+        ("bytes", '"AQID="', "the text is not base64"),
+        ("bytes", '"AQID===="', "the text is not base64"),
         (_UUID, '"00000000-0000-0001-0000-000000000002"', None),
         (_UUID, '"0-0-0-0-2"', "the text is not a UUID"),
         (_java("java.net.URI"), '"urn:x:[y]"', None),
