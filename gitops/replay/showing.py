@@ -16,6 +16,9 @@ from gitops.replay.tally import Key
 
 FORWARD: Final = Direction.FORWARD.value
 
+WITHHELD: Final = "(withheld: it cannot be read to its end, and some of its fields are sensitive)"
+MISNAMED: Final = "(withheld: a name in `sensitive` is of no field)"
+
 _LONGEST: Final = 2_000
 """Characters of a value; what is cut off ends in an ellipsis."""
 
@@ -40,9 +43,11 @@ class Showing:
     def __call__(self, key: Key, reason: Reason, payload: bytes | None) -> tuple[str, str | None]:
         """The value is None unless values are to be shown, and where the writer cannot read it."""
         sensitive = self._sensitive[key.topic]
-        pair = self._pair(key) if self._job.show_values and not sensitive.all_of_it else None
+        pair = self._pair(key) if self._job.show_values else None
         if pair is None or payload is None:
             return reason.reason, None
+        if sensitive.all_of_it:
+            return reason.reason, MISNAMED
         message, partly = self._read_again(*pair, payload)
         if sensitive:  # what a message quotes cannot be told apart
             message = reason.reason
@@ -88,7 +93,9 @@ class Showing:
             try:
                 value = self._job.kernels.row_reader(writer, writer).read(payload)
             except Unreadable:
-                value = partly if not sensitive or writer.type is SchemaType.JSON else None
+                if sensitive and writer.type is not SchemaType.JSON:
+                    return WITHHELD
+                value = partly
             return None if value is None else as_text(sensitive.redacted(value))
         except (ValueError, RecursionError):
             return None

@@ -41,7 +41,7 @@ from gitops.replay.tally import Gathered, Key, Tally
 MANIFEST: Final = "namespaces/shop/orders/created.yaml"
 ROWS: Final = 3_000
 LARGE: Final = 32
-COPIES: Final = {"many": 40, "large": 8}
+COPIES: Final = 8
 
 FIRST: Final[dict[str, Any]] = {
     "type": "record",
@@ -294,8 +294,8 @@ def as_text(ran: Ran) -> str:
     return msgspec.json.encode([ran.complete, unread, msgspec.Raw(tallies)]).decode()
 
 
-def interrupted(runner: Runner, root: Path, name: str) -> Ran:
-    """A replay that somebody ends once the first answer is there."""
+def interrupted(runner: Runner, root: Path) -> Ran:
+    """A replay of large files that somebody ends once the first answer is there."""
     pressed: list[int] = []
 
     def press(what: str, done: int, _total: int) -> None:
@@ -303,22 +303,22 @@ def interrupted(runner: Runner, root: Path, name: str) -> Ran:
             pressed.append(done)
             os.kill(os.getpid(), signal.SIGINT)
 
-    many = topic(sample(f"file://{root}/{name}/*.parquet"))
-    return runner.run(Running(replays=(many,), root=root), press)
+    write_copies(root)
+    copies = topic(sample(f"file://{root}/copies/*.parquet"))
+    return runner.run(Running(replays=(copies,), root=root), press)
 
 
-def write_many(root: Path) -> None:
-    """Folders of copies, as `COPIES` has them: of many messages, and of few that are large."""
-    large = [b"\2" + bytes([number]) + bytes(4_000_000) for number in range(LARGE)]
-    table = pyarrow.table({"payload": large, "schema_version": [0] * LARGE})
-    place = root / "large.parquet"
-    pyarrow.parquet.write_table(table, place, compression="zstd", use_dictionary=False)
-    for name, first in (("many", root / "samples/all.parquet"), ("large", place)):
-        (root / name).mkdir(exist_ok=True)
-        for number in range(COPIES[name]):
-            copy = root / name / f"{number}.parquet"
-            copy.unlink(missing_ok=True)
-            copy.hardlink_to(first)
+def write_copies(root: Path) -> None:
+    """Of a file of 128 MB, which is small on the disk."""
+    messages = [b"\2" + bytes([number]) + bytes(4_000_000) for number in range(LARGE)]
+    table = pyarrow.table({"payload": messages, "schema_version": [0] * LARGE})
+    first = root / "large.parquet"
+    pyarrow.parquet.write_table(table, first, compression="zstd", use_dictionary=False)
+    (root / "copies").mkdir(exist_ok=True)
+    for number in range(COPIES):
+        copy = root / "copies" / f"{number}.parquet"
+        copy.unlink(missing_ok=True)
+        copy.hardlink_to(first)
 
 
 def changing(runner: Runner, opened: Opened) -> Ran:
@@ -347,9 +347,7 @@ def main(master: str, root: Path, wanted: Callable[[str], bool]) -> dict[str, st
         if wanted("changing"):
             found["changing"] = as_text(changing(runner, opened))
         if wanted("interrupted"):
-            write_many(root)
-            for name in COPIES:
-                found[f"interrupted {name}"] = as_text(interrupted(runner, root, name))
+            found["interrupted"] = as_text(interrupted(runner, root))
             found["after"] = run(runner, root, "relative", replays(root)["relative"])
     return found
 

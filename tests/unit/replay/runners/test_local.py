@@ -29,6 +29,7 @@ from gitops.replay.gathering import (
 )
 from gitops.replay.runner import Ran, Running
 from gitops.replay.runners.local import LocalRunner
+from gitops.replay.showing import MISNAMED, WITHHELD
 from gitops.replay.sources import raw
 from gitops.replay.tally import Counts, Key, Tally
 from tests.unit.replay.messages import PAIRS, sample, schema, topic_replay, write_parquet
@@ -370,7 +371,9 @@ AVRO = SchemaInfo(
 )
 
 
-@pytest.mark.parametrize(("sensitive", "symbols"), [((), {"A": 1, "B": 2}), (("kind",), {})])
+@pytest.mark.parametrize(
+    ("sensitive", "symbols"), [((), {"A": 1, "B": 2}), (("kind",), {}), (("knid",), {})]
+)
 def test_symbols_are_values_too(
     tmp_path: Path, sensitive: tuple[str, ...], symbols: dict[str, int]
 ) -> None:
@@ -387,6 +390,7 @@ def test_symbols_are_values_too(
     [
         ((), {"A": 1, "B": 2}),
         (("kind",), {"the symbol": 3}),
+        (("knid",), {"the symbol": 3}),
     ],
 )
 def test_a_reason_names_no_symbol_of_a_sensitive_field(
@@ -404,6 +408,15 @@ def test_a_reason_names_no_symbol_of_a_sensitive_field(
     }
     said = [text for one in tally.failures for example in one.examples for text in example[1:]]
     assert all("A" not in str(text) and "B" not in str(text) for text in said) == bool(sensitive)
+
+
+@pytest.mark.parametrize(("name", "said"), [("kind", WITHHELD), ("knid", MISNAMED)])
+def test_a_value_that_is_withheld_says_so(tmp_path: Path, name: str, said: str) -> None:
+    data(tmp_path, payload=[b"\0\0"])
+    replay = topic_replay(of_file(sensitive=(name,), version=0), versions={0: AVRO}, proposed=AVRO)
+    ran = LocalRunner().run(Running(replays=(replay,), root=tmp_path, show_values=True))
+    (example,) = ran.tallies[PROPOSED].failures[0].examples
+    assert example.value == said
 
 
 def test_a_key_of_its_own_is_read_with_its_value(tmp_path: Path) -> None:
