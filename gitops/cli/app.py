@@ -28,7 +28,7 @@ from gitops.cli.commands import (
     validate,
 )
 from gitops.cli.exits import Exit, run_to_exit
-from gitops.cli.signals import let_signals_end, run_until_sigterm
+from gitops.cli.signals import end_at_signals, run_until_sigterm
 from gitops.cli.streams import prepare_streams
 
 # Typer carries a Click of its own and does not export the base class of its errors.
@@ -90,8 +90,7 @@ def main() -> None:
     args = [arg for arg in sys.argv[1:] if arg not in _VERBOSE]
     verbose = len(args) < len(sys.argv) - 1
     code = run_until_sigterm(lambda: run_to_exit(lambda: run(args), verbose=verbose))
-    if code in (Exit.INTERRUPTED, Exit.TERMINATED):
-        let_signals_end()
+    end_at_signals(code)
     raise SystemExit(code)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
 from types import FrameType
@@ -31,8 +32,12 @@ def run_until_sigterm(command: Callable[[], int]) -> int:
     return Exit.TERMINATED if terminated and code == Exit.INTERRUPTED else code
 
 
-def let_signals_end() -> None:
-    """Whoever presses Ctrl-C again, while Python puts its things away, sees no traceback."""
+def end_at_signals(code: int) -> None:
+    """Whoever presses Ctrl-C while Python puts its things away gets the code, and no traceback."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        os._exit(code)
+
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+            signal.signal(number, end)

@@ -154,7 +154,7 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
     messages = count(report.rows, "message")
     replayed = sum(one.replayed for one in topics)
     if not report.complete and worst is not Severity.ERROR:
-        return Severity.WARNING, _interrupted(messages if replayed else "", len(topics))
+        return Severity.WARNING, _interrupted(report.rows, replayed, len(topics))
     if not replayed:
         why = f"{messages} were left aside" if report.rows else "no message was read"
         return worst, f"Nothing was replayed: {why}"
@@ -172,10 +172,11 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
     return worst, f"{messages} of {of} can be read"
 
 
-def _interrupted(messages: str, topics: int) -> str:
-    if not messages:
+def _interrupted(rows: int, replayed: int, topics: int) -> str:
+    if not rows:
         return "Interrupted before any message was read"
-    return f"Interrupted after {messages} of {count(topics, 'topic')}: what was read is good"
+    of = f"Interrupted after {count(rows, 'message')} of {count(topics, 'topic')}"
+    return f"{of}: {'what was read is good' if replayed else 'all of them were left aside'}"
 
 
 def _bad(topics: tuple[TopicResult, ...]) -> str:

@@ -113,6 +113,9 @@ def test_verdicts() -> None:
     assert "Interrupted after 50,000 messages" in verdict(stopped)[1]
     early = replace(report(), complete=False)
     assert verdict(early) == (Severity.WARNING, "Interrupted before any message was read")
+    assert verdict(replace(aside, complete=False))[1] == (
+        "Interrupted after 200 messages of 1 topic: all of them were left aside"
+    )
 
 
 def test_the_way_of_the_data() -> None:

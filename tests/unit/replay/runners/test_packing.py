@@ -32,9 +32,9 @@ def test_parts_of_no_known_size_are_cut_too() -> None:
     assert not pack([], 2)
 
 
-def test_what_is_small_is_one_wave_and_what_is_large_begins_with_a_task_a_core() -> None:
-    assert first_wave(pack(parts(*[10] * 100), 2), 2) == 8
-    assert first_wave(pack(parts(*[TASK_BYTES] * 50), 2), 2) == 8
-    assert first_wave(pack(parts(*[2 * TASK_BYTES] * 8), 2), 2) == 4
+def test_a_replay_begins_with_few_tasks_and_of_large_ones_with_one_a_core() -> None:
+    assert first_wave(pack(parts(*[10] * 100), 2), 2) == 4
+    assert first_wave(pack(parts(*[TASK_BYTES] * 50), 2), 2) == 4
+    assert first_wave(pack(parts(*[2 * TASK_BYTES] * 8), 2), 2) == 2
     assert first_wave(pack(parts(*[10 * TASK_BYTES] * 8), 2), 2) == 2
-    assert first_wave(pack(parts(0, 0, 0), 2), 2) == 8
+    assert first_wave(pack(parts(0, 0, 0), 2), 2) == 4
