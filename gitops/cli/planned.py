@@ -26,10 +26,11 @@ from gitops.ports import Registry
 from gitops.reporters.json_report import to_text
 from gitops.reporters.text.plan import plan_report
 from gitops.repository.definitions.locating import Locator
-from gitops.repository.snapshots import recorded_topics
+from gitops.repository.snapshots import latest_recorded, recorded_topics
 from gitops.usecases.plan import Planning, blocks
 from gitops.usecases.plan import plan as run
 from gitops.usecases.severities import graded
+from gitops.usecases.validate import validate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +44,18 @@ class Display:
 
 
 def stopped(opened: OpenedRepository, display: Display) -> int | None:
-    """Print the findings where they leave nothing to plan from, and answer the exit code."""
-    findings = graded(opened.repository.findings, opened.repository.config.rules)
-    if not blocks(findings):
+    """Print all findings where some leave nothing to plan from, and answer the exit code.
+
+    Those inside definitions are told at once, though a plan could be made in spite of them.
+    """
+    repository = opened.repository
+    if not blocks(graded(repository.findings, repository.config.rules)):
         return None
+    found = validate(
+        repository, recorded=lambda topics: latest_recorded(opened.tree, topics), today=today()
+    )
     finish(
-        findings,
+        found,
         opened,
         display.output_format,
         display.output,

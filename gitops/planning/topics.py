@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from gitops.compatibility.decision import StoredSchema
@@ -71,6 +71,7 @@ def _decided(case: TopicCase) -> RegisterSchema | RefusedSchema:
         remarks = tuple(one for one in remarks if one.rule not in ONLY_IF_TAKEN)
     known = {one.location for one in said}
     content = tuple(one for one in case.content if one.location not in known)
+    said = tuple(one for one in said if not _is_said_by(one, content))
     findings = hinted_at_renames((*said, *remarks, *content))
     if not any(one.severity is Severity.ERROR for one in findings):
         return _registered(case, remarks)
@@ -82,6 +83,13 @@ def _decided(case: TopicCase) -> RegisterSchema | RefusedSchema:
         passed = _registered(case, waived(findings, waiver))
         return replace(passed, waiver=waiver.name, accepted=accepted)
     return replace(refused, waiver=proposal(case, wanted))
+
+
+def _is_said_by(refused: Finding, content: Iterable[Finding]) -> bool:
+    """Whether an error of the definition gives the broker's reason, at the better place."""
+    return refused.rule == "PLAN-R001" and any(
+        one.severity is Severity.ERROR and one.message in refused.message for one in content
+    )
 
 
 def _registered(case: TopicCase, findings: tuple[Finding, ...]) -> RegisterSchema:

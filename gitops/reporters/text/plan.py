@@ -60,7 +60,7 @@ _LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
 def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> RenderableType:
     """The whole plan; `files` says which files they were, `seconds` how long it took."""
     parts: list[RenderableType] = [_head(plan, files), Text(""), *plan_body(plan, excerpt)]
-    counts = [f for f in _not_in_blocks(plan) if f.severity >= Severity.WARNING]
+    counts = [f for f in plan.findings if f.severity >= Severity.WARNING]
     said = [count_line(counts)] if counts else []
     took = ("   ", (f"{seconds:.1f} s", "dim"))
     return Group(*parts, *said, *_unmanaged(plan), Text.assemble(plan_summary(plan), *took))
@@ -255,13 +255,8 @@ def _other_findings(plan: Plan) -> list[Finding]:
     shown = {
         f for b in beside if isinstance(b, RegisterSchema | SchemaSwallowed) for f in b.findings
     }
-    return [f for f in _not_in_blocks(plan) if f.rule not in quiet and f not in shown]
-
-
-def _not_in_blocks(plan: Plan) -> list[Finding]:
-    """Those that are not a reason for a refusal, which the summary counts."""
-    shown = {f for n in plan.notices if isinstance(n, RefusedSchema) for f in n.findings}
-    return [f for f in plan.findings if f not in shown]
+    shown |= {f for n in plan.notices if isinstance(n, RefusedSchema) for f in n.findings}
+    return [f for f in plan.findings if f.rule not in quiet and f not in shown]
 
 
 def _unmanaged(plan: Plan) -> Iterator[Text]:

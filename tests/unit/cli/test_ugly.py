@@ -231,3 +231,17 @@ def test_lines_that_are_no_cases(command: CommandLine, monkeypatch: pytest.Monke
     assert done.code == 2
     assert [verdict["accepted"] for verdict in verdicts] == [False] * len(bad) + [True]
     assert all(verdict["reason"].startswith("line ") for verdict in verdicts[:-1])
+
+
+def test_a_plan_that_cannot_be_made_tells_what_validate_tells(
+    repo: Path, command: CommandLine
+) -> None:
+    namespace = repo / "namespaces/shop/orders/namespace.yaml"
+    namespace.write_text(namespace.read_text("utf-8").replace("BACKWARD", "BACKWARDS"), "utf-8")
+    for name in ("orders/order-created", "payments/captured"):
+        place = repo / f"namespaces/shop/{name}.avsc"
+        place.write_text(place.read_text("utf-8").replace('"string"', '"strong"'), "utf-8")
+    planned, validated = (command(name, "--repo", repo) for name in ("plan", "validate"))
+    assert planned.out == validated.out
+    assert planned.out.count("AVRO-P001 error") > 1
+    assert "REPO-R011 error" in planned.out

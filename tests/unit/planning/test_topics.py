@@ -225,6 +225,26 @@ def test_a_poisoned_history_names_the_version_that_poisons_it() -> None:
     assert "v0 of this topic is not a valid schema" in outcome.findings[0].message
 
 
+def test_a_definition_that_says_why_it_is_refused_says_it_alone() -> None:
+    bad = info('{"type": "record", "name": "a-b", "fields": []}')
+    (refusal,) = _refused_with(bad)
+    why = refusal.message.rpartition("schema: ")[2]
+    assert (refusal.rule, "'a-b' is not a name" in why) == ("PLAN-R001", True)
+
+    said = finding("AVRO-P001", why, location=_locate("/name"))
+    assert _refused_with(bad, said) == (said,)
+    other = finding("AVRO-P001", "something else", location=_locate("/name"))
+    assert _refused_with(bad, other) == (refusal, other)
+    lenient = replace(said, severity=Severity.WARNING)
+    assert _refused_with(bad, lenient) == (refusal, lenient)
+
+
+def _refused_with(bad: SchemaInfo, *content: Finding) -> tuple[Finding, ...]:
+    outcome = _planned(bad, SchemaHistory(), content=content)
+    assert isinstance(outcome, RefusedSchema)
+    return outcome.findings
+
+
 _AT_B = finding("AVRO-P002", "invalid default", location=_locate("/fields/1/name"))
 _WARNING = finding("REPO-R023", "a warning", location=_locate("/doc"))
 
