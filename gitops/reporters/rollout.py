@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
+from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import UpgradeFirst, upgrade_first
 from gitops.model.rollout import (
     Delete,
@@ -27,7 +29,7 @@ class Line:
     """One step: its number from 1, what to do, a remark, and why it waits for others.
 
     `advice` helps with a step: what the strategy alone says of clients that nobody declares, or
-    where to see how long a wait is, or what is left.
+    where to see how long a wait is, or what is left. `warnings` hold in every order.
     """
 
     number: int
@@ -35,6 +37,7 @@ class Line:
     note: str = ""
     reasons: tuple[str, ...] = ()
     advice: str = ""
+    warnings: tuple[str, ...] = ()
 
     def since(self, most: int) -> tuple[str, ...]:
         """The first reasons, and how many there are beyond: one for each client, often."""
@@ -59,8 +62,13 @@ def has_order(rollout: Rollout) -> bool:
     return bool(rollout.blocks) or any(isinstance(one.step, Upgrade) for one in rollout.steps)
 
 
-def lines(rollout: Rollout) -> Iterator[Line]:
-    """The steps in order; a reason is told at the step that waits."""
+def lines(rollout: Rollout, plan: Plan) -> Iterator[Line]:
+    """The steps in order; a reason is told at the step that waits.
+
+    At a registration stands what rules of ours warn of, as `plan` has it: the order is that of
+    what the broker lets in, which may be any order where a rule knows of values that get lost.
+    """
+    warned = {one.topic: one.findings for one in plan.actions if isinstance(one, RegisterSchema)}
     for number, one in enumerate(rollout.steps, start=1):
         yield Line(
             number=number,
@@ -68,7 +76,22 @@ def lines(rollout: Rollout) -> Iterator[Line]:
             note=_note(one, rollout),
             reasons=tuple(dict.fromkeys(wait.reason for wait in one.waits_for)),
             advice=advice(one, rollout),
+            warnings=_warnings(warned.get(one.step.topic, ()))
+            if isinstance(one.step, Register)
+            else (),
         )
+
+
+def _warnings(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """The first message of each rule, and the command that shows the rule's page."""
+    first: dict[str, Finding] = {}
+    for one in findings:
+        if one.severity >= Severity.WARNING:
+            first.setdefault(one.rule, one)
+    return tuple(
+        f"in whatever order, {rule} warns: {one.message} (`pulsar-gitops explain {rule}`)"
+        for rule, one in first.items()
+    )
 
 
 def advice(one: Ordered, rollout: Rollout) -> str:

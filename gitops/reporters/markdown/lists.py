@@ -164,7 +164,7 @@ def rollout_items(report: CheckReport) -> tuple[str, ...]:
         if has_order(one.rollout)
         for item in (
             *(f"- ✗ no safe order: {message(block.reason)}\n" for block in one.rollout.blocks),
-            *map(_step, lines(one.rollout)),
+            *map(_step, lines(one.rollout, one.plan)),
             *(each for way in one.rollout.migrations for each in _migration(way, report.reference)),
         )
     )
@@ -180,5 +180,6 @@ def _migration(way: Migration, reference: str) -> Iterator[str]:
 def _step(line: Line) -> str:
     note = f" · {line.note}" if line.note else ""
     below = [*line.since(1), *([line.advice] if line.advice else [])]
+    below += [f"⚠ {each}" for each in line.warnings]
     lines_below = "".join(f"<br>\n      {message(each)}" for each in below)
     return f"- [ ] {line.number}. {prose(line.text)}{note}{lines_below}\n"

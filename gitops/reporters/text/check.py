@@ -106,7 +106,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, reference: str) -> list[Rend
         *plan_body(plan, excerpt, one.strategies_before),
         *_refused_before(one, excerpt),
         plan_summary(plan),
-        *rollout_section(one.rollout, reference),
+        *rollout_section(one, reference),
         *(replay_section(one.replay) if one.replay else ()),
     ]
 

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
-from gitops.model.rollout import Migration, Rollout
+from gitops.model.rollout import Migration
 from gitops.reporters.rollout import has_order, lines, migrate_command, migration_lines, refusals
 from gitops.reporters.text.plain import safe
 
@@ -29,7 +29,7 @@ def rollouts_report(report: CheckReport, *, migrated: bool = False) -> Renderabl
         refused = [f"✗ {each}" for each in refusals(one.rollout)]
         now = [f"! it does not work now: {each}" for each in one.rollout.broken]
         parts += [Padding(Text(safe(each)), (0, 0, 0, 2)) for each in (*now, *refused)]
-        steps = _steps(one.rollout, "" if migrated else migrate_command(report.reference))
+        steps = _steps(one, "" if migrated else migrate_command(report.reference))
         parts += steps or ([] if refused else [Text("  nothing to do")])
     return Group(*parts)
 
@@ -51,24 +51,27 @@ def history_line(history: History) -> Text:
     return Text(f"history from {history.source.value}{day}")
 
 
-def rollout_section(rollout: Rollout, reference: str) -> Iterator[RenderableType]:
+def rollout_section(one: RegistryCheck, reference: str) -> Iterator[RenderableType]:
     """The steps below a plan, where a client takes part in them; `reference` is the base."""
-    if has_order(rollout):
+    if has_order(one.rollout):
         yield Text("")
         yield Text("rollout", style="bold")
-        yield from _steps(rollout, migrate_command(reference))
+        yield from _steps(one, migrate_command(reference))
 
 
-def _steps(rollout: Rollout, command: str) -> list[RenderableType]:
+def _steps(registry: RegistryCheck, command: str) -> list[RenderableType]:
     """With the command that writes the manifests of migrations, if one is given."""
+    rollout = registry.rollout
     blocks = [Text(f"✗ no safe order: {safe(one.reason)}") for one in rollout.blocks]
     found: list[RenderableType] = [Padding(each, (0, 0, 0, 2)) for each in blocks]
-    for line in lines(rollout):
+    for line in lines(rollout, registry.plan):
         note = (f"   {line.note}" if line.note else "", "dim")
         said = Text.assemble(f"{line.number}  {safe(line.text)}", note)
         below = [*line.since(_MAX_REASONS), *([line.advice] if line.advice else [])]
         found.append(Padding(said, (0, 0, 0, 2)))
         found += [Padding(Text(safe(each), style="dim"), (0, 0, 0, 5)) for each in below]
+        warned = [Text(f"⚠ {safe(each)}", style="yellow") for each in line.warnings]
+        found += [Padding(each, (0, 0, 0, 5)) for each in warned]
     for one in rollout.migrations:
         found += _migration(one)
     if rollout.migrations and command:

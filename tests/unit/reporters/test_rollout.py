@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
+from gitops.model.findings import Severity
 from gitops.model.names import TopicName
-from gitops.model.plan import Plan
+from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rollout import (
     Block,
@@ -19,11 +20,13 @@ from gitops.model.rollout import (
     Rollout,
     Upgrade,
 )
+from gitops.model.rules import finding
 from gitops.reporters.check_json import rollout_document
 from gitops.reporters.markdown.lists import rollout_items
 from gitops.reporters.rollout import lines, migration_lines
 from gitops.reporters.text.rollout import rollouts_report
 from tests.support.consoles import shown as plain
+from tests.support.states import STRING
 
 _TOPIC = TopicName.parse("a/b/c")
 _UPGRADE, _DRAIN = Upgrade("billing"), Drain(_TOPIC, 0)
@@ -48,9 +51,29 @@ _BLOCKED = Rollout(
 )
 
 
-def _report(rollout: Rollout) -> CheckReport:
+_PLAN = Plan(registry="local", address="x.db", files="")
+_WARNED = replace(
+    _PLAN,
+    actions=(
+        RegisterSchema(
+            topic=_TOPIC,
+            info=STRING,
+            version=1,
+            latest_version=0,
+            strategy=Strategy.BACKWARD,
+            findings=(
+                finding("PROTO-W004", "at 'quantity': int32 becomes string"),
+                finding("PROTO-W004", "at 'total': int32 becomes string"),
+                replace(finding("PROTO-W007", "a name"), severity=Severity.INFO),
+            ),
+        ),
+    ),
+)
+
+
+def _report(rollout: Rollout, plan: Plan = _PLAN) -> CheckReport:
     one = RegistryCheck(
-        plan=Plan(registry="local", address="x.db", files=""),
+        plan=plan,
         history=History(source=HistorySource.REGISTRY),
         rollout=rollout,
     )
@@ -60,13 +83,13 @@ def _report(rollout: Rollout) -> CheckReport:
 
 
 def test_each_step_is_a_sentence() -> None:
-    assert [line.text for line in lines(_ORDERED)] == [
+    assert [line.text for line in lines(_ORDERED, _PLAN)] == [
         "register v1 of a/b/c",
         "wait until no message of v0 is left in a/b/c",
         "upgrade billing (consumer of a/b/c)",
         "delete the schema of a/b/c",
     ]
-    register, drain, upgrade, delete = lines(_ORDERED)
+    register, drain, upgrade, delete = lines(_ORDERED, _PLAN)
     assert register.advice.startswith("FORWARD: producers upgrade first; then wait")
     assert "pulsar-admin namespaces get-retention a/b" in drain.advice
     assert "pulsar-admin topics stats a/b/c" in drain.advice
@@ -77,7 +100,7 @@ def test_each_step_is_a_sentence() -> None:
 
 
 def test_who_leaves_a_topic_is_told_to_look_first() -> None:
-    _, _, upgrade, _ = lines(replace(_ORDERED, left={"billing": (_TOPIC,)}))
+    _, _, upgrade, _ = lines(replace(_ORDERED, left={"billing": (_TOPIC,)}), _PLAN)
     assert upgrade.advice == (
         "first see that it has read what is left there: pulsar-admin topics stats a/b/c"
     )
@@ -87,6 +110,15 @@ def test_a_terminal_has_all_of_it() -> None:
     shown = plain(rollouts_report(_report(_ORDERED)))
     assert "  3  upgrade billing (consumer of a/b/c)   can stay behind\n" in shown
     assert "     since it cannot read v0\n" in shown
+
+
+def test_what_a_rule_warns_of_stands_at_the_registration() -> None:
+    said = "in whatever order, PROTO-W004 warns: at 'quantity': int32 becomes string"
+    told = " ".join(plain(rollouts_report(_report(_ORDERED, _WARNED))).split())
+    assert f"⚠ {said} (`pulsar-gitops explain PROTO-W004`) 2 wait" in told
+    first, *others = rollout_items(_report(_ORDERED, _WARNED))
+    assert "⚠ in whatever order, PROTO-W004 warns" in first
+    assert not any("⚠" in item for item in others)
 
 
 def test_of_many_reasons_the_first_are_shown_and_the_others_counted() -> None:
