@@ -185,6 +185,8 @@ def _unread(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
 
 def _hint(unread: list[UnreadSample]) -> str:
     """What helps with the first; that of others may be another."""
+    if any("\\" in one.sample.path for one in unread):
+        return "folders are parted by /, on Windows too: ../samples/orders.avro"
     if any(one.missing for one in unread):
         return "a path counts from the manifest; or name a URI, as s3a://bucket/orders/*.parquet"
     return next((one.hint for one in unread if one.hint), "")

@@ -131,7 +131,9 @@ def definition_file(name: str, manifest: Manifest[Any], path: Path, sources: Sou
 
 
 def _near(file: str, manifest: Manifest[Any], sources: Sources) -> str:
-    near = sources.closest(file)
+    near = sources.closest(file.replace("\\", "/"))
+    if near is None and "\\" in file:
+        return "folders are parted by /, on Windows too"
     if near is None:
         return "a path is relative to the manifest's folder"
     return f"did you mean {posixpath.relpath(near, posixpath.dirname(manifest.file) or '.')}?"

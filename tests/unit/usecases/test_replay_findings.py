@@ -129,6 +129,13 @@ def test_a_sample_that_is_not_there() -> None:
     assert found.location == TWO.samples[1].location
 
 
+def test_a_path_as_windows_writes_it() -> None:
+    sample = replace(TWO.samples[1], path="..\\samples\\orders.avro")
+    unread = UnreadSample(topic=CREATED, sample=sample, why="nothing is there", missing=True)
+    found, *_ = findings_of([TWO], Ran(tallies={PROPOSED: Tally(rows=1)}, unread=(unread,)))
+    assert found.hint.startswith("folders are parted by /")
+
+
 def broken(number: int, why: str, of: int = 0) -> UnreadSample:
     file = f"x/{number}.avro"
     return UnreadSample(topic=CREATED, sample=TWO.samples[of], file=file, why=f"{file}: {why}")
