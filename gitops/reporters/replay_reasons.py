@@ -44,7 +44,9 @@ class Reason:
 
     @property
     def versions_text(self) -> str:
-        """`v0 55, v1 76`."""
+        """`v0 55, v1 76`; empty where no version is known of any."""
+        if all(each is None for each, _ in self.versions):
+            return ""
         return ", ".join(f"{version_text(each)} {rows:,}" for each, rows in self.versions)
 
 

@@ -31,6 +31,15 @@ def test_versions_of_one_reader_are_one_group() -> None:
     assert (other.path, other.versions_text) == ("b", "v1 9")
 
 
+def test_messages_of_no_known_version_are_not_counted_by_version() -> None:
+    readers = (
+        reader(CREATED, 0, "", 2, _failure(2), gates=False),
+        reader(CREATED, None, "", 5, _failure(5, path="b"), gates=False),
+    )
+    (group,) = groups_of(readers)
+    assert [one.versions_text for one in group.reasons] == ["", "v0 2"]
+
+
 def test_readers_that_fail_alike_are_one_group() -> None:
     readers = [reader(CREATED, 0, name, 50, _failure(7, "x#1")) for name in ("audit", "v0")]
     readers.append(reader(CREATED, 0, "v1", 50, _failure(6, "x#1")))
