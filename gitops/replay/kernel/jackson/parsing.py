@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 
@@ -21,29 +21,23 @@ from gitops.compatibility.avro.json_text import (
 from gitops.replay.kernel.walk import Reason, Unreadable
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
-_LONG_NAME: Final = MAX_NAME_LENGTH // 4
-"""Shorter names need no count of their bytes."""
-
 _SPACE: Final = " \t\r\n"
 
 
 class Pairs(dict[str, Any]):
-    """The members of an object; `twice` is the first name that stands twice, None if none does.
-
-    Raises JsonTextError for a name that is too long.
-    """
+    """The members of an object; `twice` is the first name that stands twice, None if none does."""
 
     def __init__(self, members: list[tuple[str, Any]]) -> None:
         super().__init__(members)
-        if self and len(max(self, key=len)) > _LONG_NAME:
-            _check_names(self)
         self.twice = _first_twice(members) if len(self) < len(members) else None
 
 
-def _check_names(names: Iterable[str]) -> None:
-    """Jackson counts bytes where it reads bytes."""
-    if any(len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_LENGTH for name in names):
-        raise JsonTextError(f"a name of more than {MAX_NAME_LENGTH:,} bytes", 0)
+def _short_pairs(members: list[tuple[str, Any]]) -> Pairs:
+    """Raises JsonTextError for a name that is too long, in bytes as Jackson counts them."""
+    for name, _ in members:
+        if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_LENGTH:
+            raise JsonTextError(f"a name of more than {MAX_NAME_LENGTH:,} bytes", 0)
+    return Pairs(members)
 
 
 def _first_twice(members: Iterable[tuple[str, Any]]) -> str | None:
@@ -59,12 +53,18 @@ def _no_constant(name: str) -> NoReturn:
     raise JsonTextError(f"{name} is not JSON", 0)
 
 
-_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=Pairs,
-    parse_constant=_no_constant,
-    parse_int=lambda number: int(check_number(number)),
-    parse_float=lambda number: _fraction(check_number(number)),
-)
+def _decoder(hook: Callable[[list[tuple[str, Any]]], Pairs]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=hook,
+        parse_constant=_no_constant,
+        parse_int=lambda number: int(check_number(number)),
+        parse_float=lambda number: _fraction(check_number(number)),
+    )
+
+
+_DECODER: Final = _decoder(Pairs)
+_LONG_DECODER: Final = _decoder(_short_pairs)
+"""Of messages that have room for a name that is too long."""
 
 
 def _fraction(number: str) -> Decimal | float:
@@ -87,7 +87,8 @@ def parse(payload: bytes) -> Any:  # noqa: ANN401 - JSON
     make_room(text)
     try:
         check_depth(text)
-        value, end = _DECODER.raw_decode(text)
+        decoder = _LONG_DECODER if len(payload) > MAX_NAME_LENGTH else _DECODER
+        value, end = decoder.raw_decode(text)
     except json.JSONDecodeError as error:
         reason = Reason("", "not JSON")
         raise Unreadable(reason, f"not JSON at character {error.pos}: {error.msg}") from None
