@@ -72,7 +72,7 @@ _REPLAY_TESTS: Final = {
     "REPLAY-R010": f"{_REPLAY}::test_a_sensitive_field_that_no_definition_has",
     "REPLAY-R011": f"{_REPLAY}::test_files_that_two_samples_read_otherwise",
     "REPLAY-R012": f"{_REPLAY}::test_a_sample_of_which_nothing_was_replayed",
-    "REPLAY-R009": "../cli/test_replay.py::test_a_change_does_not_decide_what_is_fetched",
+    "REPLAY-R009": "../cli/test_check_replay.py::test_a_change_does_not_decide_what_is_fetched",
 }
 """The same for rules about messages, which a runner reads."""
 

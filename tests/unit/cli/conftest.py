@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.support.command_line import CommandLine
+from tests.support.git_repos import GitRepository
+
+
+@pytest.fixture(autouse=True)
+def _no_git_of_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [key for key in os.environ if key.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
 
 @pytest.fixture
@@ -30,3 +39,11 @@ def applied(repo: Path, command: CommandLine) -> Path:
     """The template, applied."""
     assert command("apply", "--repo", repo, "--auto-approve").code == 0
     return repo
+
+
+@pytest.fixture
+def clone(repo: Path) -> GitRepository:
+    """The template, committed."""
+    made = GitRepository(repo)
+    made.commit()
+    return made

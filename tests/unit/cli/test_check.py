@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +14,6 @@ from tests.support.git_repos import GitRepository
 ORDERS = "namespaces/shop/orders"
 CREATED = f"{ORDERS}/order-created.avsc"
 PAYMENTS = "namespaces/shop/payments"
-
-
-@pytest.fixture(autouse=True)
-def _no_git_of_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [key for key in os.environ if key.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-
-
-@pytest.fixture
-def clone(repo: Path) -> GitRepository:
-    """The template, committed."""
-    made = GitRepository(repo)
-    made.commit()
-    return made
 
 
 def replace(clone: GitRepository, path: str, old: str, new: str) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,41 +12,10 @@ from gitops.model.errors import OutsideError
 from gitops.ports import Progress, no_progress
 from gitops.replay.runner import Ran, Running
 from gitops.replay.tally import Key, Tally
-from tests.support.command_line import CommandLine, Outcome
+from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
+from tests.support.replayed_template import CANCELLED, LOCAL, ORDERS, document, lose_a_symbol
 from tests.support.replays import FakeRunner
-
-ORDERS = "namespaces/shop/orders"
-CANCELLED = "shop/orders/order-cancelled"
-LOCAL = ("--engine", "local")
-
-
-@pytest.fixture(autouse=True)
-def _no_git_of_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [key for key in os.environ if key.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-
-
-@pytest.fixture
-def clone(repo: Path) -> GitRepository:
-    """The template, committed."""
-    made = GitRepository(repo)
-    made.commit()
-    return made
-
-
-def lose_a_symbol(repo: Path) -> None:
-    """What Pulsar does not compare, and what messages of the sample hold."""
-    place = repo / f"{ORDERS}/order-cancelled.avsc"
-    text = place.read_text("utf-8")
-    assert '"OUT_OF_STOCK", ' in text
-    place.write_text(text.replace('"OUT_OF_STOCK", ', ""), "utf-8")
-
-
-def document(said: Outcome) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(said.out)
-    return content
 
 
 def use(runner: object, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,65 +306,3 @@ def test_a_check_answers_all_the_same_if_the_engine_fails(
     shown = command(*args, "--format", "markdown")
     assert shown.out.startswith("### ✗ The replay failed")
     assert document(command(*args, "--format", "json"))["registries"][0]["replay"] is None
-
-
-def test_a_check_replays_what_it_touches(clone: GitRepository, command: CommandLine) -> None:
-    lose_a_symbol(clone.root)
-    args = ("check", "--repo", clone.root, "--base", "main")
-    assert command(*args).code == 0
-    said = command(*args, "--replay", *LOCAL)
-    assert said.code == 1
-    assert "REPLAY-R001 error" in said.out
-    assert "reproduce: pulsar-gitops check --base main --repo" in said.out
-    assert said.out.rstrip().endswith("--replay")
-    (one,) = document(command(*args, "--replay", *LOCAL, "--format", "json"))["registries"]
-    assert [topic["topic"] for topic in one["replay"]["topics"]] == [CANCELLED]
-
-
-def test_a_commit_brings_its_own_samples(clone: GitRepository, command: CommandLine) -> None:
-    clone.git("switch", "--quiet", "--create", "pr")
-    lose_a_symbol(clone.root)
-    sample = "samples/shop/orders/order-cancelled.jsonl"
-    lines = (clone.root / sample).read_text("utf-8").splitlines(keepends=True)
-    clone.commit({sample: "".join(line for line in lines if "OUT_OF_STOCK" not in line)})
-    clone.git("switch", "--quiet", "main")
-    args = ("check", "--repo", clone.root, "--base", "main", "--head", "pr", "--replay", *LOCAL)
-    said = command(*args, "--format", "json")
-    assert said.code == 0
-    (one,) = document(said)["registries"]
-    assert one["replay"]["rows"] == 190
-
-
-def test_a_sample_alone_is_a_change(clone: GitRepository, command: CommandLine) -> None:
-    sample = "samples/shop/orders/order-cancelled.jsonl"
-    with (clone.root / sample).open("a", encoding="utf-8") as file:
-        file.write('{"reason": "NO_SUCH_REASON"}\n')
-    args = ("check", "--repo", clone.root, "--base", "main", "--format", "json")
-    said = document(command(*args))
-    assert said["touched"]["topics"] == {CANCELLED: [sample]}
-    replayed_ = command(*args, "--replay", *LOCAL)
-    assert replayed_.code == 1
-    (one,) = document(replayed_)["registries"]
-    assert [topic["topic"] for topic in one["replay"]["topics"]] == [CANCELLED]
-
-
-def test_a_change_does_not_decide_what_is_fetched(
-    clone: GitRepository, command: CommandLine, tmp_path: Path
-) -> None:
-    private = tmp_path / "private.jsonl"
-    private.write_text('{"orderId": "of somebody else"}\n', "utf-8")
-    manifest = clone.root / f"{ORDERS}/order-cancelled.yaml"
-    with manifest.open("a", encoding="utf-8") as file:
-        file.write(f"  - {{format: json, path: 'file://{private}', version: 0}}\n")
-        file.write("  - {format: table, path: staff.salaries}\n")
-    lose_a_symbol(clone.root)
-    args = ("--repo", clone.root, "--base", "main", *LOCAL, "--format", "json")
-    checked_, replayed_ = command("check", *args, "--replay"), command("replay", *args)
-    for said in (checked_, replayed_):
-        found = [one["rule"] for one in document(said)["findings"] if "REPLAY" in one["rule"]]
-        assert found == ["REPLAY-R001", "REPLAY-R009", "REPLAY-R009"]
-    assert document(replayed_)["rows"] == 200
-    clone.commit()
-    clone.git("branch", "--quiet", "merged")
-    lines = document(command("replay", CANCELLED, *args[:2], *LOCAL, "--format", "json"))["rows"]
-    assert lines == 201
