@@ -62,20 +62,20 @@ class TopicResult:
 
     @property
     def worst_reader(self) -> tuple[ReaderReplay, ...]:
-        """The answers, by version, of the reader that counts and fares worst; none if none fails.
+        """The answers, by version, of the reader that fares worst; none if none fails.
 
-        One that more messages fail than are allowed is worse than one that more messages fail.
+        One that counts is worse than one that does not; then one that more messages fail than are
+        allowed is worse than one that more messages fail.
         """
         found: dict[tuple[str, Direction], list[ReaderReplay]] = {}
         for one in self.asked:
-            if one.gates:
-                found.setdefault((one.reader, one.direction), []).append(one)
+            found.setdefault((one.reader, one.direction), []).append(one)
         worst = max(found.values(), key=_badness, default=[])
         return tuple(worst) if any(one.failed for one in worst) else ()
 
     @property
     def failing(self) -> tuple[int, int] | None:
-        """Failed and all rows of the reader that counts and fares worst; None if none fails."""
+        """Failed and all rows of the reader that fares worst; None if none fails."""
         its = self.worst_reader
         return (sum(one.failed for one in its), sum(one.rows for one in its)) if its else None
 
@@ -99,13 +99,16 @@ class TopicResult:
         """In a table: `12 of 50,000 rows fail`, `✓ 50,000 rows`; a dash where nothing was read."""
         if self.is_held and self.failing:
             failed, rows = self.failing
-            return f"{failed:,} of {count(rows, 'row')} fail{'s' if failed == 1 else ''}"
+            return _fail(failed, rows)
         if self.rows and not self.replayed:
             return f"{self.sign} not replayed"
         if self.worst is Severity.ERROR:
             return f"{self.sign} not {'all ' if self.rows else ''}replayed"
         if self.failing:
-            return f"{self.sign} {count(self.rows, 'row')}, {self.failing[0]:,} of which may fail"
+            failed, rows = self.failing
+            if self.worst_reader[0].gates:
+                return f"{self.sign} {count(self.rows, 'row')}, {failed:,} of which may fail"
+            return f"{self.sign} {_fail(failed, rows)}, uncounted"
         return f"{self.sign} {count(self.rows, 'row')}" if self.rows else "–"
 
 
@@ -114,8 +117,13 @@ def cell_text(topic: TopicResult) -> str:
     return f"{topic.sign} {topic.cell.removeprefix(f'{topic.sign} ')}"
 
 
-def _badness(its: list[ReaderReplay]) -> tuple[int, int, int]:
+def _fail(failed: int, rows: int) -> str:
+    return f"{failed:,} of {count(rows, 'row')} fail{'s' if failed == 1 else ''}"
+
+
+def _badness(its: list[ReaderReplay]) -> tuple[bool, int, int, int]:
     return (
+        any(one.gates and one.failed for one in its),
         sum(one.counted for one in its),
         sum(one.failed for one in its),
         sum(one.rows for one in its),
@@ -166,7 +174,7 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
         warned = sum(one.worst is Severity.WARNING for one in topics)
         messages = count(replayed, "message")
         return worst, f"{messages} of {of} were replayed, with warnings about {warned:,}"
-    failing = [one.failing for one in topics if one.failing]
+    failing = [one.failing for one in topics if one.failing and one.worst_reader[0].gates]
     if failing:
         return worst, f"{_failing(failing, len(topics))}, as maxFailures allows"
     return worst, f"{messages} of {of} can be read"

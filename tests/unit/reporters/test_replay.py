@@ -84,6 +84,11 @@ def test_a_message_counts_once_however_many_read_it() -> None:
             False,
             "✓ 50 rows, 7 of which may fail",
         ),
+        (
+            (reader(), reader(CREATED, 0, "v0", 9, _BAD, gates=False)),
+            False,
+            "✓ 7 of 9 rows fail, uncounted",
+        ),
     ],
 )
 def test_cells(readers: tuple[ReaderReplay, ...], failing: bool, cell: str) -> None:  # noqa: FBT001
@@ -108,6 +113,8 @@ def test_verdicts() -> None:
     assert topics_of(aside)[0].cell == "✓ not replayed"
     allowed = (Severity.OFF, "7 of 50 messages cannot be read, as maxFailures allows")
     assert verdict(report(bad)) == allowed
+    behind = reader(CREATED, 0, "v1", 90, _BAD, gates=False)
+    assert verdict(report(reader(), behind))[1] == "50,090 messages of 1 topic can be read"
     stopped = replace(report(reader()), complete=False)
     assert verdict(stopped)[0] is Severity.WARNING
     assert "Interrupted after 50,000 messages" in verdict(stopped)[1]
