@@ -13,6 +13,7 @@ from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.samples import Sample
 from gitops.replay.runners.local import LocalRunner
+from gitops.replay.showing import WITHHELD
 from gitops.usecases.replay import Past, Replaying, replay
 from gitops.usecases.replay_subjects import Subject
 from tests.support import replay_canaries as canaries
@@ -98,4 +99,8 @@ def test_what_is_not_sensitive_is_still_shown(tmp_path: Path) -> None:
         if example["value"]
     ]
     customer = {"name": "somebody", "secret": "(sensitive)"}
-    assert json.loads(values[0])["customer"] == customer
+    read, withheld = (
+        [one for one in values if one.startswith("{") is is_read] for is_read in (True, False)
+    )
+    assert json.loads(read[0])["customer"] == customer
+    assert set(withheld) == {WITHHELD}
