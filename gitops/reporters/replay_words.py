@@ -18,11 +18,11 @@ _HUNDREDTH: Final = 0.01
 _MAX_VERSIONS: Final = 4
 _WHAT: Final = ("changed", "defaulted", "dropped", "promoted")
 _BACKWARD: Final = (
-    "v3 → proposed (backward): messages that were written with v3, read by the proposed schema."
+    "vN → proposed (backward): messages that were written with vN, read by the proposed schema."
 )
 _FORWARD: Final = (
-    "v3 → proposed → v2 (forward): at most 2,000 of them, without those that the proposed schema "
-    "cannot read, written anew with it and read by v2, or by a declared client."
+    "vN → proposed → vM (forward): at most 2,000 of them, without those that the proposed schema "
+    "cannot read, written anew with it and read by vM, or by a declared client."
 )
 
 

@@ -32,6 +32,13 @@ class _Asked:
     failed: int
     failures: tuple[ReplayFailure, ...]
     changed: tuple[str, ...]
+    versions: tuple[int, ...]
+
+    @property
+    def known(self) -> str:
+        """Which versions a message could have; says what to do where it has none of them."""
+        numbers = _listed([str(each) for each in self.versions])
+        return f"the topic's versions: {numbers or 'none yet'}"
 
 
 def findings_of(replays: Iterable[TopicReplay], ran: Ran) -> tuple[Finding, ...]:
@@ -102,6 +109,7 @@ def _asked(
         failed=sum(part.failed for part in parts),
         failures=failures((one for part in parts for one in part.failures), 0),
         changed=tuple(sorted(changed)),
+        versions=tuple(sorted(replay.versions)),
     )
 
 
@@ -112,12 +120,15 @@ def _aside(asked: _Asked, *, whole: bool) -> Iterator[Finding]:
     messages, why = _messages(asked.failed), _reasons(asked.failures)
     if whole:
         what = f"nothing of {asked.sample.path} was replayed, {messages} in all: {why}"
-        yield _finding(
-            "REPLAY-R012", asked, what, "`pulsar-gitops explain REPLAY-R012` says what helps"
-        )
+        yield _finding("REPLAY-R012", asked, what, _what_helps("REPLAY-R012", asked))
     else:
         verb = "was" if asked.failed == 1 else "were"
-        yield _finding("REPLAY-R003", asked, f"{messages} {verb} not replayed: {why}", "")
+        what = f"{messages} {verb} not replayed: {why}"
+        yield _finding("REPLAY-R003", asked, what, _what_helps("REPLAY-R003", asked))
+
+
+def _what_helps(rule: str, asked: _Asked) -> str:
+    return f"{asked.known}; `pulsar-gitops explain {rule}` says what helps"
 
 
 def _said(asked: _Asked, reader: ReaderSchema) -> Iterator[Finding]:
@@ -137,7 +148,10 @@ def _failed(asked: _Asked, reader: ReaderSchema) -> Finding:
     if not above:
         allowed = f"maxFailures allows {_limit(asked.sample.max_failures)}"
         return _finding("REPLAY-R006", asked, f"{what} ({allowed})", "")
-    hint = "change the schema so that it reads them, or say how many may fail: maxFailures"
+    hint = (
+        "change the schema so that it reads them; correct the sample's format or version if they "
+        "are of another; or say how many may fail: maxFailures"
+    )
     return _finding("REPLAY-R001", asked, what, hint)
 
 

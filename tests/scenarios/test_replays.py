@@ -107,5 +107,5 @@ def test_the_comment_shows_the_failing_messages(schemas: Schemas, command: Comma
     text = command(*args, *REPLAY).out
     assert text.startswith("### ✗ 1 error")
     assert "although Pulsar would take the schema change" in text.partition("\n")[0]
-    assert "| 25&nbsp;of 100 rows fail |" in text
+    assert "| ✗&nbsp;25 of 100 rows fail |" in text
     assert "`samples/shipped.avro#4`" in text

@@ -47,7 +47,7 @@ def topic_card(topic: TopicResult, anchor: str) -> str:
         section("Findings", _findings(topic)),
         section("Fields that are filled in, dropped, promoted or changed", _altered(topic)),
         section("Null rates", _nulls(series)),
-        section("Enum symbols", _names(series, "symbols")),
+        section("Enum symbols, as they were written", _names(series, "symbols")),
         section("Union branches", _names(series, "branches")),
         _more(everybody, _MAX_SERIES, "reader"),
     )
@@ -127,7 +127,8 @@ def _examples(reasons: Sequence[Reason]) -> str:
 
 def _row(one: Reason, shown: Shown) -> tuple[str, ...]:
     each = shown.example
-    why = text(message_text(each, one.path, one.reason) or one.reason)
+    said = message_text(each, one.path, one.reason)
+    why = text(f"{one.reason}: {said}" if said else one.reason)
     return (
         code(each.where),
         version_text(shown.version) if one.versions else "",

@@ -49,8 +49,9 @@ def _summary(topic: str, title: str, registries: list[str]) -> str:
 
 def _title(row: Row) -> str:
     """The sign of the verdict, and the first thing to know."""
-    if row.replay and row.standing >= Standing.ACCEPTED and row.weight is not Weight.GOOD:
-        return f"{row.replay.sign}: {prose(row.replay.cell.removeprefix('⚠ '))}"
+    is_odd = row.standing >= Standing.ACCEPTED and row.weight is not Weight.GOOD
+    if row.replay and (is_odd or row.is_unread):
+        return f"{row.replay.sign}: {prose(row.replay.cell.removeprefix(f'{row.replay.sign} '))}"
     if row.before:
         said = row.verdict.removeprefix("⚠ ")
     elif row.findings:

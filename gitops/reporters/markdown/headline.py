@@ -28,7 +28,7 @@ def headline(report: CheckReport, rows: Sequence[Row]) -> str:
     topics = _standings(rows)
     match verdict(report):
         case Verdict.REFUSED:
-            return f"✗ {_refused(topics)}"
+            return f"✗ {_refused(topics)}{_unread(rows)}"
         case Verdict.UNKNOWN:
             return f"✗ {_unanswered(report)}"
         case Verdict.ERRORS:
@@ -53,6 +53,12 @@ def _refused(topics: _Standings) -> str:
     held = topics[Standing.HELD_BACK]
     verb = "is" if held == 1 else "are"
     return f"{_of(held, topics)} {verb} held back, although Pulsar would take it all"
+
+
+def _unread(rows: Iterable[Row]) -> str:
+    """What else speaks against the change: messages of topics that Pulsar would take."""
+    topics = {row.topic for row in rows if row.is_unread}
+    return f", and the replay of {count(len(topics), 'other')} fails" if topics else ""
 
 
 def _unanswered(report: CheckReport) -> str:

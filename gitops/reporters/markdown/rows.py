@@ -22,7 +22,7 @@ from gitops.model.plan import (
 from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
 from gitops.model.waivers import WaiverProposal
 from gitops.reporters.markdown.escaping import code, prose
-from gitops.reporters.replay import TopicResult, topics_of
+from gitops.reporters.replay import TopicResult, cell_text, topics_of
 from gitops.reporters.tally import count
 
 NONE: Final = "–"
@@ -77,10 +77,20 @@ class Row:
     @property
     def weight(self) -> Weight:
         """What decides comes first; at GOOD nobody needs to look."""
-        if self.standing <= Standing.HELD_BACK or self._replayed is Severity.ERROR:
+        if self.is_refused or self._replayed is Severity.ERROR:
             return Weight.STOPPED
         odd = self.standing < Standing.ACCEPTED or self._replayed is Severity.WARNING
         return Weight.ODD if odd else Weight.GOOD
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the verdict has ✗ as its sign."""
+        return self.standing <= Standing.HELD_BACK
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the replay alone speaks against it."""
+        return self._replayed is Severity.ERROR and not self.is_refused
 
     @property
     def _replayed(self) -> Severity:
@@ -89,6 +99,8 @@ class Row:
     def cells(self, *, replayed: bool = False) -> tuple[str, ...]:
         """As Markdown, in the order of the columns; the last one only where it is `replayed`."""
         replay = self.replay.cell if self.replay else NONE
+        if self.replay and self.is_unread:
+            replay = cell_text(self.replay)
         return (
             code(str(self.topic)),
             prose(self.registry),
@@ -104,7 +116,11 @@ class Row:
 def rows_of(checks: Sequence[RegistryCheck]) -> list[Row]:
     """All rows, the worst first, then by topic."""
     found = [row for check in checks for row in _with_replay(check)]
-    return sorted(found, key=lambda row: (row.standing, row.topic, row.registry))
+    return sorted(found, key=_order)
+
+
+def _order(row: Row) -> tuple[bool, Standing, TopicName, str]:
+    return row.weight is not Weight.STOPPED, row.standing, row.topic, row.registry
 
 
 def _with_replay(check: RegistryCheck) -> Iterator[Row]:

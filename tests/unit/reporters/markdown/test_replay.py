@@ -46,10 +46,20 @@ def test_a_check_has_a_column_and_the_failing_messages() -> None:
     text = markdown(_REPLAYED)
     assert "| Upgrade first | Replay |" in text
     row = next(line for line in text.split("\n") if line.startswith(f"| `{CREATED}` | production"))
-    assert row.endswith("| 12&nbsp;of 54,000 rows fail |")
+    assert row.endswith("| ✗&nbsp;12 of 54,000 rows fail |")
     others = [line for line in text.split("\n") if line.startswith("| `shop/payments")]
     assert all(line.endswith("| – |") for line in others)
     assert "`samples/orders.avro#17`: symbol `OLD` is not among EUR, USD" in text
+
+
+def test_a_topic_that_only_the_replay_speaks_against_stands_with_those_that_are_refused() -> None:
+    text, _, _ = markdown(_REPLAYED).partition("#### Replay\n")
+    assert "would be refused by Pulsar, and the replay of 1 other fails\n" in text
+    assert f"<summary>✗ <b>{CREATED}</b> on production: 12 of 54,000 rows fail</summary>" in text
+    rows = [line for line in text.split("\n") if line.startswith("| `shop/") and "| –" in line]
+    bad = ["✗" in line for line in rows]
+    assert bad == sorted(bad, reverse=True)
+    assert 0 < sum(bad) < len(bad)
 
 
 def test_a_topic_without_a_change_of_its_schema_has_a_section() -> None:
