@@ -15,6 +15,7 @@ from gitops.model.replay import (
 )
 
 _HUNDREDTH: Final = 0.01
+_NEARLY_ALL: Final = 99.99
 _MAX_VERSIONS: Final = 4
 _WHAT: Final = ("changed", "defaulted", "dropped", "promoted")
 _BACKWARD: Final = (
@@ -102,7 +103,9 @@ def share_text(part: int, whole: int) -> str:
     if not whole or not part:
         return ""
     share = 100 * part / whole
-    return f"{share:.2f} %" if share >= _HUNDREDTH else "< 0.01 %"
+    if share < _HUNDREDTH:
+        return "< 0.01 %"
+    return "> 99.99 %" if part < whole and share > _NEARLY_ALL else f"{share:.2f} %"
 
 
 def altered(fields: Iterable[FieldReplay]) -> tuple[FieldReplay, ...]:

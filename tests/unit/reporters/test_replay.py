@@ -133,7 +133,14 @@ def test_the_way_of_the_data() -> None:
 
 @pytest.mark.parametrize(
     ("part", "whole", "text"),
-    [(0, 5, ""), (1, 0, ""), (1, 4, "25.00 %"), (1, 10**6, "< 0.01 %"), (5, 5, "100.00 %")],
+    [
+        (0, 5, ""),
+        (1, 0, ""),
+        (1, 4, "25.00 %"),
+        (1, 10**6, "< 0.01 %"),
+        (5, 5, "100.00 %"),
+        (99996, 10**5, "> 99.99 %"),
+    ],
 )
 def test_shares(part: int, whole: int, text: str) -> None:
     assert share_text(part, whole) == text

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable
 from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
@@ -16,10 +14,11 @@ from gitops.compatibility.avro.json_text import MAX_DEPTH, MAX_NAME_LENGTH, MAX_
 from gitops.replay.kernel.columns import Column
 from gitops.replay.kernel.halving import Counts, DoubtError, count_in_halves
 from gitops.replay.kernel.jackson.columns import covers, walk
+from gitops.replay.kernel.jackson.exponents import with_long_exponents
 from gitops.replay.kernel.jackson.members import count_members
 from gitops.replay.kernel.jackson.orders import Orders
 from gitops.replay.kernel.jackson.parsing import LIMITS
-from gitops.replay.kernel.jackson.plan import Node, holds_decimals
+from gitops.replay.kernel.jackson.plan import Node
 from gitops.replay.kernel.jackson.reading import read
 from gitops.replay.kernel.jackson.scalars import MAX_TEXT
 from gitops.replay.kernel.jackson.shapes import Shape
@@ -37,7 +36,6 @@ _MANY: Final = 32
 _OFTEN: Final = 4
 """So many times in a row most rows were left out: it is not tried again."""
 
-_TINY: Final = re.compile(rb"[eE]-0*[0-9]{10}")
 _OF_NUMBERS: Final = b"0123456789.eE+-"
 _SAMPLES: Final = 4
 """Rows that tell how all of them are written."""
@@ -52,8 +50,7 @@ class JsonKernel:
         self._vain = 0 if covers(plan) else _OFTEN
         self._orders: Orders | None = None
         self._shape = shape_of(plan)
-        decode = msgspec.json.Decoder(self._shape.type).decode
-        self._decode = _exactly(decode) if holds_decimals(plan) else decode
+        self._decode = msgspec.json.Decoder(self._shape.type).decode
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Verdicts and counts."""
@@ -87,17 +84,6 @@ class JsonKernel:
         return read(self._plan, payload)[0]
 
 
-def _exactly(decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    """Without numbers that are zero to a double, and have too small an exponent for Java's."""
-
-    def checked(payload: bytes) -> Any:  # noqa: ANN401 - what the Decoder answers
-        if (b"e-" in payload or b"E-" in payload) and _TINY.search(payload) is not None:
-            raise ValueError
-        return decode(payload)
-
-    return checked
-
-
 class _Decoded(NamedTuple):
     """Values, their rows, and the members of all rows before each one."""
 
@@ -113,7 +99,7 @@ class _Batch:
         self._plan = plan
         self._payloads = rows.payloads()
         self._members = count_members(rows)
-        self._slowly: list[int] = []
+        self._slowly = with_long_exponents(rows).tolist()
 
     def walk(self, decode: Any, shape: Shape) -> Walk:  # noqa: ANN401 - a Decoder's method
         """Verdicts and counts."""
@@ -139,7 +125,10 @@ class _Batch:
     def _decoded(self, decode: Any) -> _Decoded:  # noqa: ANN401 - a Decoder's method
         values: list[Any] = []
         at: list[int] = []
+        slowly = frozenset(self._slowly)
         for row, payload in enumerate(self._payloads):
+            if row in slowly:
+                continue
             try:
                 value = decode(payload)
             except (msgspec.MsgspecError, ValueError, RecursionError):

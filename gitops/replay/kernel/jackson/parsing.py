@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -67,12 +66,16 @@ _LONG_DECODER: Final = _decoder(_short_pairs)
 """Of messages that have room for a name that is too long."""
 
 
-def _fraction(number: str) -> Decimal | float:
-    """With all its digits; one beyond any exponent is as good as infinite."""
+class Beyond(float):
+    """A number whose exponent is too long for any decimal: what a double makes of it."""
+
+
+def _fraction(number: str) -> Decimal | Beyond:
+    """With all its digits."""
     try:
         return Decimal(number)
     except ArithmeticError:
-        return math.inf
+        return Beyond(number)
 
 
 def parse(payload: bytes) -> Any:  # noqa: ANN401 - JSON

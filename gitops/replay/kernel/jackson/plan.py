@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitops.replay.kernel.jackson.keys import Key
-from gitops.replay.kernel.jackson.scalars import INSTANTS, Scalar
+from gitops.replay.kernel.jackson.scalars import Scalar
 from gitops.replay.kernel.walk import Counted, What
 
 
@@ -112,18 +112,3 @@ def takes_null(node: Node) -> bool:
     if isinstance(node, OneOf):
         return "null" in node.names
     return isinstance(node, Leaf) and node.scalar.kind == "null"
-
-
-def holds_decimals(node: Node) -> bool:
-    """Whether numbers that Java reads as a BigDecimal may stand anywhere in it."""
-    match node:
-        case Leaf(scalar=scalar):
-            return scalar.form in ("number", "decimal") or scalar.form in INSTANTS
-        case Items(item=inner) | Entries(value=inner):
-            return holds_decimals(inner)
-        case OneOf(branches=branches):
-            return any(map(holds_decimals, branches))
-        case Members(members=members):
-            return any(holds_decimals(member.node) for member in members.values())
-        case _:
-            return False

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from gitops.replay.kernel.jackson.misfit import MisfitError
+from gitops.replay.kernel.jackson.parsing import Beyond
 
 FIRST_SECOND: Final = -31_557_014_167_219_200
 LAST_SECOND: Final = 31_556_889_864_403_199
@@ -82,13 +83,13 @@ def _is_second(number: Decimal | float) -> bool:
     """A float next to the first or the last second may stand for one beyond."""
     if isinstance(number, Decimal):
         return FIRST_SECOND <= number < LAST_SECOND + 1 and has_scale(number)
-    return FIRST_SECOND < number < LAST_SECOND
+    return FIRST_SECOND < number < LAST_SECOND and has_scale(number)
 
 
 def has_scale(number: Decimal | float) -> bool:
     """Whether Java's BigDecimal has room for the exponent."""
     if not isinstance(number, Decimal):
-        return isinstance(number, int) or math.isfinite(number)
+        return not isinstance(number, Beyond) and (isinstance(number, int) or math.isfinite(number))
     exponent = number.as_tuple().exponent
     return isinstance(exponent, int) and abs(exponent) <= MOST_SCALE
 
