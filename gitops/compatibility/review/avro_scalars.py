@@ -44,7 +44,7 @@ def _other_kind(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
         yield from _other_logical_type(old, new, at)
     for writer, reader, who in _directions(old, new, at):
         bits = _LOSSY.get((writer.kind, reader.kind))
-        if bits is not None and at.wire is Wire.AVRO:
+        if bits is not None:
             yield Remark(
                 rule="AVRO-W008",
                 message=f"consumers with the {who} schema read {writer.kind} as {reader.kind}, "
