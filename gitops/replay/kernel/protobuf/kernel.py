@@ -12,6 +12,7 @@ from gitops.replay.kernel.parts import walk_in_parts
 from gitops.replay.kernel.protobuf import library
 from gitops.replay.kernel.protobuf.plan import Fields
 from gitops.replay.kernel.protobuf.reading import read
+from gitops.replay.kernel.protobuf.text import check_of
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.replay.kernel.walk import Unreadable, Walk
 
@@ -26,8 +27,9 @@ class ProtobufKernel:
         self._plan = plan
         self._message = message
         self._needs_required = library.needs_required(plan)
-        self._is_laxer = library.is_laxer(plan)
-        self._can_doubt = self._needs_required or self._is_laxer
+        self._forgets_numbers = library.forgets_numbers(plan)
+        self._can_doubt = self._needs_required or self._forgets_numbers
+        self._check_text = None if message is None else check_of(plan)
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Verdicts and counts."""
@@ -57,13 +59,15 @@ class ProtobufKernel:
         """Messages, their rows, and the rows that the library does not read."""
         if self._message is None:
             return [], [], list(range(len(rows)))
-        parse = self._message.FromString
+        parse, check_text = self._message.FromString, self._check_text
         messages: list[Message] = []
         at: list[int] = []
         slowly: list[int] = []
         for row, payload in enumerate(rows):
             try:
                 message = parse(payload)
+                if check_text is not None:
+                    check_text(payload)
             except Exception:  # noqa: BLE001 - what it minds is found out one by one
                 slowly.append(row)
                 continue
@@ -77,4 +81,4 @@ class ProtobufKernel:
     def _is_doubtful(self, message: Message, payload: bytes) -> bool:
         if self._needs_required and not message.IsInitialized():
             return True
-        return self._is_laxer and message.ByteSize() != len(payload)
+        return self._forgets_numbers and message.SerializePartialToString() != payload

@@ -70,12 +70,15 @@ def needs_required(fields: Fields) -> bool:
     return any(slot.required for slot in _slots(fields, set()))
 
 
-def is_laxer(fields: Fields) -> bool:
-    """Whether the library takes values that Java does not.
+def forgets_numbers(fields: Fields) -> bool:
+    """Whether there are numbers that the library takes, and Java for unknown fields.
 
-    It does not tell of those that were overwritten: then a message is longer than what it holds.
+    The library does not tell of those that were replaced. Only a message that it writes as it was
+    read had none: others may be longer than what was read, so their sizes prove nothing.
     """
-    return any(slot.field.only_java for slot in _slots(fields, set()))
+    return any(
+        slot.field.only_java and slot.field.type is Type.ENUM for slot in _slots(fields, set())
+    )
 
 
 def _slots(fields: Fields, seen: set[int]) -> Iterator[Slot]:

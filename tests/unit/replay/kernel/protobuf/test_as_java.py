@@ -34,6 +34,38 @@ def test_a_file_of_proto2_can_ask_for_utf_8() -> None:
     assert walk.reasons == (Reason("t", "the text is not UTF-8"),)
 
 
+CHECKED2 = """optional string t = 1; map<string, string> m = 3; optional int32 n = 4;
+    oneof o { string a = 5; int32 b = 6; In c = 7; } map<int32, In> d = 8;
+    optional group G = 9 { map<string, string> m = 1; } optional bytes raw = 10;
+    message In { optional string a = 5; }"""
+
+
+@pytest.mark.parametrize(
+    ("payload", "path"),
+    [
+        ("0a02ffff 0a0161 1a00", "t"),
+        ("0a03ffffff 0a0161 20ffffffff0f", "t"),
+        ("0a0261c3 82010162 0a0161 1a00", "t"),
+        ("2a02ffff 3001 1a00", "a"),
+        ("2a02ffff 2a0161 1a00", "a"),
+        ("1a0a 0a016b 1202ffff 120161 1a00", "m{}"),
+        ("1a09 0a02ffff 0a016b 1200 1a00", "m{}.key"),
+        ("3a03 2a01ff 3001 20ffffffff0f", "c.a"),
+        ("4207 0801 1203 2a01ff 4204 0801 1200 1a00 20ffffffff0f", "d{}.a"),
+        ("4b 0a0a 0a016b 1202ffff 120161 4c 1a00", "g.m{}"),
+    ],
+)
+def test_text_that_is_replaced_is_looked_at_whatever_stands_beside_it(
+    payload: str, path: str
+) -> None:
+    info = order(CHECKED2, syntax="proto2", more="option java_string_check_utf8 = true;")
+    row, text = bytes.fromhex(payload), bytes.fromhex("0a02c3a9 5201ff")
+    for rows in ([row], [row, text], [row, b"\x0a\x01\xff"], [text] * 9 + [row]):
+        walk = kernel_for(info, info).walk(pyarrow.array(rows, pyarrow.binary()))
+        found = [walk.reasons[v - 1].path if v else None for v in walk.verdicts.tolist()]
+        assert found == [{row: path, text: None}.get(one, "t") for one in rows]
+
+
 MAPS2 = """required int32 a = 1; map<string, Inner> m = 2; map<int32, Color> c = 3;
     optional Open o = 4; extensions 100 to 199;
     message Inner { required int32 x = 1; } enum Color { NONE = 0; RED = 1; }"""
@@ -42,10 +74,10 @@ MAPS2 = """required int32 a = 1; map<string, Inner> m = 2; map<int32, Color> c =
 @cache
 def _maps() -> SchemaInfo:
     more = "extend Order { optional string more = 100; }"
-    head = 'syntax = "proto2"; package shop; import "open.proto";'
+    head = 'syntax = "proto2"; package shop; import "a.proto";'
     files = {
         "order.proto": f"{head} message Order {{ {MAPS2} }} {more}",
-        "open.proto": 'syntax = "proto3"; package shop; enum Open { ZERO = 0; ONE = 1; }',
+        "a.proto": 'syntax = "proto3"; package shop; enum Open { ZERO = 0; ONE = 1; }',
     }
     return native(files, "order.proto", "shop.Order")
 
@@ -97,6 +129,13 @@ def test_an_entry_with_a_number_that_a_closed_enum_does_not_name_is_none(
 def test_an_open_enum_is_closed_for_a_file_of_proto2(payload: str, value: str | None) -> None:
     found, counts = _in_maps(f"0801 {payload}")
     assert found["o"] == value
+    assert counts[Counted("o", What.DROPPED)] == payload.count("2009")
+
+
+@pytest.mark.parametrize("payload", ["0801 2009 2001 1a020801", "0801 2009 2009 2001 1a00"])
+def test_a_number_that_is_replaced_is_dropped_whatever_else_is_there(payload: str) -> None:
+    found, counts = _in_maps(payload)
+    assert found["o"] == "ONE"
     assert counts[Counted("o", What.DROPPED)] == payload.count("2009")
 
 
