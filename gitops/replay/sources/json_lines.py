@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 import pyarrow
@@ -14,8 +15,7 @@ from gitops.replay.sources.telling import AGAIN, HEAD, other_format, said
 
 _CHUNK: Final = 4 * 1024 * 1024
 _PIECE: Final = 64 * 1024
-"""Bytes that are lost at most before the place where a packed file breaks off."""
-
+"""Bytes that are unpacked at once; Arrow gives none of them where the file breaks off in them."""
 
 _PACKED: Final = (".gz", ".bz2", ".zst")
 _RENAME: Final = "if it is not packed, its name is not to say so; else copy it again"
@@ -35,19 +35,18 @@ class JsonLinesSource:
         """The lines."""
         del versions  # the manifest tells the version
         at = 1
-        with open_stream(part.file, compression="detect") as stream:
-            for lines in _lines(stream, part):
-                for start in range(0, len(lines), MOST_ROWS):
-                    payload = pyarrow.array(lines[start : start + MOST_ROWS], pyarrow.binary())
-                    rows = rows_from(at, len(payload))
-                    yield batch(payload, part.file.name, row=rows)
-                    at += len(payload)
+        for lines in _lines(part):
+            for start in range(0, len(lines), MOST_ROWS):
+                payload = pyarrow.array(lines[start : start + MOST_ROWS], pyarrow.binary())
+                rows = rows_from(at, len(payload))
+                yield batch(payload, part.file.name, row=rows)
+                at += len(payload)
 
 
-def _lines(stream: Any, part: Part) -> Iterator[list[bytes]]:  # noqa: ANN401 - pyarrow has no types
-    """Whole lines, so many at a time as a chunk has."""
+def _lines(part: Part) -> Iterator[list[bytes]]:
+    """Whole lines, so many at a time as a chunk has; what a break leaves of a line is none."""
     rest = b""
-    for number, chunk in enumerate(_chunks(stream, part)):
+    for number, chunk in enumerate(_chunks(part)):
         if not number and (other := other_format(part, chunk[:HEAD])):
             raise other
         text = rest + chunk
@@ -62,21 +61,40 @@ def _lines(stream: Any, part: Part) -> Iterator[list[bytes]]:  # noqa: ANN401 - 
         yield [rest.removesuffix(b"\r")]
 
 
-def _chunks(stream: Any, part: Part) -> Iterator[bytes]:  # noqa: ANN401
+def _chunks(part: Part) -> Iterator[bytes]:
     """All bytes, those before a break too."""
     found: list[bytes] = []
-    try:
-        while piece := stream.read(min(_PIECE, _CHUNK)):
-            found.append(piece)
-            if len(found) * _PIECE >= _CHUNK:
-                yield b"".join(found)
-                found.clear()
-    except OSError as error:
-        if found:
-            yield b"".join(found)
-        raise _not_unpacked(part, error) from error
+    had = 0
+    with _opened(part) as stream:
+        try:
+            while piece := stream.read(min(_PIECE, _CHUNK)):
+                found.append(piece)
+                had += len(piece)
+                if len(found) * _PIECE >= _CHUNK:
+                    yield b"".join(found)
+                    found.clear()
+        except OSError as error:
+            yield b"".join((*found, _before_break(part, had)))
+            raise _not_unpacked(part, error) from error
     if found:
         yield b"".join(found)
+
+
+def _before_break(part: Part, had: int) -> bytes:
+    """The bytes of the piece that the file breaks off in: read again, one by one."""
+    found: list[bytes] = []
+    if not part.file.name.endswith(_PACKED):
+        return b""
+    with suppress(OSError), _opened(part) as stream:
+        while had and (piece := stream.read(min(_PIECE, had))):
+            had -= len(piece)
+        while len(found) < _PIECE and (byte := stream.read(1)):
+            found.append(byte)
+    return b"".join(found)
+
+
+def _opened(part: Part) -> Any:  # noqa: ANN401 - pyarrow has no types
+    return open_stream(part.file, compression="detect")
 
 
 def _not_unpacked(part: Part, error: OSError) -> Exception:

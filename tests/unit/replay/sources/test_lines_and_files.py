@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
+import zlib
 from pathlib import Path
 
+import pyarrow
 import pytest
 
 from gitops.replay.sources import json_lines, raw
-from tests.unit.replay.sources.opened import payloads, rows, whole
+from gitops.replay.sources.json_lines import JsonLinesSource
+from tests.unit.replay.sources.opened import Known, payloads, rows, whole
 
 
 @pytest.mark.parametrize(
@@ -52,20 +56,84 @@ def test_lines_are_told_by_their_numbers_however_they_are_read(
     ]
 
 
-def test_what_is_zipped_is_unpacked(tmp_path: Path) -> None:
-    path = tmp_path / "a.json.gz"
-    path.write_bytes(gzip.compress(b"1\n2\n"))
-    assert payloads(whole(path, "json")) == ([b"1", b"2"], "")
+@pytest.mark.parametrize("ending", ["gz", "bz2", "zst"])
+def test_what_is_packed_is_unpacked_in_as_many_members_as_it_has(
+    tmp_path: Path, ending: str
+) -> None:
+    path = tmp_path / f"a.json.{ending}"
+    path.write_bytes(_packed(ending, b"1\n2") + _packed(ending, b"3\n4\n"))
+    assert payloads(whole(path, "json")) == ([b"1", b"23", b"4"], "")
 
 
-def test_what_comes_before_the_break_of_a_zipped_file_is_read(tmp_path: Path) -> None:
-    lines = [hashlib.sha512(b"%d" % number).hexdigest().encode() for number in range(10_000)]
+@pytest.mark.parametrize("cut", [1, 4, 8, 9, 100, 1000, 50_000, 400_000])
+def test_all_whole_lines_before_the_break_of_a_zipped_file_are_read(
+    tmp_path: Path, cut: int
+) -> None:
+    lines = _lines(10_000)
+    packed = gzip.compress(b"".join(lines[:6000])) + gzip.compress(b"".join(lines[6000:]))
     path = tmp_path / "a.json.gz"
-    path.write_bytes(gzip.compress(b"\n".join(lines))[:-50_000])
+    path.write_bytes(packed[:-cut])
     found, problem = payloads(whole(path, "json"))
-    assert problem
-    assert len(found) > 7_000
-    assert found == lines[: len(found)]
+    assert problem == "a.json.gz is cut off"
+    assert found == [line[:-1] for line in _unzipped(packed[:-cut]).splitlines(keepends=True)
+                     if line.endswith(b"\n")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ending", "block"), [("gz", 1), ("bz2", 900_000), ("zst", 128 * 1024)])
+def test_no_more_than_a_block_of_the_packing_is_lost(
+    tmp_path: Path, ending: str, block: int
+) -> None:
+    lines = _lines(10_000)
+    packed = _packed(ending, b"".join(lines))
+    path = tmp_path / f"a.json.{ending}"
+    path.write_bytes(packed[:-4])
+    found, problem = payloads(whole(path, "json"))
+    assert problem == f"a.json.{ending} is cut off"
+    assert found == [line[:-1] for line in lines[: len(found)]]
+    lost = sum(map(len, lines[len(found) :]))
+    assert lost < block + max(map(len, lines))
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "zst"])
+@pytest.mark.parametrize("rest", [bytes(512), b"garbage"])
+def test_what_stands_behind_a_packed_file_costs_no_line(
+    tmp_path: Path, ending: str, rest: bytes
+) -> None:
+    lines = _lines(200)
+    path = tmp_path / f"a.json.{ending}"
+    path.write_bytes(_packed(ending, b"".join(lines)) + rest)
+    found, problem = payloads(whole(path, "json"))
+    assert found == [line[:-1] for line in lines]
+    assert problem.startswith(f"a.json.{ending} cannot be unpacked: ")
+
+
+def test_a_packed_file_that_is_not_there_is_told_as_such(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        next(JsonLinesSource().batches(whole(tmp_path / "a.json.gz", "json"), Known()))
+
+
+def _lines(number: int) -> list[bytes]:
+    return [hashlib.sha512(b"%d" % each).hexdigest().encode() + b"\n" for each in range(number)]
+
+
+def _packed(ending: str, text: bytes) -> bytes:
+    match ending:
+        case "gz":
+            return gzip.compress(text)
+        case "bz2":
+            return bz2.compress(text)
+        case _:
+            return bytes(pyarrow.compress(text, "zstd", asbytes=True))
+
+
+def _unzipped(packed: bytes) -> bytes:
+    """What Python's own zlib makes of it, in however many members."""
+    text = b""
+    while packed:
+        opened = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        text += opened.decompress(packed)
+        packed = opened.unused_data
+    return text
 
 
 def test_a_line_without_an_end_takes_no_memory(
