@@ -1,7 +1,7 @@
 """Which text Java takes for a URI or a URL: `java.net.URI` and `java.net.URL` of Java 17.
 
 `URI` parses as its documentation says (RFC 2396 with deviations); `URL` looks at the protocol,
-at a host in brackets and at the port, and at nothing else.
+at the characters of a host, at a host in brackets and at the port, and at nothing else.
 """
 
 from __future__ import annotations
@@ -19,16 +19,28 @@ _PATH: Final = re.compile(rf"(?:[{_PLAIN}:@&=+$,;/]|{_BEYOND})*")
 _NAME: Final = re.compile(rf"(?:[{_PLAIN}$,;:@&=+]|{_BEYOND})+")
 _SERVER: Final = re.compile(rf"(?:(?:[{_PLAIN};:&=+$,]|{_BEYOND})*@)?\[([^\]]*)\](?::[0-9]*)?")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*")
+_ZEROS: Final = re.compile(r"\b0+(?=[0-9A-Fa-f])")
+"""Of which Java lets a number begin with any: `URI` in a dotted part, `URL` in each."""
+
 _SCOPE: Final = re.compile(r"[A-Za-z0-9_.]+")
 _URI: Final = re.compile(r"(?:([^:/?#]*):)?([^#]*)(?:#(.*))?", re.DOTALL)
 _HIERARCHY: Final = re.compile(r"(?://([^/?]*))?([^?]*)(?:\?(.*))?", re.DOTALL)
 
 _URL: Final = re.compile(
-    r"(https?|ftp|file|jar|mailto|jrt|jmod):([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL
+    r"(?:url:)?(https?|ftp|file|jar|mailto|jrt|jmod):([^#]*)(?:#.*)?", re.IGNORECASE | re.DOTALL
 )
+_TRIMMED: Final = "".join(map(chr, range(0x21)))
+_BLANK: Final = re.compile(r"[^\S\x85\xa0\u2007\u202f]*")
 _AUTHORITY: Final = re.compile(r"(?!////)//([^/?]*)")
-_HOST: Final = re.compile(r"(?:\[([^\]]*)\]|[^\[:][^:]*|)(?::([0-9]*))?", re.DOTALL)
-_MOST_PORT: Final = 2**31 - 1
+_DIGIT: Final = r"[^\D\U00010000-\U0010ffff]"
+_PORT: Final = rf"([+-]?)(?={_DIGIT})0*({_DIGIT}{{0,10}})"
+_HOST: Final = re.compile(rf"(\[[^\]]*\]|[^\[:][^:]*|)(?::(?:{_PORT})?)?", re.DOTALL)
+_PORTS: Final = range(-1, 2**31)
+_NO_HOST: Final = re.compile(
+    "[\x00-\x1f\x7f\u2047-\u2049\u2100\u2101\u2105\u2106\u2a74"
+    "\ufe55\ufe56\ufe5f\ufe6b\uff03\uff0f\uff1a\uff1f\uff20]"
+)
+"""Controls, and what stands for one of `#/:?@` where a name is normalized."""
 
 
 def is_uri(text: str) -> bool:
@@ -60,21 +72,28 @@ def _is_hierarchy(text: str, *, is_last: bool) -> bool:
 
 def _is_server(text: str) -> bool:
     found = _SERVER.fullmatch(text)
-    return found is not None and _is_ipv6(found[1])
+    if found is None:
+        return False
+    address, has_scope, scope = found[1].partition("%")
+    groups, colon, dotted = address.rpartition(":")
+    if "." in dotted:
+        address = groups + colon + _ZEROS.sub("", dotted)
+    return _is_ipv6(address) and (not has_scope or _SCOPE.fullmatch(scope) is not None)
 
 
 def is_url(text: str) -> bool:
     """Whether `new URL` takes it, where no protocols are registered beside Java's own."""
-    found = _URL.fullmatch(text)
+    found = _URL.fullmatch(text.strip(_TRIMMED))
     if found is None:
         return False
     protocol, rest = found[1].lower(), found[2]
     match protocol:
         case "mailto":
-            return bool(rest.strip(" \t"))
+            return _BLANK.fullmatch(rest) is None
         case "jar":
             inner, within, _ = rest.rpartition("!/")
-            return bool(within) and inner[:4].lower() != "jar:" and is_url(inner)
+            is_outer = text[:4].lower() == "jar:" != inner[:4].lower()
+            return is_outer and bool(within) and is_url(inner)
         case _:
             authority = _AUTHORITY.match(rest)
             return authority is None or _has_host(authority[1])
@@ -85,15 +104,18 @@ def _has_host(authority: str) -> bool:
     if authority.count("@") > 1:
         return True
     found = _HOST.fullmatch(authority.rpartition("@")[2])
-    if found is None or int(found[2] or 0) > _MOST_PORT:
+    if found is None or _NO_HOST.search(found[1]):
         return False
-    return found[1] is None or _is_ipv6(found[1])
+    if int((found[2] or "") + (found[3] or "0")) not in _PORTS:
+        return False
+    address, has_scope, scope = found[1][1:-1].partition("%")
+    is_name = found[1][:1] != "["
+    return is_name or (_is_ipv6(_ZEROS.sub("", address)) and bool(scope or not has_scope))
 
 
 def _is_ipv6(text: str) -> bool:
-    address, has_scope, scope = text.partition("%")
     try:
-        IPv6Address(address)
+        IPv6Address(text)
     except AddressValueError:
         return False
-    return not has_scope or _SCOPE.fullmatch(scope) is not None
+    return True
