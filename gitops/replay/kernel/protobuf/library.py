@@ -9,6 +9,7 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from graphlib import TopologicalSorter
 from itertools import chain
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, Final
@@ -49,13 +50,20 @@ def message_class(info: SchemaInfo, plan: Fields) -> type[Message] | None:
         envelope = json.loads(info.schema)
         data = base64.b64decode(envelope["fileDescriptorSet"])
         pool = descriptor_pool.DescriptorPool()
-        for file in descriptor_pb2.FileDescriptorSet.FromString(data).file:
+        for file in _in_order(descriptor_pb2.FileDescriptorSet.FromString(data).file):
             _without_extensions(file)
             pool.Add(file)
         root = pool.FindMessageTypeByName(envelope["rootMessageTypeName"])
         return message_factory.GetMessageClass(root)
     except Exception:  # noqa: BLE001 - whatever the library minds, it is not needed
         return None
+
+
+def _in_order(files: Iterable[Any]) -> Iterator[Any]:
+    """Each behind those that it imports: Pulsar's Java client puts them in any order (4.0.7)."""
+    by_name = {file.name: file for file in files}
+    imports = {name: [*file.dependency] for name, file in by_name.items()}
+    return (by_name[name] for name in TopologicalSorter(imports).static_order() if name in by_name)
 
 
 def _without_extensions(part: Any) -> None:  # noqa: ANN401 - a file or a message
