@@ -61,6 +61,17 @@ def test_help_imports_nothing_heavy() -> None:
     assert not set(HEAVY).intersection(modules)
 
 
+def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:
+    """Sensitive names are looked for in definitions, also where no replay is installed."""
+    copy_template(tmp_path / "repo")
+    assert "sensitive:" in (tmp_path / "repo/namespaces/shop/payments/captured.yaml").read_text()
+    ended = run_and_tell("validate", folder=tmp_path / "repo")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    modules = ended.stderr.splitlines()
+    assert "gitops.replay.sensitive" in modules
+    assert not {"numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
+
+
 def test_a_quick_look_does_without_pandas(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     copy_template(tmp_path / "repo")

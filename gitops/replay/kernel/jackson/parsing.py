@@ -17,6 +17,7 @@ from gitops.compatibility.avro.json_text import (
     check_depth,
     check_number,
 )
+from gitops.replay.kernel.jackson.beyond import Beyond
 from gitops.replay.kernel.walk import Reason, Unreadable
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
@@ -64,10 +65,6 @@ def _decoder(hook: Callable[[list[tuple[str, Any]]], Pairs]) -> json.JSONDecoder
 _DECODER: Final = _decoder(Pairs)
 _LONG_DECODER: Final = _decoder(_short_pairs)
 """Of messages that have room for a name that is too long."""
-
-
-class Beyond(float):
-    """A number whose exponent is too long for any decimal: what a double makes of it."""
 
 
 def _fraction(number: str) -> Decimal | Beyond:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
+from gitops.replay.kernel.jackson.beyond import Beyond
 from gitops.replay.kernel.jackson.misfit import MisfitError
-from gitops.replay.kernel.jackson.parsing import Beyond
 
 FIRST_SECOND: Final = -31_557_014_167_219_200
 LAST_SECOND: Final = 31_556_889_864_403_199
