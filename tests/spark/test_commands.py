@@ -70,18 +70,24 @@ exec {java} "$@"
 """A Java whose process can be found."""
 
 
+def _java_home(tmp_path: Path, program: str, **words: str) -> Path:
+    """Make `tmp_path/home` a JAVA_HOME with that program; where it notes its process."""
+    java = tmp_path / "home" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    real, pid = find_java(os.environ), tmp_path / "pid"
+    places = {"pid": shlex.quote(str(pid)), "java": shlex.quote(str(real))}
+    java.write_text(program.format(**places, **words))
+    java.chmod(0o755)
+    return pid
+
+
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells when a process ends")
 @pytest.mark.parametrize(("number", "code"), [("INT", 130), ("TERM", 143)])
 def test_ctrl_c_while_java_starts_leaves_no_java_behind(
     number: str, code: int, tmp_path: Path
 ) -> None:
     copy_template(tmp_path / "repo")
-    java = tmp_path / "home" / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    real, pid = find_java(os.environ), tmp_path / "pid"
-    places = {"pid": shlex.quote(str(pid)), "java": shlex.quote(str(real))}
-    java.write_text(JAVA.format(number=number, **places))
-    java.chmod(0o755)
+    pid = _java_home(tmp_path, JAVA, number=number)
     with ctrl_c_as_ever():
         ended = subprocess.run(
             [COMMANDS / "pulsar-gitops", "replay"],
@@ -105,11 +111,7 @@ def test_sigterm_ends_spark_and_reports_what_was_done(
     how: Literal["alone", "whole group"], tmp_path: Path
 ) -> None:
     copy_template(tmp_path / "repo")
-    java = tmp_path / "home" / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    real, pid = find_java(os.environ), tmp_path / "pid"
-    java.write_text(NOTED.format(pid=shlex.quote(str(pid)), java=shlex.quote(str(real))))
-    java.chmod(0o755)
+    pid = _java_home(tmp_path, NOTED)
     args = ["--master", "local[1]", "--format", "json"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(tmp_path / "home"))
@@ -146,11 +148,7 @@ app.main()
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells when a process ends")
 def test_a_second_ctrl_c_ends_spark_at_once_and_what_was_done_is_told(tmp_path: Path) -> None:
     copy_template(tmp_path / "repo")
-    java = tmp_path / "home" / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    real, pid = find_java(os.environ), tmp_path / "pid"
-    java.write_text(NOTED.format(pid=shlex.quote(str(pid)), java=shlex.quote(str(real))))
-    java.chmod(0o755)
+    pid = _java_home(tmp_path, NOTED)
     with ctrl_c_as_ever():
         ended = subprocess.run(
             [sys.executable, "-c", PRESSING, "replay", "--master", "local[1]", "--format", "json"],

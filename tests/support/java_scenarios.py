@@ -9,9 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_for
+from gitops.replay.kernel.walk import READ
 from tests.support.java_program import JavaProgram
 from tests.support.pulsar_class_path import BrokerUnavailableError
 
@@ -41,6 +44,23 @@ class Scenario:
         said = self._program.run("read", lines="".join(lines))
         assert len(said) == len(lines)
         return said
+
+
+def written_again(client: Scenario) -> list[tuple[str, bytes]]:
+    """All that the client writes, by the schema's name, as it is written here once it was read.
+
+    Every message is read in a column and alone, and what is written again is the same value.
+    """
+    again: list[tuple[str, bytes]] = []
+    for name, (info, payloads) in client.written.items():
+        walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
+        assert walk.verdicts.tolist() == [READ] * len(payloads), (name, walk.reasons)
+        reader, writer = row_reader_for(info, info), row_writer_for(info)
+        for one in payloads:
+            value = reader.read(one)
+            again.append((name, writer.write(value)))
+            assert reader.read(again[-1][1]) == value
+    return again
 
 
 def scenario(source: Path, classes: Path) -> Scenario:

@@ -100,9 +100,9 @@ class ProtoWire:
     def _scalar(self, field: Field) -> bytes:
         if field.enum is not None:
             known = [value.number for value in field.enum.values]
-            return _varint(self.random.choice((*known, *known, 9, -9)) & (2**64 - 1))
+            return varint(self.random.choice((*known, *known, 9, -9)) & (2**64 - 1))
         if field.type in VARINTS:
-            return _varint(self.random.choice(_NUMBERS))
+            return varint(self.random.choice(_NUMBERS))
         if field.type in FIXED32S:
             return self.random.choice((bytes(4), struct.pack("<f", 1.5), self.random.randbytes(4)))
         if field.type in FIXED64S:
@@ -114,7 +114,7 @@ class ProtoWire:
 
     def _tagged(self, number: int, wire_type: int) -> bytes:
         values: dict[int, Callable[[], bytes]] = {
-            _VARINT: lambda: _varint(self.random.choice(_NUMBERS)),
+            _VARINT: lambda: varint(self.random.choice(_NUMBERS)),
             _FIXED64: lambda: self.random.randbytes(8),
             _LENGTH: lambda: _sized(self.random.choice(_TEXTS)),
             _FIXED32: lambda: self.random.randbytes(4),
@@ -134,14 +134,15 @@ def _merges(field: Field) -> bool:
 
 
 def _tag(number: int, wire_type: int) -> bytes:
-    return _varint(number << 3 | wire_type)
+    return varint(number << 3 | wire_type)
 
 
 def _sized(data: bytes) -> bytes:
-    return _varint(len(data)) + data
+    return varint(len(data)) + data
 
 
-def _varint(value: int) -> bytes:
+def varint(value: int) -> bytes:
+    """A number as it stands on the wire; none below zero."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

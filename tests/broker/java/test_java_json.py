@@ -13,9 +13,9 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo
-from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_for
+from gitops.replay.kernel.choose import kernel_for, row_reader_for
 from gitops.replay.kernel.walk import READ, Reason, RowReader, Unreadable
-from tests.support.java_scenarios import Scenario, scenario
+from tests.support.java_scenarios import Scenario, scenario, written_again
 from tests.support.json_rows import Values, payload
 from tests.support.json_texts import rows
 
@@ -38,15 +38,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Scenario:
 
 def test_what_the_client_writes_is_read_and_written_again(client: Scenario) -> None:
     written = [(name, one) for name, (_, all_) in client.written.items() for one in all_]
-    again: list[tuple[str, bytes]] = []
-    for name, (info, payloads) in client.written.items():
-        walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
-        assert walk.verdicts.tolist() == [READ] * len(payloads), (name, walk.reasons)
-        reader, writer = row_reader_for(info, info), row_writer_for(info)
-        for one in payloads:
-            value = reader.read(one)
-            again.append((name, writer.write(value)))
-            assert reader.read(again[-1][1]) == value
+    again = written_again(client)
     as_read = client.read(written)
     assert len(again) > 200
     assert [row for row, said in zip(written, as_read, strict=True) if said == "no"] == []

@@ -14,10 +14,10 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaType
-from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_for
+from gitops.replay.kernel.choose import kernel_for, row_reader_for
 from gitops.replay.kernel.primitive.forms import FORMS, Part
 from gitops.replay.kernel.walk import READ, Counted, What
-from tests.support.java_scenarios import Scenario, scenario
+from tests.support.java_scenarios import Scenario, scenario, written_again
 from tests.support.json_rows import Values, payload
 from tests.support.proto_rows import broken, fill, message_class
 
@@ -39,15 +39,7 @@ def reads(client: Scenario, *rows: tuple[str, bytes]) -> list[bool]:
 
 
 def test_what_the_client_writes_is_read_and_written_again(client: Scenario) -> None:
-    again: list[tuple[str, bytes]] = []
-    for name, (info, payloads) in client.written.items():
-        walk = kernel_for(info, info).walk(pyarrow.array(payloads, pyarrow.binary()))
-        assert walk.verdicts.tolist() == [READ] * len(payloads), (name, walk.reasons)
-        rows, writer = row_reader_for(info, info), row_writer_for(info)
-        for one in payloads:
-            value = rows.read(one)
-            again.append((name, writer.write(value)))
-            assert rows.read(again[-1][1]) == value
+    again = written_again(client)
     assert reads(client, *again) == [True] * len(again)
 
 

@@ -33,7 +33,7 @@ from gitops.replay.kernel.walk import (
     What,
 )
 from tests.support.proto_rows import broken, fill, keeps_entries_apart, message_class, plain
-from tests.support.proto_wire import ProtoWire
+from tests.support.proto_wire import ProtoWire, varint
 from tests.support.protos import order
 
 PROTO3 = """int32 a = 1; int64 b = 2; uint32 c = 3; sint32 d = 4; bool e = 5; string f = 6;
@@ -250,8 +250,8 @@ def test_a_row_that_fails_says_why(reader: str, payload: str, path: str, reason:
 def test_messages_nest_a_hundred_deep() -> None:
     payload = b""
     for _ in range(100):
-        payload = b"\xba\x01" + _varint(len(payload)) + payload
-    deeper = b"\xba\x01" + _varint(len(payload)) + payload
+        payload = b"\xba\x01" + varint(len(payload)) + payload
+    deeper = b"\xba\x01" + varint(len(payload)) + payload
     groups = b"\xfb\x07" * 101 + b"\xfc\x07" * 101
     walk = _walk(PROTO3, PROTO3, payload, deeper, groups)
     assert walk.verdicts.tolist() == [READ, 1, 2]
@@ -368,11 +368,3 @@ def test_a_protobuf_definition_without_numbers_says_so(properties: dict[str, str
     info = SchemaInfo(type=SchemaType.PROTOBUF, schema=AVRO_FORM, properties=properties)
     with pytest.raises(DefinitionError, match="needs the property __PARSING_INFO__"):
         kernel_for(info, info)
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
