@@ -30,6 +30,7 @@ from gitops.cli.commands import (
 from gitops.cli.exits import Exit, run_to_exit
 from gitops.cli.signals import end_at_signals, run_until_sigterm
 from gitops.cli.streams import prepare_streams
+from gitops.cli.usage import plain
 
 # Typer carries a Click of its own and does not export the base class of its errors.
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -99,13 +100,11 @@ def run(args: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
         # Typer's own `main` would swallow Ctrl-C and make an error of a closed pipe.
-        with command.make_context("pulsar-gitops", list(args)) as context:
+        with command.make_context("pulsar-gitops", list(args), obj=tuple(args)) as context:
             result = command.invoke(context)
     except typer.Exit as ended:
         return int(ended.exit_code)
     except _USAGE_ERROR as error:
-        from gitops.cli.usage import plain
-
         error.message = plain(error.message)
         error.show()
         return Exit.USAGE

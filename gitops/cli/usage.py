@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+import shlex
+from typing import TYPE_CHECKING, Final
 
-from gitops.repository.suggestions import did_you_mean
+if TYPE_CHECKING:
+    import typer
 
 _CHOICE: Final = re.compile(r"'([^']*)' is not one of ((?:'[^']*'(?:, )?)+)\.?$")
 _PLAIN: Final = (
@@ -17,6 +19,16 @@ _PLAIN: Final = (
 """What the libraries say that read options, and what a person says."""
 
 
+def line_with(context: typer.Context, option: str) -> str:
+    """The command line of a context with one more option, as a shell takes it.
+
+    `run` puts the words of the line into the context's `obj`.
+    """
+    command = context.command_path.split()
+    words: tuple[str, ...] = context.obj or ()
+    return shlex.join([*command, option, *words[len(command) - 1 :]])
+
+
 def plain(message: str) -> str:
     """A message of theirs; of a word that is none of a choice's, with the one that may be meant."""
     for theirs, ours in _PLAIN:
@@ -24,5 +36,7 @@ def plain(message: str) -> str:
     found = _CHOICE.search(message)
     if found is None:
         return message
+    from gitops.repository.suggestions import did_you_mean
+
     near = did_you_mean(found[1], re.findall("'([^']*)'", found[2]))
     return f"{message} {near[:1].upper()}{near[1:]}" if near else message

@@ -244,7 +244,7 @@ def test_decisions(tmp_path: Path, command: Command) -> None:
     old, new = tmp_path / "old.avsc", tmp_path / "new.avsc"
     old.write_text('{"type": "record", "name": "R", "fields": []}')
     new.write_text('{"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}')
-    for files, code in (((old, new), 1), ((new,), 0), ((new, old, new), 0)):
+    for files, code in (((old, new), 1), (("--first", new), 0), ((new, old, new), 0)):
         document = json.loads(command("compat", *map(str, files), "--format", "json", code=code))
         assert document["accepted"] is (code == 0)
         validate("decision", document)

@@ -50,6 +50,10 @@ def compat(
             show_default="the schemas repository around the file",
         ),
     ] = None,
+    first: Annotated[
+        bool,
+        typer.Option("--first", help="A single definition, as the first schema of a topic."),
+    ] = False,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="Read cases from stdin, write a verdict for each.")
     ] = False,
@@ -68,8 +72,7 @@ def compat(
     from gitops.reporters.text.decision import decision_report
     from gitops.usecases.compare_files import compare_files
 
-    if not files:
-        raise UsageError("name at least one definition", hint="compat --strategy S OLD... NEW")
+    files = _require_versions(context, files or [], first=first)
     refuse_inputs([output], files)
     compared = compare_files(files, strategy, schema_type, message or (), repo)
     if output_format is Format.JSON:
@@ -81,6 +84,29 @@ def compat(
     if not compared.decision.accepted:
         return Exit.FINDINGS
     return exit_code(compared.findings, fail_on)
+
+
+def _require_versions(context: typer.Context, files: list[Path], *, first: bool) -> list[Path]:
+    """Raise UsageError where nothing would be compared and `--first` does not ask for that."""
+    from gitops.cli.usage import line_with
+
+    if not files:
+        raise UsageError(
+            "nothing to compare: there are no definitions",
+            hint="pulsar-gitops compat --strategy STRATEGY OLD... NEW",
+        )
+    if len(files) == 1 and not first:
+        raise UsageError(
+            f"nothing to compare: {files[0]} is the only definition",
+            hint="put the older definitions before it, oldest first; for a topic without a schema: "
+            + line_with(context, "--first"),
+        )
+    if len(files) > 1 and first:
+        raise UsageError(
+            f"--first is for one definition, and there are {len(files)}",
+            hint="leave --first out to compare them",
+        )
+    return files
 
 
 def _reported(compared: Compared, output_format: Format, output: Path | None) -> bool:
@@ -100,6 +126,7 @@ _NOT_OF_A_STREAM: Final = {
     "schema_type": ("--type", "each schema of a case says its own 'type'"),
     "message": ("--message", "a case holds the text that admin REST takes"),
     "repo": ("--repo", "a case holds the text that admin REST takes"),
+    "first": ("--first", "a case without 'existing' asks about a first schema"),
     "output_format": ("--format", "a verdict is a line of JSON"),
     "fail_on": ("--fail-on", "the exit code says whether every line could be read"),
 }

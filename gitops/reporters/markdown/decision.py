@@ -23,6 +23,10 @@ def decision_markdown(compared: Compared, limit: int = COMMENT_LIMIT) -> str:
 
 
 def _verdict(strategy: SchemaCompatibilityStrategy, decision: Decision, latest: int) -> str:
+    if latest < 0:
+        verb = "✓ Pulsar would take it" if decision.accepted else "✗ Pulsar would refuse it"
+        compared = ": nothing was compared" if decision.accepted else ""
+        return f"{verb} as the first schema of a topic{compared}"
     if not decision.accepted:
         return f"✗ Pulsar would refuse it under {strategy.value}"
     if decision.known and (decision.version or 0) < latest:

@@ -45,8 +45,11 @@ def decision_report(compared: Compared) -> RenderableType:
 
 def _verdict(strategy: SchemaCompatibilityStrategy, decision: Decision, latest: int) -> Text:
     if not decision.accepted:
-        return Text.assemble(("✗ refused", "bold red"), f" under {strategy.value}")
-    if not decision.known:
+        under = f" under {strategy.value}" if latest >= 0 else " as the first schema of a topic"
+        return Text.assemble(("✗ refused", "bold red"), under)
+    if latest < 0:
+        said = " as v0, the first schema of a topic: nothing was compared"
+    elif not decision.known:
         said = f" under {strategy.value} as v{decision.version}"
     elif (decision.version or 0) < latest:
         equal = f"v{decision.version}, which it equals"

@@ -119,6 +119,7 @@ def test_a_reader_who_goes_away_ends_it_without_a_word() -> None:
         ["--type", "AVRO"],
         ["--message", "a.B"],
         ["--repo", "."],
+        ["--first"],
         ["--format", "text"],
         ["--fail-on", "error"],
     ],

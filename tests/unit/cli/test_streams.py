@@ -250,7 +250,8 @@ def assert_harmless(text: str) -> None:
         ("policies", "set", "shop/orders", f"schemaCompatibilityStrategy={HOSTILE}"),
         ("explain", HOSTILE),
         ("apply", HOSTILE),
-        ("compat", "-s", HOSTILE, "x"),
+        ("compat", "-s", HOSTILE, "x", "y"),
+        ("compat", HOSTILE),
         ("import", HOSTILE),
     ],
     ids=lambda args: " ".join(args).replace(HOSTILE, "HOSTILE"),
@@ -286,4 +287,4 @@ def test_hostile_versions_of_a_registry_are_shown_harmless(
         assert done.code == 0, done.err
     for args in (("schemas", "versions"), ("policies", "get")):
         assert_harmless(command(*args, "shop/orders/odd", "--repo", applied).out)
-    assert_harmless(command("compat", "-s", "FULL", file).out)
+    assert_harmless(command("compat", "--first", file).out)

@@ -33,7 +33,7 @@ def _compared(
     findings: Sequence[Finding] = (),
     changes: Sequence[SchemaChange] = (),
     texts: Mapping[str, str] | None = None,
-    old: tuple[str, ...] = (),
+    old: tuple[str, ...] = ("old.avsc",),
 ) -> Compared:
     return Compared(
         strategy=Strategy.FULL,
@@ -67,6 +67,20 @@ def test_several_old_files_are_named_once() -> None:
 )
 def test_a_verdict(decision: Decision, text: str) -> None:
     assert shown(decision_report(_compared(decision))) == f"{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("decision", "text"),
+    [
+        (
+            Decision(accepted=True, version=0),
+            "✓ accepted as v0, the first schema of a topic: nothing was compared",
+        ),
+        (_REFUSED, "✗ refused as the first schema of a topic"),
+    ],
+)
+def test_a_verdict_on_a_first_schema_names_no_strategy(decision: Decision, text: str) -> None:
+    assert shown(decision_report(_compared(decision, old=()))) == f"{text}\n"
 
 
 def test_a_decision_with_its_changes_and_reasons() -> None:
