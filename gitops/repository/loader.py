@@ -20,7 +20,7 @@ from gitops.repository.loading.clients import load_clients
 from gitops.repository.loading.layout import layout
 from gitops.repository.loading.namespaces import load_namespaces
 from gitops.repository.loading.settings import load_settings
-from gitops.repository.loading.strays import find_strays
+from gitops.repository.loading.strays import broken_definitions, find_strays
 from gitops.repository.loading.topics import load_topics
 from gitops.repository.loading.waivers import load_waivers
 from gitops.repository.sources import Sources
@@ -42,12 +42,16 @@ def load(
     with closing(SchemaBuilder(sources)) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics.states)
-    whole = not _has_errors(topics.findings)
-    known = topics.states if whole else None
-    waivers, waiver_findings = load_waivers(found.waivers, sources, known)
-    understood = whole and not _has_errors(clients.findings)
-    used = topics.files | clients.files if understood else None
-    strays = find_strays(found, used, sources)
+        whole = not _has_errors(topics.findings)
+        waivers, waiver_findings = load_waivers(
+            found.waivers, sources, topics.states if whole else None
+        )
+        digest = sources.digest()  # what nothing uses does not count
+        content = (each for source in topics.sources.values() for each in source.findings)
+        used = topics.files | clients.files if whole and not _has_errors(clients.findings) else None
+        known = (*topics.findings, *clients.findings, *content)
+        strays = find_strays(found, used, sources)
+        strays += broken_definitions(found, used, builder, known)
     everything = (
         *findings,
         *namespaces.findings,
@@ -61,7 +65,7 @@ def load(
     return Repository(
         config=config,
         desired=RegistryState(namespaces=namespaces.states, topics=topics.states),
-        digest=sources.digest(),
+        digest=digest,
         namespaces=namespaces.places,
         topics=_rated(topics.sources, rules),
         clients=tuple(clients.clients),

@@ -20,6 +20,7 @@ from gitops.repository.definitions.named_types import (
     PRIMITIVES,
     children,
     full_name,
+    kind_of,
     named_types,
     namespace_of,
 )
@@ -94,7 +95,7 @@ def _references(node: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - JSON
         elif isinstance(here, list):
             waiting += [(each, namespace) for each in here]
         elif isinstance(here, dict):
-            name = full_name(here, namespace) if here.get("type") in tuple(NAMED) else None
+            name = full_name(here, namespace) if kind_of(here) in NAMED else None
             inner = namespace_of(name) if name else namespace
             waiting += [(container[key], inner) for _, container, key in children(here)]
             waiting.append((here.get("type"), namespace))

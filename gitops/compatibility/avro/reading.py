@@ -44,6 +44,9 @@ _PLAIN_UNIONS: Final = {
     (one.kind, other.kind): Union((one, other), NO_PROPS)
     for one, other in permutations(SHARED.values(), 2)
 }
+_WRITTEN: Final = {list: "a list", dict: "an object", bool: "a boolean", type(None): "null"}
+"""What stands where a text is wanted; all else is a number."""
+
 _T = TypeVar("_T")
 
 
@@ -77,7 +80,7 @@ class Reader:
     def _object(self, node: dict[str, Json], at: str) -> Schema:
         kind = node.get("type")
         if not isinstance(kind, str):
-            raise problem("no-type", "an object in the place of a type needs a text 'type'", at)
+            raise _no_type(node, at)
         if kind in SHARED:
             return Primitive(kind, fields.props(node, _RESERVED))
         if kind in _READERS:
@@ -227,6 +230,13 @@ class Reader:
             if known is not None:
                 return known
         return make_union(_each(self.schema, node, at), at)
+
+
+def _no_type(node: dict[str, Json], at: str) -> AvroParseError:
+    if "type" not in node:
+        return problem("no-type", "an object in the place of a type has no 'type'", at)
+    written = _WRITTEN.get(type(node["type"]), "a number")
+    return problem("bad-type", f"'type' must be a name here, not {written}", f"{at}/type")
 
 
 def make_union(branches: tuple[Schema, ...], at: str) -> Union:

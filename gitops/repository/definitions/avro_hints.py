@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ _KNOWN: Final = frozenset({
     "precision", "scale", "size", "symbols", "type", "values",
 })  # fmt: skip
 _PRIMITIVES: Final = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
+_MAX_SHOWN: Final = 80
 _TYPES: Final = (*_PRIMITIVES, "record", "enum", "array", "map", "fixed")
 
 
@@ -38,7 +40,7 @@ def type_hint(problem: AvroProblem, definition: Any, shared: Iterable[str]) -> s
     """What to write for a type that nobody knows; `shared` are full names of other files."""
     name = _node(definition, problem.pointer)
     if not isinstance(name, str):
-        return ""
+        return _instead(problem, name)
     if name in LOGICAL_TYPES:
         base = LOGICAL_TYPES[name][0]
         return f'it is a logicalType: write {{"type": "{base}", "logicalType": "{name}"}}'
@@ -56,6 +58,22 @@ def type_hint(problem: AvroProblem, definition: Any, shared: Iterable[str]) -> s
     return (
         f"use one of {', '.join(_PRIMITIVES)}, or a type that some .avsc of the repository defines"
     )
+
+
+def _instead(problem: AvroProblem, written: Any) -> str:  # noqa: ANN401 - JSON
+    """What to write where no name of a type is."""
+    if problem.kind == "no-type":
+        return 'add one, as "type": "string"'
+    if problem.kind == "no-schema":
+        return f"use one of {', '.join(_PRIMITIVES)} in quotes"
+    if problem.kind != "bad-type":
+        return ""
+    if not isinstance(written, list | dict):
+        return f"use one of {', '.join(_TYPES)}"
+    what = "union" if isinstance(written, list) else "inner type"
+    text = json.dumps(written, ensure_ascii=False)
+    shown = f": {text}" if len(text) <= _MAX_SHOWN else ""
+    return f"put the {what} itself in place of the object{shown}"
 
 
 def _node(definition: Any, pointer: str) -> Any:  # noqa: ANN401 - JSON

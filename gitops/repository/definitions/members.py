@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from gitops.repository.definitions.ignored import Ignored, types_in
-from gitops.repository.definitions.named_types import NAMED, PRIMITIVES
+from gitops.repository.definitions.named_types import NAMED, PRIMITIVES, kind_of
 from gitops.repository.positions import pointer
 from gitops.repository.suggestions import closest
 
@@ -44,13 +44,12 @@ def may_have_ignored_members(text: str) -> bool:
 def ignored_members(definition: Any) -> Iterator[Ignored]:  # noqa: ANN401 - JSON
     """Every such member of a definition, read as JSON."""
     for node, at in types_in(definition):
-        kind = node.get("type")
-        if isinstance(kind, str):
-            yield from _misspelt(node, at, _OF_NAMED.get(kind, ()))
-            if kind in _WITHOUT_DEFAULT and "default" in node:
-                message = f"a default in the type {kind}, where Avro does not look: it is ignored"
-                hint = "move it out of the type, beside the field's name"
-                yield Ignored(message, f"{at}/default", hint)
+        kind = kind_of(node)
+        yield from _misspelt(node, at, _OF_NAMED.get(kind, ()))
+        if kind in _WITHOUT_DEFAULT and "default" in node:
+            message = f"a default in the type {kind}, where Avro does not look: it is ignored"
+            hint = "move it out of the type, beside the field's name"
+            yield Ignored(message, f"{at}/default", hint)
         if kind in NAMED and isinstance(fields := node.get("fields"), list):
             for index, field in enumerate(fields):
                 if isinstance(field, dict):

@@ -11,6 +11,12 @@ PRIMITIVES: Final = frozenset(
 )
 
 
+def kind_of(node: dict[str, Any]) -> str:
+    """The word in `type`; empty where no text is there, as a union in the place of a name."""
+    kind = node.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
 def full_name(node: dict[str, Any], enclosing: str) -> str | None:
     """The full name of a named type; None where it has none."""
     name, namespace = node.get("name"), node.get("namespace")
@@ -29,7 +35,7 @@ def namespace_of(name: str) -> str:
 
 def children(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any] | list[Any], Any]]:
     """The places below a type where types stand: (relative pointer, container, key)."""
-    kind = node.get("type")
+    kind = kind_of(node)
     if kind in ("record", "error") and isinstance(node.get("fields"), list):
         for index, item in enumerate(node["fields"]):
             if isinstance(item, dict) and "type" in item:
@@ -50,7 +56,7 @@ def named_types(node: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:  # noqa
         if not isinstance(here, dict):
             continue
         inner = namespace
-        if here.get("type") in NAMED and (name := full_name(here, namespace)):
+        if kind_of(here) in NAMED and (name := full_name(here, namespace)):
             yield name, at, here
             inner = namespace_of(name)
         below = [(c[key], inner, at + step) for step, c, key in children(here)]

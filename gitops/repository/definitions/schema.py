@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from gitops.compatibility.avro.json_text import JsonTextError
-from gitops.model.errors import OutsideRepositoryError
+from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
 from gitops.model.schema import (
@@ -19,6 +20,7 @@ from gitops.model.schema import (
 )
 from gitops.repository.definitions.avro import AvroDefinitions
 from gitops.repository.definitions.json_mistakes import json_mistake
+from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.key_value import (
     JAVA_NAMES,
     Half,
@@ -77,6 +79,7 @@ class SchemaBuilder:
         self._sources = sources
         self._avro = AvroDefinitions(sources, SharedTypes(sources))
         self._protoc = Protoc(sources)
+        self._own: set[str] = set()
 
     def close(self) -> None:
         """Give back temporary files."""
@@ -97,6 +100,20 @@ class SchemaBuilder:
         if text is None or extra:
             return None
         return SchemaInfo(type=schema_type, schema=text, properties=dict(document.properties))
+
+    def findings_beside(self, files: Iterable[str]) -> list[Finding]:
+        """What is wrong with files that are no definition of any schema built so far.
+
+        They may define shared types, of which some are used, or none. A cycle of types and twins
+        are reported where one of them is used.
+        """
+        found: list[Finding] = []
+        for file in files:
+            text = None if file in self._own else _text_of(file, self._sources)
+            if text is not None:
+                given = DefinitionText(text=text, places=JsonPositions(file, text), file=file)
+                found += self._avro.read(given, file, SchemaType.JSON).findings
+        return found
 
     def _pair(
         self, document: SchemaDocument | ClientSchemaDocument, place: Place
@@ -176,6 +193,8 @@ class SchemaBuilder:
         if found is None:
             place.files.extend(self._unusable(given, place))
             return None
+        if found.file:
+            self._own.add(found.file)
         if half and not self._is_json(found, place):
             place.files.extend([found.file] if found.file else [])
             return None
@@ -264,3 +283,10 @@ class SchemaBuilder:
             ),
             subject=place.subject,
         )
+
+
+def _text_of(file: str, sources: Sources) -> str | None:
+    try:
+        return sources.peek(file).decode()
+    except (UnreadableFileError, UnicodeDecodeError):
+        return None

@@ -20,12 +20,14 @@ from gitops.repository.definitions.named_types import (
     PRIMITIVES,
     children,
     full_name,
+    kind_of,
     named_types,
     namespace_of,
 )
 from gitops.repository.sources import Sources
 
-_WITH_MANIFESTS: Final = ("namespaces/", "clients/")
+WITH_MANIFESTS: Final = ("namespaces/", "clients/")
+"""Folders where definitions lie beside the manifests that use them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,7 @@ class SharedTypes:
         """
         found = {}
         for file in self._sources.paths:
-            if file.endswith(".avsc") and not file.startswith(_WITH_MANIFESTS):
+            if file.endswith(".avsc") and not file.startswith(WITH_MANIFESTS):
                 with suppress(UnreadableFileError, UnicodeDecodeError, RecursionError):
                     text = self._sources.data(file).decode()
                     if wrong := _wrong(text):
@@ -159,10 +161,10 @@ class _Expander:
             return [self._type(each, namespace, f"{at}/{i}") for i, each in enumerate(node)]
         if not isinstance(node, dict):
             return node
-        if node.get("type") in NAMED:
+        kind = kind_of(node)
+        if kind in NAMED:
             return self._definition(node, namespace, at)
-        kind = node.get("type")
-        if isinstance(kind, str) and kind not in PRIMITIVES | {"array", "map"}:
+        if kind and kind not in PRIMITIVES | {"array", "map"}:
             found = self._reference(kind, namespace, at)
             return node if found == kind else found
         return self._members(node, namespace, at)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from gitops.compatibility.avro.depth import deep_enough
 from gitops.compatibility.avro.json_text import JsonTextError, read_json
 from gitops.model.errors import UnreadableFileError
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules import finding
 from gitops.repository.definitions.named_types import named_types
+from gitops.repository.definitions.schema import SchemaBuilder
+from gitops.repository.definitions.shared_types import WITH_MANIFESTS
 from gitops.repository.loading.layout import Layout
 from gitops.repository.loading.reading import unreadable
 from gitops.repository.sources import Sources
@@ -66,6 +70,23 @@ def find_strays(found: Layout, used: set[str] | None, sources: Sources) -> list[
         for path in found.unnameable
     ]
     return findings + _broken_links(found, sources)
+
+
+def broken_definitions(
+    found: Layout, used: set[str] | None, builder: SchemaBuilder, known: Iterable[Finding]
+) -> list[Finding]:
+    """What is wrong with definitions, or parts of them, that nothing uses: warnings.
+
+    `used` as for `find_strays`; `known` are the findings about what is used.
+    """
+    told = {(each.rule, each.location, each.message) for each in known}
+    # Where a manifest could not be understood, a file beside it may be of any schema type.
+    files = [each for each in found.avsc if used is not None or not each.startswith(WITH_MANIFESTS)]
+    return [
+        replace(each, severity=Severity.WARNING)
+        for each in builder.findings_beside(files)
+        if (each.rule, each.location, each.message) not in told
+    ]
 
 
 def _use_of_definition(path: str, sources: Sources) -> str:

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from gitops.compatibility.avro.json_text import JsonTextError
+from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.repository import Repository
 from gitops.repository.definitions.java_hash_map import java_order
@@ -193,7 +194,7 @@ def test_a_broken_shared_type_is_one_error_where_it_is_broken(folder: str) -> No
     assert found.location.line > 0
 
 
-def test_a_broken_shared_type_that_nobody_lacks_is_only_unused() -> None:
+def test_a_broken_shared_type_that_nobody_lacks_is_a_warning() -> None:
     tree = repository(
         {
             f"{_ORDERS}/a.yaml": _AVRO % "a",
@@ -201,4 +202,37 @@ def test_a_broken_shared_type_that_nobody_lacks_is_only_unused() -> None:
             "types/money.avsc": "{",
         }
     )
-    assert [each.rule for each in load(tree).findings] == ["REPO-R023"]
+    assert [(each.rule, each.severity, str(each.location)) for each in load(tree).findings] == [
+        ("REPO-R023", Severity.WARNING, "types/money.avsc"),
+        ("AVRO-P001", Severity.WARNING, "types/money.avsc:1:2"),
+    ]
+
+
+def test_the_part_of_a_shared_file_that_nothing_uses_is_looked_at_too() -> None:
+    shared = """[
+      {"type": "record", "name": "Money", "namespace": "shop", "fields": []},
+      {"type": ["null", "string"]}
+    ]"""
+    tree = repository(
+        {
+            f"{_ORDERS}/a.yaml": _AVRO % "a",
+            f"{_ORDERS}/a.avsc": """{"type": "record", "name": "A", "namespace": "shop", "fields": [
+              {"name": "money", "type": "Money"}]}""",
+            "types/money.avsc": shared,
+        }
+    )
+    assert [(each.rule, each.severity, str(each.location)) for each in load(tree).findings] == [
+        ("AVRO-P001", Severity.WARNING, "types/money.avsc:3:16")
+    ]
+
+
+def test_what_nothing_uses_does_not_make_a_plan_stale() -> None:
+    files = {
+        f"{_ORDERS}/a.yaml": _AVRO % "a",
+        f"{_ORDERS}/a.avsc": '{"type": "record", "name": "A", "fields": []}',
+    }
+    draft = '{"type": "record", "name": "Draft", "fields": [{"name": "a", "type": "Other"}]}'
+
+    alone, with_draft = load(repository(files)), load(repository({**files, "types/d.avsc": draft}))
+
+    assert alone.digest == with_draft.digest

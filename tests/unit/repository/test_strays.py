@@ -24,7 +24,7 @@ _RECORD = '{"type": "record", "name": "A", "namespace": "shop", "fields": []}'
             _RECORD,
             "name shop.A as a type in another definition, or remove it",
         ),
-        ("types/bad.avsc", "{", "name it in a manifest, or remove it"),
+        ("types/text.avsc", '"string"', "name it in a manifest, or remove it"),
         (
             f"{_ORDERS}/b.avsc",
             _RECORD,
