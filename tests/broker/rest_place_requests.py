@@ -206,6 +206,8 @@ def topic_policies() -> list[RawRequest]:
 def unserved() -> list[RawRequest]:
     return [
         get("/nonsense"),
+        *(get(f"/tenants/{name}") for name in ("%zz", "100%", "%00", "%ff", "%2e%2e")),
+        put("/persistent/{t}/n/%zz"),
         put(f"{S}/schema", schema("STRING")),
         delete(f"{S}/schemas"),
         RawRequest(method="PATCH", path=N),

@@ -19,6 +19,12 @@ def serve(
     registry: options.RegistryName = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="The port; 0 takes a free one.")] = _PORT,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", help="Another name by which clients reach the server; repeatable."
+        ),
+    ] = None,
 ) -> int:
     """Serve the embedded registry as a broker would."""
     from gitops.cli.console import say
@@ -34,5 +40,9 @@ def serve(
                 where="gitops.yaml",
                 hint="name one with `--registry`",
             )
-        run(live, host, port, lambda url: say(f"serving {live.address} at {url}"))
+
+        def ready(url: str) -> None:
+            say(f"serving {live.address} at {url}")
+
+        run(live, host, port, ready, allow_hosts=allow_host or ())
     return Exit.GOOD

@@ -16,7 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.registry.rest import answers, namespaces, schemas, tenants, topic_policies, topics
-from gitops.registry.rest.calls import SLASH_IN_SEGMENT, Handlers, endpoint
+from gitops.registry.rest.calls import BROKEN_PERCENT, SLASH_IN_SEGMENT, Handlers, endpoint
+from gitops.registry.rest.hosts import HostGuard, HostNames
 
 _NAMESPACE: Final = "/namespaces/{tenant}/{namespace}"
 _TOPICS: Final = "/{domain}/{tenant}/{namespace}"
@@ -91,13 +92,13 @@ PATHS: Final[Mapping[str, Handlers]] = {
 """What is served, under /admin/v2."""
 
 
-def make_app(registry: EmbeddedRegistry) -> Starlette:
-    """The admin REST of that registry."""
+def make_app(registry: EmbeddedRegistry, names: HostNames) -> Starlette:
+    """The admin REST of that registry, for requests that ask for one of these names."""
     app = Starlette(
         routes=[
             route for template, handlers in PATHS.items() for route in _routes(template, handlers)
         ],
-        middleware=[Middleware(_PathSegments)],
+        middleware=[Middleware(HostGuard, names=names), Middleware(_PathSegments)],
         exception_handlers={HTTPException: _page},
     )
     app.state.registry = registry
@@ -107,7 +108,8 @@ def make_app(registry: EmbeddedRegistry) -> Starlette:
 class _PathSegments:
     """Splits the path before it is decoded, so that an encoded slash stays within its segment.
 
-    Also drops a slash at the end, as a broker does.
+    Also drops a slash at the end, as a broker does, and refuses what cannot be decoded (400, as
+    Pulsar 4.0.7 does).
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -116,6 +118,9 @@ class _PathSegments:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             raw = scope["raw_path"].decode("latin-1").split("?")[0].rstrip("/") or "/"
+            if BROKEN_PERCENT.search(raw) or "%00" in raw:
+                await answers.malformed("the path cannot be decoded")(scope, receive, send)
+                return
             segments = (unquote(each).replace("/", SLASH_IN_SEGMENT) for each in raw.split("/"))
             scope = {**scope, "path": "/".join(segments)}
         await self._app(scope, receive, send)

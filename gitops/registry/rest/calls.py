@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import unquote_plus
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from gitops.model.errors import InvalidNameError, OutsideError, RegistryRefusedError
@@ -26,11 +26,19 @@ _LOG: Final = logging.getLogger(__name__)
 SLASH_IN_SEGMENT: Final = "\0"
 """Stands for an encoded slash within a segment of a path; no name may hold it."""
 
-_BROKEN_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+LARGEST_BODY: Final = 16 << 20
+"""Bytes; three times what a broker can store of a schema, which is 5 MiB (Pulsar 4.0.7)."""
+
+BROKEN_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+"""A percent sign that encodes nothing."""
 
 
 class UnsupportedMediaTypeError(Exception):
     """The body is not declared as JSON."""
+
+
+class _TooLargeBodyError(Exception):
+    """The body is larger than the limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +82,7 @@ class Call:
         error, so clients encode such names twice.
         """
         name = self.params["topic"]
-        if _BROKEN_PERCENT.search(name):
+        if BROKEN_PERCENT.search(name):
             status = HTTPStatus.INTERNAL_SERVER_ERROR
             raise RegistryRefusedError("Request failed.", status=status)
         params = {**self.params, "topic": unquote_plus(name)}
@@ -113,6 +121,15 @@ def endpoint(handlers: Handlers, domain: str = "") -> Endpoint:
     """
 
     async def answer(request: Request) -> Response:
+        accept = request.headers.get("accept", "")
+        try:
+            body = await _read_body(request)
+        except _TooLargeBodyError:
+            why = f"the body is larger than {LARGEST_BODY >> 20} MiB"
+            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            return answers.page(why, status, request.url.path, accept)
+        except ClientDisconnect:
+            return answers.nothing()  # to nobody: the rest of the request never came
         method = "GET" if request.method == "HEAD" else request.method
         call = Call(
             registry=request.app.state.registry,
@@ -120,13 +137,25 @@ def endpoint(handlers: Handlers, domain: str = "") -> Endpoint:
             base_url=str(request.base_url).rstrip("/"),
             params={**request.path_params, "domain": domain},
             query=dict(request.query_params),
-            body=await request.body(),
+            body=body,
             content_type=request.headers.get("content-type", ""),
-            accept=request.headers.get("accept", ""),
+            accept=accept,
         )
         return await run_in_threadpool(_answer, handlers[method], call)
 
     return answer
+
+
+async def _read_body(request: Request) -> bytes:
+    """The body; raises _TooLargeBodyError, at once where its announced length tells."""
+    if int(request.headers.get("content-length", "0")) > LARGEST_BODY:
+        raise _TooLargeBodyError
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            raise _TooLargeBodyError
+    return bytes(body)
 
 
 def _answer(handler: Handler, call: Call) -> Response:

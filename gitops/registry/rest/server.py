@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Final
@@ -17,34 +16,49 @@ import uvicorn
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.registry.rest.app import make_app
+from gitops.registry.rest.connections import IDLE_SECONDS, Connection
+from gitops.registry.rest.hosts import HostNames, is_loopback
 
 LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 128
-_GRACE_SECONDS: Final = 5
 _LAST_PORT: Final = 65_535
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 _LOG: Final = logging.getLogger(__name__)
 
 
-def serve(registry: EmbeddedRegistry, host: str, port: int, ready: Callable[[str], None]) -> None:
+def serve(
+    registry: EmbeddedRegistry,
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    *,
+    allow_hosts: Iterable[str] = (),
+) -> None:
     """Serve until SIGINT or SIGTERM, then return; to be called in the main thread.
 
     Port 0 means a free one; `ready` is called with the URL once connections are accepted. A host
-    that other machines can reach is warned about, for there is no authentication. Raises
-    OutsideError if host and port cannot be had, UsageError for a port that is none.
+    that other machines can reach is warned about, for there is no authentication. `allow_hosts`
+    are further names by which clients ask for the server. Raises OutsideError if host and port
+    cannot be had, UsageError for a port that is none.
     """
     with _listening(host, port) as listener:
-        server = _server(registry)
+        server = _server(registry, HostNames(host, allow_hosts))
         with _ended_by_signals(server):
             ready(_url(listener))
             server.run(sockets=[listener])
 
 
 @contextmanager
-def serving(registry: EmbeddedRegistry, host: str = LOOPBACK, port: int = 0) -> Iterator[str]:
-    """Serve in a thread while the block runs; gives the URL. Raises as `serve`."""
+def serving(
+    registry: EmbeddedRegistry,
+    host: str = LOOPBACK,
+    port: int = 0,
+    *,
+    allow_hosts: Iterable[str] = (),
+) -> Iterator[str]:
+    """Serve in a thread while the block runs; gives the URL. Arguments and errors as `serve`."""
     with _listening(host, port) as listener:
-        server = _server(registry)
+        server = _server(registry, HostNames(host, allow_hosts))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
@@ -54,27 +68,22 @@ def serving(registry: EmbeddedRegistry, host: str = LOOPBACK, port: int = 0) -> 
             thread.join()
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server on that host."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _server(registry: EmbeddedRegistry, names: HostNames) -> uvicorn.Server:
+    """A server that leaves logging as it is, and behaves the same whatever is installed.
 
-
-def _server(registry: EmbeddedRegistry) -> uvicorn.Server:
-    """A server that leaves logging as it is, and behaves the same whatever is installed."""
+    Warnings are about bad requests, which are answered; a server for tests does not repeat them.
+    """
     config = uvicorn.Config(
-        make_app(registry),
+        make_app(registry, names),
         loop="asyncio",
-        http="h11",
+        http=Connection,
         ws="none",
         lifespan="off",
         access_log=False,
         log_config=None,
-        log_level="warning",
+        log_level="error",
         server_header=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
+        timeout_keep_alive=IDLE_SECONDS,
     )
     return uvicorn.Server(config)
 

@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registry.rest import calls
 from gitops.registry.rest.app import PATHS, make_app
+from gitops.registry.rest.hosts import HostNames
 
 RECORD = '{"type":"record","name":"R","fields":[{"name":"a","type":"int"}]}'
 BREAKING = '{"type":"record","name":"R","fields":[{"name":"a","type":"string"}]}'
@@ -41,7 +43,7 @@ class Client:
 
     def __init__(self, registry: EmbeddedRegistry) -> None:
         self.registry = registry
-        self._app = make_app(registry)
+        self._app = make_app(registry, HostNames("127.0.0.1"))
 
     def send(self, method: str, path: str, body: object = None, *, accept: str = "*/*") -> Answer:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -191,6 +193,48 @@ def test_names_below_schemas_are_decoded_twice(client: Client) -> None:
     assert client.send("GET", "/schemas/t/n/100%2525/schemas").json == {"getSchemaResponses": []}
 
 
+@pytest.mark.parametrize("name", ["%zz", "%", "100%", "a%0", "%00"])
+def test_a_path_that_cannot_be_decoded_is_400(client: Client, name: str) -> None:
+    assert client.send("GET", f"/tenants/{name}").status == 400
+    assert client.send("PUT", f"/persistent/t/n/{name}").status == 400
+    assert client.send("GET", "/persistent/t/n").json == []
+
+
+def test_a_body_beyond_the_limit_is_413(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "LARGEST_BODY", 100)
+    largest = json.dumps(avro("x" * 52)).encode()
+    assert len(largest) == 100
+    assert client.send("POST", f"{TOPIC}/schema", largest).status == 422
+    refused = client.send("POST", f"{TOPIC}/schema", largest + b" ")
+    assert refused.status == 413
+    assert b"larger than" in refused.body
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 421),
+        ({"host": "evil.example:8080"}, 421),
+        ({"host": "localhost:8080", "origin": "http://evil.example"}, 403),
+        ({"host": "localhost:8080", "origin": "http://localhost:9090"}, 403),
+        ({"host": "localhost:8080", "origin": "null"}, 403),
+        ({"host": "localhost:8080", "origin": "http://localhost:8080"}, 204),
+        ({}, 204),
+    ],
+)
+def test_a_web_page_cannot_write(client: Client, headers: dict[str, str], status: int) -> None:
+    assert client.raw("PUT", "/persistent/t/n/topic", headers, b"").status == status
+    assert bool(client.send("GET", "/persistent/t/n").json) is (status == 204)
+
+
+@pytest.mark.parametrize("content_type", ["", "text/plain", "text/plain; application/json"])
+def test_what_a_page_may_send_without_asking_is_no_json(client: Client, content_type: str) -> None:
+    headers = {"host": "localhost", "content-type": content_type}
+    body = json.dumps(avro(RECORD)).encode()
+    assert client.raw("POST", f"{TOPIC}/schema", headers, body).status == 415
+    assert client.send("GET", f"{TOPIC}/schemas").json == {"getSchemaResponses": []}
+
+
 def test_head_answers_as_get(client: Client) -> None:
     assert client.send("HEAD", "/clusters").status == 200
 
@@ -244,7 +288,9 @@ def test_every_path_has_its_own_routes(client: Client) -> None:
 PATH_TEXT = st.text(st.sampled_from("ab/%2F0\\.?#;-+ é\x00\n<'\""), max_size=12)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60
+)
 @given(
     method=st.sampled_from(["GET", "PUT", "POST", "DELETE"]),
     template=st.sampled_from(sorted(PATHS)),

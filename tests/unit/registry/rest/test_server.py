@@ -17,7 +17,7 @@ import pytest
 
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.rest.server import is_loopback, serve, serving
+from gitops.registry.rest.server import serve, serving
 
 PROGRAM = """
 import sys
@@ -90,23 +90,6 @@ def test_a_host_that_is_not_here_is_told(registry: EmbeddedRegistry, host: str) 
 def test_an_impossible_port_is_told(registry: EmbeddedRegistry, port: int) -> None:
     with pytest.raises(UsageError, match=f"{port} is no port"), serving(registry, port=port):
         pass
-
-
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        ("127.0.0.1", True),
-        ("127.8.8.8", True),
-        ("::1", True),
-        ("localhost", True),
-        ("0.0.0.0", False),  # noqa: S104 - it is what must not pass for loopback
-        ("::", False),
-        ("10.0.0.1", False),
-        ("example.org", False),
-    ],
-)
-def test_only_loopback_is_loopback(host: str, expected: bool) -> None:  # noqa: FBT001
-    assert is_loopback(host) is expected
 
 
 def test_other_machines_reach_it_only_with_a_warning(

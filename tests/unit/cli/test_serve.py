@@ -1,0 +1,36 @@
+"""`serve` as a program: what it prints, and by which names it is reached."""
+
+from __future__ import annotations
+
+import http.client
+import subprocess
+import sys
+from pathlib import Path
+
+from gitops.repository.template import copy_template
+
+
+def status(address: str, host: str) -> int:
+    connection = http.client.HTTPConnection(address, timeout=30)
+    try:
+        connection.request("GET", "/admin/v2/clusters", headers={"Host": host})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_it_answers_for_the_names_that_it_was_given(tmp_path: Path) -> None:
+    root = tmp_path / "repo"
+    copy_template(root)
+    options = ["--repo", str(root), "--port", "0", "--allow-host", "registry"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "gitops", "serve", *options], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        address = process.stderr.readline().strip().rpartition("http://")[2]
+        assert status(address, "registry:8080") == 200
+        assert status(address, "localhost") == 200
+        assert status(address, "evil.example") == 421
+        process.terminate()
+        _, complaints = process.communicate(timeout=60)
+    assert (process.returncode, complaints) == (0, "")
