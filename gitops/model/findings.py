@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 
@@ -40,12 +41,23 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """What is a finding's own among those of one cause: the words, whom it is about, and where."""
+
+    message: str
+    subject: str = ""
+    location: Location | None = None
+    compared: Location | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One problem: what (rule, message), how bad, where, about whom, and what to do next.
 
     `subject` is the name of the topic, namespace, client, … or the file's path. `compared` is the
     place on the other side of a comparison: its `file` is a file, or a version such as `v3`.
-    `patch` is a unified diff that mends it, empty where no such edit is known.
+    `patch` is a unified diff that mends it, empty where no such edit is known. `variants` are the
+    findings that this one stands for (see `group`), empty where it stands for itself.
     """
 
     rule: str
@@ -56,10 +68,38 @@ class Finding:
     hint: str = ""
     compared: Location | None = None
     patch: str = ""
+    variants: tuple[Variant, ...] = ()
+
+    @property
+    def members(self) -> tuple[Finding, ...]:
+        """The findings that it stands for, each as it would read alone."""
+        if not self.variants:
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                message=one.message,
+                subject=one.subject,
+                location=one.location,
+                compared=one.compared,
+                variants=(),
+            )
+            for one in self.variants
+        )
+
+    def with_note(self, note: str) -> Finding:
+        """The finding and its variants with `note` in brackets behind the message."""
+        variants = tuple(replace(one, message=f"{one.message} ({note})") for one in self.variants)
+        return replace(self, message=f"{self.message} ({note})", variants=variants)
 
     @property
     def fingerprint(self) -> str:
-        """12 hex digits of rule, subject, file, pointer and message: a moved line keeps them."""
+        """12 hex digits of rule, subject, file, pointer and message: a moved line keeps them.
+
+        One that stands for several has that of the first: it keeps it when further ones join.
+        """
+        if self.variants:
+            return self.members[0].fingerprint
         where = self.location
         parts = (
             self.rule,
@@ -77,3 +117,23 @@ class Finding:
         if where is None:
             return (self.subject, 0, 0, self.rule, self.message)
         return (where.file, where.line, where.column, self.rule, self.message)
+
+
+def group(message: str, findings: Sequence[Finding]) -> Finding:
+    """One finding for several that have one cause, which `message` names; at least one.
+
+    The rest of it is the first one's: rule, severity, place, hint and patch.
+    """
+    first = findings[0]
+    if len(findings) == 1:
+        return first
+    variants = tuple(
+        Variant(
+            message=one.message,
+            subject=one.subject,
+            location=one.location,
+            compared=one.compared,
+        )
+        for one in findings
+    )
+    return replace(first, message=message, variants=variants)

@@ -181,7 +181,8 @@ def notice_document(notice: Notice) -> Document:
 
 
 def finding_document(finding: Finding) -> Document:
-    """One finding."""
+    """One finding; where it stands for several, with each of them as `members`."""
+    members = finding.members if finding.variants else ()
     return {
         "rule": finding.rule,
         "severity": finding.severity.name.lower(),
@@ -192,6 +193,7 @@ def finding_document(finding: Finding) -> Document:
         "location": _place(finding.location),
         "compared": _place(finding.compared),
         "patch": finding.patch,
+        "members": [finding_document(one) for one in members],
     }
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final
 
 from gitops.compatibility.decision import Decision, Incompatibility
 from gitops.compatibility.registration import CANDIDATE
 from gitops.compatibility.review.remark import Remark
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, group
 from gitops.model.rules import finding
 
 Locate = Callable[[str], Location | None]
 """From a JSON pointer into a topic's definition to where that stands in the files."""
+
+_LISTED: Final = 4
+"""How many versions in a row are named one by one."""
 
 LocateOld = Callable[[str, str], Location | None]
 """From a version (`v3`) and a JSON pointer into its definition to a place."""
@@ -32,8 +37,15 @@ class Places:
 
 
 def findings_of(subject: str, decision: Decision, places: Places) -> tuple[Finding, ...]:
-    """One finding for each incompatibility, or one for the refusal as a whole."""
-    found = [_incompatible(subject, one, places) for one in decision.incompatibilities]
+    """One finding for each cause, or one for the refusal as a whole.
+
+    Incompatibilities with several versions have one cause where rule, place in the new definition
+    and mismatch are the same, and the same side reads.
+    """
+    causes: dict[tuple[object, ...], list[Incompatibility]] = {}
+    for one in decision.incompatibilities:
+        causes.setdefault(_cause(one), []).append(one)
+    found = [_of_cause(subject, same, places) for same in causes.values()]
     return tuple(found) if found else (_refused(subject, decision, places),)
 
 
@@ -67,25 +79,59 @@ def broken_history(subject: str, why: str) -> Finding:
     )
 
 
-def _incompatible(subject: str, one: Incompatibility, places: Places) -> Finding:
-    mine, other, version = one.reader_pointer, one.writer_pointer, one.writer
-    if one.reader != CANDIDATE:
-        mine, other, version = one.writer_pointer, one.reader_pointer, one.reader
-    place = f" at '{one.path}'" if one.path else ""
-    found = finding(
-        one.rule,
-        f"{_who(one)}{place}: {one.message}",
-        location=places.new(mine),
-        subject=subject,
-        hint=one.hint,
+def _cause(one: Incompatibility) -> tuple[object, ...]:
+    is_reader = one.reader == CANDIDATE
+    mine = one.reader_pointer if is_reader else one.writer_pointer
+    return one.rule, is_reader, mine, one.path, one.message
+
+
+def _of_cause(subject: str, same: list[Incompatibility], places: Places) -> Finding:
+    """One finding for all the versions, the newest first, in whatever order they were checked."""
+    newest_first = sorted(same, key=_number, reverse=True)
+    return group(
+        _message(newest_first), [_incompatible(subject, one, places) for one in newest_first]
     )
-    return replace(found, compared=places.old(version, other))
 
 
-def _who(one: Incompatibility) -> str:
-    reader = "the new schema" if one.reader == CANDIDATE else one.reader
-    writer = "the new schema" if one.writer == CANDIDATE else one.writer
-    return f"{reader} cannot read what {writer} writes"
+def _incompatible(subject: str, one: Incompatibility, places: Places) -> Finding:
+    mine, other = one.reader_pointer, one.writer_pointer
+    if one.reader != CANDIDATE:
+        mine, other = other, mine
+    found = finding(
+        one.rule, _message([one]), location=places.new(mine), subject=subject, hint=one.hint
+    )
+    return replace(found, compared=places.old(_version(one), other))
+
+
+def _message(same: Sequence[Incompatibility]) -> str:
+    one, versions = same[0], _version_list([_number(each) for each in same])
+    place = f" at '{one.path}'" if one.path else ""
+    if one.reader != CANDIDATE:
+        return f"{versions} cannot read what the new schema writes{place}: {one.message}"
+    verb = "writes" if len(same) == 1 else "write"
+    return f"the new schema cannot read what {versions} {verb}{place}: {one.message}"
+
+
+def _version(one: Incompatibility) -> str:
+    return one.writer if one.reader == CANDIDATE else one.reader
+
+
+def _number(one: Incompatibility) -> int:
+    return int(_version(one).removeprefix("v"))
+
+
+def _version_list(numbers: Sequence[int]) -> str:
+    """`v3, v2, v1, v0`; a longer run, which falls, as its ends: `v40 to v12, v9`."""
+    runs = [
+        [number for _, number in run]
+        for _, run in groupby(enumerate(numbers), key=lambda each: each[0] + each[1])
+    ]
+    return ", ".join(
+        f"v{run[0]} to v{run[-1]}"
+        if len(run) > _LISTED
+        else ", ".join(f"v{number}" for number in run)
+        for run in runs
+    )
 
 
 def _refused(subject: str, decision: Decision, places: Places) -> Finding:

@@ -97,7 +97,7 @@ def waived(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding, ...]:
         f"{reason}"
     )
     return tuple(
-        replace(one, severity=Severity.INFO, message=f"{one.message} ({said})", hint="")
+        replace(one.with_note(said), severity=Severity.INFO, hint="")
         if one.severity is Severity.ERROR
         else one
         for one in findings

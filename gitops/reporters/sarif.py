@@ -114,9 +114,12 @@ def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:
         "locations": [_place(finding, prefix)],
         "partialFingerprints": {"pulsarGitops/v1": f"{finding.fingerprint}:{number}"},
     }
-    if finding.compared is not None and finding.compared.line:
-        related = {"physicalLocation": _physical(finding.compared, prefix)}
-        result["relatedLocations"] = [{**related, "message": {"text": "compared with"}}]
+    compared = [one.compared for one in finding.members if one.compared and one.compared.line]
+    if compared:
+        result["relatedLocations"] = [
+            {"physicalLocation": _physical(where, prefix), "message": {"text": "compared with"}}
+            for where in dict.fromkeys(compared)
+        ]
     if finding.location is not None and finding.patch:
         result["fixes"] = fix(finding.patch, _artifact(finding.location.file, prefix))
     return result

@@ -41,9 +41,9 @@ def all_findings(report: CheckReport) -> tuple[Told, ...]:
     rank = worst_first(report)
     said = [(one, "") for one in report.findings]
     said += [(one, its.plan.registry) for its in report.registries for one in its.plan.findings]
-    found: dict[tuple[str, Location | None], tuple[Finding, list[str]]] = {}
+    found: dict[tuple[str, str, Location | None], tuple[Finding, list[str]]] = {}
     for one, registry in sorted(said, key=lambda pair: rank(pair[0])):
-        _, registries = found.setdefault((one.fingerprint, one.location), (one, []))
+        _, registries = found.setdefault((one.fingerprint, one.message, one.location), (one, []))
         if registry and registry not in registries:
             registries.append(registry)
     return tuple(Told(finding=one, registries=tuple(on)) for one, on in found.values())

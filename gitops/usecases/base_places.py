@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, group
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.model.state import RegistryState
@@ -48,7 +48,9 @@ class BasePlaces:
 
         What was removed stands there and nowhere else.
         """
-        return tuple(map(self._placed, findings))
+        return tuple(
+            group(found.message, [self._placed(one) for one in found.members]) for found in findings
+        )
 
     def _placed(self, found: Finding) -> Finding:
         topic, where = self._topics.get(found.subject), found.compared

@@ -37,7 +37,7 @@ from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.usecases.comparing import Side, read_side, stored
 from gitops.usecases.comparing_protobuf import read_proto
 from gitops.usecases.compat import history_of
-from gitops.usecases.mending import Mending, Said
+from gitops.usecases.mending import Mending, Said, severities_of
 from gitops.usecases.upload import parse_type
 
 _FAILS: Final = 500
@@ -223,7 +223,7 @@ class _Comparison:
         found = after.findings(after.decision(), lambda _side, _pointer: None)
         # Whatever the topic holds already, nobody is to be led back into it.
         every = (*found, *_alone(edited))
-        return {(one.rule, one.message): one.severity for one in every}
+        return severities_of(every)
 
 
 def _unreadable(side: Side) -> Iterator[Finding]:

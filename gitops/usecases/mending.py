@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -54,7 +54,7 @@ class Mending:
         """
         cost = self._size + _FINDING * len(findings)
         self._left = max(_FEWEST, _TRIED // max(1, cost))
-        self._found[self._new.text] = {(one.rule, one.message): one.severity for one in findings}
+        self._found[self._new.text] = severities_of(findings)
         renamed = renames(findings)
         return tuple(self._mended(one, renamed) for one in findings)
 
@@ -86,7 +86,7 @@ class Mending:
 
     def _helps(self, one: Finding, edited: str) -> bool:
         before, after = self._said(self._new.text), self._said(edited)
-        if before is None or after is None or (one.rule, one.message) in after:
+        if before is None or after is None or not after.keys().isdisjoint(severities_of([one])):
             return False
         errors = (key for key, severity in after.items() if severity is Severity.ERROR)
         return all(before.get(key) is Severity.ERROR for key in errors)
@@ -99,6 +99,11 @@ class Mending:
             self._left -= 1
             self._found[text] = self._judge(text)
         return self._found[text]
+
+
+def severities_of(findings: Iterable[Finding]) -> Said:
+    """What counts of findings: what one of several versions is the cause of counts by itself."""
+    return {(each.rule, each.message): each.severity for one in findings for each in one.members}
 
 
 def _problem(one: Finding) -> Problem:

@@ -73,6 +73,35 @@ def test_a_plan_is_told_in_every_format(form: str, refused: Path, command: Comma
     assert "shop/payments/captured" in done.out
 
 
+@pytest.fixture
+def transitive(applied: Path, command: CommandLine) -> Path:
+    """A field that no version of three has, and that a transitive strategy asks of all of them."""
+    folder = applied / "namespaces/shop/payments"
+    namespace, definition = folder / "namespace.yaml", folder / "captured.avsc"
+    namespace.write_text(namespace.read_text().replace("FULL", "FULL_TRANSITIVE"))
+    schema = json.loads(definition.read_text())
+    for name, default in (("one", {"default": ""}), ("two", {"default": ""}), ("risk", {})):
+        schema["fields"].append({"name": name, "type": "string", **default})
+        definition.write_text(json.dumps(schema, indent=2))
+        if default:
+            assert command("apply", "--repo", applied, "--auto-approve").code == 0
+    return applied
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "github", "sarif"])
+def test_one_cause_in_several_versions_is_told_once(
+    form: str, transitive: Path, command: CommandLine
+) -> None:
+    done = command("plan", "--repo", transitive, "--format", form)
+    text = " ".join(done.out.split())
+    below = "what {} at 'risk': reader field 'risk' (string) has no default, and record"
+
+    assert (done.code, done.err) == (1, "")
+    assert text.count(below.format("v2, v1, v0 write")) == 1
+    alone = [text.count(below.format(f"v{number} writes")) for number in range(3)]
+    assert alone == ([1, 1, 1] if form == "json" else [0, 0, 0])
+
+
 def test_several_plans_are_one_document(refused: Path, command: CommandLine) -> None:
     settings = "apiVersion: pulsar-gitops/v1\nkind: Config\ndefaultRegistry: local"
     (refused / "gitops.yaml").write_text(settings + _REGISTRIES)

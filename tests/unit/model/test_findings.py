@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.model.findings import Finding, Location, Severity
+from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.rules import RULES, finding, with_severities
 from gitops.usecases.severities import graded, worst
 
@@ -96,3 +96,37 @@ def test_a_rule_that_is_not_configurable_keeps_its_severity(rule: str) -> None:
 def test_the_worst() -> None:
     assert worst([]) is Severity.OFF
     assert worst([finding("PLAN-R007", "m"), finding("PLAN-R003", "m")]) is Severity.WARNING
+
+
+# ------------------------------------------------------------------ findings of one cause
+
+
+def test_a_group_has_the_fingerprint_of_its_first_member_whoever_joins() -> None:
+    others = [replace(_FOUND, message=f"m{number}") for number in range(3)]
+    small, large = group("some", [_FOUND, *others[:1]]), group("all", [_FOUND, *others])
+
+    assert small.fingerprint == large.fingerprint == _FOUND.fingerprint
+    assert large.members == (_FOUND, *others)
+
+
+def test_a_finding_alone_is_no_group() -> None:
+    assert group("some", [_FOUND]) is _FOUND
+    assert _FOUND.members == (_FOUND,)
+
+
+def test_what_is_common_is_the_members_too() -> None:
+    made = group("both", [_FOUND, replace(_FOUND, subject="b.yaml", location=None)])
+    rated = replace(made, severity=Severity.INFO, hint="do").with_note("waived")
+
+    assert rated.message == "both (waived)"
+    assert rated.members == (
+        replace(_FOUND, message="m (waived)", severity=Severity.INFO, hint="do"),
+        replace(
+            _FOUND,
+            message="m (waived)",
+            severity=Severity.INFO,
+            hint="do",
+            subject="b.yaml",
+            location=None,
+        ),
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.check import CheckReport
-from gitops.model.findings import Severity
+from gitops.model.findings import Severity, group
 from gitops.reporters.tally import Verdict, all_findings, count, counted, from_git_root, verdict
 from tests.support.checks import (
     CHECK,
@@ -34,6 +34,21 @@ def test_a_finding_of_several_registries_is_told_once_a_refusal_first() -> None:
         (GUARD, ("production",)),
         (REVERT, ("production",)),
     ]
+
+
+def test_registries_with_other_versions_have_findings_of_their_own() -> None:
+    """They share a fingerprint, and not the versions that they name."""
+    more = group("of v3, v2", [REFUSAL, replace(REFUSAL, message="of v2")])
+    plans = [(its, REFUSAL if n else more) for n, its in enumerate(CHECK.registries)]
+    registries = tuple(
+        replace(its, plan=replace(its.plan, findings=(one,), notices=())) for its, one in plans
+    )
+    told = all_findings(replace(CHECK, findings=(), registries=registries))
+
+    assert {(one.finding.message, one.registries) for one in told} == {
+        ("of v3, v2", ("production",)),
+        (REFUSAL.message, ("staging",)),
+    }
 
 
 def test_what_the_old_policies_would_refuse_is_no_finding_of_the_change() -> None:

@@ -54,6 +54,27 @@ def test_an_edit_that_was_offered_is_not_offered_again() -> None:
     assert not second.patch
 
 
+def test_a_patch_helps_against_every_version(tmp_path: Path) -> None:
+    """v1 alone would do with the old type; v0 never had the field."""
+    definitions = [
+        record(),
+        record(field("a")),
+        record(field("a", "int")),
+        record(field("a", "int"), field("b")),
+    ]
+    files = [tmp_path / f"{number}.avsc" for number in range(4)]
+    for file, definition in zip(files, definitions, strict=True):
+        file.write_text(json.dumps(definition, indent=1), "utf-8")
+
+    found = compare_files(files, "BACKWARD_TRANSITIVE").findings
+
+    (missing,) = [one for one in found if "'b'" in one.message]
+    assert [one.compared and one.compared.file for one in missing.members] == [
+        str(files[number]) for number in (2, 1, 0)
+    ]
+    assert '["null", "string"], "default": null' in missing.patch
+
+
 def test_thousands_of_changed_fields_are_answered(tmp_path: Path) -> None:
     files = []
     for name, kind in (("f", "int"), ("g", "int"), ("g", "string")):
