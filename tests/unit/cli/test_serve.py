@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import http.client
 import subprocess
-import sys
 from pathlib import Path
 
 from gitops.repository.template import copy_template
+from tests.support.command_line import PROGRAM
 
 
 def status(address: str, host: str) -> int:
@@ -24,7 +24,7 @@ def test_it_answers_for_the_names_that_it_was_given(tmp_path: Path) -> None:
     copy_template(root)
     options = ["--repo", str(root), "--port", "0", "--allow-host", "registry"]
     with subprocess.Popen(
-        [sys.executable, "-m", "gitops", "serve", *options], stderr=subprocess.PIPE, text=True
+        [PROGRAM, "serve", *options], stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
         address = process.stderr.readline().strip().rpartition("http://")[2]
