@@ -21,6 +21,7 @@ from gitops.git.worktree import describe
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
 from gitops.model.config import RegistryConfig
 from gitops.model.plan import Plan, RefusedSchema
+from gitops.model.state import Scope
 from gitops.planning.plan_document import to_document
 from gitops.ports import Registry
 from gitops.reporters.json_report import to_text
@@ -72,26 +73,34 @@ def make(
     display: Display,
     *,
     prune: bool,
+    reviewed: Scope | None = None,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError."""
-    planning = planning_of(opened, registry, config, prune=prune)
+    planning = planning_of(opened, registry, config, prune=prune, reviewed=reviewed)
     with progress_bar(no_color=display.no_color) as progress:
         return run(planning, progress)
 
 
 def planning_of(
-    opened: OpenedRepository, registry: Registry, config: RegistryConfig, *, prune: bool = False
+    opened: OpenedRepository,
+    registry: Registry,
+    config: RegistryConfig,
+    *,
+    prune: bool = False,
+    reviewed: Scope | None = None,
 ) -> Planning:
     """What a plan is made from."""
     repository = opened.repository
+    asks = prune and reviewed is None
     return Planning(
         repository=repository,
         registry=registry,
         config=config,
         locate=Locator(opened.tree, repository.topics).locate,
         today=today(),
-        recorded=recorded_topics(opened.tree, registry.name) if prune else frozenset(),
+        recorded=recorded_topics(opened.tree, registry.name) if asks else frozenset(),
         prune=prune,
+        reviewed=reviewed,
     )
 
 

@@ -52,7 +52,11 @@ def of_subject(subject: Subject) -> str:
 
 
 def after(subject: Subject, action: Action) -> Subject:
-    """The subject once `action` is carried out."""
+    """The subject once `action` is carried out.
+
+    What is left of a topic whose schema is deleted does not count: a tombstone, nothing at all
+    where somebody deletes the topic too, or policies that nobody needs any more.
+    """
     match action, subject:
         case CreateNamespace(), NamespaceState():
             return replace(subject, exists=True)
@@ -63,8 +67,7 @@ def after(subject: Subject, action: Action) -> Subject:
         case RegisterSchema(), TopicState():
             return replace(subject, history=_registered(subject.history, action))
         case DeleteSchema(), TopicState():
-            following = subject.history.next_version + 1
-            return replace(subject, history=SchemaHistory(next_version=following))
+            return TopicState(topic=subject.topic)
         case _:
             raise TypeError(f"{action} is not about {subject}")
 

@@ -97,6 +97,7 @@ def make_plan(question: Question, progress: Progress = no_progress) -> Plan:
     of_topics = chain.from_iterable(planned.actions for planned in topics)
     actions = [*_namespaces(question), *of_topics, *_pruned(question)]
     notices = [notice for planned in topics for notice in planned.notices]
+    observed = _relevant(question)
     of_waivers = [finding for planned in topics for finding in planned.findings]
     return Plan(
         registry=question.registry,
@@ -106,8 +107,8 @@ def make_plan(question: Question, progress: Progress = no_progress) -> Plan:
         actions=tuple(actions),
         notices=tuple(notices),
         findings=_findings(question, actions, notices, of_waivers),
-        observed=fingerprints.of_state(question.observed),
-        expected=_expected(question.observed, actions),
+        observed=fingerprints.of_state(observed),
+        expected=_expected(observed, actions),
         namespaces=len(question.desired.namespaces),
         topics=len(question.desired.topics),
         unchanged=sum(not planned.actions and not planned.notices for planned in topics),
@@ -241,6 +242,16 @@ def _pruned(question: Question) -> list[Action]:
         for topic, state in sorted(question.observed.topics.items())
         if topic not in question.desired.topics and state.history.entries
     ]
+
+
+def _relevant(question: Question) -> RegistryState:
+    """What was observed, without what is left of topics that have no schema and no manifest."""
+    managed = question.desired.topics
+    topics = {
+        topic: state if topic in managed or state.history.entries else TopicState(topic=topic)
+        for topic, state in question.observed.topics.items()
+    }
+    return replace(question.observed, topics=topics)
 
 
 def _findings(

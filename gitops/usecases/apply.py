@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final, assert_never
+from typing import Final, assert_never
 
 from gitops.model.errors import (
     GitopsError,
@@ -14,7 +14,6 @@ from gitops.model.errors import (
     PartialApplyError,
     RegistryRefusedError,
     StalePlanError,
-    UsageError,
 )
 from gitops.model.names import NamespaceName
 from gitops.model.plan import (
@@ -28,82 +27,9 @@ from gitops.model.plan import (
 from gitops.model.state import Scope
 from gitops.planning import fingerprints
 from gitops.planning.make import subject_of
-from gitops.planning.plan_document import (
-    API_VERSION,
-    Document,
-    action_document,
-    canonical,
-    digest,
-)
+from gitops.planning.reviewed_plan import REPLAN, subject_list
 from gitops.ports import Progress, Registry, no_progress
 from gitops.replay.runners.interrupting import uninterrupted
-
-
-def check_reviewed(document: Mapping[str, Any], now: Plan) -> int:
-    """Raise StalePlanError unless `now` is what is left of the reviewed plan.
-
-    Each subject must be as the plan saw it, or as one of the plan's own actions leaves it: so a
-    plan that was carried out in part can be taken up again, and nothing else can. Answers how
-    many of its actions are done already.
-    """
-    address = document["registry"]["address"]
-    if address != now.address:
-        raise StalePlanError(
-            f"the plan was made for {address}, and {now.registry} is {now.address}", hint=_REPLAN
-        )
-    if document.get("files") != now.files:
-        raise StalePlanError("the files are no longer what the plan saw", hint=_REPLAN)
-    observed, expected = document["observed"], document["expected"]
-    if set(observed) != set(now.observed):
-        raise StalePlanError(f"the plan looked at other subjects than {now.registry}", hint=_REPLAN)
-    moved = [
-        name
-        for name, seen in now.observed.items()
-        if seen != observed[name] and seen not in expected.get(name, ())
-    ]
-    if moved:
-        raise StalePlanError(f"{_names(moved)} changed since the plan was made", hint=_REPLAN)
-    reviewed = [_effect(action) for action in document["actions"]]
-    left = [_effect(action_document(action)) for action in now.actions]
-    if not set(left) <= set(reviewed):
-        raise StalePlanError("the plan would now do something else", hint=_REPLAN)
-    return len(reviewed) - len(left)
-
-
-def _effect(action: Document) -> bytes:
-    """What an action does.
-
-    A policy's value before it is the subject's fingerprint's concern: a namespace that the plan
-    has created spells out what was not there before. Why it is done is no effect: what closes a
-    topic that a waiver has opened may be what the files ask for.
-    """
-    return canonical({k: v for k, v in action.items() if k not in _NO_EFFECT})
-
-
-def check_document(document: object) -> Document:
-    """A plan file's content, if it is one and unharmed; raises UsageError."""
-    if not isinstance(document, dict) or document.get("kind") != "Plan":
-        raise UsageError("this is not a plan file", hint="write one with `plan --out FILE`")
-    if document.get("apiVersion") != API_VERSION:
-        raise UsageError(f"this plan file is not of version {API_VERSION}", hint=_REPLAN)
-    if document.get("digest") != digest(document):
-        raise UsageError("the plan file was changed after it was written", hint=_REPLAN)
-    if not _is_whole(document):
-        raise UsageError("the plan file lacks parts of a plan", hint=_REPLAN)
-    return document
-
-
-def _is_whole(document: Document) -> bool:
-    """Whether all is there that is read: a digest that is right says nothing about that."""
-    if not all(isinstance(document.get(name), kind) for name, kind in _MEMBERS.items()):
-        return False
-    passed = document["expected"].values()
-    return (
-        all(isinstance(document["registry"].get(key), str) for key in ("name", "address"))
-        and all(isinstance(action, dict) for action in document["actions"])
-        and all(isinstance(seen, str) for seen in document["observed"].values())
-        and all(isinstance(prints, list) for prints in passed)
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,28 +201,12 @@ def _moved(action: Action, done: Sequence[Action], plan: Plan, registry: Registr
 
 def _stale(refused: RegistryRefusedError, moved: list[str]) -> StalePlanError:
     return StalePlanError(
-        f"{_names(moved)} changed since the plan was made: {refused.what}",
+        f"{subject_list(moved)} changed since the plan was made: {refused.what}",
         where=refused.where,
-        hint=_REPLAN,
+        hint=REPLAN,
     )
 
 
-def _names(moved: list[str]) -> str:
-    shown, left = ", ".join(moved[:_SHOWN]), len(moved) - _SHOWN
-    return f"{shown} and {left} more" if left > 0 else shown
-
-
-_MEMBERS: Final = {
-    "registry": dict,
-    "files": str,
-    "prune": bool,
-    "actions": list,
-    "observed": dict,
-    "expected": dict,
-}
-_NO_EFFECT: Final = ("before", "direction", "waiver")
-_SHOWN: Final = 3
 _CONFLICTS: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 """How a registry answers where something came, went, or became another since it was looked at."""
 _AGAIN: Final = "run apply again with the same plan file: it goes on where it stopped"
-_REPLAN: Final = "make a new plan and have it reviewed"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gitops.model.config import RegistryConfig
@@ -31,6 +31,7 @@ class Planning:
     """What a plan is made from: the files, the registry, and how places are found.
 
     `recorded` are topics that a snapshot names; a cluster may hold them without listing them.
+    `reviewed` are the subjects that a reviewed plan looked at: no others are looked at then.
     `today` is the day in UTC, for waivers.
     """
 
@@ -41,6 +42,7 @@ class Planning:
     today: datetime.date
     recorded: frozenset[TopicName] = frozenset()
     prune: bool = False
+    reviewed: Scope | None = None
 
 
 def blocks(findings: Iterable[Finding]) -> bool:
@@ -103,14 +105,44 @@ def _findings(planning: Planning) -> tuple[Finding, ...]:
 
 
 def _observe(planning: Planning, desired: RegistryState, progress: Progress) -> RegistryState:
+    if planning.reviewed:
+        return planning.registry.observe(_reviewed(planning.reviewed, desired), progress)
     topics = frozenset(desired.topics)
     if planning.prune:
-        exist = planning.registry.observe(Scope(namespaces=frozenset(desired.namespaces)))
-        for name in _existing(exist):
-            topics |= _unmanaged(planning.registry.list_topics(name), [name], topics)
-        topics |= _unmanaged(planning.recorded, desired.namespaces, topics)
+        topics |= _by_history(_candidates(planning, desired))
     scope = Scope(namespaces=frozenset(desired.namespaces), topics=topics)
-    return planning.registry.observe(scope, progress)
+    return _without_idle(planning.registry.observe(scope, progress), desired)
+
+
+def _candidates(planning: Planning, desired: RegistryState) -> Iterator[TopicName]:
+    """The topics without a manifest that the registry or a snapshot names."""
+    managed = frozenset(desired.topics)
+    exist = planning.registry.observe(Scope(namespaces=frozenset(desired.namespaces)))
+    for name in _existing(exist):
+        yield from _unmanaged(planning.registry.list_topics(name), [name], managed)
+    yield from _unmanaged(planning.recorded, desired.namespaces, managed)
+
+
+def _by_history(topics: Iterable[TopicName]) -> frozenset[TopicName]:
+    """One name for each history, which a persistent and a non-persistent topic share."""
+    return frozenset({topic.keeper: topic for topic in sorted(topics)}.values())
+
+
+def _reviewed(scope: Scope, desired: RegistryState) -> Scope:
+    """What a reviewed plan looked at, and what the files name in any case."""
+    managed = frozenset(desired.topics)
+    others = _unmanaged(scope.topics, {topic.namespace for topic in scope.topics}, managed)
+    return Scope(namespaces=scope.namespaces | set(desired.namespaces), topics=managed | others)
+
+
+def _without_idle(observed: RegistryState, desired: RegistryState) -> RegistryState:
+    """Without the topics that have neither a manifest nor a schema: a plan does nothing to them."""
+    topics = {
+        topic: state
+        for topic, state in observed.topics.items()
+        if topic in desired.topics or state.history.entries
+    }
+    return replace(observed, topics=topics)
 
 
 def _left_alone(
@@ -119,9 +151,9 @@ def _left_alone(
     """The topics that have no manifest, and the namespaces whose topics cannot be listed.
 
     They are only told, so a registry that does not list them stands in nobody's way. A plan that
-    prunes deals with them itself.
+    prunes deals with them itself, and who applies a reviewed plan was told before.
     """
-    if planning.prune:
+    if planning.prune or planning.reviewed:
         return (), ()
     topics: set[TopicName] = set()
     unlisted: list[NamespaceName] = []

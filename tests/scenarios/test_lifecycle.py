@@ -3,88 +3,13 @@
 from __future__ import annotations
 
 import json
-import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gitops.cli.app import run
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.rest.server import serving
+from tests.scenarios.registries import Command, Live
 from tests.scenarios.repositories import edit_json, empty_for, template_for
-from tests.support.admin_rest import admin_request
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
-    """A registry to live with: its entry in `gitops.yaml`, and a tenant of our own.
-
-    `admin` is where its admin REST stands; the embedded registry has none, and makes topics itself.
-    """
-
-    registries: str
-    tenant: str
-    admin: str = ""
-
-    def create_topic(self, name: str) -> None:
-        if self.admin:
-            admin_request("PUT", f"{self.admin}/persistent/{self.tenant}/{name}")
-
-
-@contextmanager
-def _embedded(folder: Path) -> Iterator[Live]:
-    yield Live(registries=f"{{kind: embedded, path: {folder / 'live.db'}}}", tenant=_tenant())
-
-
-@contextmanager
-def _served(folder: Path) -> Iterator[Live]:
-    with serving(EmbeddedRegistry("served", folder / "served.db")) as url:
-        yield _behind_rest(url)
-
-
-def _behind_rest(url: str) -> Live:
-    """A tenant, which nothing of ours creates."""
-    tenant, admin = _tenant(), f"{url}/admin/v2"
-    (cluster, *_) = json.loads(admin_request("GET", f"{admin}/clusters"))
-    admin_request(
-        "PUT", f"{admin}/tenants/{tenant}", {"adminRoles": [], "allowedClusters": [cluster]}
-    )
-    return Live(registries=f"{{kind: pulsar, url: '{url}'}}", tenant=tenant, admin=admin)
-
-
-def _tenant() -> str:
-    return f"shop-{uuid.uuid4().hex[:8]}"
-
-
-@pytest.fixture(
-    params=["embedded", "serve", pytest.param("broker", marks=pytest.mark.broker)],
-)
-def live(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Live]:
-    """Each of the three registries in turn."""
-    if request.param == "broker":
-        yield _behind_rest(request.getfixturevalue("pulsar_admin_url"))
-        return
-    with (_embedded if request.param == "embedded" else _served)(tmp_path) as found:
-        yield found
-
-
-Command = Callable[..., tuple[int, str]]
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command line; answers its exit code and what it printed to stdout."""
-
-    def call(*args: str) -> tuple[int, str]:
-        capsys.readouterr()
-        code = run(list(args))
-        return code, capsys.readouterr().out
-
-    return call
 
 
 def _plan(command: Command, repo: Path, *more: str) -> dict[str, Any]:

@@ -215,23 +215,35 @@ def test_a_stale_plan_stops_and_says_what_to_do(runner: Runner) -> None:
     applied = runner.run(APPLY)
 
     assert applied.code == 5
-    assert "::error title=Stale plan::Nothing was applied" in applied.printed
+    assert "::error title=Stale plan::This run applied nothing" in applied.printed
     assert "for a new plan and a new review" in applied.summary
 
 
-def test_an_apply_that_stopped_half_way_says_so(runner: Runner) -> None:
+@pytest.mark.parametrize(
+    ("code", "first", "next_step"),
+    [
+        (1, "This run applied nothing", "see the log"),
+        (4, "The apply stopped with exit code 4", "re-run this job"),
+        (6, "Applied IN PART", "re-run this job"),
+        (143, "The apply stopped with exit code 143", "re-run this job"),
+    ],
+)
+def test_an_apply_that_did_not_end_well_says_what_is_applied(
+    runner: Runner, code: int, first: str, next_step: str
+) -> None:
     handed_over(runner, runner.run(PLAN))
     stub = runner.root / "stub" / "pulsar-gitops"
     stub.parent.mkdir()
-    stub.write_text("#!/bin/sh\nexit 6\n")
+    stub.write_text(f"#!/bin/sh\nexit {code}\n")
     stub.chmod(0o755)
     runner.path.insert(0, str(stub.parent))
 
     applied = runner.run(APPLY)
 
-    assert applied.code == 6
-    assert "::error title=Applied in part::Applied IN PART" in applied.printed
-    assert "re-run this job" in applied.summary
+    assert applied.code == code
+    assert applied.summary.startswith(first)
+    assert next_step in applied.summary
+    assert (f"::error title=Applied in part::{first}" in applied.printed) is (code == 6)
 
 
 # ---------------------------------------------------------------------------- drift.yml

@@ -37,7 +37,7 @@ def apply(
     from gitops.cli.console import refuse_inputs, require_writable, say
     from gitops.cli.opened import open_registry, open_repository
     from gitops.planning.plan_document import to_document
-    from gitops.usecases.apply import check_reviewed
+    from gitops.planning.reviewed_plan import Resumption, resume, scope_of
 
     if (plan_file is None) is not auto_approve:
         raise UsageError(
@@ -59,8 +59,10 @@ def apply(
     name = _registry_of(document, registry) if document else registry
     with open_registry(opened, name) as (live, config):
         prunes = bool(document["prune"]) if document else prune
-        made = planned.make(opened, live, config, display, prune=prunes)
-        done = check_reviewed(document, made) if document else 0
+        looked_at = scope_of(document) if document else None
+        made = planned.make(opened, live, config, display, prune=prunes, reviewed=looked_at)
+        resumption = resume(document, made) if document else Resumption(plan=made)
+        made, done = resumption.plan, resumption.done
         if done:
             say(f"{done} actions of this plan were carried out before")
         digest = str((document or to_document(made))["digest"])
@@ -78,7 +80,7 @@ def apply(
 
 
 def _read(path: Path) -> dict[str, Any]:
-    from gitops.usecases.apply import check_document
+    from gitops.planning.reviewed_plan import check_document
 
     try:
         content: object = json.loads(path.read_bytes())

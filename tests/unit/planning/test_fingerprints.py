@@ -12,7 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.names import TopicName
-from gitops.model.plan import Action, CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    DeleteSchema,
+    Plan,
+    RegisterSchema,
+    SetPolicy,
+)
 from gitops.model.policy import NamespacePolicies, PolicyChange, PolicyValue, TopicPolicies
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -254,14 +261,18 @@ def test_what_a_plan_expects_is_what_the_registry_shows(
             for entry in topic.history.entries:
                 registry.register_schema(name, entry.info)
         registry.delete_schema(_topic("tombstoned"))
-    observed = observe(registry, _DESIRED, _OBSERVED)
-    plan = make_plan(question(_DESIRED, observed, prune=True))
+
+    def planned() -> Plan:
+        observed = observe(registry, _DESIRED, _OBSERVED)
+        return make_plan(question(_DESIRED, observed, prune=True))
+
+    plan = planned()
     passed: dict[str, list[str]] = {}
 
     for action in plan.actions:
-        before = of_state(observe(registry, _DESIRED, _OBSERVED))
+        before = planned().observed
         apply(replace(plan, actions=(action,)), registry)
-        now = of_state(observe(registry, _DESIRED, _OBSERVED))
+        now = planned().observed
         whom = subject_name(subject_of(action))
         passed.setdefault(whom, []).append(now[whom])
         assert {k: v for k, v in now.items() if k != whom} == {

@@ -27,9 +27,10 @@ from gitops.model.state import RegistryState
 from gitops.model.waivers import Waiver
 from gitops.planning.make import make_plan
 from gitops.planning.plan_document import Document, to_document
+from gitops.planning.reviewed_plan import check_document, resume
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.reporters.json_report import applied_document
-from gitops.usecases.apply import Result, apply, check_document, check_reviewed
+from gitops.usecases.apply import Result, apply
 from tests.support.interrupts import ctrl_c_as_ever
 from tests.support.states import (
     CREATED,
@@ -146,7 +147,7 @@ def test_it_is_let_in_and_nothing_is_left_to_do(
     assert (_versions(registry), _own(registry)) == (2, wanted or held)
     again = _planned(registry, desired, agreed)
     assert again.actions == ()
-    assert check_reviewed(document, again) == len(plan.actions)
+    assert resume(document, again).done == len(plan.actions)
 
 
 @pytest.mark.parametrize("how", _STOPS)
@@ -178,7 +179,7 @@ def test_the_topic_is_closed_wherever_it_stops_and_the_same_plan_goes_on(
     assert told[-1].error is None
     registry.stops_at = -1
     rest = _planned(registry, desired, agreed)
-    check_reviewed(document, rest)
+    resume(document, rest)
     apply(rest, registry)
     assert (_versions(registry), _own(registry)) == (2, wanted or held)
     assert _planned(registry, desired, agreed).actions == ()
@@ -206,7 +207,7 @@ def test_an_apply_that_was_killed_is_finished_by_the_next(
 
     registry.stops_at = -1
     rest = _planned(registry, desired, agreed)
-    check_reviewed(document, rest)
+    resume(document, rest)
     apply(rest, registry)
 
     assert (_versions(registry), _own(registry)) == (2, wanted or held)
@@ -325,4 +326,4 @@ def test_who_is_overtaken_sets_back_and_says_so(registry: _Registry) -> None:
     assert isinstance(caught.value.__cause__, StalePlanError)
     assert _own(registry) is None
     with pytest.raises(StalePlanError):
-        check_reviewed(document, _planned(registry, desired, agreed))
+        resume(document, _planned(registry, desired, agreed))

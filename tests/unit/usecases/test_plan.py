@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gitops.model.config import EmbeddedConfig
@@ -11,10 +13,10 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import DeleteSchema
 from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy
 from gitops.model.repository import Repository
-from gitops.model.state import RegistryState
+from gitops.model.state import RegistryState, Scope
 from gitops.planning.plan_document import to_document
+from gitops.planning.reviewed_plan import check_document, resume
 from gitops.repository.loader import load
-from gitops.usecases.apply import check_document, check_reviewed
 from gitops.usecases.desired import desired_of, registry_config
 from gitops.usecases.plan import Planning, UnplannableError, plan
 from gitops.usecases.validate import validate
@@ -88,6 +90,43 @@ def test_pruning_reads_what_is_listed_or_recorded_in_managed_namespaces() -> Non
     ]
 
 
+def test_a_history_that_two_topics_share_is_deleted_once() -> None:
+    volatile = TopicName(ORDERS, "other", "non-persistent")
+    both = state(topic_state(volatile.keeper, STRING), topic_state(volatile, STRING))
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+
+    made = plan(_planning(files, FakeRegistry(both, listed=both.topics), prune=True))
+    alone = plan(_planning(files, FakeRegistry(both, listed=[volatile]), prune=True))
+
+    assert [a.topic for a in made.actions if isinstance(a, DeleteSchema)] == [volatile.keeper]
+    assert [a.topic for a in alone.actions if isinstance(a, DeleteSchema)] == [volatile]
+
+
+def test_a_topic_without_manifest_and_schema_is_none_of_a_plans_subjects() -> None:
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+    known = state(topic_state(CREATED, STRING))
+
+    made = plan(
+        _planning(files, FakeRegistry(known, listed=[TopicName(ORDERS, "idle")]), prune=True)
+    )
+
+    assert set(made.observed) == {"namespace shop/orders", "topic shop/orders/created"}
+
+
+def test_an_apply_of_a_reviewed_plan_looks_at_its_subjects_and_lists_nothing() -> None:
+    gone, newcomer = TopicName(ORDERS, "gone"), TopicName(ORDERS, "newcomer")
+    known = state(*(topic_state(name, STRING) for name in (CREATED, gone, newcomer)))
+    registry = FakeRegistry(known, unlisted=[ORDERS])
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+    twin = TopicName(ORDERS, "created", "non-persistent")
+    reviewed = Scope(namespaces=frozenset({ORDERS}), topics=frozenset({gone, twin}))
+
+    made = plan(replace(_planning(files, registry, prune=True), reviewed=reviewed))
+
+    assert [scope.topics for scope in registry.asked] == [{CREATED, gone}]
+    assert [a.topic for a in made.actions if isinstance(a, DeleteSchema)] == [gone]
+
+
 def test_topics_without_a_manifest_are_told_and_not_read() -> None:
     listed = [
         TopicName(ORDERS, "second"),
@@ -126,7 +165,7 @@ def test_a_topic_that_comes_meanwhile_makes_no_plan_stale() -> None:
 
     assert after.unmanaged == (other,)
     assert to_document(after)["digest"] == to_document(before)["digest"]
-    assert check_reviewed(check_document(to_document(before)), after) == 0
+    assert resume(check_document(to_document(before)), after).done == 0
 
 
 def test_files_with_errors_are_not_planned() -> None:

@@ -1,0 +1,146 @@
+"""A reviewed plan as it comes from its file, compared with the plan as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from gitops.model.errors import InvalidNameError, StalePlanError, UsageError
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Plan
+from gitops.model.state import Scope
+from gitops.planning.plan_document import (
+    API_VERSION,
+    Document,
+    action_document,
+    canonical,
+    digest,
+)
+
+REPLAN: Final = "make a new plan and have it reviewed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumption:
+    """What is left of a reviewed plan, and how many of its actions are done already."""
+
+    plan: Plan
+    done: int = 0
+
+
+def check_document(document: object) -> Document:
+    """A plan file's content, if it is one and unharmed; raises UsageError."""
+    if not isinstance(document, dict) or document.get("kind") != "Plan":
+        raise UsageError("this is not a plan file", hint="write one with `plan --out FILE`")
+    if document.get("apiVersion") != API_VERSION:
+        raise UsageError(f"this plan file is not of version {API_VERSION}", hint=REPLAN)
+    if document.get("digest") != digest(document):
+        raise UsageError("the plan file was changed after it was written", hint=REPLAN)
+    if not _is_whole(document):
+        raise UsageError("the plan file lacks parts of a plan", hint=REPLAN)
+    return document
+
+
+def _is_whole(document: Document) -> bool:
+    """Whether everything is there that is read: a right digest does not prove that."""
+    if not all(isinstance(document.get(name), kind) for name, kind in _MEMBERS.items()):
+        return False
+    passed = document["expected"].values()
+    return (
+        all(isinstance(document["registry"].get(key), str) for key in ("name", "address"))
+        and all(isinstance(one, dict) for one in (*document["actions"], *document["findings"]))
+        and all(isinstance(seen, str) for seen in document["observed"].values())
+        and all(isinstance(prints, list) for prints in passed)
+    )
+
+
+def scope_of(document: Mapping[str, Any]) -> Scope:
+    """The subjects that the reviewed plan looked at; raises UsageError for a name that is none.
+
+    An apply looks at these again and at no others. A topic that the plan deletes is among them
+    when it is gone from every list, and one that came later is not, so it is left alone.
+    """
+    namespaces, topics = set(), set()
+    for subject in document["observed"]:
+        kind, _, name = subject.partition(" ")
+        try:
+            if kind == "namespace":
+                namespaces.add(NamespaceName.parse(name))
+            else:
+                topics.add(TopicName.parse(name))
+        except InvalidNameError as error:
+            raise UsageError(f"the plan file looks at '{subject}'", hint=REPLAN) from error
+    return Scope(namespaces=frozenset(namespaces), topics=frozenset(topics))
+
+
+def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
+    """What is left to do; raises StalePlanError unless `now` is what is left of the reviewed plan.
+
+    Each subject must be as the plan saw it, or as one of the plan's own actions leaves it: so a
+    plan that was carried out in part can be taken up again, and nothing else can.
+    """
+    address = document["registry"]["address"]
+    if address != now.address:
+        raise StalePlanError(
+            f"the plan was made for {address}, and {now.registry} is {now.address}", hint=REPLAN
+        )
+    if document["files"] != now.files:
+        raise StalePlanError("the files are no longer what the plan saw", hint=REPLAN)
+    observed, expected = document["observed"], document["expected"]
+    if set(observed) != set(now.observed):
+        raise StalePlanError(f"the plan looked at other subjects than {now.registry}", hint=REPLAN)
+    moved = [
+        name
+        for name, seen in now.observed.items()
+        if seen != observed[name] and seen not in expected.get(name, ())
+    ]
+    if moved:
+        raise StalePlanError(f"{subject_list(moved)} changed since the plan was made", hint=REPLAN)
+    reviewed = [_effect(action) for action in document["actions"]]
+    left = [_effect(action_document(action)) for action in now.actions]
+    if not set(left) <= set(reviewed):
+        raise StalePlanError("the plan would now do something else", hint=REPLAN)
+    done = len(reviewed) - len(left)
+    return Resumption(plan=_judged_whole(document, now) if done else now, done=done)
+
+
+def _effect(action: Document) -> bytes:
+    """What an action does.
+
+    A policy's value before it is the subject's fingerprint's concern: a namespace that the plan
+    has created spells out what was not there before. Why it is done is no effect: what closes a
+    topic that a waiver has opened may be what the files ask for.
+    """
+    return canonical({k: v for k, v in action.items() if k not in _NO_EFFECT})
+
+
+def _judged_whole(document: Mapping[str, Any], now: Plan) -> Plan:
+    """Without the limits of one apply that the whole plan kept.
+
+    What is left can be a larger share of the topics: first versions that are done make a registry
+    large enough for the limit to hold.
+    """
+    broken = {one.get("rule") for one in document["findings"]}
+    kept = (one for one in now.findings if one.rule != _SHARE or _SHARE in broken)
+    return replace(now, findings=tuple(kept))
+
+
+def subject_list(names: list[str]) -> str:
+    """The first few, and how many more there are."""
+    shown, left = ", ".join(names[:_SHOWN]), len(names) - _SHOWN
+    return f"{shown} and {left} more" if left > 0 else shown
+
+
+_MEMBERS: Final = {
+    "registry": dict,
+    "files": str,
+    "prune": bool,
+    "actions": list,
+    "findings": list,
+    "observed": dict,
+    "expected": dict,
+}
+_NO_EFFECT: Final = ("before", "direction", "waiver")
+_SHARE: Final = "PLAN-R004"
+_SHOWN: Final = 3

@@ -1,0 +1,58 @@
+"""Registries that scenarios run on: embedded, behind `serve`, and a real broker."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registry.rest.server import serving
+from tests.support.admin_rest import admin_request
+
+Command = Callable[..., tuple[int, str]]
+"""Runs a command line; answers its exit code and what it printed to stdout."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """A registry to live with: its entry in `gitops.yaml`, and a tenant of our own.
+
+    `admin` is where its admin REST stands; the embedded registry has none, and makes topics itself.
+    """
+
+    registries: str
+    tenant: str
+    admin: str = ""
+
+    def create_topic(self, name: str) -> None:
+        if self.admin:
+            admin_request("PUT", f"{self.admin}/persistent/{self.tenant}/{name}")
+
+
+@contextmanager
+def embedded(folder: Path) -> Iterator[Live]:
+    yield Live(registries=f"{{kind: embedded, path: {folder / 'live.db'}}}", tenant=_tenant())
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[Live]:
+    with serving(EmbeddedRegistry("served", folder / "served.db")) as url:
+        yield behind_rest(url)
+
+
+def behind_rest(url: str) -> Live:
+    """A tenant, which nothing of ours creates."""
+    tenant, admin = _tenant(), f"{url}/admin/v2"
+    (cluster, *_) = json.loads(admin_request("GET", f"{admin}/clusters"))
+    admin_request(
+        "PUT", f"{admin}/tenants/{tenant}", {"adminRoles": [], "allowedClusters": [cluster]}
+    )
+    return Live(registries=f"{{kind: pulsar, url: '{url}'}}", tenant=tenant, admin=admin)
+
+
+def _tenant() -> str:
+    return f"shop-{uuid.uuid4().hex[:8]}"
