@@ -59,6 +59,14 @@ class Runner:
         """RUNNER_TEMP."""
         return self.root / "temp"
 
+    def stub(self, script: str) -> None:
+        """Put a `pulsar-gitops` of this shell script before the real one."""
+        program = self.root / "stub" / "pulsar-gitops"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        self.path.insert(0, str(program.parent))
+
     def run(self, step: Mapping[str, Any], env: Mapping[str, Any] | None = None) -> Ran:
         """Run one step; `env` is that of its job. Its outputs can be had by later ones."""
         files = {name: self.root / name.lower() for name in ("OUTPUT", "STEP_SUMMARY", "PATH")}

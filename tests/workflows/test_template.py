@@ -140,11 +140,7 @@ def test_a_plan_that_is_too_large_for_a_summary_says_how_much_is_missing(runner:
     """GitHub drops a summary of more than 1 MiB as a whole."""
     text = "".join(f"+ tópic-{number:06}{' x' * 40}\n" for number in range(20_000))
     (runner.root / "large.txt").write_text(text, "utf-8")
-    stub = runner.root / "stub" / "pulsar-gitops"
-    stub.parent.mkdir()
-    stub.write_text(f'#!/bin/sh\ncp {runner.root}/large.txt "$RUNNER_TEMP/plan.txt"\nexit 1\n')
-    stub.chmod(0o755)
-    runner.path.insert(0, str(stub.parent))
+    runner.stub(f'cp {runner.root}/large.txt "$RUNNER_TEMP/plan.txt"\nexit 1')
 
     planned = runner.run(PLAN)
 
@@ -232,11 +228,7 @@ def test_an_apply_that_did_not_end_well_says_what_is_applied(
     runner: Runner, code: int, first: str, next_step: str
 ) -> None:
     handed_over(runner, runner.run(PLAN))
-    stub = runner.root / "stub" / "pulsar-gitops"
-    stub.parent.mkdir()
-    stub.write_text(f"#!/bin/sh\nexit {code}\n")
-    stub.chmod(0o755)
-    runner.path.insert(0, str(stub.parent))
+    runner.stub(f"exit {code}")
 
     applied = runner.run(APPLY)
 
