@@ -216,16 +216,11 @@ def test_a_stale_plan_stops_and_says_what_to_do(runner: Runner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "first", "next_step"),
-    [
-        (1, "This run applied nothing", "see the log"),
-        (4, "The apply stopped with exit code 4", "re-run this job"),
-        (6, "Applied IN PART", "re-run this job"),
-        (143, "The apply stopped with exit code 143", "re-run this job"),
-    ],
+    ("code", "first"),
+    [(1, "This run applied nothing"), (6, "Applied IN PART"), (143, "The apply stopped with exit")],
 )
 def test_an_apply_that_did_not_end_well_says_what_is_applied(
-    runner: Runner, code: int, first: str, next_step: str
+    runner: Runner, code: int, first: str
 ) -> None:
     handed_over(runner, runner.run(PLAN))
     runner.stub(f"exit {code}")
@@ -234,7 +229,7 @@ def test_an_apply_that_did_not_end_well_says_what_is_applied(
 
     assert applied.code == code
     assert applied.summary.startswith(first)
-    assert next_step in applied.summary
+    assert ("re-run this job" in applied.summary) is (code != 1)
     assert (f"::error title=Applied in part::{first}" in applied.printed) is (code == 6)
 
 
