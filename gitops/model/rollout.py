@@ -45,12 +45,16 @@ Step = Register | Upgrade | Drain | Delete
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraint:
-    """`first` comes before `then`, since otherwise what `reason` says would happen to `topic`."""
+    """`first` comes before `then`, since otherwise what `reason` says would happen to `topic`.
+
+    `cause` is the mismatch behind a reason that names a version: other versions may have it, too.
+    """
 
     first: Step
     then: Step
     reason: str
     topic: TopicName
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

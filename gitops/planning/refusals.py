@@ -104,7 +104,7 @@ def _incompatible(subject: str, one: Incompatibility, places: Places) -> Finding
 
 
 def _message(same: Sequence[Incompatibility]) -> str:
-    one, versions = same[0], _version_list([_number(each) for each in same])
+    one, versions = same[0], version_list([_number(each) for each in same])
     place = f" at '{one.path}'" if one.path else ""
     if one.reader != CANDIDATE:
         return f"{versions} cannot read what the new schema writes{place}: {one.message}"
@@ -120,8 +120,8 @@ def _number(one: Incompatibility) -> int:
     return int(_version(one).removeprefix("v"))
 
 
-def _version_list(numbers: Sequence[int]) -> str:
-    """`v3, v2, v1, v0`; a longer run, which falls, as its ends: `v40 to v12, v9`."""
+def version_list(numbers: Sequence[int]) -> str:
+    """Versions, the newest first: `v3, v2, v1, v0`, of a longer run the ends: `v40 to v12, v9`."""
     runs = [
         [number for _, number in run]
         for _, run in groupby(enumerate(numbers), key=lambda each: each[0] + each[1])

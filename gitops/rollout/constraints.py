@@ -287,7 +287,7 @@ class _Topic:
             drain = Drain(self.topic.topic, version)
             what = f"retained messages of v{version} of {self.topic.topic}"
             reason = f"the new {consumer.name} cannot read {what}: {why}"
-            self._order(drain, consumer.upgrade, reason)
+            self._order(drain, consumer.upgrade, reason, cause=why)
             for producer in producers:
                 self._stops_writing(producer, drain)
 
@@ -330,10 +330,11 @@ class _Topic:
                 self.found.must_go.add(side.name)
                 self._order(side.upgrade, delete, f"{side.name} uses the topic until then")
 
-    def _order(self, first: Step, then: Step, reason: str) -> None:
+    def _order(self, first: Step, then: Step, reason: str, *, cause: str = "") -> None:
         self.found.steps |= {first, then}
         topic = self.topic.topic
-        self.found.before.append(Constraint(first=first, then=then, reason=reason, topic=topic))
+        found = Constraint(first=first, then=then, reason=reason, topic=topic, cause=cause)
+        self.found.before.append(found)
 
     def _broken(self, reason: str, *steps: Step) -> None:
         self.found.broken.append(Block(reason=reason, steps=steps, topics=(self.topic.topic,)))

@@ -9,7 +9,7 @@ from typing import Final
 
 from gitops.compatibility.payload import PayloadError, stored_history
 from gitops.model.clients import Client, Consumes, Produces, VersionPin
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, group
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -28,6 +28,7 @@ from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.make import Question, is_validation_enforced, strategy_of
+from gitops.planning.refusals import version_list
 from gitops.ports import Registry
 from gitops.rollout.admission import readable
 from gitops.rollout.migration import migration, next_name
@@ -302,6 +303,7 @@ class _Told:
     ) -> Iterator[Finding]:
         """What a merge would do, or let be done, for which the base lacks something."""
         declared = {one.name for one in services if one.changes and not one.assumed}
+        waits: dict[tuple[str, TopicName, str], list[tuple[Drain, Finding]]] = {}
         for one in before:
             if isinstance(one.first, Upgrade) and isinstance(one.then, Register):
                 yield self._registered(one.first, one.then, one.reason)
@@ -310,7 +312,16 @@ class _Told:
             if isinstance(one.first, Upgrade):
                 yield self._second(one.first, one.then, one)
             elif isinstance(one.first, Drain):
-                yield self._waiting(one.first, one.then, one.reason)
+                same = waits.setdefault((one.then.service, one.topic, one.cause), [])
+                same.append((one.first, self._waiting(one.first, one.then, one.reason)))
+        for (service, topic, why), same in waits.items():
+            newest_first = sorted(same, key=lambda each: -each[0].version)
+            versions = version_list([drain.version for drain, _ in newest_first])
+            yield group(
+                f"wait until no message of {versions} is left in {topic} before {service} "
+                f"upgrades: the new {service} cannot read them: {why}",
+                [one for _, one in newest_first],
+            )
 
     def _registered(self, first: Upgrade, then: Register, reason: str) -> Finding:
         """The merge registers at once, and locks out who has not upgraded by then."""

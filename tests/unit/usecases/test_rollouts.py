@@ -312,6 +312,27 @@ def test_who_would_stop_at_retained_messages(repo: GitRepository) -> None:
     assert of_rule(repo, "CLIENT-R008") == []
 
 
+def test_the_versions_that_a_client_cannot_read_for_one_reason_are_one_wait(
+    repo: GitRepository,
+) -> None:
+    forward = FILES[f"{FOLDER}/namespace.yaml"].replace("BACKWARD", "FORWARD")
+    repo.commit({f"{FOLDER}/namespace.yaml": forward})
+    for more in ({}, {"d": "string"}):
+        wider = avro(a="int", **more, b="string", c="string")
+        repo.commit({f"{FOLDER}/created.avsc": wider})
+    repo.commit({"clients/checkout.yaml": client("checkout", "produces", "{version: 2}")})
+    repo.write({"clients/billing.yaml": client("billing", "consumes", "{version: 2}")})
+
+    (found,) = [one for one in report(repo).findings if one.rule == "CLIENT-R008"]
+
+    assert found.message.startswith(
+        f"wait until no message of v1, v0 is left in {TOPIC} before billing upgrades: the new "
+        "billing cannot read them: at 'd'"
+    )
+    assert [one.message.split()[5] for one in found.members] == ["v1", "v0"]
+    assert [step for step in said(steps(repo)) if "Drain" in step] == ["Drain v0", "Drain v1"]
+
+
 def test_every_strategy_of_which_one_side_is_too_early(repo: GitRepository) -> None:
     """CLIENT-R003 under FORWARD: the consumer is the second side."""
     repo.commit(
