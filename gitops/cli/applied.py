@@ -10,6 +10,7 @@ from gitops.cli.options import Format
 from gitops.cli.planned import Display
 from gitops.cli.progress import progress_bar
 from gitops.model.plan import Plan
+from gitops.planning.reviewed_plan import REPLAN
 from gitops.ports import Registry
 from gitops.reporters.json_report import applied_document, to_text
 from gitops.usecases.apply import Result, apply
@@ -17,11 +18,15 @@ from gitops.usecases.apply import Result, apply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:
-    """A plan as it is now, the digest of the reviewed one, and how much of that is done."""
+    """A plan as it is now, the digest of the reviewed one, and how much of that is done.
+
+    `replan` is how a new plan is made where this one cannot be carried out.
+    """
 
     plan: Plan
     digest: str
     done_before: int = 0
+    replan: str = REPLAN
 
 
 def carry_out(reviewed: Reviewed, registry: Registry, display: Display) -> int:
@@ -29,7 +34,7 @@ def carry_out(reviewed: Reviewed, registry: Registry, display: Display) -> int:
     results: list[Result] = []
     try:
         with progress_bar(no_color=display.no_color) as progress:
-            done = apply(reviewed.plan, registry, progress, results.append)
+            done = apply(reviewed.plan, registry, progress, results.append, reviewed.replan)
     finally:
         show_results(reviewed, results, display)
     return len(done)

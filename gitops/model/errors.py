@@ -34,6 +34,17 @@ class OutsideError(GitopsError):
     exit_code = 4
 
 
+class UnknownOutcomeError(OutsideError):
+    """A request that writes was sent, and whether it was carried out is not known."""
+
+    def __init__(self, what: str, *, where: str = "") -> None:
+        super().__init__(
+            f"{what}; whether the request was carried out is not known",
+            where=where,
+            hint="look at what the registry holds before you repeat it",
+        )
+
+
 class RegistryRefusedError(OutsideError):
     """The registry answered that it does not accept the request.
 

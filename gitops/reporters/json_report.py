@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gitops.compatibility.connection.admission import PULSAR
 from gitops.compatibility.decision import Decision
-from gitops.model.errors import GitopsError
+from gitops.model.errors import GitopsError, UnknownOutcomeError
 from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, SchemaChange
@@ -87,9 +87,11 @@ def applied_document(
 
 
 def _result(result: Result, outcome: str = "done") -> dict[str, Any]:
+    if result.error:
+        outcome = "unknown" if isinstance(result.error, UnknownOutcomeError) else "failed"
     return {
         "action": action_document(result.action),
-        "outcome": "failed" if result.error else outcome,
+        "outcome": outcome,
         "version": result.version,
         "error": _error(result.error) if result.error else None,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from gitops.model.errors import (
     PartialApplyError,
     RegistryRefusedError,
     StalePlanError,
+    UnknownOutcomeError,
 )
 from gitops.model.names import NamespaceName
 from gitops.model.plan import (
@@ -24,6 +26,7 @@ from gitops.model.plan import (
     RegisterSchema,
     SetPolicy,
 )
+from gitops.model.policy import value_text
 from gitops.model.state import Scope
 from gitops.planning import fingerprints
 from gitops.planning.make import subject_of
@@ -46,16 +49,24 @@ def apply(
     registry: Registry,
     progress: Progress = no_progress,
     tell: Callable[[Result], None] = lambda _result: None,
+    replan: str = REPLAN,
 ) -> tuple[Action, ...]:
     """Carry out every action in order, and `tell` what became of each that was tried.
 
     Raises PartialApplyError where one fails after another, and StalePlanError where the first one
     fails because somebody else has changed its subject. However it ends, a topic that was loosened
-    for a waiver is set back, and what became of that is told too.
+    for a waiver is set back, and what became of that is told too. An error's hint ends with the
+    one thing to do next: the same command again, or `replan` where that cannot help.
     """
     done: list[Action] = []
+
+    def attempted(result: Result) -> None:
+        if result.error:
+            result.error.hint = _next_step(result.action, result.error, replan)
+        tell(result)
+
     try:
-        error = _carry_on(plan, registry, progress, tell, done)
+        error = _carry_on(plan, registry, progress, attempted, done)
     except BaseException:  # interrupted, too
         with uninterrupted():  # CI presses twice
             _set_back(plan, len(done), registry, tell)
@@ -116,29 +127,59 @@ def _set_back(
 def _in_part(
     error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]
 ) -> PartialApplyError:
-    said = f"{done} of {len(plan.actions)} actions are done, then: {error.what}"
+    total = len(plan.actions)
+    said = f"{done} of {total} actions {'is' if done == 1 else 'are'} done, then: {error.what}"
     still_open = [one for one in closed if one.error]
     if still_open and (why := still_open[0].error):
-        return PartialApplyError(
+        said = (
             f"{said}; and {_subjects(still_open)} could not be set back and may still be "
-            f"ALWAYS_COMPATIBLE: {why.what}",
-            where=error.where,
-            hint=f"set it back by hand (pulsar-gitops policies set), or {_AGAIN}",
+            f"ALWAYS_COMPATIBLE: {why.what}"
         )
-    if closed:
+    elif closed:
         said = f"{said}; the strategy of {_subjects(closed)} is set back"
-    return PartialApplyError(said, where=error.where, hint=_after(error))
+    hint = _closing(error, still_open, plan) if still_open else error.hint
+    return PartialApplyError(said, where=error.where, hint=hint)
 
 
 def _subjects(results: Sequence[Result]) -> str:
     return ", ".join(str(subject_of(one.action)) for one in results)
 
 
-def _after(error: GitopsError) -> str:
-    """What to do once an apply has stopped half-way."""
-    if isinstance(error, StalePlanError):
-        return error.hint
-    return f"{error.hint}; then {_AGAIN}" if error.hint else _AGAIN
+def _next_step(action: Action, error: GitopsError, replan: str) -> str:
+    """What to do about the cause, and then the one command that goes on."""
+    match error:
+        case UnknownOutcomeError():
+            return _AGAIN
+        case StalePlanError():
+            return replan
+        case PartialApplyError():
+            return f"{error.hint}, then {replan}"
+        case RegistryRefusedError() if _is_of_the_schema(action, error):
+            return f"change the files until the registry accepts them, then {replan}"
+        case _:
+            return f"{error.hint}; then {_AGAIN}" if error.hint else _AGAIN
+
+
+def _is_of_the_schema(action: Action, error: RegistryRefusedError) -> bool:
+    """Whether only another schema, and so another plan, can be let in."""
+    return isinstance(action, RegisterSchema) and error.status in _REFUSED_SCHEMA
+
+
+def _closing(error: GitopsError, still_open: Sequence[Result], plan: Plan) -> str:
+    """How the topics that are still open are set back: by the same plan, or else by hand."""
+    if error.hint.endswith(_AGAIN):
+        return f"{error.hint}, and sets the strategy back"
+    commands = (_command(one.action, plan.registry) for one in still_open)
+    return f"set the strategy back: {' && '.join(commands)}; then {error.hint}"
+
+
+def _command(action: Action, registry: str) -> str:
+    """How a policy is set by hand."""
+    if not isinstance(action, SetPolicy):
+        raise TypeError(f"{action} sets no policy")
+    value = f"{action.change.key}={value_text(action.change.after) or ''}"
+    words = ["pulsar-gitops", "policies", "set", str(action.subject), value]
+    return shlex.join([*words, "--registry", registry])
 
 
 def _attempt(action: Action, done: Sequence[Action], plan: Plan, registry: Registry) -> Result:
@@ -176,7 +217,7 @@ def _expect(action: Action, version: int | None, registry: Registry) -> None:
             f"{action.topic} was registered as v{version}, not as v{action.version}: somebody "
             "else registered a schema at the same moment",
             where=registry.address,
-            hint="look at both with `pulsar-gitops schemas versions`, then make a new plan",
+            hint=f"look at both with `pulsar-gitops schemas versions {action.topic}`",
         )
 
 
@@ -203,10 +244,11 @@ def _stale(refused: RegistryRefusedError, moved: list[str]) -> StalePlanError:
     return StalePlanError(
         f"{subject_list(moved)} changed since the plan was made: {refused.what}",
         where=refused.where,
-        hint=REPLAN,
     )
 
 
 _CONFLICTS: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 """How a registry answers where something came, went, or became another since it was looked at."""
-_AGAIN: Final = "run apply again with the same plan file: it goes on where it stopped"
+_REFUSED_SCHEMA: Final = (400, 409, 413, 422, 500)
+"""How a registry answers to a schema that it does not take (Pulsar 4.0.7)."""
+_AGAIN: Final = "run the same command again: it goes on where it stopped"

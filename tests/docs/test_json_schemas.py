@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gitops.cli.app import run
-from gitops.model.errors import OutsideError
+from gitops.model.errors import OutsideError, UnknownOutcomeError
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
@@ -211,16 +211,22 @@ def test_what_was_laid_out(repo: str, command: Command) -> None:
         validate("formatted", document)
 
 
-def test_an_apply_with_every_outcome() -> None:
+@pytest.mark.parametrize(
+    ("failed", "outcome"),
+    [
+        (OutsideError("it broke", where="there", hint="mend it"), "failed"),
+        (UnknownOutcomeError("it broke", where="there"), "unknown"),
+    ],
+)
+def test_an_apply_with_every_outcome(failed: OutsideError, outcome: str) -> None:
     plan = whole_plan()
-    failed = OutsideError("it broke", where="there", hint="mend it")
     results = [
         *(Result(action=action, version=4) for action in plan.actions[:6]),
         Result(action=plan.actions[6], error=failed),
     ]
     document = applied_document(plan, results, digest=plan.files, done_before=2)
     outcomes = [one["outcome"] for one in document["results"]]
-    assert outcomes == ["done"] * 6 + ["failed"] + ["notAttempted"] * (len(plan.actions) - 7)
+    assert outcomes == ["done"] * 6 + [outcome] + ["notAttempted"] * (len(plan.actions) - 7)
     validate("applied", document)
 
 

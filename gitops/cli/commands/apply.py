@@ -37,7 +37,7 @@ def apply(
     from gitops.cli.console import refuse_inputs, require_writable, say
     from gitops.cli.opened import open_registry, open_repository
     from gitops.planning.plan_document import to_document
-    from gitops.planning.reviewed_plan import Resumption, resume, scope_of
+    from gitops.planning.reviewed_plan import REPLAN, Resumption, resume, scope_of
 
     if (plan_file is None) is not auto_approve:
         raise UsageError(
@@ -64,9 +64,11 @@ def apply(
         resumption = resume(document, made) if document else Resumption(plan=made)
         made, done = resumption.plan, resumption.done
         if done:
-            say(f"{done} actions of this plan were carried out before")
+            were = "action of this plan was" if done == 1 else "actions of this plan were"
+            say(f"{done} {were} carried out before")
         digest = str((document or to_document(made))["digest"])
-        reviewed = applied.Reviewed(plan=made, digest=digest, done_before=done)
+        replan = REPLAN if document else "run the same command again: it makes a new plan"
+        reviewed = applied.Reviewed(plan=made, digest=digest, done_before=done, replan=replan)
         if output_format is TextOrJson.TEXT:
             planned.show(made, opened, display, time.monotonic() - started)
         if code := planned.code(made, display):

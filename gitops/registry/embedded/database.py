@@ -156,7 +156,7 @@ def _operational(cause: sqlite3.OperationalError, path: Path) -> OutsideError:
         return OutsideError(
             "another process holds the registry's file",
             where=str(path),
-            hint="wait until it is done, or end it, and run the command again",
+            hint="wait until it is done, or end it",
         )
     return OutsideError(
         f"the registry's file cannot be used: {cause}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from gitops.model.errors import OutsideError, RegistryRefusedError
+from gitops.model.errors import OutsideError, RegistryRefusedError, UnknownOutcomeError
 from gitops.registry.pulsar.messages import answer_text, exception_name
 
 # Pulsar 4.0.7 answers 401 to somebody whom it knows and who may not do this, as often as 403.
@@ -84,11 +84,12 @@ def refusal(answer: Answer, message: str, *, permission: str, hint: str = "") ->
         )
     if status in _REFUSALS or _is_about_the_schema(answer):
         return RegistryRefusedError(message, status=status, where=answer.where, hint=hint)
-    return OutsideError(
-        f"the registry answered {status}: {message}",
-        where=answer.where,
-        hint="see the broker's log, or try again later",
-    )
+    what = f"the registry answered {status}: {message}"
+    if answer.method != "GET" and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        # The broker, or a gateway before it, may have failed after the work.
+        return UnknownOutcomeError(what, where=answer.where)
+    hint = "see the broker's log, or try again later"
+    return OutsideError(what, where=answer.where, hint=hint)
 
 
 def _is_about_the_schema(answer: Answer) -> bool:

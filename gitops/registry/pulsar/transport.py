@@ -21,7 +21,7 @@ from urllib3.exceptions import (
 )
 
 from gitops import __version__
-from gitops.model.errors import OutsideError
+from gitops.model.errors import OutsideError, UnknownOutcomeError
 from gitops.registry.pulsar.address import AdminAddress, Origin, origin_of
 from gitops.registry.pulsar.failures import Answer, place
 from gitops.registry.pulsar.messages import one_line, without_library_words
@@ -42,10 +42,6 @@ LONGEST_WAIT: Final = 10.0
 _MOST_REDIRECTS: Final = 5
 _BROKER_REDIRECTS: Final = frozenset({307, 308})
 _FOREIGN_REDIRECTS: Final = frozenset({301, 302, 303})
-_UNKNOWN_OUTCOME: Final = (
-    "whether the request was carried out is not known: make a new plan, it shows what the "
-    "registry holds now"
-)
 
 
 class BoundedRetry(urllib3.Retry):
@@ -211,7 +207,7 @@ class Transport:
         where = place(method, f"{origin}{target}")
         sent = not isinstance(cause, (ConnectTimeoutError, SSLError))
         if method != "GET" and sent:
-            return OutsideError(f"the connection broke: {said}", where=where, hint=_UNKNOWN_OUTCOME)
+            return UnknownOutcomeError(f"the connection broke: {said}", where=where)
         hint = "is the registry's `url` right, and can this machine reach it?"
         if isinstance(cause, SSLError):
             hint = "see `tls` and `authentication` of the registry in gitops.yaml"

@@ -232,7 +232,9 @@ def test_a_plan_that_stopped_half_way_is_taken_up_again(
     first = command("apply", "--repo", repo, plan_file)
     assert first.code == 6
     assert "actions are done, then: the broker went away" in first.err
-    assert "call somebody; then run apply again with the same plan file" in first.err
+    assert (
+        "call somebody; then run the same command again: it goes on where it stopped" in first.err
+    )
     patch.undo()
     second = command("apply", "--repo", repo, plan_file)
     assert (second.code, "carried out before" in second.err) == (0, True)

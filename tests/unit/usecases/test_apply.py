@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gitops.model.errors import PartialApplyError
+from gitops.model.errors import (
+    GitopsError,
+    OutsideError,
+    PartialApplyError,
+    RegistryRefusedError,
+    UnknownOutcomeError,
+)
 from gitops.model.plan import CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
+from gitops.planning.reviewed_plan import REPLAN
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import Result, apply
 from tests.support.applies import (
@@ -91,9 +98,9 @@ def test_a_failure_after_that_says_how_far_it_came(done: int) -> None:
         apply(EVERYTHING, registry)
 
     assert raised.value.exit_code == 6
-    assert raised.value.what == f"{done} of 7 actions are done, then: the wire is cut"
-    assert "mend it" in raised.value.hint
-    assert "run apply again" in raised.value.hint
+    said = f"{done} of 7 actions {'is' if done == 1 else 'are'} done, then: the wire is cut"
+    assert raised.value.what == said
+    assert raised.value.hint == f"mend it; then {_AGAIN}"
     assert len(registry.calls) == done
 
 
@@ -112,3 +119,69 @@ def test_another_version_in_the_middle_is_an_apply_in_part() -> None:
         apply(EVERYTHING, FakeRegistry(versions=[9]))
 
     assert raised.value.exit_code == 6
+
+
+# ------------------------------------------------------------------ what to do next
+
+_AGAIN = "run the same command again: it goes on where it stopped"
+_REGISTRATION = 4
+
+
+def _refused(status: int, hint: str = "") -> RegistryRefusedError:
+    return RegistryRefusedError("no", status=status, hint=hint)
+
+
+_CHANGE = f"change the files until the registry accepts them, then {REPLAN}"
+_ERRORS: dict[str, tuple[Callable[[], GitopsError], str]] = {
+    "failed": (lambda: OutsideError("gone"), _AGAIN),
+    "to mend": (lambda: OutsideError("gone", hint="mend it"), f"mend it; then {_AGAIN}"),
+    "unknown": (lambda: UnknownOutcomeError("the connection broke"), _AGAIN),
+    "not allowed": (lambda: _refused(403, "it needs a role"), f"it needs a role; then {_AGAIN}"),
+    "invalid": (lambda: _refused(422), _CHANGE),
+}
+
+
+@pytest.mark.parametrize("what", _ERRORS)
+@pytest.mark.parametrize("done", [0, _REGISTRATION])
+def test_one_thing_is_to_be_done_next(what: str, done: int) -> None:
+    make, hint = _ERRORS[what]
+    error = make()
+    plan = replace(EVERYTHING, actions=EVERYTHING.actions[_REGISTRATION - done :])
+    told: list[Result] = []
+
+    with pytest.raises(PartialApplyError if done else type(error)) as raised:
+        apply(plan, FakeRegistry(versions=[0, 4], fails_at=done, error=error), tell=told.append)
+
+    assert isinstance(raised.value, GitopsError)
+    assert raised.value.hint == hint
+    assert told[-1].error
+    assert told[-1].error.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("action", "error", "hint"),
+    [
+        (0, _refused(404, "create the tenant"), f"create the tenant; then {_AGAIN}"),
+        (1, _refused(409), _AGAIN),
+        (_REGISTRATION, _refused(409), _CHANGE),
+    ],
+)
+def test_what_helps_after_a_conflict_depends_on_the_action(
+    action: int, error: GitopsError, hint: str
+) -> None:
+    only = replace(EVERYTHING, actions=EVERYTHING.actions[action : action + 1], observed={})
+
+    with pytest.raises(RegistryRefusedError) as raised:
+        apply(only, FakeRegistry(fails_at=0, error=error))
+
+    assert raised.value.hint == hint
+
+
+def test_another_version_than_planned_needs_a_new_plan() -> None:
+    with pytest.raises(PartialApplyError) as raised:
+        apply(EVERYTHING, FakeRegistry(versions=[9]), replan="plan anew")
+
+    assert raised.value.hint == (
+        "look at both with `pulsar-gitops schemas versions shop/orders/order-cancelled`, "
+        "then plan anew"
+    )

@@ -214,6 +214,24 @@ def test_an_apply_that_was_killed_is_finished_by_the_next(
     assert _planned(registry, desired, agreed).actions == ()
 
 
+def test_where_it_cannot_be_closed_and_the_plan_is_void_the_hint_closes_it(
+    registry: _Registry,
+) -> None:
+    desired = _desired(None)
+    plan = _planned(registry, desired, _agreed(registry, desired))
+    registry.stops_at, registry.dead_after = 1, True
+    registry.stop = lambda: RegistryRefusedError("no", status=422)
+
+    with pytest.raises(PartialApplyError) as caught:
+        apply(plan, registry)
+
+    assert caught.value.hint == (
+        "set the strategy back: pulsar-gitops policies set shop/orders/created "
+        "schemaCompatibilityStrategy= --registry local; then change the files until the registry "
+        "accepts them, then make a new plan and have it reviewed"
+    )
+
+
 class _PressedAgain(_Registry):
     """Ctrl-C while a schema is registered, and another one while the topic is closed."""
 
@@ -250,7 +268,9 @@ def test_where_it_cannot_be_closed_the_error_says_so(registry: _Registry) -> Non
     assert "shop/orders/created could not be set back and may still be ALWAYS_COMPATIBLE" in (
         caught.value.what
     )
-    assert "policies set" in caught.value.hint
+    assert caught.value.hint == (
+        "run the same command again: it goes on where it stopped, and sets the strategy back"
+    )
     assert [one.error is None for one in told] == [True, False, False]
     assert _own(registry) is _OPEN
 
@@ -264,7 +284,7 @@ def test_the_journal_says_what_was_set_back_and_what_was_not_tried(registry: _Re
         apply(plan, registry, tell=told.append)
 
     assert caught.value.what == (
-        "1 of 4 actions are done, then: the wire is cut; "
+        "1 of 4 actions is done, then: the wire is cut; "
         "the strategy of shop/orders/created is set back"
     )
     journal = applied_document(plan, told, digest="", done_before=0)["results"]

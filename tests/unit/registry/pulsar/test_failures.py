@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gitops.model.errors import OutsideError, RegistryRefusedError
+from gitops.model.errors import OutsideError, RegistryRefusedError, UnknownOutcomeError
 from gitops.registry.pulsar.failures import Answer, refusal, unexpected
 
 
@@ -84,6 +84,14 @@ def test_other_answers_are_failures_of_the_outside(status: int) -> None:
     found = refused(answer(status))
     assert not isinstance(found, RegistryRefusedError)
     assert str(status) in found.what
+    assert isinstance(found, UnknownOutcomeError) is (status >= 500)
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_a_read_that_fails_changes_nothing(status: int) -> None:
+    found = refused(answer(status, method="GET"))
+    assert not isinstance(found, UnknownOutcomeError)
+    assert found.hint == "see the broker's log, or try again later"
 
 
 def test_an_unexpected_body_is_named() -> None:
