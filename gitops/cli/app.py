@@ -30,7 +30,7 @@ from gitops.cli.commands import (
 from gitops.cli.exits import Exit, run_to_exit
 from gitops.cli.signals import end_at_signals, run_until_sigterm
 from gitops.cli.streams import prepare_streams
-from gitops.cli.usage import plain
+from gitops.cli.usage import plain, without_definition_option
 
 # Typer carries a Click of its own and does not export the base class of its errors.
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -107,6 +107,8 @@ def run(args: list[str]) -> int:
     except _USAGE_ERROR as error:
         error.message = plain(error.message)
         error.show()
+        if line := without_definition_option(error, args):
+            print(f"The definition has no option in front of it:\n  {line}", file=sys.stderr)
         return Exit.USAGE
     except typer.Abort:
         raise KeyboardInterrupt from None

@@ -7,6 +7,8 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import typer
 
 _CHOICE: Final = re.compile(r"'([^']*)' is not one of ((?:'[^']*'(?:, )?)+)\.?$")
@@ -27,6 +29,47 @@ def line_with(context: typer.Context, option: str) -> str:
     command = context.command_path.split()
     words: tuple[str, ...] = context.obj or ()
     return shlex.join([*command, option, *words[len(command) - 1 :]])
+
+
+_NAMES_OF_DEFINITIONS: Final = ("--schema", "--definition", "--filename", "--file", "-f")
+"""Options that people expect, `-f` and `--filename` from `pulsar-admin schemas upload`."""
+_TAKE_DEFINITIONS: Final = (
+    ("compat",),
+    ("connect", "producer"),
+    ("connect", "consumer"),
+    ("schemas", "upload"),
+)
+
+
+def without_definition_option(error: Exception, args: Sequence[str]) -> str:
+    """The line to write where `error` is an option in front of a definition; else empty.
+
+    `args` are the words behind the program's name.
+    """
+    context = getattr(error, "ctx", None)
+    command = tuple(context.command_path.split()[1:]) if context else ()
+    if command not in _TAKE_DEFINITIONS or tuple(args[: len(command)]) != command:
+        return ""
+    if getattr(error, "option_name", "") not in _NAMES_OF_DEFINITIONS:
+        return ""
+    kept, moved = _moved(args[len(command) :])
+    return shlex.join(["pulsar-gitops", *command, *kept, *moved]) if moved else ""
+
+
+def _moved(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words without such options, and the definitions that stood behind them."""
+    kept: list[str] = []
+    moved: list[str] = []
+    left = iter(words)
+    for word in left:
+        name, equals, value = word.partition("=")
+        if name in _NAMES_OF_DEFINITIONS:
+            moved.append(value if equals else next(left, ""))
+        elif word.startswith("-f"):
+            moved.append(word.removeprefix("-f"))
+        else:
+            kept.append(word)
+    return kept, [each for each in moved if each]
 
 
 def plain(message: str) -> str:

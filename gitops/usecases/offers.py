@@ -1,4 +1,4 @@
-"""What `--schema` names: a schema, or the word for a client that has none of its own."""
+"""The schema of a client on a command line, or the word for a client that has none."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ from gitops.model.findings import Location
 from gitops.model.names import TopicName
 from gitops.model.repository import Repository
 from gitops.model.schema import (
-    AUTO_TYPES,
     AVRO_DEFINED,
-    DEFINED_TYPES,
     SchemaHistory,
     SchemaInfo,
     SchemaType,
@@ -32,10 +30,9 @@ from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.locating import Locator
 from gitops.repository.definitions.shared_types import Expansion, SharedTypes
 from gitops.repository.sources import Sources
-from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.usecases.comparing import Side, read_side
 from gitops.usecases.comparing_protobuf import read_proto
-from gitops.usecases.upload import parse_type
+from gitops.usecases.upload import WITHOUT_DEFINITION, existing_file, parse_type
 
 _WORDS: Final[dict[str, SchemalessClient]] = {
     "NONE": "NONE",
@@ -43,9 +40,6 @@ _WORDS: Final[dict[str, SchemalessClient]] = {
     "AUTO_PRODUCE": "AUTO_PRODUCE",
     "AUTO_PUBLISH": "AUTO_PRODUCE",
     "AUTO_CONSUME": "AUTO_CONSUME",
-}
-_PRIMITIVES: Final = {
-    kind.value: kind for kind in SchemaType if kind not in DEFINED_TYPES | AUTO_TYPES
 }
 _VERSION: Final = re.compile(r"v(\d+)")
 _MANIFESTS: Final = (".yaml", ".yml")
@@ -86,13 +80,11 @@ def read_offer(name: str, context: Context) -> Offered:
     """
     if name in _WORDS:
         return _plain(name, _WORDS[name])
-    if name in _PRIMITIVES:
-        return _of_info(name, SchemaInfo(type=_PRIMITIVES[name]))
+    if name in WITHOUT_DEFINITION:
+        return _of_info(name, SchemaInfo(type=WITHOUT_DEFINITION[name]))
     if found := _VERSION.fullmatch(name):
         return _of_info(name, _version(int(found[1]), context))
-    path = Path(name)
-    if not path.is_file():
-        raise _unknown(name)
+    path = existing_file(name, [*_WORDS, *WITHOUT_DEFINITION])
     if path.suffix in _MANIFESTS:
         return _of_manifest(path, context)
     return _of_file(path, context)
@@ -190,13 +182,3 @@ def _type_here(context: Context) -> str | None:
         if history.latest is not None and history.latest.info.type in AVRO_DEFINED:
             return history.latest.info.type.value
     return None
-
-
-def _unknown(name: str) -> UsageError:
-    if name in {kind.value for kind in DEFINED_TYPES}:
-        hint = f"name the file of the definition; --type {name} says what it is"
-        return UsageError(f"{name} needs a definition", hint=hint)
-    if "." in name or "/" in name:
-        return UsageError(f"there is no file '{name}'", hint="it is looked for from here")
-    hint = did_you_mean_or_list(name, [*_WORDS, *(word for word in _PRIMITIVES)])
-    return UsageError(f"'{name}' is neither a file nor a word for a schema", hint=hint)

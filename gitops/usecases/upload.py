@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from gitops.model.errors import UsageError
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import AUTO_TYPES, DEFINED_TYPES, SchemaInfo, SchemaType
 from gitops.repository.folder import read_definition
 from gitops.repository.suggestions import did_you_mean_or_list
 
@@ -16,21 +17,44 @@ POST_MEMBERS: Final = frozenset({"type", "schema", "properties"})
 """The members of what POST …/schema and `pulsar-admin schemas upload` take."""
 
 
-def read_upload(
-    definition: Path | None, schema_type: str | None, properties: Sequence[str]
-) -> SchemaInfo:
-    """The schema of a file, a type and properties.
+WITHOUT_DEFINITION: Final = {
+    kind.value: kind for kind in SchemaType if kind not in DEFINED_TYPES | AUTO_TYPES
+}
+"""The types that are a whole schema, by their names."""
+
+
+def read_upload(schema: str, schema_type: str | None, properties: Sequence[str]) -> SchemaInfo:
+    """The schema of a file, or a type that needs no definition, and properties.
 
     Without a type the file is what `pulsar-admin schemas upload` takes: a JSON object of `type`,
     `schema` and `properties`. Raises UsageError.
     """
-    text = "" if definition is None else read_definition(definition)
-    if schema_type is not None:
-        given = dict(_property(one) for one in properties)
-        return SchemaInfo(type=parse_type(schema_type), schema=text, properties=given)
-    if definition is None:
-        raise UsageError("name a type or a file", hint="--type INT64, or --definition FILE")
-    return read_payload(text, definition, dict(_property(one) for one in properties))
+    given = dict(_property(one) for one in properties)
+    if schema in WITHOUT_DEFINITION:
+        if schema_type not in (None, schema):
+            raise UsageError(f"{schema} is not {schema_type}", hint="--type is the type of a file")
+        return SchemaInfo(type=WITHOUT_DEFINITION[schema], properties=given)
+    kind = None if schema_type is None else parse_type(schema_type)
+    file = existing_file(schema, WITHOUT_DEFINITION)
+    text = read_definition(file)
+    if kind is None:
+        return read_payload(text, file, given)
+    return SchemaInfo(type=kind, schema=text, properties=given)
+
+
+def existing_file(schema: str, words: Iterable[str]) -> Path:
+    """The file that is named in place of one of `words`; raises UsageError where there is none."""
+    path = Path(schema)
+    with suppress(OSError):  # such as a name that is too long for a file
+        if path.exists():
+            return path
+    if schema in {kind.value for kind in DEFINED_TYPES}:
+        hint = f"name the file of the definition; --type {schema} says what it is"
+        raise UsageError(f"{schema} needs a definition", hint=hint)
+    if "." in schema or "/" in schema:
+        raise UsageError(f"there is no file '{schema}'", hint="it is looked for from here")
+    hint = did_you_mean_or_list(schema, list(words))
+    raise UsageError(f"'{schema}' is neither a file nor a word for a schema", hint=hint)
 
 
 def parse_type(name: str) -> SchemaType:
@@ -52,7 +76,8 @@ def read_payload(text: str, file: Path, properties: dict[str, str]) -> SchemaInf
     if not isinstance(content, dict) or not {"type", "schema"} <= set(content) <= POST_MEMBERS:
         raise UsageError(
             f"{file} says no type",
-            hint="give --type, or a file {type, schema, properties} as pulsar-admin takes it",
+            hint="name it with --type, or give a JSON file of type, schema and properties, as for "
+            "pulsar-admin",
         )
     schema, given = content["schema"], content.get("properties") or {}
     if not isinstance(schema, str) or not isinstance(given, dict):

@@ -260,12 +260,12 @@ def test_connections(repo: str, command: Command) -> None:
     command("apply", "--repo", repo, "--auto-approve")
     topic = "shop/orders/order-created"
     for args, code in (
-        (("producer", topic, "--schema", "v0", "--new-schema", "INT64"), 1),
-        (("producer", topic, "--schema", "NONE"), 1),
-        (("producer", topic, "--schema", "AUTO_PRODUCE"), 0),
-        (("consumer", topic, "--schema", f"{repo}/types/money.avsc"), 1),
-        (("consumer", "shop/orders/new", "--schema", "STRING", "--state", "active"), 1),
-        (("consumer", "shop/orders/new", "--schema", "AUTO_CONSUME"), 0),
+        (("producer", topic, "v0", "--new-schema", "INT64"), 1),
+        (("producer", topic, "NONE"), 1),
+        (("producer", topic, "AUTO_PRODUCE"), 0),
+        (("consumer", topic, f"{repo}/types/money.avsc"), 1),
+        (("consumer", "shop/orders/new", "STRING", "--state", "active"), 1),
+        (("consumer", "shop/orders/new", "AUTO_CONSUME"), 0),
     ):
         text = command("connect", *args, "--repo", repo, "--format", "json", code=code)
         document = json.loads(text)

@@ -98,7 +98,7 @@ def test_a_stale_plan_is_refused(live: Live, tmp_path: Path, command: Command) -
     _plan(command, repo, "--out", plan_file)
     definition = tmp_path / "other.avsc"
     definition.write_text(_with_other_field(command, repo, topic), encoding="utf-8")
-    args = ["--repo", str(repo), topic, "--type", "AVRO", "--definition", str(definition)]
+    args = ["--repo", str(repo), topic, "--type", "AVRO", str(definition)]
     assert command("schemas", "upload", *args) == (0, "1\n")
 
     with pytest.raises(Exception, match="changed since the plan was made") as caught:

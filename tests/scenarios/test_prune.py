@@ -54,7 +54,7 @@ class _Repository:
         self("schemas", "delete", f"{self.orders}/{name}", "--yes", *more)
 
     def upload(self, name: str) -> None:
-        self("schemas", "upload", f"{self.orders}/{name}", "--type", "STRING")
+        self("schemas", "upload", f"{self.orders}/{name}", "STRING")
 
     def plan(self) -> dict[str, Any]:
         document: dict[str, Any] = json.loads(self("plan", "--prune", "--format", "json"))

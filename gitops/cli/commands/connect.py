@@ -31,7 +31,7 @@ class State(StrEnum):
 
 
 Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="tenant/namespace/topic")]
-_WHAT = "a definition's file, a topic's manifest, v3, a type such as INT64, NONE"
+_WHAT = "a definition's file, a topic's manifest, v3, a type such as INT64, NONE or"
 Type = Annotated[
     str | None,
     typer.Option(
@@ -49,7 +49,7 @@ def producer(
     topic: Topic,
     schema: Annotated[
         str,
-        typer.Option("--schema", metavar="SCHEMA", help=f"Of the client: {_WHAT}, AUTO_PRODUCE."),
+        typer.Argument(metavar="SCHEMA", help=f"Of the client: {_WHAT} AUTO_PRODUCE."),
     ],
     new_schemas: Annotated[
         list[str] | None,
@@ -85,7 +85,7 @@ def consumer(
     topic: Topic,
     schema: Annotated[
         str,
-        typer.Option("--schema", metavar="SCHEMA", help=f"Of the client: {_WHAT}, AUTO_CONSUME."),
+        typer.Argument(metavar="SCHEMA", help=f"Of the client: {_WHAT} AUTO_CONSUME."),
     ],
     schema_type: Type = None,
     message: Message = None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,12 +25,17 @@ Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="tenant/namespace/to
 @app.command("upload")
 def upload(
     topic: Topic,
-    definition: Annotated[
-        Path | None,
-        typer.Option("--definition", "-f", metavar="FILE", help="The definition's file."),
-    ] = None,
+    schema: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCHEMA", help="A definition's file, or a type that has none, such as INT64."
+        ),
+    ],
     schema_type: Annotated[
-        str | None, typer.Option("--type", help="The SchemaType, such as AVRO.")
+        str | None,
+        typer.Option(
+            "--type", help="The file's SchemaType [default: what it says, as for pulsar-admin]."
+        ),
     ] = None,
     properties: Annotated[
         list[str] | None, typer.Option("--property", metavar="KEY=VALUE", help="May be repeated.")
@@ -44,7 +48,7 @@ def upload(
     from gitops.cli.opened import open_registry, open_repository
     from gitops.usecases.upload import read_upload
 
-    info = read_upload(definition, schema_type, properties or [])
+    info = read_upload(schema, schema_type, properties or [])
     name = TopicName.parse(topic)
     with open_registry(open_repository(repo), registry) as (live, _):
         version = live.register_schema(name, info)

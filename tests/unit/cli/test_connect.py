@@ -17,7 +17,7 @@ RECORD = '{"type": "record", "name": "R", "fields": []}'
 def test_the_files_own_schema_is_let_in(applied: Path, command: CommandLine) -> None:
     for name in ("order-created.avsc", "order-created.yaml"):
         file = applied / ORDERS / name
-        done = command("connect", "producer", CREATED, "--repo", applied, "--schema", file)
+        done = command("connect", "producer", CREATED, "--repo", applied, file)
         assert (done.code, "✓ let in; its messages carry v0" in done.out) == (0, True), done
         assert "3  ✓ Is the schema registered already?   yes, as v0" in done.out
 
@@ -28,17 +28,17 @@ def test_a_refusal_shows_the_place_and_what_the_client_gets(
     monkeypatch.setenv("COLUMNS", "300")
     file = applied / ORDERS / "order-created.avsc"
     file.write_text(file.read_text().replace('"quantity", "type": "int"', '"q", "type": "int"'))
-    done = command("connect", "consumer", CREATED, "--repo", applied, "--schema", file)
+    done = command("connect", "consumer", CREATED, "--repo", applied, file)
     assert done.code == 1
     assert "✗ refused; the client gets IncompatibleSchema" in done.out
     assert ":20:22  AVRO-R002 error" in done.out
     manifest = file.with_suffix(".yaml")
-    same = command("connect", "consumer", CREATED, "--repo", applied, "--schema", manifest)
+    same = command("connect", "consumer", CREATED, "--repo", applied, manifest)
     assert (same.code, f"{ORDERS}/order-created.avsc:20:22  AVRO-R002" in same.out) == (1, True)
 
 
 def test_before_anything_is_applied_it_says_so(repo: Path, command: CommandLine) -> None:
-    done = command("connect", "producer", CREATED, "--repo", repo, "--schema", "AUTO_PRODUCE")
+    done = command("connect", "producer", CREATED, "--repo", repo, "AUTO_PRODUCE")
     assert done.code == 0
     assert "the topic has none that AUTO_PRODUCE could take" in done.out
     assert "! the files' schema of this topic is not registered until `apply`" in done.out
@@ -47,32 +47,32 @@ def test_before_anything_is_applied_it_says_so(repo: Path, command: CommandLine)
 def test_an_avro_file_is_of_the_topics_type(applied: Path, command: CommandLine) -> None:
     file = applied / ORDERS / "order-cancelled.avsc"
     args = ("connect", "producer", "shop/orders/order-cancelled", "--repo", applied)
-    assert "its schema, JSON" in command(*args, "--schema", file).out
-    assert "its schema, AVRO" in command(*args, "--schema", file, "--type", "AVRO").out
+    assert "its schema, JSON" in command(*args, file).out
+    assert "its schema, AVRO" in command(*args, file, "--type", "AVRO").out
 
 
 def test_what_pulsar_admin_takes(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     file = tmp_path / "string.json"
     file.write_text('{"type": "STRING", "schema": "null", "properties": {}}')
     args = ("connect", "producer", "shop/orders/order-status", "--repo", applied)
-    done = command(*args, "--schema", file)
+    done = command(*args, file)
     assert (done.code, "its schema, STRING" in done.out) == (1, True)
-    assert command(*args, "--schema", "STRING").code == 0
+    assert command(*args, "STRING").code == 0
 
 
 def test_a_proto_file(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     file = tmp_path / "order.proto"
     file.write_text('syntax = "proto3"; package a; message B {int32 c = 1;} message D {}')
     args = ("connect", "consumer", "shop/orders/new", "--repo", applied, "--state", "active")
-    assert command(*args, "--schema", file).code == 2
-    done = command(*args, "--schema", file, "--message", "a.B")
+    assert command(*args, file).code == 2
+    done = command(*args, file, "--message", "a.B")
     assert (done.code, "its schema, PROTOBUF_NATIVE" in done.out) == (1, True)
     assert "active topic with empty(BYTES) schema" in done.out
 
 
 def test_versions_and_several_schemas(applied: Path, command: CommandLine) -> None:
     args = ("connect", "producer", CREATED, "--repo", applied, "--format", "json")
-    done = command(*args, "--schema", "v0", "--new-schema", "STRING", "--new-schema", "v0")
+    done = command(*args, "v0", "--new-schema", "STRING", "--new-schema", "v0")
     found = json.loads(done.out)
     assert (done.code, found["accepted"]) == (1, False)
     assert [one["accepted"] for one in found["admissions"]] == [True, False, True]
@@ -82,17 +82,17 @@ def test_versions_and_several_schemas(applied: Path, command: CommandLine) -> No
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("producer", CREATED, "--schema", "STING"), "did you mean STRING?"),
-        (("producer", CREATED, "--schema", "v7"), "it has v0"),
-        (("producer", CREATED, "--schema", "AVRO"), "AVRO needs a definition"),
-        (("producer", CREATED, "--schema", "no.avsc"), "there is no file 'no.avsc'"),
-        (("producer", CREATED, "--schema", "AUTO_CONSUME"), "AUTO_CONSUME is for consumers"),
-        (("consumer", CREATED, "--schema", "AUTO_PUBLISH"), "AUTO_PRODUCE is for producers"),
-        (("consumer", CREATED, "--schema", "NONE", "--state", "busy"), "Invalid value"),
-        (("consumer", "shop", "--schema", "NONE"), "is not a topic"),
-        (("producer", CREATED), "Missing option '--schema'"),
+        (("producer", CREATED, "STING"), "did you mean STRING?"),
+        (("producer", CREATED, "v7"), "it has v0"),
+        (("producer", CREATED, "AVRO"), "AVRO needs a definition"),
+        (("producer", CREATED, "no.avsc"), "there is no file 'no.avsc'"),
+        (("producer", CREATED, "AUTO_CONSUME"), "AUTO_CONSUME is for consumers"),
+        (("consumer", CREATED, "AUTO_PUBLISH"), "AUTO_PRODUCE is for producers"),
+        (("consumer", CREATED, "NONE", "--state", "busy"), "Invalid value"),
+        (("consumer", "shop", "NONE"), "is not a topic"),
+        (("producer", CREATED), "Missing argument 'SCHEMA'"),
         (
-            ("producer", CREATED, "--schema", "v0", "--new-schema", "AUTO_PRODUCE"),
+            ("producer", CREATED, "v0", "--new-schema", "AUTO_PRODUCE"),
             "the schema of a producer, not of a message",
         ),
     ],
@@ -106,7 +106,7 @@ def test_what_cannot_be_asked(
 
 
 def test_files_that_are_no_schema(applied: Path, tmp_path: Path, command: CommandLine) -> None:
-    args = ("connect", "producer", CREATED, "--repo", applied, "--schema")
+    args = ("connect", "producer", CREATED, "--repo", applied)
     pair = tmp_path / "pair.json"
     pair.write_text('{"type": "KEY_VALUE", "schema": "[]", "properties": {}}')
     for file, said in (
@@ -123,23 +123,23 @@ def test_a_definition_with_a_type_that_nobody_defines(
 ) -> None:
     file = tmp_path / "a.avsc"
     file.write_text(RECORD.replace("[]", '[{"name": "a", "type": "shop.Nothing"}]'))
-    done = command("connect", "consumer", CREATED, "--repo", applied, "--schema", file)
+    done = command("connect", "consumer", CREATED, "--repo", applied, file)
     assert (done.code, "'shop.Nothing' is not a defined type" in done.out) == (1, True), done
 
 
 def test_a_namespace_that_nobody_has(applied: Path, command: CommandLine) -> None:
-    done = command("connect", "producer", "a/b/c", "--repo", applied, "--schema", "NONE")
+    done = command("connect", "producer", "a/b/c", "--repo", applied, "NONE")
     assert (done.code, "there is no namespace 'a/b'" in done.err) == (1, True)
 
 
 def test_files_with_errors_leave_policies_open(applied: Path, command: CommandLine) -> None:
     (applied / ORDERS / "namespace.yaml").write_text("kind: [")
-    done = command("connect", "producer", CREATED, "--repo", applied, "--schema", "NONE")
+    done = command("connect", "producer", CREATED, "--repo", applied, "NONE")
     assert (done.code, "namespace.yaml" in done.out) == (1, True)
 
 
 def test_policies_of_the_files_come_first(applied: Path, command: CommandLine) -> None:
-    args = ("connect", "consumer", "shop/orders/new", "--repo", applied, "--schema", "STRING")
+    args = ("connect", "consumer", "shop/orders/new", "--repo", applied, "STRING")
     assert command(*args).code == 1
     file = applied / ORDERS / "namespace.yaml"
     file.write_text(file.read_text().replace("Schema: false", "Schema: true"))

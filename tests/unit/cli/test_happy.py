@@ -135,19 +135,19 @@ def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) ->
 
     file, topic = tmp_path / "r.avsc", "shop/orders/by-hand"
     file.write_text(RECORD)
-    assert schemas("upload", topic, "-f", file, "--type", "AVRO", "--property", "a=b") == "0\n"
-    assert schemas("upload", topic, "-f", file, "--type", "AVRO") == "0\n"
+    assert schemas("upload", topic, file, "--type", "AVRO", "--property", "a=b") == "0\n"
+    assert schemas("upload", topic, file, "--type", "AVRO") == "0\n"
     posted = tmp_path / "posted.json"
     posted.write_text(json.dumps({"type": "INT64", "schema": "", "properties": {"c": "d"}}))
-    assert schemas("upload", "shop/orders/count", "-f", posted) == "0\n"
+    assert schemas("upload", "shop/orders/count", posted) == "0\n"
     assert json.loads(schemas("get", topic)) == json.loads(RECORD)
     entry = json.loads(schemas("get", topic, "--version", "0", "--format", "json"))
     assert (entry["version"], entry["properties"]) == (0, {"a": "b"})
     assert "v0  AVRO" in schemas("versions", topic)
     schemas("delete", topic, "--yes")
-    assert schemas("upload", topic, "-f", file, "--type", "AVRO") == "2\n"
+    assert schemas("upload", topic, file, "--type", "AVRO") == "2\n"
     schemas("delete", topic, "--yes", "--force")
-    assert schemas("upload", topic, "-f", file, "--type", "AVRO") == "0\n"
+    assert schemas("upload", topic, file, "--type", "AVRO") == "0\n"
 
 
 def test_policies_by_hand(applied: Path, command: CommandLine) -> None:

@@ -93,7 +93,7 @@ def test_no_compared_file_is_written_over(
         ["snapshot", "--output"],
         ["fmt", "--output"],
         ["policies", "get", "shop/orders", "--output"],
-        ["connect", "consumer", "shop/orders/order-created", "--schema", "NONE", "--output"],
+        ["connect", "consumer", "shop/orders/order-created", "NONE", "--output"],
         ["schemas", "versions", "shop/orders/order-created", "--output"],
     ],
     ids=" ".join,

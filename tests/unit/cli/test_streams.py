@@ -283,7 +283,7 @@ def test_hostile_versions_of_a_registry_are_shown_harmless(
         schema = {"type": "record", "name": "R", "doc": HOSTILE, "fields": fields}
         content = {"type": "AVRO", "schema": json.dumps(schema), "properties": {HOSTILE: HOSTILE}}
         file.write_text(json.dumps(content))
-        done = command("schemas", "upload", "shop/orders/odd", "-f", file, "--repo", applied)
+        done = command("schemas", "upload", "shop/orders/odd", file, "--repo", applied)
         assert done.code == 0, done.err
     for args in (("schemas", "versions"), ("policies", "get")):
         assert_harmless(command(*args, "shop/orders/odd", "--repo", applied).out)

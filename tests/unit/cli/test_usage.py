@@ -42,3 +42,43 @@ def test_one_definition_alone_is_not_compared(command: CommandLine, tmp_path: Pa
     first = command(*shlex.split(again)[1:])
     assert (first.code, first.err) == (0, "")
     assert "✓ accepted as v0, the first schema of a topic: nothing was compared" in first.out
+
+
+@pytest.mark.parametrize(
+    ("line", "better"),
+    [
+        (
+            "schemas upload shop/orders/x -f x.avsc --type AVRO",
+            "schemas upload shop/orders/x --type AVRO x.avsc",
+        ),
+        ("schemas upload shop/orders/x -fx.json", "schemas upload shop/orders/x x.json"),
+        (
+            "schemas upload --filename=x.json shop/orders/x",
+            "schemas upload shop/orders/x x.json",
+        ),
+        (
+            "connect producer shop/orders/x --schema 'a b.avsc' --new-schema v0",
+            "connect producer shop/orders/x --new-schema v0 'a b.avsc'",
+        ),
+        ("connect consumer shop/orders/x --definition NONE", "connect consumer shop/orders/x NONE"),
+        ("compat --schema new.avsc old.avsc", "compat old.avsc new.avsc"),
+    ],
+)
+def test_a_definition_has_no_option_in_front_of_it(
+    line: str, better: str, command: CommandLine
+) -> None:
+    ended = command(*shlex.split(line))
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.endswith(
+        f"The definition has no option in front of it:\n  pulsar-gitops {better}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["plan -f x", "connect consumer shop/orders/x --schema", "schemas upload shop/orders/x --frob"],
+)
+def test_no_other_option_is_taken_for_that(line: str, command: CommandLine) -> None:
+    ended = command(*shlex.split(line))
+    assert ended.code == 2
+    assert "has no option" not in ended.err

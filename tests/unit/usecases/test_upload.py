@@ -21,14 +21,15 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "schema"
 
 
-def _written(file: Path, content: object) -> Path:
+def _written(file: Path, content: object) -> str:
     text = content if isinstance(content, str) else json.dumps(content)
     file.write_text(text, encoding="utf-8")
-    return file
+    return str(file)
 
 
 def test_a_type_alone() -> None:
-    assert read_upload(None, "STRING", []) == STRING
+    assert read_upload("STRING", None, []) == STRING
+    assert read_upload("STRING", "STRING", []) == STRING
 
 
 def test_a_type_a_definition_and_properties(file: Path) -> None:
@@ -78,28 +79,38 @@ def test_what_is_no_payload(file: Path, content: object, what: str) -> None:
         read_upload(_written(file, content), None, [])
 
 
-def test_neither_a_type_nor_a_file() -> None:
-    with pytest.raises(UsageError, match="name a type or a file") as raised:
-        read_upload(None, None, [])
+@pytest.mark.parametrize(
+    ("schema", "kind", "what", "hint"),
+    [
+        ("STRNG", None, "neither a file nor a word for a schema", "did you mean STRING?"),
+        ("AVRO", None, "AVRO needs a definition", "--type AVRO says what it is"),
+        ("x.avsc", "AVRO", "there is no file 'x.avsc'", "looked for from here"),
+        ("x" * 300, "AVRO", "neither a file nor", "INT64"),
+        ("INT64", "AVRO", "INT64 is not AVRO", "--type is the type of a file"),
+    ],
+)
+def test_neither_a_type_nor_a_file(schema: str, kind: str | None, what: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=what) as raised:
+        read_upload(schema, kind, [])
 
-    assert "--type" in raised.value.hint
+    assert hint in raised.value.hint
 
 
 @pytest.mark.parametrize("text", ["", "a", "=", "=b"])
 def test_what_is_no_property(text: str) -> None:
     with pytest.raises(UsageError, match="is not a property"):
-        read_upload(None, "STRING", [text])
+        read_upload("STRING", None, [text])
 
 
 def test_files_that_cannot_be_read(tmp_path: Path, file: Path) -> None:
     file.write_bytes(b"\xff")
 
     with pytest.raises(UsageError, match="not UTF-8"):
-        read_upload(file, "AVRO", [])
+        read_upload(str(file), "AVRO", [])
+    with pytest.raises(UsageError, match="there is no file"):
+        read_upload(str(tmp_path / "none"), "AVRO", [])
     with pytest.raises(UsageError, match="cannot read"):
-        read_upload(tmp_path / "none", "AVRO", [])
-    with pytest.raises(UsageError, match="cannot read"):
-        read_upload(tmp_path, "AVRO", [])
+        read_upload(str(tmp_path), "AVRO", [])
 
 
 def test_a_misspelt_type_has_a_hint() -> None:
