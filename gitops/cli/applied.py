@@ -12,6 +12,7 @@ from gitops.cli.progress import progress_bar
 from gitops.model.plan import Plan
 from gitops.planning.reviewed_plan import REPLAN
 from gitops.ports import Registry
+from gitops.replay.runners.interrupting import interruption
 from gitops.reporters.json_report import applied_document, to_text
 from gitops.usecases.apply import Result, apply
 
@@ -30,13 +31,24 @@ class Reviewed:
 
 
 def carry_out(reviewed: Reviewed, registry: Registry, display: Display) -> int:
-    """Apply it; answers how many actions were done. The results are shown where it stops too."""
+    """Apply it; answers how many actions were done. The results are shown where it stops too.
+
+    From the first action to the end of the report no signal cuts anything.
+    """
     results: list[Result] = []
-    try:
-        with progress_bar(no_color=display.no_color) as progress:
-            done = apply(reviewed.plan, registry, progress, results.append, reviewed.replan)
-    finally:
-        show_results(reviewed, results, display)
+    with interruption() as asked:
+        try:
+            with progress_bar(no_color=display.no_color) as progress:
+                done = apply(
+                    reviewed.plan,
+                    registry,
+                    progress,
+                    results.append,
+                    interruption=asked,
+                    replan=reviewed.replan,
+                )
+        finally:
+            show_results(reviewed, results, display)
     return len(done)
 
 

@@ -77,6 +77,12 @@ class PartialApplyError(GitopsError):
     exit_code = 6
 
 
+class InterruptedApplyError(GitopsError):
+    """Somebody pressed Ctrl-C: some actions of a plan are carried out, and the rest is left."""
+
+    exit_code = 130
+
+
 class UnreadableFileError(GitopsError):
     """A file of the repository cannot be read; the loader makes a finding of it."""
 

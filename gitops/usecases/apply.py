@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, assert_never
 
 from gitops.model.errors import (
     GitopsError,
+    InterruptedApplyError,
     OutsideError,
     PartialApplyError,
     RegistryRefusedError,
@@ -32,7 +33,7 @@ from gitops.planning import fingerprints
 from gitops.planning.make import subject_of
 from gitops.planning.reviewed_plan import REPLAN, subject_list
 from gitops.ports import Progress, Registry, no_progress
-from gitops.replay.runners.interrupting import uninterrupted
+from gitops.replay.runners.interrupting import Interruption
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,89 +45,140 @@ class Result:
     error: GitopsError | None = None
 
 
-def apply(
+def apply(  # noqa: PLR0913 - all but two are for the command line, by name
     plan: Plan,
     registry: Registry,
     progress: Progress = no_progress,
     tell: Callable[[Result], None] = lambda _result: None,
+    *,
+    interruption: Interruption | None = None,
     replan: str = REPLAN,
 ) -> tuple[Action, ...]:
     """Carry out every action in order, and `tell` what became of each that was tried.
 
-    Raises PartialApplyError where one fails after another, and StalePlanError where the first one
-    fails because somebody else has changed its subject. However it ends, a topic that was loosened
-    for a waiver is set back, and what became of that is told too. An error's hint ends with the
-    one thing to do next: the same command again, or `replan` where that cannot help.
+    Raises PartialApplyError where one fails after another, StalePlanError where the first one
+    fails because somebody else has changed its subject, and InterruptedApplyError where it is
+    asked to stop. However it ends, a topic that was loosened for a waiver is set back, and what
+    became of that is told too. An error's hint ends with the one thing to do next: the same
+    command again, or `replan` where that cannot help.
     """
-    done: list[Action] = []
-
-    def attempted(result: Result) -> None:
-        if result.error:
-            result.error.hint = _next_step(result.action, result.error, replan)
-        tell(result)
-
+    run = _Run(
+        plan=plan,
+        registry=registry,
+        progress=progress,
+        tell=tell,
+        interruption=interruption or Interruption(),
+        replan=replan,
+    )
     try:
-        error = _carry_on(plan, registry, progress, attempted, done)
-    except BaseException:  # interrupted, too
-        with uninterrupted():  # CI presses twice
-            _set_back(plan, len(done), registry, tell)
+        error = run.carry_on()
+    except BaseException:
+        run.set_back()
         raise
     if error is None:
-        return tuple(done)
-    with uninterrupted():
-        closed = _set_back(plan, len(done), registry, tell)
-    if done or any(one.error for one in closed):
-        raise _in_part(error, len(done), plan, closed) from error
+        return tuple(run.done)
+    closed = run.set_back()
+    if run.done or any(one.error for one in closed):
+        raise _in_part(error, len(run.done), plan, closed) from error
     raise error
 
 
-def _carry_on(
-    plan: Plan,
-    registry: Registry,
-    progress: Progress,
-    tell: Callable[[Result], None],
-    done: list[Action],
-) -> GitopsError | None:
-    """Add to `done` what is; answers the error that stops it."""
-    for action in plan.actions:
-        progress("applying", len(done), len(plan.actions))
-        result = _attempt(action, done, plan, registry)
-        tell(result)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """One apply: what it is given, and the actions that are done."""
+
+    plan: Plan
+    registry: Registry
+    progress: Progress
+    tell: Callable[[Result], None]
+    interruption: Interruption
+    replan: str
+    done: list[Action] = field(default_factory=list)
+
+    def carry_on(self) -> GitopsError | None:
+        """Add to `done` what is; answers the error that stops it."""
+        actions = self.plan.actions
+        for action in actions:
+            if self.interruption.asked:
+                return InterruptedApplyError("interrupted", hint=_AGAIN)
+            self.progress("applying", len(self.done), len(actions))
+            error = self._try(action)
+            if error:
+                return self._interrupted(error) or error
+            self.done.append(action)
+        self.progress("applying", len(actions), len(actions))
+        return None
+
+    def _try(self, action: Action) -> GitopsError | None:
+        result = self._attempt(action)
         if result.error:
-            return result.error
-        done.append(action)
-    progress("applying", len(done), len(plan.actions))
-    return None
+            result.error.hint = _next_step(action, result.error, self.replan)
+        self.tell(result)
+        return result.error
 
+    def _interrupted(self, error: GitopsError) -> InterruptedApplyError | None:
+        """Where somebody did not wait for the answer, that is what stopped it."""
+        if not (self.interruption.asked and isinstance(error, UnknownOutcomeError)):
+            return None
+        return InterruptedApplyError(error.what, where=error.where, hint=error.hint)
 
-def _set_back(
-    plan: Plan, done: int, registry: Registry, tell: Callable[[Result], None]
-) -> list[Result]:
-    """Close every topic that may be open where an apply stops; answers what became of each.
+    def _attempt(self, action: Action) -> Result:
+        version = None
+        try:
+            version = self.interruption.wait(lambda: _carry_out(action, self.registry))
+            _expect(action, version, self.registry)
+        except KeyboardInterrupt:
+            return Result(action=action, error=UnknownOutcomeError("interrupted"))
+        except RegistryRefusedError as refused:
+            moved = self._moved(action) if refused.status in _CONFLICTS else []
+            return Result(action=action, error=_stale(refused, moved) if moved else refused)
+        except GitopsError as error:
+            return Result(action=action, version=version, error=error)
+        return Result(action=action, version=version)
 
-    That is each whose closing is left to do and whose opening is not: it was carried out, or
-    tried, now or by an earlier apply.
-    """
-    left = plan.actions[done:]
-    policies = [action for action in left if isinstance(action, SetPolicy)]
-    shut = {action.subject for action in policies if action.loosens and action is not left[0]}
-    results = []
-    for action in policies:
-        if not action.sets_back or action.subject in shut:
-            continue
+    def _moved(self, action: Action) -> list[str]:
+        """Who of the action's topic and namespace is not as the plan and what is done left it."""
+        subject = subject_of(action)
+        if isinstance(subject, NamespaceName):
+            scope = Scope(namespaces=frozenset({subject}))
+        else:
+            scope = Scope(namespaces=frozenset({subject.namespace}), topics=frozenset({subject}))
+        try:
+            now = self.interruption.wait(lambda: self.registry.observe(scope))
+        except (OutsideError, KeyboardInterrupt):  # the refusal says more
+            return []
+        expected, observed = self.plan.expected, self.plan.observed
+        passed = Counter(fingerprints.subject_name(subject_of(one)) for one in self.done)
+        seen = fingerprints.of_state(now)
+        left = {
+            name: expected[name][count - 1] if (count := passed[name]) else observed.get(name)
+            for name in seen
+        }
+        return [name for name, print_ in seen.items() if left[name] not in (None, print_)]
+
+    def set_back(self) -> list[Result]:
+        """Close every topic that may be open where an apply stops; answers what became of each.
+
+        That is each whose closing is left to do and whose opening is not: it was carried out, or
+        tried, now or by an earlier apply. No Ctrl-C cuts it, since CI presses twice.
+        """
+        left = self.plan.actions[len(self.done) :]
+        policies = [action for action in left if isinstance(action, SetPolicy)]
+        shut = {action.subject for action in policies if action.loosens and action is not left[0]}
+        open_ = [one for one in policies if one.sets_back and one.subject not in shut]
+        return [self._set_back(action) for action in open_]
+
+    def _set_back(self, action: SetPolicy) -> Result:
         result = Result(action=action)
         try:
-            _carry_out(action, registry)
+            _carry_out(action, self.registry)
         except GitopsError as error:
             result = Result(action=action, error=error)
-        tell(result)
-        results.append(result)
-    return results
+        self.tell(result)
+        return result
 
 
-def _in_part(
-    error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]
-) -> PartialApplyError:
+def _in_part(error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]) -> GitopsError:
     total = len(plan.actions)
     said = f"{done} of {total} actions {'is' if done == 1 else 'are'} done, then: {error.what}"
     still_open = [one for one in closed if one.error]
@@ -138,7 +190,9 @@ def _in_part(
     elif closed:
         said = f"{said}; the strategy of {_subjects(closed)} is set back"
     hint = _closing(error, still_open, plan) if still_open else error.hint
-    return PartialApplyError(said, where=error.where, hint=hint)
+    interrupted = isinstance(error, InterruptedApplyError)
+    kind = InterruptedApplyError if interrupted else PartialApplyError
+    return kind(said, where=error.where, hint=hint)
 
 
 def _subjects(results: Sequence[Result]) -> str:
@@ -182,19 +236,6 @@ def _command(action: Action, registry: str) -> str:
     return shlex.join([*words, "--registry", registry])
 
 
-def _attempt(action: Action, done: Sequence[Action], plan: Plan, registry: Registry) -> Result:
-    version = None
-    try:
-        version = _carry_out(action, registry)
-        _expect(action, version, registry)
-    except RegistryRefusedError as refused:
-        overtaken = refused.status in _CONFLICTS and _moved(action, done, plan, registry)
-        return Result(action=action, error=_stale(refused, overtaken) if overtaken else refused)
-    except GitopsError as error:
-        return Result(action=action, version=version, error=error)
-    return Result(action=action, version=version)
-
-
 def _carry_out(action: Action, registry: Registry) -> int | None:
     """Answers the version that a schema, or its deletion, got."""
     match action:
@@ -219,25 +260,6 @@ def _expect(action: Action, version: int | None, registry: Registry) -> None:
             where=registry.address,
             hint=f"look at both with `pulsar-gitops schemas versions {action.topic}`",
         )
-
-
-def _moved(action: Action, done: Sequence[Action], plan: Plan, registry: Registry) -> list[str]:
-    """Who of the action's topic and namespace is not as the plan and what is done left it."""
-    subject = subject_of(action)
-    if isinstance(subject, NamespaceName):
-        scope = Scope(namespaces=frozenset({subject}))
-    else:
-        scope = Scope(namespaces=frozenset({subject.namespace}), topics=frozenset({subject}))
-    try:
-        now = fingerprints.of_state(registry.observe(scope))
-    except OutsideError:  # the refusal says more
-        return []
-    passed = Counter(fingerprints.subject_name(subject_of(one)) for one in done)
-    left = {
-        name: plan.expected[name][count - 1] if (count := passed[name]) else plan.observed.get(name)
-        for name in now
-    }
-    return [name for name, seen in now.items() if left[name] not in (None, seen)]
 
 
 def _stale(refused: RegistryRefusedError, moved: list[str]) -> StalePlanError:

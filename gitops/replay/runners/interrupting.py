@@ -1,21 +1,24 @@
-"""Ctrl-C as a question that is asked between two batches, so that what was done stays whole.
+"""Ctrl-C as a question that is asked between two steps, so that what was done stays whole.
 
 The command line makes SIGTERM another way to press it.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from types import FrameType
-from typing import Final, TypeVar
+from typing import Final, TypeVar, final
 
 Answer = TypeVar("Answer")
 
+_STDERR: Final = 2
+_PATIENCE: Final = b"stopping after the answer to this request; Ctrl-C again does not wait for it\n"
 _LOOK: Final = 0.1
 """Seconds between two looks at whether somebody pressed Ctrl-C."""
 
@@ -45,20 +48,58 @@ def interruptible(again: Callable[[], None] = interrupt) -> Iterator[Callable[[]
         signal.signal(signal.SIGINT, before)
 
 
+@final
+class Interruption:
+    """Ctrl-C for work whose steps are not to be cut: somebody asks, and the work stops by itself.
+
+    Only the wait for an answer is ever cut, by a second Ctrl-C. So wherever a signal comes, what
+    was done is known, and can be reported.
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._waiting = False
+
+    @property
+    def asked(self) -> bool:
+        """Whether the work is to stop before its next step."""
+        return self._asked
+
+    def wait(self, call: Callable[[], Answer]) -> Answer:
+        """What the call answers; raises KeyboardInterrupt where somebody does not wait for it."""
+        self._waiting = True
+        try:
+            return call()
+        except KeyboardInterrupt:
+            self._asked = True
+            raise
+        finally:
+            self._waiting = False
+
+    def ask(self, _number: int = 0, _frame: FrameType | None = None) -> None:
+        """Ask it to stop; a handler of signals."""
+        again, self._asked = self._asked, True
+        if not self._waiting:
+            return
+        if again:
+            self._waiting = False  # so that nothing outside of the call is ever cut
+            raise KeyboardInterrupt
+        with suppress(OSError):
+            os.write(_STDERR, _PATIENCE)  # a handler may not use what it has interrupted
+
+
 @contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until this is done, which is to take some seconds at most."""
+def interruption() -> Iterator[Interruption]:
+    """Ctrl-C asks, and interrupts nothing."""
+    asked = Interruption()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield asked
         return
-    pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _frame: pressed.append(number))
+    before = signal.signal(signal.SIGINT, asked.ask)
     try:
-        yield
+        yield asked
     finally:
         signal.signal(signal.SIGINT, before)
-        for number in pressed[:1]:
-            signal.raise_signal(number)
 
 
 def beside(

@@ -13,6 +13,7 @@ import pytest
 
 from gitops.model.errors import (
     GitopsError,
+    InterruptedApplyError,
     OutsideError,
     PartialApplyError,
     RegistryRefusedError,
@@ -29,9 +30,9 @@ from gitops.planning.make import make_plan
 from gitops.planning.plan_document import Document, to_document
 from gitops.planning.reviewed_plan import check_document, resume
 from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.replay.runners.interrupting import interruption
 from gitops.reporters.json_report import applied_document
 from gitops.usecases.apply import Result, apply
-from tests.support.interrupts import ctrl_c_as_ever
 from tests.support.states import (
     CREATED,
     INT64,
@@ -244,16 +245,23 @@ class _PressedAgain(_Registry):
 
 
 def test_who_presses_ctrl_c_twice_leaves_no_topic_open(tmp_path: Path) -> None:
-    with ctrl_c_as_ever(), closing(_PressedAgain("local", tmp_path / "registry.db")) as registry:
+    with (
+        interruption() as asked,
+        closing(_PressedAgain("local", tmp_path / "registry.db")) as registry,
+    ):
         registry.create_namespace(ORDERS)
         registry.register_schema(CREATED, _OLD)
         registry.writes = 0
         desired = _desired(None)
         plan = _planned(registry, desired, _agreed(registry, desired))
         registry.stops_at = 1
-        with pytest.raises(KeyboardInterrupt):
-            apply(plan, registry)
+        with pytest.raises(InterruptedApplyError) as caught:
+            apply(plan, registry, interruption=asked)
         assert _own(registry) is None
+        assert caught.value.what == (
+            "1 of 4 actions is done, then: interrupted; whether the request was carried out is "
+            "not known; the strategy of shop/orders/created is set back"
+        )
 
 
 def test_where_it_cannot_be_closed_the_error_says_so(registry: _Registry) -> None:

@@ -7,32 +7,63 @@ import threading
 
 import pytest
 
-from gitops.replay.runners.interrupting import beside, interruptible, uninterrupted
+from gitops.replay.runners.interrupting import (
+    Interruption,
+    beside,
+    interruptible,
+    interruption,
+)
 from tests.support.interrupts import ctrl_c_as_ever
 
 
-def test_ctrl_c_waits_until_what_may_not_be_interrupted_is_done() -> None:
-    done: list[str] = []
+def test_ctrl_c_asks_and_cuts_nothing() -> None:
     with ctrl_c_as_ever():
         before = signal.getsignal(signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
-            finish(done)
+        with interruption() as asked:
+            seen = [asked.asked]
+            for _ in range(3):
+                signal.raise_signal(signal.SIGINT)
+                seen.append(asked.asked)
         assert signal.getsignal(signal.SIGINT) is before
-    assert done == ["the rest"]
+    assert seen == [False, True, True, True]
 
 
-def finish(done: list[str]) -> None:
-    with uninterrupted():
+def test_the_first_ctrl_c_waits_for_an_answer_and_says_so(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def answer() -> int:
         signal.raise_signal(signal.SIGINT)
-        done.append("the rest")
+        return 7
+
+    with interruption() as asked:
+        assert asked.wait(answer) == 7
+        assert asked.asked
+    assert "Ctrl-C again does not wait" in capfd.readouterr().err
 
 
-def test_who_asks_for_ctrl_c_is_told_of_the_one_that_waited() -> None:
-    with interruptible() as stopped:
-        with uninterrupted():
+def test_the_second_ctrl_c_does_not_wait_for_an_answer() -> None:
+    pressed: list[int] = []
+
+    def answer() -> None:
+        for number in range(3):
+            pressed.append(number)
             signal.raise_signal(signal.SIGINT)
-            assert not stopped()
-        assert stopped()
+
+    with interruption() as asked:
+        with pytest.raises(KeyboardInterrupt):
+            asked.wait(answer)
+        signal.raise_signal(signal.SIGINT)
+    assert pressed == [0, 1]
+
+
+def test_a_wait_that_is_cut_in_another_way_asks_as_well() -> None:
+    def cut() -> None:
+        raise KeyboardInterrupt
+
+    asked = Interruption()
+    with pytest.raises(KeyboardInterrupt):
+        asked.wait(cut)
+    assert asked.asked
 
 
 def test_threads_leave_ctrl_c_to_the_main_one() -> None:
@@ -40,7 +71,7 @@ def test_threads_leave_ctrl_c_to_the_main_one() -> None:
     seen = []
 
     def run() -> None:
-        with uninterrupted():
+        with interruption():
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=run)
