@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import RenderableType
@@ -27,7 +27,8 @@ from gitops.ports import Registry
 from gitops.reporters.json_report import to_text
 from gitops.reporters.text.plan import plan_report
 from gitops.repository.definitions.locating import Locator
-from gitops.repository.snapshots import latest_recorded, recorded_topics
+from gitops.repository.snapshots import latest_recorded
+from gitops.usecases.known_names import known_names
 from gitops.usecases.plan import Planning, blocks
 from gitops.usecases.plan import plan as run
 from gitops.usecases.severities import graded
@@ -76,31 +77,23 @@ def make(
     reviewed: Scope | None = None,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError."""
-    planning = planning_of(opened, registry, config, prune=prune, reviewed=reviewed)
+    planning = replace(planning_of(opened, registry, config), prune=prune, reviewed=reviewed)
+    if reviewed is None:
+        known = known_names(opened.root, opened.tree, opened.repository, registry.name)
+        planning = replace(planning, known=known)
     with progress_bar(no_color=display.no_color) as progress:
         return run(planning, progress)
 
 
-def planning_of(
-    opened: OpenedRepository,
-    registry: Registry,
-    config: RegistryConfig,
-    *,
-    prune: bool = False,
-    reviewed: Scope | None = None,
-) -> Planning:
-    """What a plan is made from."""
+def planning_of(opened: OpenedRepository, registry: Registry, config: RegistryConfig) -> Planning:
+    """What a plan of the files is made from."""
     repository = opened.repository
-    asks = prune and reviewed is None
     return Planning(
         repository=repository,
         registry=registry,
         config=config,
         locate=Locator(opened.tree, repository.topics).locate,
         today=today(),
-        recorded=recorded_topics(opened.tree, registry.name) if asks else frozenset(),
-        prune=prune,
-        reviewed=reviewed,
     )
 
 

@@ -1,11 +1,25 @@
-"""The past of files: the commits that changed them, and when."""
+"""The past of files: the commits that changed them, when, and what they held before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from gitops.git.checkout import Checkout
+
+_SPECIAL: Final = re.compile(r"([*?\[\\])")
+"""What a pathspec with `glob` does not take as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileVersion:
+    """What a file held at some commit: its path from the folder of the schemas, and the blob."""
+
+    path: str
+    blob: str
 
 
 def first_parents(checkout: Checkout, commit: str, paths: Iterable[str], most: int) -> list[str]:
@@ -41,6 +55,30 @@ def oldest_known(checkout: Checkout, commit: str) -> str | None:
         return None
     last = checkout.ask("rev-list", "--first-parent", commit).decode("ascii").split()[-1]
     return last if last in cuts else None
+
+
+def replaced_files(checkout: Checkout, commit: str, pattern: str) -> frozenset[FileVersion]:
+    """The versions of the files of a glob pattern that a commit up to this one took away.
+
+    All parents count, and a merge counts with each of them: what was on a branch may have been
+    applied from there.
+    """
+    folder = _SPECIAL.sub(r"\\\1", checkout.prefix)
+    logged = checkout.ask(
+        *("log", "-m", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--format="),
+        *("--diff-filter=DMT", commit, "--", f":(top,glob){folder}{pattern}"),
+    )
+    return frozenset(_replaced(checkout, logged))
+
+
+def _replaced(checkout: Checkout, logged: bytes) -> Iterator[FileVersion]:
+    """`:<mode> <mode> <blob before> <blob after> <status>`, then the path, each ended by NUL."""
+    parts = iter(logged.decode("utf-8", "surrogateescape").split("\0"))
+    for part in parts:
+        head = part.lstrip("\n")
+        if head.startswith(":"):
+            path = next(parts).removeprefix(checkout.prefix)
+            yield FileVersion(path=path, blob=head.split(" ")[2])
 
 
 def _cuts(checkout: Checkout) -> frozenset[str]:

@@ -38,6 +38,12 @@ def commit_of(checkout: Checkout, reference: str) -> str:
     raise UsageError(f"git knows no commit '{reference}'", hint=_how_to_get(checkout, reference))
 
 
+def head_of(checkout: Checkout) -> str | None:
+    """The commit that is checked out; None before the first one."""
+    found = checkout.line("rev-parse", "--verify", "--quiet", "HEAD", answers=(0, _NO_MORE))
+    return found or None
+
+
 def merge_base(checkout: Checkout, base: str, head: str, reference: str) -> str:
     """The newest commit that both descend from; `reference` is what the user calls `base`.
 

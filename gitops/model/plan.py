@@ -153,8 +153,10 @@ class Plan:
     registry when the plan was made, `expected` the fingerprints that a subject passes through
     while the plan is carried out. Nothing in it depends on the time or on the order of files.
 
-    `unmanaged` are topics of its namespaces that have no manifest, and `unlisted` the namespaces
-    whose topics the registry does not list: they are told, and decide nothing.
+    What is in the registry and not in the files decides nothing: `unmanaged` are topics with a
+    schema or policies of their own and no manifest, `without_schema` is the number of other topics
+    without one, `unmanaged_namespaces` are those that earlier files managed, and `unlisted` those
+    whose topics cannot be listed or read. `limits` are whole sentences on what may be missing.
     """
 
     registry: str
@@ -170,4 +172,7 @@ class Plan:
     topics: int = 0
     unchanged: int = 0
     unmanaged: tuple[TopicName, ...] = ()
+    unmanaged_namespaces: tuple[NamespaceName, ...] = ()
+    without_schema: int = 0
     unlisted: tuple[NamespaceName, ...] = ()
+    limits: tuple[str, ...] = ()

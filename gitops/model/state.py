@@ -38,6 +38,11 @@ class TopicState:
     policies: TopicPolicies = field(default_factory=TopicPolicies)
     exists: bool = True
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has neither a schema nor policies of its own: no file could say anything."""
+        return not self.history.entries and self.policies == TopicPolicies()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryState:

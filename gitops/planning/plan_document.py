@@ -36,7 +36,14 @@ API_VERSION: Final = "pulsar-gitops/v1"
 Document = dict[str, Any]
 """A JSON object."""
 
-_UNDIGESTED: Final = ("digest", "unmanaged", "unlisted")
+_UNDIGESTED: Final = (
+    "digest",
+    "unmanaged",
+    "unmanagedNamespaces",
+    "withoutSchema",
+    "unlisted",
+    "limits",
+)
 _OF_THE_DAY: Final = ("WAIVER-R001", "WAIVER-R002")
 """Findings that come with the calendar; where they decide anything, actions differ too."""
 
@@ -56,7 +63,10 @@ def to_document(plan: Plan) -> Document:
         "observed": dict(plan.observed),
         "expected": {name: list(prints) for name, prints in plan.expected.items()},
         "unmanaged": [str(topic) for topic in plan.unmanaged],
+        "unmanagedNamespaces": [str(namespace) for namespace in plan.unmanaged_namespaces],
+        "withoutSchema": plan.without_schema,
         "unlisted": [str(namespace) for namespace in plan.unlisted],
+        "limits": list(plan.limits),
     }
     return {**document, "digest": digest(document)}
 

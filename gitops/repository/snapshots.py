@@ -40,12 +40,25 @@ def folder_of(registry: str) -> str:
 
 
 def recorded_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
-    """The topics that the snapshot of a registry names; raises UsageError for a broken file."""
+    """The topics that the snapshot of a registry names; a broken file's are those of its path."""
     return frozenset(
-        _topic(path, _read(tree, path))
+        topic
         for path in snapshot_files(tree, registry)
         if _is_of_topic(path)
+        for topic in _topics_named(path, _peek(tree, path))
     )
+
+
+def recorded_namespaces(tree: FileTree, registry: str) -> frozenset[NamespaceName]:
+    """The namespaces that the snapshot of a registry has files of."""
+    start = len(f"{folder_of(registry)}/")
+    parts = (path[start:].split("/") for path in snapshot_files(tree, registry))
+    names = {(tenant, name.removesuffix(".json")) for tenant, name, *_ in parts}
+    found: set[NamespaceName] = set()
+    for each in names:
+        with suppress(InvalidNameError):
+            found.add(NamespaceName.parse("/".join(each)))
+    return frozenset(found)
 
 
 def topic_recorded(tree: FileTree, path: str) -> TopicState:
@@ -136,6 +149,13 @@ def _read(tree: FileTree, path: str) -> bytes:
             where=path,
             hint="remove the file, then record it again with `pulsar-gitops snapshot`",
         ) from None
+
+
+def _peek(tree: FileTree, path: str) -> bytes:
+    try:
+        return tree.read(path)
+    except UnreadableFileError:
+        return b""
 
 
 def _topic(path: str, data: bytes) -> TopicName:

@@ -39,19 +39,10 @@ def observe_all(
         if topic.namespace in wanted:
             topics.setdefault((topic.namespace, topic.local_name), topic)
     scope = Scope(namespaces=frozenset(wanted), topics=frozenset(topics.values()))
-    return _told(registry.observe(scope, progress))
-
-
-def _told(state: RegistryState) -> RegistryState:
-    """Without topics that have nothing to say."""
-    topics = {
-        name: topic
-        for name, topic in state.topics.items()
-        if topic.history.entries
-        or topic.policies.schema_compatibility_strategy is not None
-        or topic.policies.schema_validation_enforced is not None
-    }
-    return RegistryState(namespaces=state.namespaces, topics=topics)
+    state = registry.observe(scope, progress)
+    return replace(
+        state, topics={one.topic: one for one in state.topics.values() if not one.is_empty}
+    )
 
 
 def new_to(

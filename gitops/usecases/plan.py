@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from gitops.model.config import RegistryConfig
-from gitops.model.errors import GitopsError, OutsideError
+from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
-from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import Plan
+from gitops.model.plan import DeleteSchema, Plan
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.make import LocateIn, Question, make_plan
 from gitops.planning.waiver_findings import expiries
 from gitops.ports import Progress, Registry, no_progress
 from gitops.usecases.desired import desired_of
+from gitops.usecases.known_names import KnownNames
 from gitops.usecases.severities import graded, worst
+from gitops.usecases.unmanaged import Unmanaged, find_unmanaged
 
 
 class UnplannableError(GitopsError):
@@ -30,9 +31,8 @@ class UnplannableError(GitopsError):
 class Planning:
     """What a plan is made from: the files, the registry, and how places are found.
 
-    `recorded` are topics that a snapshot names; a cluster may hold them without listing them.
-    `reviewed` are the subjects that a reviewed plan looked at: no others are looked at then.
-    `today` is the day in UTC, for waivers.
+    `known` are names that a cluster may hold without listing them. `reviewed` are the subjects that
+    a reviewed plan looked at: no others are looked at then. `today` is the day in UTC, for waivers.
     """
 
     repository: Repository
@@ -40,7 +40,7 @@ class Planning:
     config: RegistryConfig
     locate: LocateIn
     today: datetime.date
-    recorded: frozenset[TopicName] = frozenset()
+    known: KnownNames = field(default_factory=KnownNames)
     prune: bool = False
     reviewed: Scope | None = None
 
@@ -52,11 +52,31 @@ def blocks(findings: Iterable[Finding]) -> bool:
 
 def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
     """Read the registry and compare; raises UnplannableError, OutsideError."""
-    return plan_of(planning, ask(planning, progress), progress)
+    question, known = ask(planning, progress), planning.known
+    if planning.reviewed:
+        return plan_of(planning, question, progress)
+    unmanaged = find_unmanaged(
+        planning.registry, question.observed, known, progress, required=planning.prune
+    )
+    if planning.prune:
+        question = _with_unmanaged(question, unmanaged)
+    made = plan_of(planning, question, progress)
+    deleted = {action.topic for action in made.actions if isinstance(action, DeleteSchema)}
+    return replace(
+        made,
+        unmanaged=tuple(one.topic for one in unmanaged.topics if one.topic not in deleted),
+        unmanaged_namespaces=unmanaged.namespaces,
+        without_schema=unmanaged.without_schema,
+        unlisted=unmanaged.unlisted,
+        limits=known.limits if planning.prune or known.has_history else (),
+    )
 
 
 def ask(planning: Planning, progress: Progress = no_progress) -> Question:
-    """What the plan is made from; raises UnplannableError, OutsideError."""
+    """What the files want, and what the registry holds of it.
+
+    Raises UnplannableError, OutsideError.
+    """
     repository, registry = planning.repository, planning.registry
     rules = repository.config.rules
     if blocks(_findings(planning)):
@@ -67,7 +87,7 @@ def ask(planning: Planning, progress: Progress = no_progress) -> Question:
         address=registry.address,
         files=repository.digest,
         desired=desired,
-        observed=_observe(planning, desired, progress),
+        observed=registry.observe(_scope(planning, desired), progress),
         defaults=registry.defaults,
         safety=repository.config.safety,
         locate=planning.locate,
@@ -86,15 +106,8 @@ def ask(planning: Planning, progress: Progress = no_progress) -> Question:
 def plan_of(planning: Planning, question: Question, progress: Progress = no_progress) -> Plan:
     """The plan for what was asked, with the findings about the files."""
     made = make_plan(question, progress)
-    topics = frozenset(question.desired.topics)
-    unmanaged, unlisted = _left_alone(planning, question.observed, topics)
     findings = (*_findings(planning), *made.findings)
-    return replace(
-        made,
-        findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
-        unmanaged=unmanaged,
-        unlisted=unlisted,
-    )
+    return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
 
 
 def _findings(planning: Planning) -> tuple[Finding, ...]:
@@ -104,81 +117,27 @@ def _findings(planning: Planning) -> tuple[Finding, ...]:
     return graded((*repository.findings, *of_waivers), repository.config.rules)
 
 
-def _observe(planning: Planning, desired: RegistryState, progress: Progress) -> RegistryState:
-    if planning.reviewed:
-        return planning.registry.observe(_reviewed(planning.reviewed, desired), progress)
-    topics = frozenset(desired.topics)
-    if planning.prune:
-        topics |= _by_history(_candidates(planning, desired))
-    scope = Scope(namespaces=frozenset(desired.namespaces), topics=topics)
-    return _without_idle(planning.registry.observe(scope, progress), desired)
-
-
-def _candidates(planning: Planning, desired: RegistryState) -> Iterator[TopicName]:
-    """The topics without a manifest that the registry or a snapshot names."""
-    managed = frozenset(desired.topics)
-    exist = planning.registry.observe(Scope(namespaces=frozenset(desired.namespaces)))
-    for name in _existing(exist):
-        yield from _unmanaged(planning.registry.list_topics(name), [name], managed)
-    yield from _unmanaged(planning.recorded, desired.namespaces, managed)
-
-
-def _by_history(topics: Iterable[TopicName]) -> frozenset[TopicName]:
-    """One name for each history, which a persistent and a non-persistent topic share."""
-    return frozenset({topic.keeper: topic for topic in sorted(topics)}.values())
-
-
-def _reviewed(scope: Scope, desired: RegistryState) -> Scope:
-    """What a reviewed plan looked at, and what the files name in any case."""
-    managed = frozenset(desired.topics)
-    others = _unmanaged(scope.topics, {topic.namespace for topic in scope.topics}, managed)
-    return Scope(namespaces=scope.namespaces | set(desired.namespaces), topics=managed | others)
-
-
-def _without_idle(observed: RegistryState, desired: RegistryState) -> RegistryState:
-    """Without the topics that have neither a manifest nor a schema: a plan does nothing to them."""
-    topics = {
-        topic: state
-        for topic, state in observed.topics.items()
-        if topic in desired.topics or state.history.entries
-    }
-    return replace(observed, topics=topics)
-
-
-def _left_alone(
-    planning: Planning, observed: RegistryState, managed: frozenset[TopicName]
-) -> tuple[tuple[TopicName, ...], tuple[NamespaceName, ...]]:
-    """The topics that have no manifest, and the namespaces whose topics cannot be listed.
-
-    They are only told, so a registry that does not list them stands in nobody's way. A plan that
-    prunes deals with them itself, and who applies a reviewed plan was told before.
-    """
-    if planning.prune or planning.reviewed:
-        return (), ()
-    topics: set[TopicName] = set()
-    unlisted: list[NamespaceName] = []
-    for name in _existing(observed):
-        try:
-            topics |= _unmanaged(planning.registry.list_topics(name), [name], managed)
-        except OutsideError:
-            unlisted.append(name)
-    return tuple(sorted(topics)), tuple(unlisted)
-
-
-def _existing(observed: RegistryState) -> list[NamespaceName]:
-    return sorted(name for name, state in observed.namespaces.items() if state.exists)
-
-
-def _unmanaged(
-    topics: Iterable[TopicName],
-    namespaces: Iterable[NamespaceName],
-    managed: frozenset[TopicName],
-) -> frozenset[TopicName]:
-    """Those in these namespaces whose history no managed topic has, whatever its domain."""
-    taken = {(topic.namespace, topic.local_name) for topic in managed}
-    inside = set(namespaces)
-    return frozenset(
-        topic
-        for topic in topics
-        if topic.namespace in inside and (topic.namespace, topic.local_name) not in taken
+def _scope(planning: Planning, desired: RegistryState) -> Scope:
+    """What the files name, and what a reviewed plan looked at besides."""
+    reviewed = planning.reviewed or Scope()
+    taken = {topic.keeper for topic in desired.topics}
+    others = frozenset(topic for topic in reviewed.topics if topic.keeper not in taken)
+    return Scope(
+        namespaces=reviewed.namespaces | desired.namespaces.keys(),
+        topics=others | desired.topics.keys(),
     )
+
+
+def _with_unmanaged(question: Question, unmanaged: Unmanaged) -> Question:
+    """The question with the schemas that a plan which prunes deletes.
+
+    Those of namespaces that the files do not have any more are left alone: another repository may
+    manage them now.
+    """
+    observed = question.observed
+    schemas = {
+        one.topic: one
+        for one in unmanaged.topics
+        if one.history.entries and one.topic.namespace in observed.namespaces
+    }
+    return replace(question, observed=replace(observed, topics={**observed.topics, **schemas}))

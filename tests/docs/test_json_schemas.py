@@ -368,5 +368,8 @@ def whole_plan() -> Plan:
         observed={f"topic {TOPIC}": "a" * 64},
         expected={f"topic {TOPIC}": ("b" * 64,)},
         unmanaged=(TOPIC,),
+        unmanaged_namespaces=(TOPIC.namespace,),
+        without_schema=1,
         unlisted=(TOPIC.namespace,),
+        limits=("The clone is shallow.",),
     )

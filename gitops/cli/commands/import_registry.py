@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, TextOrJson
+
+_NEVER_CREATED: Final = (
+    "a cluster does not list a topic that was never created: import finds it only where a "
+    "manifest, git's history or a snapshot names it"
+)
 
 
 def import_registry(
@@ -29,18 +34,17 @@ def import_registry(
     from gitops.model.names import NamespaceName
     from gitops.reporters.json_report import imported_document, to_text
     from gitops.repository.folder import write_files
-    from gitops.repository.snapshots import recorded_topics
     from gitops.repository.writer import render
     from gitops.usecases.import_registry import new_to, observe_all
+    from gitops.usecases.known_names import known_names
 
     require_writable(output)
     wanted = tuple(NamespaceName.parse(text) for text in namespaces or [])
     opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
     with open_registry(opened, registry) as (live, _), bar as progress:
-        known = frozenset(opened.repository.desired.topics)
-        recorded = known | recorded_topics(opened.tree, live.name)
-        state = observe_all(live, namespaces=wanted, recorded=recorded, progress=progress)
+        known = known_names(opened.root, opened.tree, opened.repository, live.name)
+        state = observe_all(live, namespaces=wanted, recorded=known.topics, progress=progress)
     new, kept = new_to(opened.repository, state)
     files = render(new, taken=opened.tree.paths())
     write_files(opened.root, files)
@@ -50,7 +54,8 @@ def import_registry(
     topics = f"{len(new.topics)} topic{'' if len(new.topics) == 1 else 's'}"
     lines = [
         f"wrote {len(files)} files for {topics} of {live.name}",
-        "a cluster lists no topic that was never created: name such topics in a snapshot",
+        _NEVER_CREATED,
+        *(known.limits if known.has_history else ()),
         *(f"kept the manifest of {topic}, which is there already" for topic in kept),
     ]
     print_lines(lines, output)

@@ -21,6 +21,7 @@ def snapshot(
     from gitops.reporters.json_report import recorded_document, to_text
     from gitops.repository import snapshots
     from gitops.repository.folder import replace_files
+    from gitops.usecases.known_names import known_names
     from gitops.usecases.snapshot import observe_managed
 
     require_writable(output)
@@ -28,7 +29,8 @@ def snapshot(
     bar = progress_bar(no_color=no_color)
     with open_registry(opened, registry) as (live, _), bar as progress:
         recorded = snapshots.replaceable_topics(opened.tree, live.name)
-        state = observe_managed(opened.repository, live, recorded, progress)
+        known = known_names(opened.root, opened.tree, opened.repository, live.name)
+        state = observe_managed(opened.repository, live, recorded | known.topics, progress)
     files = snapshots.render(live.name, state)
     old = snapshots.snapshot_files(opened.tree, live.name)
     changed = replace_files(opened.root, old, files)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, urlsplit
 
 from gitops.model.errors import UsageError
-from gitops.repository.admin_url import admin_url_hint, split_url
 
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -25,13 +24,9 @@ class Origin:
         """Whether the connection is TLS."""
         return self.scheme == "https"
 
-    @property
-    def authority(self) -> str:
-        """The host as it is written in a URL."""
-        return f"[{self.host}]" if ":" in self.host else self.host
-
     def __str__(self) -> str:
-        return f"{self.scheme}://{self.authority}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,16 +43,17 @@ class AdminAddress:
 def parse_address(text: str, where: str) -> AdminAddress:
     """Read the URL of an admin endpoint.
 
-    Raises UsageError for anything but a plain http(s) URL. The text is not repeated in it as a
-    whole: it may hold a password.
+    Raises UsageError for anything but a plain http(s) URL. The text is not repeated in it: it may
+    hold a password.
     """
-    split = split_url(text)
+    split = _split(text)
     origin = None if split is None else origin_of(split)
     if split is None or origin is None:
         raise UsageError(
             "the registry's url is not an http or https URL",
             where=where,
-            hint=admin_url_hint(text),
+            hint="give the cluster's web service URL, such as http://broker.example:8080; "
+            "pulsar:// is the address of its binary protocol",
         )
     if split.username or split.password or split.query or split.fragment:
         raise UsageError(
@@ -77,3 +73,10 @@ def origin_of(split: SplitResult) -> Origin | None:
     if split.scheme not in _PORTS or not split.hostname:
         return None
     return Origin(split.scheme, split.hostname, port or _PORTS[split.scheme])
+
+
+def _split(text: str) -> SplitResult | None:
+    try:
+        return urlsplit(text)
+    except ValueError:
+        return None

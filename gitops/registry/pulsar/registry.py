@@ -68,8 +68,7 @@ def open_transport(
         address=address,
         credentials=open_credentials(config, root, where),
         context=broker_context(config, root, where),
-        connect_timeout=config.connect_timeout,
-        read_timeout=config.read_timeout,
+        timeout=urllib3.Timeout(connect=config.connect_timeout, read=config.read_timeout),
         connections=config.concurrency,
         retry=retry,
     )

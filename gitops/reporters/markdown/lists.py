@@ -101,10 +101,15 @@ def unmanaged_items(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:
 
 def _unmanaged(plan: Plan) -> Iterator[str]:
     on = prose(plan.registry)
+    for namespace in plan.unmanaged_namespaces:
+        yield f"- {code(str(namespace))} on {on}: a namespace that earlier files had\n"
     for topic in plan.unmanaged:
         yield f"- {code(str(topic))} on {on}\n"
     for namespace in plan.unlisted:
-        yield f"- {code(str(namespace))} on {on}: its topics cannot be listed\n"
+        yield f"- {code(str(namespace))} on {on}: its topics cannot be listed or read\n"
+    if number := plan.without_schema:
+        yield f"- {count(number, 'more topic')} on {on} without a schema\n"
+    yield from (f"- {on}: {message(limit)}\n" for limit in plan.limits)
 
 
 def history_lines(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
@@ -26,6 +26,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.waivers import WaiverProposal
+from gitops.planning.fingerprints import subject_name
 from gitops.planning.make import subject_of
 from gitops.planning.plan_document import summary
 from gitops.planning.policies import direction, policy_text
@@ -35,8 +36,6 @@ from gitops.reporters.text.findings import Excerpt, count_line, finding_block
 from gitops.reporters.text.plain import safe
 
 _MAX_SUBJECT: Final = 50
-_SHOWN: Final = 3
-"""How many names stand in a line that only mentions them."""
 _SHORT: Final = 2
 """Headings with as few columns as this say something in words, not in columns."""
 _SUMMARY: Final = (
@@ -259,20 +258,50 @@ def _other_findings(plan: Plan) -> list[Finding]:
     return [f for f in plan.findings if f.rule not in quiet and f not in shown]
 
 
-def _unmanaged(plan: Plan) -> Iterator[Text]:
-    """What the registry has and the files do not name, in a line."""
-    if count := len(plan.unmanaged):
-        have = "topic of the registry has" if count == 1 else "topics of the registry have"
-        names = _names(plan.unmanaged)
-        yield Text(f"{count:,} {have} no manifest: {names} (pulsar-gitops import, or plan --prune)")
+def _unmanaged(plan: Plan) -> Iterator[RenderableType]:
+    """What the registry has and the files do not name: every topic, by its namespace."""
+    managed = {topic for topic in plan.unmanaged if subject_name(topic.namespace) in plan.observed}
+    others = [topic for topic in plan.unmanaged if topic not in managed]
+    if managed:
+        one = len(managed) == 1
+        said = f"{_count(len(managed), 'unmanaged topic')} (in the registry, not in git)"
+        adopts = f"pulsar-gitops import adopts {'it' if one else 'them'}"
+        deletes = f", plan --prune deletes {'its schema' if one else 'their schemas'}"
+        yield Text(f"{said}: {adopts}{'' if plan.prune else deletes}")
+        yield _by_namespace(sorted(managed))
+    if spaces := sorted({*plan.unmanaged_namespaces, *(topic.namespace for topic in others)}):
+        said = _count(len(spaces), "unmanaged namespace")
+        names = " ".join(safe(str(name)) for name in spaces)
+        it = "it" if len(spaces) == 1 else "them"
+        yield Text(
+            f"{said} (earlier files had {it}): pulsar-gitops import {names} adopts {it}, "
+            "schemas delete deletes a schema"
+        )
+        yield _by_namespace(others, spaces)
+    if count := plan.without_schema:
+        yield Text(f"{_count(count, 'topic')} without a manifest {_has(count)} no schema")
     if plan.unlisted:
-        names = _names(plan.unlisted)
-        yield Text(f"topics without a manifest are not known where none can be listed: {names}")
+        names = ", ".join(safe(str(name)) for name in plan.unlisted)
+        yield Text(f"unmanaged topics are unknown where none can be listed or read: {names}")
+    yield from (Text(safe(limit)) for limit in plan.limits)
 
 
-def _names(names: Sequence[NamespaceName | TopicName]) -> str:
-    shown, left = ", ".join(safe(str(name)) for name in names[:_SHOWN]), len(names) - _SHOWN
-    return f"{shown} and {left:,} more" if left > 0 else shown
+def _has(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _by_namespace(
+    topics: Iterable[TopicName], namespaces: Iterable[NamespaceName] = ()
+) -> RenderableType:
+    names: dict[NamespaceName, list[str]] = {name: [] for name in namespaces}
+    for topic in topics:
+        names.setdefault(topic.namespace, []).append(safe(_short(topic)))
+    rows = [(Text(safe(str(name))), Text(", ".join(its))) for name, its in sorted(names.items())]
+    return Padding(aligned(rows), (0, 0, 0, 4), expand=False)
+
+
+def _short(topic: TopicName) -> str:
+    return topic.local_name if topic.domain == "persistent" else str(topic)
 
 
 def plan_summary(plan: Plan) -> Text:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,6 +27,10 @@ from gitops.repository.sources import Sources, resolve
 
 _TABLES: Final = ("parquet", "orc", "table")
 """Formats of samples whose columns may have other names."""
+
+TOPIC_KEYS: Final = ("topic:", "topic :", 'topic"', "topic'")
+"""One of these is in a manifest that names its topic, whatever its path is."""
+_TOPIC_KEY: Final = re.compile("|".join(map(re.escape, TOPIC_KEYS)).encode())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,6 +68,26 @@ def load_topics(
     return loaded
 
 
+def declared_topic(file: str, data: bytes) -> TopicName | None:
+    """The topic that a manifest is about, that of its path where it cannot be read.
+
+    `file` is at the depth of a topic's manifest. None where neither is a name.
+    """
+    if _TOPIC_KEY.search(data):
+        manifest = Manifest(file, data, TopicDocument)
+        if manifest.rest is not None and (named := _name(manifest, manifest.rest)):
+            return named
+    return topic_of_path(file)
+
+
+def topic_of_path(file: str) -> TopicName | None:
+    """The topic of a manifest at this path that has no key `topic`; None where there is none."""
+    namespace = folder_namespace(file)
+    with suppress(InvalidNameError):
+        return TopicName.of(namespace, _stem(file)) if namespace else None
+    return None
+
+
 def _load(
     topic: TopicName | None,
     manifest: Manifest[TopicDocument],
@@ -97,7 +123,7 @@ def _name(manifest: Manifest[TopicDocument], document: TopicDocument) -> TopicNa
     namespace = folder_namespace(manifest.file)
     if namespace is None or manifest.is_lost(("topic",)):
         return None  # which is told already
-    stem = posixpath.basename(manifest.file).removesuffix(".yaml")
+    stem = _stem(manifest.file)
     given = document.topic
     at = () if given is None else ("topic",)
     try:
@@ -118,6 +144,10 @@ def _name(manifest: Manifest[TopicDocument], document: TopicDocument) -> TopicNa
         manifest.add("REPO-R016", message, at, hint="move the file, or change the name")
         return None
     return topic
+
+
+def _stem(file: str) -> str:
+    return posixpath.basename(file).removesuffix(".yaml")
 
 
 def _check_twice(

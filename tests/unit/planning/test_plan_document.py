@@ -82,7 +82,10 @@ def test_the_document_says_everything_and_its_digest_is_the_last_word() -> None:
         "observed",
         "expected",
         "unmanaged",
+        "unmanagedNamespaces",
+        "withoutSchema",
         "unlisted",
+        "limits",
         "digest",
     ]
     assert document["digest"] == digest(document)
@@ -106,7 +109,7 @@ _OTHERS: dict[str, object] = {
 }
 
 
-_TOLD = ("unmanaged", "unlisted")
+_TOLD = ("unmanaged", "unmanaged_namespaces", "without_schema", "unlisted", "limits")
 """What a plan tells and does not decide by."""
 
 
@@ -119,11 +122,18 @@ def test_no_member_of_a_plan_is_left_out_of_the_digest(member: str) -> None:
 
 def test_what_is_only_told_stays_out_of_the_digest() -> None:
     told = replace(
-        EVERYTHING, unmanaged=(TopicName(ORDERS, "b"), TopicName(ORDERS, "c")), unlisted=(ORDERS,)
+        EVERYTHING,
+        unmanaged=(TopicName(ORDERS, "b"), TopicName(ORDERS, "c")),
+        unmanaged_namespaces=(ORDERS,),
+        without_schema=3,
+        unlisted=(ORDERS,),
+        limits=("The clone is shallow.",),
     )
 
-    assert to_document(told)["unmanaged"] == ["shop/orders/b", "shop/orders/c"]
-    assert to_document(told)["unlisted"] == ["shop/orders"]
+    said = to_document(told)
+    assert said["unmanaged"] == ["shop/orders/b", "shop/orders/c"]
+    assert (said["unmanagedNamespaces"], said["unlisted"]) == (["shop/orders"], ["shop/orders"])
+    assert (said["withoutSchema"], said["limits"]) == (3, ["The clone is shallow."])
     assert to_document(told)["digest"] == to_document(EVERYTHING)["digest"]
 
 

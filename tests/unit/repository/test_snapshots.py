@@ -15,10 +15,12 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.repository.documents.snapshot import TopicSnapshot
 from gitops.repository.loader import load
 from gitops.repository.snapshots import (
+    recorded_namespaces,
     recorded_topics,
     render,
     replaceable_topics,
     snapshot_files,
+    topic_recorded,
 )
 from tests.support.states import CREATED, ORDERS, STRING, info, state, topic_state
 from tests.support.strategies import registry_states
@@ -103,6 +105,19 @@ def test_every_topic_that_was_written_is_named_again(known: RegistryState) -> No
     assert recorded_topics(tree, "staging") == frozenset()
 
 
+def test_namespaces_of_a_snapshot_are_named_whatever_lies_in_their_files() -> None:
+    files = {
+        "snapshots/production/shop/orders.json": b"{",
+        "snapshots/production/shop/payments/created.json": b"",
+        "snapshots/production/a b/c.json": b"",
+        "snapshots/staging/audit/log.json": b"",
+    }
+
+    found = recorded_namespaces(MemoryTree(files), "production")
+
+    assert {str(name) for name in found} == {"shop/orders", "shop/payments"}
+
+
 def test_names_that_only_differ_in_case_or_are_no_file_names_have_files_of_their_own() -> None:
     names = ["a", "A", "x.y", "CON", "é", "a b", "..", "nul\x00", "long" * 80]
     topics = [TopicName(ORDERS, name) for name in names]
@@ -144,7 +159,7 @@ def _with(text: str) -> RegistryState:
 )
 def test_a_broken_file_says_which_and_what_to_do(content: bytes, what: str) -> None:
     with pytest.raises(UsageError) as raised:
-        recorded_topics(MemoryTree({_TOPIC: content}), "production")
+        topic_recorded(MemoryTree({_TOPIC: content}), _TOPIC)
 
     assert what in raised.value.what
     assert raised.value.where.startswith(_TOPIC)
@@ -168,14 +183,15 @@ def test_a_file_with_a_wrong_member_is_broken(member: str, value: object) -> Non
     tree = MemoryTree({_TOPIC: json.dumps({**good, member: value})})
 
     with pytest.raises(UsageError, match="cannot be read"):
-        recorded_topics(tree, "production")
+        topic_recorded(tree, _TOPIC)
+    assert TopicName.parse("shop/orders/created") in recorded_topics(tree, "production")
 
 
 def test_a_file_that_leads_outside_is_not_read() -> None:
     tree = MemoryTree({}, outside=frozenset({_TOPIC}))
 
     with pytest.raises(UsageError, match="outside the repository"):
-        recorded_topics(tree, "production")
+        topic_recorded(tree, _TOPIC)
 
 
 def test_other_files_are_passed_over() -> None:

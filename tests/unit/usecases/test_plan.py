@@ -7,17 +7,20 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.config import EmbeddedConfig
-from gitops.model.errors import UsageError
+from gitops.model.errors import RegistryRefusedError, UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import DeleteSchema
-from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy
+from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy, TopicPolicies
 from gitops.model.repository import Repository
-from gitops.model.state import RegistryState, Scope
+from gitops.model.schema import SchemaHistory
+from gitops.model.state import RegistryState, Scope, TopicState
 from gitops.planning.plan_document import to_document
 from gitops.planning.reviewed_plan import check_document, resume
+from gitops.ports import Progress, no_progress
 from gitops.repository.loader import load
 from gitops.usecases.desired import desired_of, registry_config
+from gitops.usecases.known_names import KnownNames
 from gitops.usecases.plan import Planning, UnplannableError, plan
 from gitops.usecases.validate import validate
 from tests.support.fake_registry import FakeRegistry
@@ -50,9 +53,14 @@ def _planning(
         config=_CONFIG,
         locate=lambda _topic, _pointer: None,
         today=TODAY,
-        recorded=frozenset({TopicName.parse(recorded)} if recorded else ()),
+        known=_known(recorded),
         prune=prune,
     )
+
+
+def _known(recorded: str) -> KnownNames:
+    topics = frozenset({TopicName.parse(recorded)} if recorded else ())
+    return KnownNames(topics=topics, namespaces=frozenset(topic.namespace for topic in topics))
 
 
 def test_only_what_the_files_name_is_read() -> None:
@@ -127,41 +135,90 @@ def test_an_apply_of_a_reviewed_plan_looks_at_its_subjects_and_lists_nothing() -
     assert [a.topic for a in made.actions if isinstance(a, DeleteSchema)] == [gone]
 
 
-def test_topics_without_a_manifest_are_told_and_not_read() -> None:
-    listed = [
-        TopicName(ORDERS, "second"),
-        TopicName(ORDERS, "first"),
+def test_topics_with_a_schema_and_no_manifest_are_unmanaged() -> None:
+    own = TopicPolicies(schema_validation_enforced=True)
+    names = ["second", "first", "loose", "created-billing-RETRY", "created-billing-DLQ", "gone"]
+    listed = [TopicName(ORDERS, name) for name in names]
+    known = state(
+        topic_state(CREATED, STRING),
+        topic_state(listed[0], STRING),
+        topic_state(listed[1], STRING),
+        topic_state(listed[2], policies=own),
+        TopicState(topic=listed[5], history=SchemaHistory(next_version=2)),
+    )
+    others = [
         TopicName(ORDERS, "created", "non-persistent"),
         TopicName(NamespaceName("shop", "unmanaged"), "other"),
     ]
-    registry = FakeRegistry(state(topic_state(CREATED, STRING)), listed=listed)
-    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST}, "{PLAN-R005: 'off'}")
+    registry = FakeRegistry(known, listed=[*listed, *others])
 
     made = plan(_planning(files, registry))
 
-    assert [str(topic) for topic in made.unmanaged] == ["shop/orders/first", "shop/orders/second"]
-    assert made.unlisted == ()
-    assert [scope.topics for scope in registry.asked] == [{CREATED}]
-    assert plan(_planning(files, registry, prune=True)).unmanaged == ()
+    assert [str(topic) for topic in made.unmanaged] == [
+        "shop/orders/first",
+        "shop/orders/loose",
+        "shop/orders/second",
+    ]
+    assert (made.without_schema, made.unlisted, made.actions) == (3, (), ())
+    # What they hold decides nothing, and is not among what an apply looks at again.
+    assert set(made.observed) == {"namespace shop/orders", "topic shop/orders/created"}
+    pruned = plan(_planning(files, registry, prune=True))
+    assert [str(topic) for topic in pruned.unmanaged] == ["shop/orders/loose"]
+    assert len(pruned.actions) == 2
 
 
-def test_a_registry_that_does_not_list_topics_is_planned_all_the_same() -> None:
-    known = state(topic_state(CREATED, STRING))
+def test_topics_that_only_a_record_names_are_unmanaged_if_they_have_a_schema() -> None:
+    gone = NamespaceName("shop", "gone")
+    kept, deleted = TopicName(gone, "kept"), TopicName(gone, "deleted")
+    known = state(topic_state(CREATED, STRING), topic_state(kept, STRING))
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST}, "{PLAN-R005: 'off'}")
+    names = KnownNames(
+        topics=frozenset({CREATED, kept, deleted, TopicName(ORDERS, "renamed")}),
+        namespaces=frozenset({ORDERS, gone, NamespaceName("shop", "never")}),
+        limits=("The clone is shallow.",),
+    )
+    planning = replace(_planning(files, FakeRegistry(known)), known=names)
+
+    for prune in (False, True):
+        made = plan(replace(planning, prune=prune))
+
+        assert (made.unmanaged, made.unmanaged_namespaces) == ((kept,), (gone,))
+        assert (made.without_schema, made.limits, made.actions) == (0, names.limits, ())
+
+
+def test_without_git_only_a_plan_that_prunes_has_limits() -> None:
     files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+    none = KnownNames(limits=("There is no git.",), has_history=False)
+    planning = replace(_planning(files, FakeRegistry()), known=none)
 
-    made = plan(_planning(files, FakeRegistry(known, unlisted=[ORDERS])))
+    assert plan(planning).limits == ()
+    assert plan(replace(planning, prune=True)).limits == ("There is no git.",)
 
-    assert (made.unmanaged, made.unlisted) == ((), (ORDERS,))
-    assert (made.unchanged, made.findings) == (1, ())
+
+def test_what_cannot_be_read_stops_only_a_plan_that_prunes() -> None:
+    class Forbidding(FakeRegistry):
+        def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
+            if any(topic.local_name == "secret" for topic in scope.topics):
+                raise RegistryRefusedError("not for you", status=403)
+            return super().observe(scope, progress)
+
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+    registry = Forbidding(state(topic_state(CREATED, STRING)), listed=[TopicName(ORDERS, "secret")])
+
+    assert plan(_planning(files, registry)).unlisted == (ORDERS,)
+    with pytest.raises(RegistryRefusedError):
+        plan(_planning(files, registry, prune=True))
 
 
 def test_a_topic_that_comes_meanwhile_makes_no_plan_stale() -> None:
     files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
     nothing = state(namespaces={ORDERS: _NOTHING})
     other = TopicName(ORDERS, "other")
+    more = state(topic_state(other, STRING))
 
     before = plan(_planning(files, FakeRegistry(nothing)))
-    after = plan(_planning(files, FakeRegistry(nothing, listed=[other])))
+    after = plan(_planning(files, FakeRegistry(more, listed=[other])))
 
     assert after.unmanaged == (other,)
     assert to_document(after)["digest"] == to_document(before)["digest"]
@@ -180,7 +237,7 @@ def test_files_with_errors_are_not_planned() -> None:
 
 
 def test_findings_are_rated_as_configured() -> None:
-    files = {f"{_FOLDER}/created.yaml": _BAD_DEFAULT, f"{_FOLDER}/stray.avsc": "{}"}
+    files = {f"{_FOLDER}/created.yaml": _BAD_DEFAULT, f"{_FOLDER}/stray.avsc": '"int"'}
 
     as_is = plan(_planning(_loaded(files), FakeRegistry(state(namespaces={ORDERS: _NOTHING}))))
     rated = plan(
@@ -265,8 +322,8 @@ def test_findings_of_some_paths(paths: tuple[str, ...], files: list[str]) -> Non
     loaded = _loaded(
         {
             f"{_FOLDER}/created.yaml": _BAD_DEFAULT,
-            f"{_FOLDER}/a.avsc": "{}",
-            f"{_FOLDER}/b.avsc": "{}",
+            f"{_FOLDER}/a.avsc": '"int"',
+            f"{_FOLDER}/b.avsc": '"int"',
         }
     )
 
@@ -276,7 +333,7 @@ def test_findings_of_some_paths(paths: tuple[str, ...], files: list[str]) -> Non
 
 
 def test_rules_that_are_off_are_not_reported() -> None:
-    loaded = _loaded({f"{_FOLDER}/a.avsc": "{}"}, "{REPO-R023: 'off'}")
+    loaded = _loaded({f"{_FOLDER}/a.avsc": '"int"'}, "{REPO-R023: 'off'}")
 
     assert validate(loaded, today=TODAY) == ()
 

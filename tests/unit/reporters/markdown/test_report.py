@@ -230,13 +230,24 @@ def test_registries_with_the_same_to_say_share_a_fold() -> None:
 
 
 def test_a_plan_says_what_the_files_do_not_name() -> None:
-    plan = replace(EVERYTHING, unmanaged=(TopicName(ORDERS, "stray"),), unlisted=(ORDERS,))
+    plan = replace(
+        EVERYTHING,
+        unmanaged=(TopicName(ORDERS, "stray"),),
+        unmanaged_namespaces=(ORDERS,),
+        without_schema=2,
+        unlisted=(ORDERS,),
+        limits=("The clone is shallow.",),
+    )
     text = markdown(replace(_with(plan, CHECK), base="", reference=""))
 
     assert (
-        "#### In the registry and not in the files\n\n- `shop/orders/stray` on production" in text
-    )
-    assert "- `shop/orders` on production: its topics cannot be listed\n" in text
+        "#### In the registry and not in the files\n\n"
+        "- `shop/orders` on production: a namespace that earlier files had\n"
+        "- `shop/orders/stray` on production\n"
+        "- `shop/orders` on production: its topics cannot be listed or read\n"
+        "- 2 more topics on production without a schema\n"
+        "- production: The clone is shallow.\n"
+    ) in text
     assert "compared with" not in text
     assert "FULL → BACKWARD ⚠ **loosened**<br>schemaValidationEnforced: – → true" in text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from gitops.model.findings import Location
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     ChangeKind,
     DeleteSchema,
@@ -58,24 +59,69 @@ def test_a_plan_looks_as_it_should(width: int) -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ("a", "1 topic of the registry has no manifest: shop/orders/a ("),
-        ("abc", "3 topics of the registry have no manifest: shop/orders/a, shop/orders/b, shop/"),
-        ("abcdefg", "shop/orders/c and 4 more (pulsar-gitops import, or plan --prune)"),
+        ("a", "1 unmanaged topic (in the registry, not in git): pulsar-gitops import adopts it"),
+        ("abc", "3 unmanaged topics (in the registry, not in git): pulsar-gitops import adopts"),
     ],
 )
-def test_topics_without_a_manifest_are_named_in_a_line(names: str, said: str) -> None:
-    plan = replace(EVERYTHING, unmanaged=tuple(TopicName(ORDERS, name) for name in names))
+def test_unmanaged_topics_are_all_named(names: str, said: str) -> None:
+    plan = replace(
+        EVERYTHING,
+        unmanaged=tuple(TopicName(ORDERS, name) for name in names),
+        observed={"namespace shop/orders": "0" * 64},
+    )
 
     lines = _text(plan, 160).splitlines()
 
-    assert said in lines[-2]
+    assert lines[-3].startswith(said)
+    assert lines[-2] == f"    shop/orders   {', '.join(names)}"
     assert "unchanged" in lines[-1]
+
+
+def test_however_many_topics_are_unmanaged_each_has_its_name() -> None:
+    names = [f"topic-{number}" for number in range(300)]
+    topics = [TopicName(ORDERS, name) for name in names]
+    plan = replace(EVERYTHING, unmanaged=tuple(topics), observed={"namespace shop/orders": ""})
+
+    assert set(names) <= set(re.findall(r"topic-\d+", _text(plan, 60)))
+
+
+def test_a_plan_that_prunes_does_not_offer_to_prune() -> None:
+    plan = replace(
+        EVERYTHING,
+        prune=True,
+        unmanaged=(TopicName(ORDERS, "a"),),
+        observed={"namespace shop/orders": ""},
+    )
+
+    assert "pulsar-gitops import adopts it\n" in _text(plan, 160)
+
+
+def test_namespaces_that_earlier_files_had_are_named_with_their_topics() -> None:
+    plan = replace(
+        EVERYTHING,
+        unmanaged=(TopicName(ORDERS, "a"), TopicName(ORDERS, "b", "non-persistent")),
+        unmanaged_namespaces=(ORDERS, NamespaceName("shop", "payments")),
+        without_schema=2,
+        limits=("Topics that only earlier files named are unknown: the clone is shallow.",),
+        observed={},
+    )
+
+    head, *rest = _text(plan, 160).splitlines()[-6:-1]
+
+    assert head.startswith("2 unmanaged namespaces (earlier files had them): ")
+    assert "pulsar-gitops import shop/orders shop/payments adopts them" in head
+    assert rest == [
+        "    shop/orders     a, non-persistent://shop/orders/b",
+        "    shop/payments",
+        "2 topics without a manifest have no schema",
+        "Topics that only earlier files named are unknown: the clone is shallow.",
+    ]
 
 
 def test_namespaces_whose_topics_cannot_be_listed_are_named() -> None:
     text = _text(replace(EVERYTHING, unlisted=(ORDERS,)), 160)
 
-    assert "not known where none can be listed: shop/orders\n" in text
+    assert "unknown where none can be listed or read: shop/orders\n" in text
 
 
 @pytest.mark.parametrize("width", _WIDTHS)
