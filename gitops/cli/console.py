@@ -14,6 +14,7 @@ from typing import Final, TextIO
 from rich.console import Console, RenderableType
 
 from gitops.model.errors import UsageError
+from gitops.repository.folder import real_path
 
 _PIPE_WIDTH: Final = 120
 """A pipe and a file have no width of their own; 80 columns would break what grep looks for."""
@@ -150,14 +151,14 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
-    except (RuntimeError, ValueError):  # a link that leads to itself, a NUL in the name
+    except ValueError:  # a NUL in the name
         raise UsageError(f"cannot write {path}: no such file can be") from None
 
 
 @contextmanager
 def _partial(path: Path) -> Iterator[tuple[Path, Path]]:
     """A file beside the one that `path` leads to, gone in the end; and that one."""
-    target = path.resolve()
+    target = real_path(path)
     partial = target.with_name(f".{target.name[:200]}.partial")
     try:
         yield partial, target

@@ -1,9 +1,10 @@
-"""The three streams, made fit for whatever the command writes: closed ones, and small encodings."""
+"""The three streams, made fit for whatever the command writes: closed, narrow, small encodings."""
 
 from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 from typing import Final
 
@@ -13,13 +14,16 @@ _SIGNS: Final = {
     "•": "*", "⚠": "!", "≥": ">=", "↳": "->",
 }  # fmt: skip
 """What our own signs become where the encoding has none."""
+_SIZES: Final = ("COLUMNS", "LINES")
+_SIZE: Final = re.compile(r"[0-9]{1,6}")
 
 
 def prepare_streams() -> None:
     """Have something to read and write in place of closed streams, and words for every character.
 
     Python sets a closed stream to None. What the encoding of a stream cannot say becomes a sign
-    in ASCII or an escape, as JSON writes it: what is JSON stays JSON.
+    in ASCII or an escape, as JSON writes it: what is JSON stays JSON. A size of the terminal that
+    is no number is removed from the environment, because rich raises ValueError for `COLUMNS=²`.
     """
     codecs.register_error(_HANDLER, _said_otherwise)
     # In this order each takes the number that the closed one had.
@@ -29,6 +33,9 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=_HANDLER)
+    for name in _SIZES:
+        if not _SIZE.fullmatch(os.environ.get(name, "")):
+            os.environ.pop(name, None)
 
 
 def _said_otherwise(error: UnicodeError) -> tuple[str, int]:

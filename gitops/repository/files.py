@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
+from gitops.repository.folder import real_path
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 """Pulsar's own limit for a request is below this."""
@@ -54,8 +55,10 @@ class FolderTree:
 
     def _inside(self, path: str) -> Path:
         try:
-            place = (self._root / path).resolve()
-        except (OSError, ValueError, RuntimeError) as error:
+            place = real_path(self._root / path)
+        except OSError as error:
+            raise UnreadableFileError(error.strerror or "cannot be read", where=path) from error
+        except ValueError as error:  # a NUL in the name
             raise UnreadableFileError("no such file", where=path) from error
         if not place.is_relative_to(self._real_root):
             raise OutsideRepositoryError("leads outside the repository", where=path)

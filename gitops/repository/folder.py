@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,6 +20,18 @@ def read_definition(path: Path) -> str:
         raise UsageError(f"{path} is not UTF-8") from None
 
 
+def real_path(path: Path) -> Path:
+    """Where a path leads through symbolic links, whether or not anything is there.
+
+    Raises OSError for a link that leads to itself, on which `Path.resolve` raises RuntimeError
+    before Python 3.13 and nothing from then on.
+    """
+    try:
+        return Path(os.path.realpath(path, strict=True))
+    except (FileNotFoundError, NotADirectoryError):
+        return Path(os.path.realpath(path))
+
+
 def write_files(root: Path, files: Mapping[str, bytes]) -> int:
     """Write path → content below `root`; answers how many differed from what was there.
 
@@ -28,20 +41,13 @@ def write_files(root: Path, files: Mapping[str, bytes]) -> int:
     base = root.resolve()
     for path, content in sorted(files.items()):
         place = root / path
-        if not _is_inside(place, base):
-            raise UsageError(f"{path} leads outside the repository")
         try:
+            if not real_path(place).is_relative_to(base):
+                raise UsageError(f"{path} leads outside the repository")
             changed += _write(place, content)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}") from error
     return changed
-
-
-def _is_inside(place: Path, base: Path) -> bool:
-    try:
-        return place.resolve().is_relative_to(base)
-    except (OSError, RuntimeError):  # a link that leads to itself leads nowhere
-        return False
 
 
 def replace_files(root: Path, old: Iterable[str], files: Mapping[str, bytes]) -> int:

@@ -64,6 +64,7 @@ def test_a_link_to_itself_is_told(
     (tmp_path / "loop").symlink_to("loop")
     done = command("compat", *pair, "--output", tmp_path / "loop")
     assert (done.code, "cannot write" in done.err) == (2, True)
+    assert (tmp_path / "loop").is_symlink()
 
 
 @pytest.mark.parametrize("way", ["itself", "symbolic", "hard"])

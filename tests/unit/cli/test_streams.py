@@ -52,6 +52,12 @@ def _read_all(descriptor: int) -> str:
     return found.decode("utf-8", "replace")
 
 
+@pytest.mark.parametrize("size", ["²", "9" * 5000, "abc", ""])
+def test_an_odd_size_of_the_terminal_does_no_harm(size: str, repo: Path) -> None:
+    code, printed = in_terminal(["plan", "--repo", str(repo)], 80, COLUMNS=size, LINES=size)
+    assert (code, "bug of ours" in printed) == (0, False)
+
+
 @pytest.mark.parametrize("columns", [40, 60, 100])
 def test_a_terminal_gets_colours_and_lines_that_fit(columns: int, repo: Path) -> None:
     code, printed = in_terminal(["plan", "--repo", str(repo)], columns)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitops.model.errors import UsageError
-from gitops.repository.folder import read_definition, replace_files, write_files
+from gitops.repository.folder import read_definition, real_path, replace_files, write_files
 
 
 def test_files_are_written_with_their_folders(tmp_path: Path) -> None:
@@ -57,11 +57,30 @@ def test_nothing_is_written_through_a_symbolic_link_that_leads_outside(tmp_path:
     assert list(outside.iterdir()) == []
 
 
-def test_a_link_that_leads_to_itself_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+@pytest.mark.parametrize("path", ["loop", "loop/x"])
+def test_a_link_that_leads_to_itself_is_an_error_and_stays(tmp_path: Path, path: str) -> None:
+    (tmp_path / "loop").symlink_to("loop")
 
-    with pytest.raises(UsageError):
-        write_files(tmp_path, {"loop/x": b"1"})
+    with pytest.raises(UsageError, match=f"cannot write {path}: Too many levels"):
+        write_files(tmp_path, {path: b"1"})
+    assert (tmp_path / "loop").readlink() == Path("loop")
+
+
+def test_a_path_is_real_whether_or_not_a_file_is_there(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("later")
+    real = tmp_path.resolve() / "later"
+
+    assert real_path(tmp_path / "link") == real
+    assert real_path(tmp_path / "link" / "x") == real / "x"
+
+
+def test_there_is_no_real_path_in_a_loop(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+
+    for path in (tmp_path / "a", tmp_path / "a" / "x"):
+        with pytest.raises(OSError, match="symbolic links"):
+            real_path(path)
 
 
 def test_a_folder_in_the_place_of_a_file_is_an_error(tmp_path: Path) -> None:
