@@ -39,7 +39,9 @@ def changes_in_folder(checkout: Checkout, base: str) -> tuple[ChangedFile, ...]:
     """What differs between a commit and the folder: staged, unstaged and untracked files."""
     found = list(_changed(checkout, base))
     known = {each.after for each in found}
-    listed = checkout.ask("ls-files", "-z", "--others", "--exclude-standard", "--", *_at(checkout))
+    listed = checkout.ask(
+        *("ls-files", "-z", "--others", "--exclude-standard", "--"), *checkout.pathspec
+    )
     for path in listed.decode("utf-8", "surrogateescape").split("\0"):
         place = path.removeprefix(checkout.prefix)
         # A folder that is a clone of its own is listed with a slash; nothing in it is ours.
@@ -66,7 +68,7 @@ def with_links(
 
 
 def _changed(checkout: Checkout, *commits: str) -> Iterator[ChangedFile]:
-    listed = checkout.ask(*_DIFF, *commits, "--", *_at(checkout))
+    listed = checkout.ask(*_DIFF, *commits, "--", *checkout.pathspec)
     parts = iter(listed.decode("utf-8", "surrogateescape").split("\0"))
     told: set[tuple[str | None, str | None]] = set()
     for head in parts:
@@ -87,11 +89,6 @@ def _changed(checkout: Checkout, *commits: str) -> Iterator[ChangedFile]:
             told.add(pair)
             is_other = _SUBMODULE in head.lstrip(":").split(" ")[:2]
             yield ChangedFile(before=pair[0], after=pair[1], submodule=is_other)
-
-
-def _at(checkout: Checkout) -> list[str]:
-    """The folder of the schemas as a pathspec; none for the top of the clone."""
-    return [f":(top,literal){checkout.prefix}"] if checkout.prefix else []
 
 
 def _is_ours(path: str) -> bool:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gitops.git.environment import forget_inherited
+from gitops.git.environment import filters_in, forget_inherited, is_restricted, restrictions
 from gitops.model.errors import OutsideError, UnreadableFileError, UsageError
 from gitops.repository.files import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
-    import git
+    from git import Git
 
 _SAID: Final = 300
 """How many characters of git's own words stand in an error."""
 _MOST_HELD: Final = 32 * 1024 * 1024
 """How many bytes of blobs are kept."""
+_FETCH: Final = "fetch it: git fetch --refetch --no-filter, or clone without --filter"
+"""Nothing is fetched here: that would run programs that the clone's settings name."""
+_LACKING: Final = "from promisor remote"
+_NO_CLONE: Final = "not a git repository"
+_NOT_TRUSTED: Final = ("dubious ownership", "unsafe repository")
+"""Git's own words, from 2.36 on and before."""
 
 
 class GitFailedError(OutsideError):
@@ -31,35 +38,19 @@ class Checkout:
     `prefix` is that folder from the top of the clone, with a slash at its end; empty for the top.
     """
 
-    def __init__(self, repo: git.Repo, root: Path) -> None:
-        self._repo = repo
+    def __init__(self, command: Git, root: Path, prefix: str) -> None:
+        self._command = command
         self._blobs: dict[str, bytes] = {}
         self._held = 0
         self.root: Final = root
-        top = repo.working_tree_dir
-        inside = root.resolve().relative_to(Path(top).resolve()).as_posix() if top else "."
-        self.prefix: Final = "" if inside == "." else f"{inside}/"
+        self.prefix: Final = prefix
 
     def ask(self, *words: str, stdin: bytes = b"", answers: tuple[int, ...] = (0,)) -> bytes:
-        """What a git command prints.
+        """What a git command prints, run at the top of the clone.
 
         Raises GitFailedError for an exit status that is not among `answers`.
         """
-        with tempfile.TemporaryFile() as given:
-            given.write(stdin)
-            given.seek(0)
-            status, out, said = self._repo.git.execute(
-                ["git", *words],
-                istream=given,
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
-            )
-        if status not in answers:
-            text = str(said)[:_SAID].strip() or f"exit status {status}"
-            raise GitFailedError(f"git failed: {text}", where=f"git {words[0]}")
-        return bytes(out)
+        return _ask(self._command, *words, stdin=stdin, answers=answers)
 
     def line(self, *words: str, answers: tuple[int, ...] = (0,)) -> str:
         """What a command prints, of which a single line is expected."""
@@ -80,17 +71,22 @@ class Checkout:
 
     def _read(self, name: str, path: str) -> bytes:
         try:
-            size = self._repo.git.get_object_header(name)[2]
+            size = self._command.get_object_header(name)[2]
             if size > MAX_FILE_BYTES:
                 limit = MAX_FILE_BYTES // 1024 // 1024
                 raise UnreadableFileError(f"larger than {limit} MiB", where=path)
-            return bytes(self._repo.git.get_object_data(name)[3])
+            return bytes(self._command.get_object_data(name)[3])
         except ValueError as error:
             raise GitFailedError(
                 "the clone lacks the content of a file",
                 where=path,
-                hint="fetch it: git fetch --refetch, or clone without --filter",
+                hint=_FETCH,
             ) from error
+
+    @property
+    def pathspec(self) -> tuple[str, ...]:
+        """The folder for the end of a command; nothing for the top of the clone."""
+        return (f":(top,literal){self.prefix}",) if self.prefix else ()
 
     @property
     def is_shallow(self) -> bool:
@@ -103,36 +99,94 @@ def open_checkout(root: Path) -> Iterator[Checkout]:
     """The clone around a folder; raises UsageError where there is none, GitFailedError."""
     forget_inherited()
     try:
-        import git
+        from git import Git
     except ImportError as error:
         raise UsageError(
             "there is no git command", hint="install git, or put it on PATH"
         ) from error
+    if not os.access(root, os.X_OK):  # GitPython would run git in the current folder
+        raise UsageError("this folder cannot be entered", where=str(root))
+    around = Git(root)
+    _restrict(around)
+    top, prefix = _place(around, root)
+    command = Git(top)
+    command.update_environment(**around.environment())
     try:
-        repo = git.Repo(root.resolve(), search_parent_directories=True)
-    except (git.InvalidGitRepositoryError, git.NoSuchPathError) as error:
-        raise UsageError(
+        yield Checkout(command, root, prefix)
+    finally:
+        command.clear_cache()
+
+
+def _ask(command: Git, *words: str, stdin: bytes = b"", answers: tuple[int, ...] = (0,)) -> bytes:
+    with tempfile.TemporaryFile() as given:
+        given.write(stdin)
+        given.seek(0)
+        status, out, said = command.execute(
+            ["git", *words],
+            istream=given,
+            with_extended_output=True,
+            with_exceptions=False,
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+        )
+    if status not in answers:
+        text = str(said)[:_SAID].strip() or f"exit status {status}"
+        hint = _FETCH if _LACKING in text else ""
+        raise GitFailedError(f"git failed: {text}", where=f"git {words[0]}", hint=hint)
+    return bytes(out)
+
+
+def _restrict(command: Git) -> None:
+    """Switch off what settings name, in the end also the filters; raises GitFailedError."""
+    command.update_environment(**restrictions())
+    listed = _ask(command, "config", "--null", "--list").decode("utf-8", "surrogateescape")
+    if not is_restricted(listed):
+        raise GitFailedError(
+            "this git cannot be kept from running programs that a clone's settings name",
+            where="git config",
+            hint="install git 2.31 or newer",
+        )
+    command.update_environment(**restrictions(filters_in(listed)))
+
+
+def _place(command: Git, root: Path) -> tuple[Path, str]:
+    """The top of the clone and the folder from there; raises UsageError where it is in none."""
+    asked = ("rev-parse", "--is-inside-work-tree", "--absolute-git-dir", "--show-prefix")
+    try:
+        found = _ask(command, *asked).decode("utf-8", "surrogateescape")
+    except GitFailedError as error:
+        raise _without_clone(error, root) from error
+    inside, _, rest = found.partition("\n")
+    git_dir, _, prefix = rest.removesuffix("\n").rpartition("\n")
+    whole = root.resolve()
+    if not _is_own(whole, Path(git_dir).resolve(), inside=inside == "true"):
+        raise UsageError("this folder is not among the files of its clone", where=str(root))
+    return [whole, *whole.parents][prefix.count("/")], prefix
+
+
+def _is_own(root: Path, git_dir: Path, *, inside: bool) -> bool:
+    """Whether what git found around a folder is the clone of its files, or a bare repository.
+
+    A bare repository among the files of a clone is none: whoever made the files made its history.
+    """
+    if root.is_relative_to(git_dir):
+        return root == git_dir and not any((above / ".git").exists() for above in git_dir.parents)
+    return inside
+
+
+def _without_clone(error: GitFailedError, root: Path) -> UsageError | GitFailedError:
+    """Why git finds no clone around a folder, with what to do."""
+    if _NO_CLONE in error.what:
+        return UsageError(
             "this folder is not in a git repository",
             where=str(root),
             hint="`check` compares commits: run it in a clone, or use `validate` and `plan`",
-        ) from error
-    with repo:
-        top = repo.working_tree_dir
-        if top and not root.resolve().is_relative_to(Path(top).resolve()):
-            raise UsageError("this folder is not among the files of its clone", where=str(root))
-        checkout = Checkout(repo, root)
-        _require_trust(checkout)
-        yield checkout
-
-
-def _require_trust(checkout: Checkout) -> None:
-    """Fail now where git will not work in a folder that belongs to somebody else."""
-    try:
-        checkout.line("rev-parse", "--git-dir")
-    except GitFailedError as error:
-        raise GitFailedError(
-            error.what,
-            where=str(checkout.root),
-            hint="if the folder is yours to trust: git config --global --add safe.directory "
-            f"{checkout.root.resolve()}",
-        ) from error
+        )
+    if not any(words in error.what for words in _NOT_TRUSTED):
+        return error
+    return GitFailedError(
+        error.what,
+        where=str(root),
+        hint="if the folder is yours to trust: git config --global --add safe.directory "
+        f"{root.resolve()}",
+    )

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from typing import Final
 
-from gitops.git.environment import forget_inherited
+from gitops.git.checkout import open_checkout
+from gitops.model.errors import GitopsError
+
+_STATUS: Final = (
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--branch",
+    "--no-ahead-behind",
+    "--untracked-files=normal",
+    # What is changed inside a submodule would be asked with the settings of the submodule.
+    "--ignore-submodules=dirty",
+)
+_COMMIT: Final = "# branch.oid "
+_BRANCH: Final = "# branch.head "
 
 
 def describe(root: Path) -> str | None:
     """`4f1c9e2 main, clean` or `… with local changes`; None outside of git or before a commit."""
-    forget_inherited()
     try:
-        import git
-    except ImportError:  # GitPython refuses to be imported where there is no git command
+        with open_checkout(root) as checkout:
+            listed = checkout.ask(*_STATUS, "--", *checkout.pathspec).decode("utf-8", "replace")
+    except GitopsError:
         return None
-    try:
-        with git.Repo(root, search_parent_directories=True) as repo:
-            commit = repo.head.commit.hexsha[:7]
-            branch = "detached" if repo.head.is_detached else repo.active_branch.name
-            changed = repo.is_dirty(untracked_files=True, path=os.fspath(root.resolve()))
-    except (git.GitError, ValueError):
+    lines = listed.split("\0")
+    commit, branch = (
+        next((line.removeprefix(key) for line in lines if line.startswith(key)), "")
+        for key in (_COMMIT, _BRANCH)
+    )
+    if not commit or commit == "(initial)":
         return None
-    return f"{commit} {branch}, {'with local changes' if changed else 'clean'}"
+    is_changed = any(line and not line.startswith("# ") for line in lines)
+    name = "detached" if branch == "(detached)" else branch
+    return f"{commit[:7]} {name}, {'with local changes' if is_changed else 'clean'}"

@@ -95,7 +95,7 @@ def test_a_clone_that_is_too_shallow_says_what_to_fetch(
         assert "git fetch --deepen=200 origin" in raised.value.hint
         assert "git fetch --unshallow origin" in raised.value.hint
         assert "fetch-depth: 0" in raised.value.hint
-        checkout.ask("fetch", "--quiet", "--unshallow", "origin")
+        repo.git("-C", str(clone), "fetch", "--quiet", "--unshallow", "origin")
         assert merge_base(checkout, base, head, "origin/main")
 
 

@@ -142,3 +142,43 @@ def test_a_path_through_a_symbolic_link(repo: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(repo, target_is_directory=True)
 
     assert describe(tmp_path / "link") == f"{_head(repo)} main, clean"
+
+
+def test_line_ends_that_git_converts_are_no_change(repo: Path) -> None:
+    (repo / ".gitattributes").write_text("*.yaml text eol=crlf\n", encoding="utf-8")
+    (repo / "schemas" / "gitops.yaml").write_bytes(b"a: 1\nb: 2\n")
+    _git(repo, "add", ".")
+    _git(repo, "commit", "--message", "second")
+    (repo / "schemas" / "gitops.yaml").unlink()
+    _git(repo, "checkout", ".")
+    (repo / "schemas" / "gitops.yaml").touch()
+
+    assert b"\r\n" in (repo / "schemas" / "gitops.yaml").read_bytes()
+    assert describe(repo) == f"{_head(repo)} main, clean"
+
+
+def test_a_file_of_a_filter_program_is_a_change_once_its_time_is_another(repo: Path) -> None:
+    """The program is not run: what git stored of the file does not help."""
+    (repo / ".gitattributes").write_text("*.bin filter=upper\n", encoding="utf-8")
+    _git(repo, "config", "filter.upper.clean", "tr a-z A-Z")
+    _git(repo, "config", "filter.upper.required", "true")
+    (repo / "x.bin").write_text("abc", encoding="utf-8")
+    os.utime(repo / "x.bin", (1_000_000_000, 1_000_000_000))
+    _git(repo, "add", ".")
+    _git(repo, "commit", "--message", "second")
+
+    assert describe(repo) == f"{_head(repo)} main, clean"
+
+    os.utime(repo / "x.bin", (1_000_000_001, 1_000_000_001))
+
+    assert _git(repo, "status", "--porcelain") == ""
+    os.utime(repo / "x.bin", (1_000_000_002, 1_000_000_002))
+    assert describe(repo) == f"{_head(repo)} main, with local changes"
+
+
+def test_a_folder_whose_name_looks_like_a_variable(repo: Path) -> None:
+    odd = repo / "$HOME" / "~"
+    odd.mkdir(parents=True)
+    (odd / "a").write_text("a", encoding="utf-8")
+
+    assert describe(odd) == f"{_head(repo)} main, with local changes"
