@@ -245,7 +245,7 @@ def test_without_the_extra_it_says_what_to_install(  # noqa: PLR0913, PLR0917 - 
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def find_spec(name: str) -> object:
-        return None if name == lost else importlib.util.find_spec(name)
+        return None if name == lost else importlib.util.find_spec("json")
 
     monkeypatch.setattr(engines, "find_spec", find_spec)
     said = command(*words, "--engine", engine)

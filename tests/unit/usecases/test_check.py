@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -185,14 +186,14 @@ def test_a_schema_that_is_taken_out_of_its_manifest(repo: GitRepository) -> None
 
 def record(repo: GitRepository, *definitions: str) -> None:
     """Register these versions of shop/orders/created, and write the snapshot of the registry."""
-    live = EmbeddedRegistry("local", repo.root.parent / "live.db")
     topic = TopicName.parse("shop/orders/created")
-    if topic.namespace not in live.list_namespaces():
-        live.create_namespace(topic.namespace)
-    for each in definitions:
-        live.register_schema(topic, SchemaInfo(type=SchemaType.AVRO, schema=each))
     scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
-    repo.write(dict(render("local", live.observe(scope))))
+    with closing(EmbeddedRegistry("local", repo.root.parent / "live.db")) as live:
+        if topic.namespace not in live.list_namespaces():
+            live.create_namespace(topic.namespace)
+        for each in definitions:
+            live.register_schema(topic, SchemaInfo(type=SchemaType.AVRO, schema=each))
+        repo.write(dict(render("local", live.observe(scope))))
 
 
 def test_the_snapshot_is_that_of_the_base(repo: GitRepository) -> None:

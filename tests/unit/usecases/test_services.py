@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,8 @@ def test_of_a_topic_without_a_manifest_git_knows_nothing(repo: GitRepository) ->
     assert one.history.source is HistorySource.GIT
     assert findings(repo) == []
 
-    EmbeddedRegistry("local", repo.root / "x.db").create_namespace(NamespaceName("shop", "x"))
+    with closing(EmbeddedRegistry("local", repo.root / "x.db")) as live:
+        live.create_namespace(NamespaceName("shop", "x"))
     assert findings(repo) == [("CLIENT-R001", "late")]
 
 
