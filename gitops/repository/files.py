@@ -28,7 +28,11 @@ class FolderTree:
         self._read: set[str] = set()
 
     def paths(self) -> tuple[str, ...]:
-        """All files, sorted, without those of git, virtual environments and installed packages."""
+        """All files, sorted, without those of git, virtual environments and installed packages.
+
+        What vanishes meanwhile is passed over. Raises UnreadableFileError for a folder that may
+        not be listed.
+        """
         found: list[str] = []
         self._collect(self._root, "", found)
         return tuple(sorted(found))
@@ -66,7 +70,12 @@ class FolderTree:
 
     def _collect(self, folder: Path, prefix: str, found: list[str]) -> None:
         try:
-            entries = list(os.scandir(folder))
+            with os.scandir(folder) as listed:
+                entries = list(listed)
+        except (FileNotFoundError, NotADirectoryError):
+            if prefix:
+                return  # it was there when the folder around it was listed
+            raise UnreadableFileError("no such folder", where=str(folder)) from None
         except OSError as error:
             raise UnreadableFileError(
                 error.strerror or "cannot be listed", where=prefix or str(folder)

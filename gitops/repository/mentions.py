@@ -101,8 +101,13 @@ def _references(node: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - JSON
             waiting.append((here.get("type"), namespace))
 
 
+def imports(text: str) -> list[str]:
+    """What a `.proto` file imports, as it is written."""
+    return _IMPORT.findall(text)
+
+
 def _of_protobuf(path: str, text: str) -> Mentions:
-    found = _IMPORT.findall(text)
+    found = imports(text)
     beside = {posixpath.normpath(posixpath.join(posixpath.dirname(path), each)) for each in found}
     return Mentions(files=frozenset({*beside, *map(posixpath.normpath, found)}))
 

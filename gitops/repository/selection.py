@@ -1,4 +1,4 @@
-"""A part of a tree, or a tree with some files changed, as a tree of its own."""
+"""Trees made of others: a part of one, one with some files changed, or files by themselves."""
 
 from __future__ import annotations
 
@@ -25,6 +25,23 @@ class SelectedTree:
         if path not in self._known:
             raise UnreadableFileError("no such file", where=path)
         return self._tree.read(path)
+
+
+class GivenFiles:
+    """A tree of just these files."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+
+    def paths(self) -> tuple[str, ...]:
+        """All files, sorted."""
+        return tuple(sorted(self._files))
+
+    def read(self, path: str) -> bytes:
+        """The content of a file; raises UnreadableFileError."""
+        if path not in self._files:
+            raise UnreadableFileError("no such file", where=path)
+        return self._files[path]
 
 
 class OverlaidTree:

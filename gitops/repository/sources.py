@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
+from functools import cached_property
 from typing import Final
 
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
@@ -15,14 +16,21 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 
 
 class Sources:
-    """A FileTree with a memory."""
+    """A FileTree with a memory, which is listed once its paths are asked for."""
 
     def __init__(self, tree: FileTree) -> None:
-        self.paths = tree.paths()
-        self._known = frozenset(self.paths)
         self._tree = tree
         self._data: dict[str, bytes] = {}
         self._failures: dict[str, UnreadableFileError] = {}
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """All files, sorted."""
+        return self._tree.paths()
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.paths)
 
     def __contains__(self, path: str) -> bool:
         return path in self._known

@@ -19,7 +19,7 @@ from gitops.compatibility.review.reviewing import (
     defaults_of_halves,
     poison_of,
 )
-from gitops.model.errors import UnreadableFileError, UsageError
+from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -32,6 +32,7 @@ from gitops.planning.renames import hinted_at_renames
 from gitops.repository.definitions.avro import AvroDefinitions
 from gitops.repository.definitions.shared_types import SharedTypes
 from gitops.repository.definitions.text import DefinitionText
+from gitops.repository.selection import GivenFiles
 from gitops.repository.sources import Sources
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.usecases.comparing import Side, read_side, stored
@@ -241,17 +242,9 @@ def _unreadable(side: Side) -> Iterator[Finding]:
                 yield replace(one, hint=f"{one.hint}{alone}")
 
 
-class _NoFiles:
-    """Definitions that are compared are no repository: each is whole by itself."""
+_NO_SOURCES: Final = Sources(GivenFiles({}))
+"""Definitions that are compared are no repository: each is whole by itself."""
 
-    def paths(self) -> tuple[str, ...]:
-        return ()
-
-    def read(self, path: str) -> bytes:
-        raise UnreadableFileError("no such file", where=path)
-
-
-_NO_SOURCES: Final = Sources(_NoFiles())
 _DEFINITIONS: Final = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES))
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import posixpath
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from gitops.model.errors import UsageError
+from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.ports import FileTree
 from gitops.repository.definitions.proto_positions import ProtoPositions
 from gitops.repository.definitions.protobuf import Files, envelope, messages, read_files
 from gitops.repository.definitions.protoc import Compiled, Protoc, ProtocProblem
 from gitops.repository.files import FolderTree
 from gitops.repository.folder import read_definition
+from gitops.repository.mentions import imports
+from gitops.repository.selection import GivenFiles
 from gitops.repository.sources import Sources
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.usecases.comparing import Side
@@ -30,9 +34,8 @@ def read_proto(path: Path, message: str | None, root: Path | None = None) -> Sid
     text = read_definition(path)
     base = _base(path, root)
     name = path.resolve().relative_to(base.resolve()).as_posix()
-    sources = Sources(FolderTree(base))
+    sources = Sources(GivenFiles(_with_imports(FolderTree(base), name)))
     compiled = _compiled(sources, path, name)
-
     if compiled.problems:
         return Side(
             file=str(path),
@@ -54,6 +57,21 @@ def read_proto(path: Path, message: str | None, root: Path | None = None) -> Sid
         schema=envelope(files, messages(files, path.name)[root_message], root_message),
     )
     return Side(file=str(path), text=text, info=info, locate=locate)
+
+
+def _with_imports(tree: FileTree, name: str) -> dict[str, bytes]:
+    """The file and what it imports: whatever else lies around it is none of our business."""
+    folder, found, waiting = posixpath.dirname(name), dict[str, bytes](), [name]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        with suppress(UnreadableFileError):  # protoc has some of its own, and misses the others
+            found[path] = tree.read(path)
+            for each in imports(found[path].decode("utf-8", "replace")):
+                beside = posixpath.normpath(posixpath.join(folder, each))
+                waiting += [beside, posixpath.normpath(each)]
+    return found
 
 
 def _problem(one: ProtocProblem, path: Path, name: str, base: Path, sources: Sources) -> Finding:

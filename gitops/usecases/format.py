@@ -61,20 +61,21 @@ class Formatting:
 
 
 def format_repository(
-    tree: FileTree, paths: tuple[str, ...] = (), links: frozenset[str] = frozenset()
+    tree: FileTree,
+    paths: tuple[str, ...] = (),
+    is_link: Callable[[str], bool] = lambda _path: False,
 ) -> Formatting:
     """Lay out every manifest and every `.avsc`, or only those in these files or folders.
 
-    Symbolic `links` are left alone: what they lead to is laid out under its own name. Raises
+    Symbolic links are left alone: what they lead to is laid out under its own name. Raises
     UsageError where there is no `gitops.yaml`.
     """
     sources = Sources(tree)
     load_settings(sources)
     found = layout(sources.paths)
     models = manifests(found)
-    wanted = [
-        path for path in sorted({*models, *found.avsc}) if is_in(path, paths) and path not in links
-    ]
+    known = sorted({*models, *found.avsc})
+    wanted = [path for path in known if is_in(path, paths) and not is_link(path)]
     run = _Run(sources)
     for path in wanted:
         model = models.get(path)

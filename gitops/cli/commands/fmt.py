@@ -40,8 +40,9 @@ def fmt(
     require_writable(output)
     root = repository_root(repo)
     tree = FolderTree(root)
-    links = frozenset(path for path in tree.paths() if (root / path).is_symlink())
-    done = format_repository(tree, relative_paths(root, paths or []), links)
+    done = format_repository(
+        tree, relative_paths(root, paths or []), lambda path: (root / path).is_symlink()
+    )
     refuse_inputs([output], tree.consulted())
     if not check:
         write_files(root, {change.path: change.after for change in done.changes})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from gitops.replay.sources.part import File, UnreadableError
 class NothingThereError(UnreadableError):
     """No file is where a sample should be."""
 
+
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+"""The last one of a pattern with many names in braces."""
 
 _NONE_COUNTS = "the folder has no file that counts: names that begin with _ or . do not"
 
@@ -118,16 +122,17 @@ class _Disk:
     def entry(self, path: str) -> Entry | None:
         place = Path(path)
         try:
-            if not place.exists():
-                return None
+            found = place.stat()  # once: it may vanish meanwhile
+        except ValueError:  # no file has a name with NUL in it
+            return None
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:  # as of a pattern with many names in braces
+            if error.errno in _NOT_THERE:
                 return None
             raise
-        is_folder = place.is_dir()
-        if not is_folder and not place.is_file():
+        is_folder = stat.S_ISDIR(found.st_mode)
+        if not is_folder and not stat.S_ISREG(found.st_mode):
             raise UnreadableError(f"{path} is no regular file")
-        return Entry(path, is_folder, place.stat().st_size, place.is_symlink())
+        return Entry(path, is_folder, found.st_size, place.is_symlink())
 
 
 class _Remote:

@@ -26,20 +26,31 @@ _NONE_HERE = (
 
 
 def load_settings(sources: Sources) -> tuple[Config, list[Finding]]:
-    """The Config and what is wrong with it; raises UsageError where there is none at all."""
+    """The Config and what is wrong with it; raises UsageError where there is none at all.
+
+    Nothing is listed: a folder without `gitops.yaml` may be anybody's, and large.
+    """
     try:
         data = sources.data(CONFIG)
     except UnreadableFileError as error:
         raise UsageError(
             f"this is no schemas repository: {error.what}",
             where=CONFIG,
-            hint=f"rename {_OTHER_ENDING} to {CONFIG}" if _OTHER_ENDING in sources else _NONE_HERE,
+            hint=_instead(sources),
         ) from error
     manifest = Manifest(CONFIG, data, ConfigDocument, secrets=True)
     document = manifest.document or _what_is_left(manifest)
     default = _default_registry(manifest)
     config = _config(document, default) if document else _NOTHING
     return config, manifest.findings
+
+
+def _instead(sources: Sources) -> str:
+    try:
+        sources.peek(_OTHER_ENDING)
+    except UnreadableFileError:
+        return _NONE_HERE
+    return f"rename {_OTHER_ENDING} to {CONFIG}"
 
 
 def _what_is_left(manifest: Manifest[ConfigDocument]) -> ConfigDocument | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from gitops.repository.files import FolderTree
 from tests.support.command_line import CommandLine, Outcome, stdin_of
 
 SETTINGS = "apiVersion: pulsar-gitops/v1\nkind: Config\nregistries: "
@@ -31,6 +33,40 @@ def test_no_repository(args: tuple[str, ...], tmp_path: Path, command: CommandLi
     assert_told(missing, 2, "there is no folder", "--repo")
     (tmp_path / "file").touch()
     assert command(*args, "--repo", tmp_path / "file").code == 2
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        *(("validate",), ("fmt", "--check"), ("plan",), ("apply", "--auto-approve"), ("import",)),
+        *(("snapshot",), ("rollout",), ("replay", "--engine", "local")),
+        *(("schemas", "get", "a/b/c"), ("policies", "get", "a/b")),
+        ("connect", "consumer", "a/b/c", "--schema", "INT8"),
+    ],
+)
+def test_a_folder_that_is_no_repository_is_not_listed(
+    args: tuple[str, ...], tmp_path: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(FolderTree, "paths", _refuse)
+    assert_told(command(*args), 2, "gitops.yaml", "pulsar-gitops init")
+
+
+def test_of_protobuf_files_that_are_compared_only_imports_are_looked_for(
+    tmp_path: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = 'syntax = "proto3"; package shop; '
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "money.proto").write_text(f"{head} message Money {{}}")
+    text = f'{head} import "common/money.proto"; message Order {{ Money total = 1; }}'
+    (tmp_path / "order.proto").write_text(text)
+    monkeypatch.setattr(FolderTree, "paths", _refuse)
+    file = tmp_path / "order.proto"
+    assert command("compat", file, file).code == 0
+
+
+def _refuse(folder: FolderTree) -> NoReturn:
+    raise AssertionError(f"{folder} is listed")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,32 @@ def test_a_root_may_be_a_link(tmp_path: Path) -> None:
 def test_a_root_that_is_not_there_cannot_be_listed(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError):
         FolderTree(tmp_path / "none").paths()
+
+
+def test_a_folder_that_vanishes_while_others_are_listed_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "types").mkdir()
+    (tmp_path / "types" / "a.avsc").write_text("{}")
+    (tmp_path / "scratch" / "inner").mkdir(parents=True)
+    (tmp_path / "scratch" / "now-a-file").mkdir()
+    scan = os.scandir
+
+    def scan_as_others_clean_up(folder: Path) -> object:
+        found = list(scan(folder))
+        if folder == tmp_path / "scratch":
+            (folder / "inner").rmdir()
+            (folder / "now-a-file").rmdir()
+            (folder / "now-a-file").touch()
+        return contextlib.nullcontext(found)
+
+    monkeypatch.setattr(os, "scandir", scan_as_others_clean_up)
+
+    assert FolderTree(tmp_path).paths() == ("types/a.avsc",)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFileError) as caught:
+        FolderTree(tmp_path / "none").paths()
+
+    assert caught.value.where == str(tmp_path / "none")
