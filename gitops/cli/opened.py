@@ -9,11 +9,13 @@ from pathlib import Path
 
 from gitops.cli.options import HERE
 from gitops.cli.progress import progress_bar
-from gitops.model.config import RegistryConfig
+from gitops.model.config import Config, RegistryConfig
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Location
 from gitops.model.repository import Repository
+from gitops.model.state import RegistryState
 from gitops.ports import FileTree, Registry
+from gitops.repository.selection import GivenFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,19 @@ def open_repository(root: Path, *outputs: Path | None) -> OpenedRepository:
             raise UsageError(error.what, where=where, hint=error.hint) from error
     refuse_inputs(outputs, tree.consulted())
     return opened
+
+
+def nowhere() -> OpenedRepository:
+    """What a command works on that needs no repository: no files, and no registry of theirs."""
+    nothing = Repository(
+        config=Config(registries={}, default_registry=""), desired=RegistryState(), digest=""
+    )
+    return OpenedRepository(root=HERE, tree=GivenFiles({}), repository=nothing)
+
+
+def has_repository(root: Path) -> bool:
+    """Whether `--repo` was given, or the current folder lies inside a schemas repository."""
+    return root != HERE or (_around(root) / "gitops.yaml").is_file()
 
 
 def repository_root(root: Path) -> Path:

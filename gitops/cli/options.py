@@ -67,6 +67,15 @@ RegistryNames = Annotated[
         help="A registry of gitops.yaml instead of the default; may be repeated.",
     ),
 ]
+ClusterUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        metavar="URL",
+        help="Admin REST of a cluster, in place of a registry of gitops.yaml.",
+        show_default="outside of a repository PULSAR_ADMIN_URL",
+    ),
+]
 OutputFormat = Annotated[
     Format,
     typer.Option(

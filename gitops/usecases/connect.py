@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from gitops.compatibility.connection.admission import Admission, Place, Role, TopicUse
 from gitops.compatibility.connection.consumers import admit_consumer
@@ -25,6 +26,11 @@ from gitops.planning.refusals import Places, findings_of
 from gitops.ports import FileTree, Registry
 from gitops.usecases.desired import desired_of
 from gitops.usecases.offers import Context, Offered, read_offer
+
+_ASSUMED: Final = (
+    "assumed of the broker: Pulsar's defaults, since admin REST does not tell what broker.conf "
+    "says; `brokerDefaults` in a gitops.yaml can"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +79,17 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connecting:
-    """What an answer is made from: the files in `root`, and a registry."""
+    """What an answer is made from: the files in `root`, and a registry.
+
+    `knows_broker`: somebody could have said what broker.conf says (`brokerDefaults`).
+    """
 
     repository: Repository
     tree: FileTree
     root: Path
     registry: Registry
     config: RegistryConfig
+    knows_broker: bool = True
 
 
 def connect(question: Question, connecting: Connecting) -> Connection:
@@ -194,4 +204,10 @@ def _notes(
     declared = wanted.topics.get(topic)
     if declared and declared.history.entries and not observed.topics[topic].history.entries:
         notes.append("the files' schema of this topic is not registered until `apply`")
+    if not connecting.knows_broker and "broker" in (
+        live.strategy_by,
+        live.auto_update_by,
+        live.validation_by,
+    ):
+        notes.append(_ASSUMED)
     return tuple(notes)

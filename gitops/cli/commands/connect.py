@@ -63,6 +63,7 @@ def producer(
     message: Message = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    url: options.ClusterUrl = None,
     output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
@@ -77,7 +78,7 @@ def producer(
         schema_type=schema_type,
         message=message,
     )
-    return _answer(question, repo, registry, output_format, output, no_color=no_color)
+    return _answer(question, repo, registry, url, output_format, output, no_color=no_color)
 
 
 @app.command("consumer")
@@ -98,6 +99,7 @@ def consumer(
     ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    url: options.ClusterUrl = None,
     output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
@@ -113,36 +115,41 @@ def consumer(
         message=message,
         use=state.value if state else None,
     )
-    return _answer(question, repo, registry, output_format, output, no_color=no_color)
+    return _answer(question, repo, registry, url, output_format, output, no_color=no_color)
 
 
 def _answer(
     question: Question,
     repo: Path,
     registry: list[str] | None,
+    url: str | None,
     output_format: TextOrJson,
     output: Path | None,
     *,
     no_color: bool,
 ) -> int:
+    from gitops.cli.cluster import cluster_address, open_cluster
     from gitops.cli.console import print_report, print_text
-    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.opened import has_repository, nowhere, open_registry, open_repository
     from gitops.cli.planned import Display, stopped
     from gitops.reporters.json_report import connection_document, to_text
     from gitops.reporters.text.connection import connection_report
     from gitops.usecases.connect import Connecting, connect
 
-    opened = open_repository(repo, output)
+    cluster = cluster_address(repo, registry, url)
+    opened = nowhere() if cluster and not has_repository(repo) else open_repository(repo, output)
     display = Display(output_format=Format(output_format.value), output=output, no_color=no_color)
     if code := stopped(opened, display):
         return code
-    with open_registry(opened, registry) as (live, config):
+    target = open_cluster(cluster) if cluster else open_registry(opened, registry)
+    with target as (live, config):
         connecting = Connecting(
             repository=opened.repository,
             tree=opened.tree,
             root=opened.root,
             registry=live,
             config=config,
+            knows_broker=cluster is None,
         )
         connection = connect(question, connecting)
         if output_format is TextOrJson.JSON:

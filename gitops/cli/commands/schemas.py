@@ -64,17 +64,18 @@ def get(
     ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    url: options.ClusterUrl = None,
     output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
 ) -> int:
     """Print a schema: its definition as text, everything as JSON."""
+    from gitops.cli.cluster import open_either
     from gitops.cli.console import print_text
-    from gitops.cli.opened import open_registry, open_repository
     from gitops.reporters.json_report import entry_document, to_text
     from gitops.usecases.history import read_version
 
     name = TopicName.parse(topic)
-    with open_registry(open_repository(repo, output), registry) as (live, _):
+    with open_either(repo, registry, url, output) as live:
         entry = read_version(live, name, version)
     if output_format is TextOrJson.JSON:
         print_text(to_text(entry_document(name, entry)), output)
@@ -88,19 +89,20 @@ def versions(
     topic: Topic,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    url: options.ClusterUrl = None,
     output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
     """List the live versions of a topic, oldest first, and what each changed."""
+    from gitops.cli.cluster import open_either
     from gitops.cli.console import print_report, print_text
-    from gitops.cli.opened import open_registry, open_repository
     from gitops.reporters.json_report import entry_document, to_text
     from gitops.reporters.text.history import history_report
     from gitops.usecases.history import read_history
 
     name = TopicName.parse(topic)
-    with open_registry(open_repository(repo, output), registry) as (live, _):
+    with open_either(repo, registry, url, output) as live:
         history = read_history(live, name)
     if output_format is TextOrJson.JSON:
         print_text(to_text([entry_document(name, entry) for entry in history.entries]), output)

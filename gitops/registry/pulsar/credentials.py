@@ -70,13 +70,19 @@ def open_credentials(config: PulsarConfig, root: Path, where: str) -> Credential
             return FixedCredentials()
         case TokenAuthentication(token=ref):
             token = read_secret(ref, root, where)
-            return FixedCredentials(f"Bearer {token}", token)
+            return token_credentials(token)
         case BasicAuthentication(username=username, password=ref):
-            return _basic(username, read_secret(ref, root, where))
+            return basic_credentials(username, read_secret(ref, root, where))
         case OAuth2Authentication() as oauth2:
             return OAuth2Credentials(read_client(oauth2, root, where), config, root)
 
 
-def _basic(username: str, password: str) -> FixedCredentials:
+def token_credentials(token: str) -> Credentials:
+    """A bearer token."""
+    return FixedCredentials(f"Bearer {token}", token)
+
+
+def basic_credentials(username: str, password: str) -> Credentials:
+    """HTTP basic authentication."""
     encoded = base64.b64encode(f"{username}:{password}".encode()).decode()
     return FixedCredentials(f"Basic {encoded}", password, encoded)

@@ -80,7 +80,8 @@ def refusal(answer: Answer, message: str, *, permission: str, hint: str = "") ->
             f"the registry does not accept the credentials (401): {message}",
             status=status,
             where=answer.where,
-            hint="set the registry's `authentication` in gitops.yaml; is the secret still valid?",
+            hint="is the secret still valid? It is that of `authentication` in gitops.yaml; with "
+            "--url that of PULSAR_TOKEN, or of the file that PULSAR_CLIENT_CONF names",
         )
     if status in _REFUSALS or _is_about_the_schema(answer):
         return RegistryRefusedError(message, status=status, where=answer.where, hint=hint)

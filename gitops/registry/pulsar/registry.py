@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gitops.model.schema import SchemaInfo
     from gitops.model.state import RegistryState, Scope
     from gitops.ports import Progress, Registry
+    from gitops.registry.pulsar.credentials import Credentials
     from gitops.registry.pulsar.failures import Answer
 
 _DONE: Final = frozenset({HTTPStatus.OK, HTTPStatus.NO_CONTENT})
@@ -52,11 +53,21 @@ def open_registry(name: str, config: RegistryConfig, root: Path) -> Registry:
     return PulsarRegistry(name, config, open_transport(name, config, root))
 
 
-def open_transport(
-    name: str, config: PulsarConfig, root: Path, retry: urllib3.Retry = READ_RETRY
+def open_transport(  # noqa: PLR0913 - the last three only where gitops.yaml is not the source
+    name: str,
+    config: PulsarConfig,
+    root: Path,
+    retry: urllib3.Retry = READ_RETRY,
+    *,
+    where: str = "",
+    credentials: Credentials | None = None,
 ) -> Transport:
-    """The connection to the cluster, with the secrets that the configuration names."""
-    where = _where(name)
+    """The connection to the cluster, with the secrets that the configuration names.
+
+    `where` is what errors name in place of gitops.yaml; `credentials` are such as no configuration
+    names.
+    """
+    where = where or _where(name)
     address = parse_address(expand_variable(config.url, where), where)
     if isinstance(config.authentication, TlsAuthentication) and not address.origin.is_secure:
         raise UsageError(
@@ -66,7 +77,7 @@ def open_transport(
         )
     return Transport(
         address=address,
-        credentials=open_credentials(config, root, where),
+        credentials=credentials or open_credentials(config, root, where),
         context=broker_context(config, root, where),
         timeout=urllib3.Timeout(connect=config.connect_timeout, read=config.read_timeout),
         connections=config.concurrency,

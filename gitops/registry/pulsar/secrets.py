@@ -46,6 +46,11 @@ def read_secret(ref: SecretRef, root: Path, where: str) -> str:
         source, value = f"the environment variable {ref.name}", read_variable(ref.name, where)
     else:
         source, value = ref.name, read_text_file(ref.name, root, where).strip()
+    return usable_secret(value, source, where)
+
+
+def usable_secret(value: str, source: str, where: str) -> str:
+    """The secret, where a header can carry it; raises UsageError, which does not show it."""
     if not value:
         raise UsageError(f"{source} is empty", where=where, hint="put the secret into it")
     if not (value.isascii() and value.isprintable()):

@@ -1,0 +1,70 @@
+"""A cluster on a command line, by its URL, in place of a registry of gitops.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitops.cli.opened import has_repository, open_registry, open_repository
+from gitops.model.config import RegistryConfig
+from gitops.model.errors import UsageError
+from gitops.ports import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterAddress:
+    """The URL of a cluster that no gitops.yaml names, and who named it."""
+
+    url: str
+    where: str
+
+
+def cluster_address(root: Path, names: list[str] | None, url: str | None) -> ClusterAddress | None:
+    """The cluster that takes the place of a registry of gitops.yaml; None where that decides.
+
+    Inside a repository the environment names none. Raises UsageError where there is neither a
+    repository nor a cluster, or both a registry and a URL.
+    """
+    if url and names:
+        raise UsageError("--url and --registry name two registries", hint="leave one of them out")
+    if url:
+        return ClusterAddress(url=url, where="--url")
+    if names or has_repository(root):
+        return None
+    from gitops.registry.pulsar.cluster import URL, cluster_of_environment
+
+    found, where = cluster_of_environment()
+    if not found:
+        raise UsageError(
+            "there is no schemas repository here, and no cluster is named",
+            hint=f"--url http://broker.example:8080 names one, or the variable {URL}; --repo names "
+            "a repository",
+        )
+    return ClusterAddress(url=found, where=where)
+
+
+@contextmanager
+def open_cluster(address: ClusterAddress) -> Iterator[tuple[Registry, RegistryConfig]]:
+    """The registry behind a URL; closed in the end."""
+    from gitops.registry.pulsar.cluster import open_cluster as open_by_url
+
+    registry, config = open_by_url(address.url, address.where)
+    try:
+        yield registry, config
+    finally:
+        registry.close()
+
+
+@contextmanager
+def open_either(
+    root: Path, names: list[str] | None, url: str | None, output: Path | None
+) -> Iterator[Registry]:
+    """The registry of a repository or the cluster behind a URL, for what needs no files."""
+    if address := cluster_address(root, names, url):
+        with open_cluster(address) as (registry, _):
+            yield registry
+    else:
+        with open_registry(open_repository(root, output), names) as (registry, _):
+            yield registry
