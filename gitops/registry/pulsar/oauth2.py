@@ -31,7 +31,7 @@ _ANSWER_LIMIT: Final = 1 << 20
 _RETRY: Final = urllib3.Retry(total=2, redirect=0, allowed_methods=None, backoff_factor=0.2)
 _OK: Final = 200
 _DISCOVERY: Final = "/.well-known/openid-configuration"
-_HINT: Final = "see the registry's `authentication` in gitops.yaml"
+_HINT: Final = "see `authentication` in gitops.yaml; with --url authParams of PULSAR_CLIENT_CONF"
 
 
 class _Wire(BaseModel):
