@@ -46,11 +46,11 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
         return Exit.INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python would complain while it closes stdout.
-        _drop_stdout()
+        drop_stdout()
         return Exit.GOOD
     except Exception as error:  # noqa: BLE001 - the last resort: a bug of ours gets code 70
         if isinstance(error, OSError) and error.errno in _UNWRITABLE:
-            _drop_stdout()
+            drop_stdout()
             tell(OutsideError(f"cannot write the answer: {error.strerror}"))
             return Exit.OUTSIDE
         _tell_bug(error, verbose=verbose)
@@ -58,7 +58,8 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
     return code
 
 
-def _drop_stdout() -> None:
+def drop_stdout() -> None:
+    """Have whatever else goes to stdout go nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

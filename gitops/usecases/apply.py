@@ -38,11 +38,15 @@ from gitops.replay.runners.interrupting import Interruption
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What became of one action: the version that the registry answered, or why it failed."""
+    """What became of one action: the version that the registry answered, or why it failed.
+
+    `closes`: the apply has stopped, and the action sets a topic back that it had loosened.
+    """
 
     action: Action
     version: int | None = None
     error: GitopsError | None = None
+    closes: bool = False
 
 
 def apply(  # noqa: PLR0913 - all but two are for the command line, by name
@@ -169,11 +173,11 @@ class _Run:
         return [self._set_back(action) for action in open_]
 
     def _set_back(self, action: SetPolicy) -> Result:
-        result = Result(action=action)
+        result = Result(action=action, closes=True)
         try:
             _carry_out(action, self.registry)
         except GitopsError as error:
-            result = Result(action=action, error=error)
+            result = Result(action=action, error=error, closes=True)
         self.tell(result)
         return result
 

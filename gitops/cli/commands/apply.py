@@ -33,8 +33,8 @@ def apply(
     no_color: options.NoColor = False,
 ) -> int:
     """Carry out a reviewed plan."""
-    from gitops.cli import applied, planned
-    from gitops.cli.console import refuse_inputs, require_writable, say
+    from gitops.cli import execution, planned
+    from gitops.cli.console import refuse_inputs, require_writable
     from gitops.cli.opened import open_registry, open_repository
     from gitops.planning.plan_document import to_document
     from gitops.planning.reviewed_plan import REPLAN, Resumption, resume, scope_of
@@ -62,22 +62,23 @@ def apply(
         looked_at = scope_of(document) if document else None
         made = planned.make(opened, live, config, display, prune=prunes, reviewed=looked_at)
         resumption = resume(document, made) if document else Resumption(plan=made)
-        made, done = resumption.plan, resumption.done
-        if done:
-            were = "action of this plan was" if done == 1 else "actions of this plan were"
-            say(f"{done} {were} carried out before")
-        digest = str((document or to_document(made))["digest"])
-        replan = REPLAN if document else "run the same command again: it makes a new plan"
-        reviewed = applied.Reviewed(plan=made, digest=digest, done_before=done, replan=replan)
-        if output_format is TextOrJson.TEXT:
-            planned.show(made, opened, display, time.monotonic() - started)
-        if code := planned.code(made, display):
-            applied.show_results(reviewed, (), display)
-            say("nothing was applied, because of the findings above")
-            return code
-        count = applied.carry_out(reviewed, live, display)
-    said = f"{count} action{'' if count == 1 else 's'}"
-    say(f"applied {said} to {made.registry}" if count else "nothing to do")
+        made = resumption.plan
+        blocked = planned.code(made, display)
+        shown = None
+        if auto_approve or blocked:
+            shown = planned.report(made, opened, time.monotonic() - started)
+        run = execution.Execution(
+            plan=made,
+            digest=str((document or to_document(made))["digest"]),
+            done_before=resumption.done,
+            shown=shown,
+            replan=REPLAN if document else "run the same command again: it makes a new plan",
+            started=started,
+        )
+        if blocked:
+            execution.refuse(run, display)
+            return blocked
+        execution.carry_out(run, live, display)
     return Exit.GOOD
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from gitops.cli import applied, console
+from gitops.cli import console, execution
 from gitops.cli.options import Format
 from gitops.cli.planned import Display
 from gitops.model.errors import InterruptedApplyError
@@ -29,7 +29,7 @@ from tests.support.plans import EVERYTHING
 _STRIDE: Final = int(os.environ.get("SIGNAL_STRIDE", "11"))
 """Only each so many steps of the program is tried; 1 tries all, which takes minutes."""
 _FILES: Final = frozenset(
-    str(module.__file__) for module in (applied, apply, console, interrupting, json_report)
+    str(module.__file__) for module in (apply, console, execution, interrupting, json_report)
 )
 """Where signals come: in the steps of an apply and of its report."""
 _PLAN: Final = replace(EVERYTHING, actions=EVERYTHING.actions[3:6])
@@ -62,10 +62,10 @@ def _pressed(chosen: Callable[[int], bool]) -> Iterator[list[int]]:
 
 def _carry_out(registry: FakeRegistry, output: Path) -> str:
     """How it ended."""
-    reviewed = applied.Reviewed(plan=_PLAN, digest="sha256:" + "0" * 64)
+    run = execution.Execution(plan=_PLAN, digest="sha256:" + "0" * 64)
     display = Display(output_format=Format.JSON, output=output)
     try:
-        applied.carry_out(reviewed, registry, display)
+        execution.carry_out(run, registry, display)
     except InterruptedApplyError:
         return "stopped"
     except KeyboardInterrupt:

@@ -31,7 +31,7 @@ def test_a_plan_is_reviewed_applied_and_then_empty(
     assert json.loads(plan_file.read_text())["digest"] in planned.err
 
     applied = command("apply", "--repo", repo, plan_file)
-    assert (applied.code, "applied 13 actions to local" in applied.err) == (0, True)
+    assert (applied.code, "applied 13 actions to local" in applied.out) == (0, True)
 
     again = command("plan", "--repo", repo, "--detailed-exitcode")
     assert (again.code, "5 unchanged" in again.out) == (0, True)

@@ -43,7 +43,7 @@ def test_an_apply_tells_every_action(repo: Path, tmp_path: Path, command: Comman
     assert sorted(versions, key=str) == [0] * 5 + [None] * 8
 
     again = command("apply", "--repo", repo, plan_file, "--format", "json")
-    assert (again.code, "nothing to do" in again.err) == (0, True)
+    assert (again.code, "nothing left to do" in again.err) == (0, True)
     document = _applied(again.out)
     assert (document["plan"], document["doneBefore"]) == (plan["digest"], 13)
     assert document["results"] == []
@@ -91,7 +91,7 @@ def test_an_apply_that_stops_half_way_tells_where(
     assert document["results"][failed]["error"] == {
         "message": "the broker went away",
         "where": "there",
-        "hint": "call somebody",
+        "hint": "call somebody; then run the same command again: it goes on where it stopped",
         "exitCode": 4,
     }
 

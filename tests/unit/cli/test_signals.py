@@ -67,7 +67,7 @@ def test_an_apply_stops_and_is_taken_up_again(
 
     again = command("apply", "--repo", repo, plan)
     assert again.code == 0
-    assert f"{len(done)} actions of this plan were carried out before" in again.err
+    assert f"{len(results) - len(done)} of {len(results)} actions left" in again.out
     assert "5 unchanged" in command("plan", "--repo", repo).out
 
 

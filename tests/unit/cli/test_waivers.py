@@ -122,7 +122,7 @@ def test_the_waived_change_is_applied_and_the_topic_closed(
 
     done = command("apply", "--repo", waived, tmp_path / "p.json")
 
-    assert (done.code, "applied 3 actions" in done.err) == (0, True)
+    assert (done.code, "applied 3 actions" in done.out) == (0, True)
     policies = command("policies", "get", "shop/payments/captured", "--repo", waived).out
     assert "ALWAYS_COMPATIBLE" not in policies
     after = command("plan", "--repo", waived)
