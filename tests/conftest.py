@@ -13,6 +13,7 @@ from hypothesis import settings
 from gitops.model.names import NamespaceName
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import BrokerUnavailableError, RunningBroker, pulsar_broker
+from tests.support.skips import not_tried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("broker"):
             item.add_marker(pytest.mark.xdist_group("broker"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """One line on what was skipped, and why."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = [each.longrepr[2] for each in skipped if isinstance(each.longrepr, tuple)]
+    if told := not_tried(reasons):
+        terminalreporter.write_line(told)
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ pytest.importorskip("pyspark")
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark commands")]
 
 from tests.spark.lakes import LAKES  # noqa: E402 - it needs pyspark
+from tests.support.spark import require_packages  # noqa: E402
 
 _TOPIC: Final = "namespaces/shop/orders/order-cancelled.yaml"
 _SAMPLES: Final = "samples/shop/orders/order-cancelled.jsonl"
@@ -49,6 +50,7 @@ def test_a_table_is_replayed_as_the_file_that_it_was_made_of(
     }
     environment = {**os.environ, **settings}
     written = _run([sys.executable, "-m", "tests.spark.lakes", kind, tmp_path], _ROOT, environment)
+    require_packages(written.stdout + written.stderr)
     assert written.returncode == 0, written.stdout + written.stderr
 
     file = {"format": "json", "path": f"../../../{_SAMPLES}"}

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from tests.support.pulsar_class_path import CACHE, BrokerUnavailableError
+from tests.support.pulsar_class_path import CACHE, BrokerUnavailableError, maven_error
 
 _VERSION: Final = "3.25.5"
 _SYSTEMS: Final = {"linux": "linux", "darwin": "osx"}
@@ -52,7 +52,7 @@ def _fetch(artifact: str, name: str) -> None:
             command, capture_output=True, text=True, check=False, timeout=_SECONDS
         )
         if done.returncode != 0:
-            said = done.stdout.strip()[-400:]
+            said = maven_error(done.stdout + done.stderr)
             raise BrokerUnavailableError(f"mvn could not fetch protoc: {said}")
         made = Path(folder, name)
         made.chmod(0o755)

@@ -20,6 +20,8 @@ CACHE: Final = ROOT / ".cache"
 POM: Final = Path(__file__).parent / "pulsar" / "pom.xml"
 OLDEST_JAVA: Final = 17
 RESOLVE_SECONDS: Final = 600
+_ERROR: Final = "[ERROR] "
+_ERROR_LENGTH: Final = 500
 
 
 class BrokerUnavailableError(Exception):
@@ -80,6 +82,13 @@ def _resolve(target: Path) -> None:
     except subprocess.TimeoutExpired as cause:
         raise BrokerUnavailableError("mvn did not resolve the broker's jars in time") from cause
     if done.returncode != 0 or not _is_complete(unfinished):
-        said = (done.stdout + done.stderr).strip()[-400:]
+        said = maven_error(done.stdout + done.stderr)
         raise BrokerUnavailableError(f"mvn could not resolve the broker's jars: {said}")
     unfinished.replace(target)
+
+
+def maven_error(printed: str) -> str:
+    """Maven's first error, in one line: what follows it are advice and addresses of pages."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    errors = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
+    return next(iter(errors or lines), "it said nothing")[:_ERROR_LENGTH]

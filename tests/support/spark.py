@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -12,11 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from gitops.replay.runners.java import find_java, write_wrapper
 
 START_SECONDS: Final = 120
 RUN_SECONDS: Final = 400
 ROOT: Final = Path(__file__).parents[2]
+_UNRESOLVED: Final = re.compile(r"unresolved dependency: [^\s,;]+;[^\s,;]+: not found")
+"""What Ivy says of the first of them."""
 
 
 def run_replays(
@@ -67,6 +72,13 @@ def connect_server(folder: Path) -> Iterator[str]:
         finally:
             server.terminate()
             server.wait(START_SECONDS)
+
+
+def require_packages(printed: str) -> None:
+    """Skip where Spark could not get the packages of `--packages`, as its own words say."""
+    found = _UNRESOLVED.search(printed)
+    if found:
+        pytest.skip(f"no packages for Spark: {found[0]}")
 
 
 def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
