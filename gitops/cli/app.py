@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Any
 
@@ -27,6 +28,7 @@ from gitops.cli.commands import (
     snapshot,
     validate,
 )
+from gitops.cli.completion import VARIABLE
 from gitops.cli.exits import Exit, run_to_exit
 from gitops.cli.signals import end_at_signals, run_until_sigterm
 from gitops.cli.streams import prepare_streams
@@ -41,7 +43,6 @@ app = typer.Typer(
     name="pulsar-gitops",
     help="Apache Pulsar schemas and namespace policies as files in git.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     # Without rich the help is there in a tenth of a second.
     rich_markup_mode=None,
@@ -98,6 +99,9 @@ def main() -> None:
 def run(args: list[str]) -> int:
     """Run one command line; answers its exit code, or raises what `run_to_exit` maps."""
     command = typer.main.get_command(app)
+    if os.environ.get(VARIABLE):
+        # A shell asks what may come next: typer answers from COMP_WORDS, and exits.
+        command.main(prog_name="pulsar-gitops", complete_var=VARIABLE)
     try:
         # Typer's own `main` would swallow Ctrl-C and make an error of a closed pipe.
         with command.make_context("pulsar-gitops", list(args), obj=tuple(args)) as context:

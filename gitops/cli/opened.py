@@ -15,6 +15,7 @@ from gitops.model.findings import Location
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState
 from gitops.ports import FileTree, Registry
+from gitops.repository.folder import nearest_repository
 from gitops.repository.selection import GivenFiles
 
 
@@ -73,24 +74,14 @@ def nowhere() -> OpenedRepository:
 
 def has_repository(root: Path) -> bool:
     """Whether `--repo` was given, or the current folder lies inside a schemas repository."""
-    return root != HERE or (_around(root) / "gitops.yaml").is_file()
+    return root != HERE or (nearest_repository(root) / "gitops.yaml").is_file()
 
 
 def repository_root(root: Path) -> Path:
     """The folder that `--repo` means; raises UsageError where there is none."""
     if not root.is_dir():
         raise UsageError(f"there is no folder '{root}'", hint="--repo names a schemas repository")
-    return _around(root) if root == HERE else root
-
-
-def _around(folder: Path) -> Path:
-    """The nearest folder upwards with a `gitops.yaml`; the folder itself where there is none."""
-    above = folder
-    for _ in folder.resolve().parents:
-        if (above / "gitops.yaml").is_file():
-            return above
-        above = above / ".."
-    return folder
+    return nearest_repository(root) if root == HERE else root
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from gitops.cli.completion import registry_names
 from gitops.cli.engines import Engine
 from gitops.model.errors import UsageError
 from gitops.usecases.history_choice import HistoryChoice
@@ -57,6 +58,7 @@ RegistryName = Annotated[
         metavar="NAME",
         help="A registry of gitops.yaml instead of the default.",
         callback=_only_one,
+        autocompletion=registry_names,
     ),
 ]
 RegistryNames = Annotated[
@@ -65,6 +67,7 @@ RegistryNames = Annotated[
         "--registry",
         metavar="NAME",
         help="A registry of gitops.yaml instead of the default; may be repeated.",
+        autocompletion=registry_names,
     ),
 ]
 ClusterUrl = Annotated[

@@ -72,3 +72,13 @@ def _write(place: Path, content: bytes) -> bool:
     finally:
         partial.unlink(missing_ok=True)
     return True
+
+
+def nearest_repository(folder: Path) -> Path:
+    """The nearest folder upwards with a `gitops.yaml`; the folder itself where there is none."""
+    above = folder
+    for _ in folder.resolve().parents:
+        if (above / "gitops.yaml").is_file():
+            return above
+        above = above / ".."
+    return folder

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -40,10 +42,13 @@ sys.exit(status)
 """
 
 
-def run_and_tell(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_and_tell(
+    *words: str, folder: Path | None = None, variables: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", RUN_AND_MODULES, *words],
         cwd=folder,
+        env={**os.environ, **(variables or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -59,6 +64,21 @@ def test_help_imports_nothing_heavy() -> None:
     modules = ended.stderr.splitlines()
     assert "gitops.cli.app" in modules
     assert not set(HEAVY).intersection(modules)
+
+
+def test_a_shell_gets_its_answer_without_anything_heavy(tmp_path: Path) -> None:
+    copy_template(tmp_path / "repo")
+    words = "pulsar-gitops\nplan\n--registry\n"
+    variables = {
+        "_PULSAR_GITOPS_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": "3",
+    }
+    ended = run_and_tell(folder=tmp_path / "repo", variables=variables)
+    assert (ended.returncode, ended.stdout) == (0, "local\n")
+    modules = ended.stderr.splitlines()
+    assert "gitops.cli.completion" in modules
+    assert not {*HEAVY, "gitops.repository.loader"}.intersection(modules)
 
 
 def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
 
-from gitops.cli import options
+from gitops.cli import completion, options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, FailOn, Format
 from gitops.model.errors import UsageError
@@ -24,13 +24,20 @@ def compat(
         typer.Argument(metavar="OLD... NEW", help="Definitions, oldest first, the new one last."),
     ] = None,
     strategy: Annotated[
-        str, typer.Option("--strategy", "-s", help="The SchemaCompatibilityStrategy.")
+        str,
+        typer.Option(
+            "--strategy",
+            "-s",
+            help="The SchemaCompatibilityStrategy.",
+            autocompletion=completion.strategies,
+        ),
     ] = "FULL",
     schema_type: Annotated[
         str | None,
         typer.Option(
             "--type",
             help="The SchemaType [default: what the file says, as for pulsar-admin; or AVRO].",
+            autocompletion=completion.schema_types,
         ),
     ] = None,
     message: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gitops.cli import options
+from gitops.cli import completion, options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, Format, TextOrJson
 from gitops.model.names import TopicName
@@ -30,12 +30,19 @@ class State(StrEnum):
     ACTIVE = "active"
 
 
-Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="tenant/namespace/topic")]
+Topic = Annotated[
+    str,
+    typer.Argument(
+        metavar="TOPIC", help="tenant/namespace/topic", autocompletion=completion.topics
+    ),
+]
 _WHAT = "a definition's file, a topic's manifest, v3, a type such as INT64, NONE or"
 Type = Annotated[
     str | None,
     typer.Option(
-        "--type", help="The file's SchemaType [default: what it says; the topic's; or AVRO]."
+        "--type",
+        help="The file's SchemaType [default: what it says; the topic's; or AVRO].",
+        autocompletion=completion.schema_types,
     ),
 ]
 Message = Annotated[
@@ -49,7 +56,11 @@ def producer(
     topic: Topic,
     schema: Annotated[
         str,
-        typer.Argument(metavar="SCHEMA", help=f"Of the client: {_WHAT} AUTO_PRODUCE."),
+        typer.Argument(
+            metavar="SCHEMA",
+            help=f"Of the client: {_WHAT} AUTO_PRODUCE.",
+            autocompletion=completion.client_schemas,
+        ),
     ],
     new_schemas: Annotated[
         list[str] | None,
@@ -57,6 +68,7 @@ def producer(
             "--new-schema",
             metavar="SCHEMA",
             help="A further schema that a message has; may be repeated.",
+            autocompletion=completion.client_schemas,
         ),
     ] = None,
     schema_type: Type = None,
@@ -86,7 +98,11 @@ def consumer(
     topic: Topic,
     schema: Annotated[
         str,
-        typer.Argument(metavar="SCHEMA", help=f"Of the client: {_WHAT} AUTO_CONSUME."),
+        typer.Argument(
+            metavar="SCHEMA",
+            help=f"Of the client: {_WHAT} AUTO_CONSUME.",
+            autocompletion=completion.client_schemas,
+        ),
     ],
     schema_type: Type = None,
     message: Message = None,

@@ -7,12 +7,16 @@ from typing import Annotated
 import typer
 
 from gitops.cli import options
+from gitops.cli.completion import rules
 from gitops.cli.exits import Exit
 
 
 def explain(
     rule: Annotated[
-        str | None, typer.Argument(metavar="RULE-ID", help="Such as AVRO-R002; none: list all.")
+        str | None,
+        typer.Argument(
+            metavar="RULE-ID", help="Such as AVRO-R002; none: list all.", autocompletion=rules
+        ),
     ] = None,
     no_color: options.NoColor = False,
 ) -> int:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gitops.cli import options
+from gitops.cli.completion import subjects
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, TextOrJson
 
@@ -18,7 +19,11 @@ app = typer.Typer(
 
 Subject = Annotated[
     str,
-    typer.Argument(metavar="SUBJECT", help="tenant/namespace, or tenant/namespace/topic"),
+    typer.Argument(
+        metavar="SUBJECT",
+        help="tenant/namespace, or tenant/namespace/topic",
+        autocompletion=subjects,
+    ),
 ]
 
 

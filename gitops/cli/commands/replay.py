@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gitops.cli import options
+from gitops.cli import completion, options
 from gitops.cli.engines import Engine
 from gitops.cli.options import HERE, FailOn, Format
 from gitops.usecases.history_choice import HistoryChoice
@@ -17,7 +17,11 @@ from gitops.usecases.replay_gates import Gate
 def replay(
     topics: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TOPIC", help="tenant/namespace/topic; all without any."),
+        typer.Argument(
+            metavar="TOPIC",
+            help="tenant/namespace/topic; all without any.",
+            autocompletion=completion.topics,
+        ),
     ] = None,
     base: Annotated[
         str | None,

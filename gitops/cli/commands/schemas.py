@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gitops.cli import options
+from gitops.cli import completion, options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, TextOrJson
 from gitops.model.errors import UsageError
@@ -19,7 +19,12 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="tenant/namespace/topic")]
+Topic = Annotated[
+    str,
+    typer.Argument(
+        metavar="TOPIC", help="tenant/namespace/topic", autocompletion=completion.topics
+    ),
+]
 
 
 @app.command("upload")
@@ -34,7 +39,9 @@ def upload(
     schema_type: Annotated[
         str | None,
         typer.Option(
-            "--type", help="The file's SchemaType [default: what it says, as for pulsar-admin]."
+            "--type",
+            help="The file's SchemaType [default: what it says, as for pulsar-admin].",
+            autocompletion=completion.schema_types,
         ),
     ] = None,
     properties: Annotated[
