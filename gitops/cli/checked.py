@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -76,7 +76,8 @@ def checked(asked: Asked, display: Display) -> Iterator[tuple[CheckOutcome, Load
         change = find_change(checkout, Request(base=asked.base, head=asked.head))
         loaded = load_change(change, progress)
         files = (path for path in loaded.head_tree.paths() if path.endswith(_READ))
-        refuse_inputs([display.output], [root / path for path in files])
+        outputs = [display.output, *(path for _, path in display.reports)]
+        refuse_inputs(outputs, [root / path for path in files])
         checking = Checking(
             loaded=loaded,
             reference=asked.base,
@@ -98,6 +99,10 @@ def run(asked: Asked, display: Display, started: float, waivers: Path | None = N
     Waivers are proposed in the folder `waivers`, if one is given.
     """
     with checked(asked, display) as (outcome, loaded):
+        for output_format, path in display.reports:
+            _show(
+                outcome, loaded, replace(display, output_format=output_format, output=path), started
+            )
         _show(outcome, loaded, display, started)
     if waivers:
         write_waivers((one.plan for one in outcome.report.registries), waivers)

@@ -48,6 +48,20 @@ def _only_one(names: list[str] | None) -> list[str] | None:
     return names
 
 
+def reports_of(given: list[str] | None) -> tuple[tuple[Format, Path], ...]:
+    """The values of `--report`; raises UsageError for one that is not `FORMAT=FILE`."""
+    found = []
+    for each in given or ():
+        name, _, file = each.partition("=")
+        if name not in set(Format) or not file:
+            raise UsageError(
+                f"--report {each} is not FORMAT=FILE",
+                hint=f"formats: {', '.join(Format)}; for example --report markdown=report.md",
+            )
+        found.append((Format(name), Path(file)))
+    return tuple(found)
+
+
 Repo = Annotated[
     Path, typer.Option("--repo", metavar="DIR", help="The schemas repository.", show_default="here")
 ]
@@ -89,6 +103,14 @@ TextOrJsonFormat = Annotated[TextOrJson, typer.Option("--format", help="How to p
 OutputFile = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="Write the answer there, not to the terminal."),
+]
+Reports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report",
+        metavar="FORMAT=FILE",
+        help="Also write the answer in this format to that file; may be repeated.",
+    ),
 ]
 Threshold = Annotated[
     FailOn, typer.Option("--fail-on", help="The severity from which on findings fail the run.")

@@ -41,6 +41,7 @@ class Display:
 
     output_format: Format = Format.TEXT
     output: Path | None = None
+    reports: tuple[tuple[Format, Path], ...] = ()
     fail_on: FailOn = FailOn.ERROR
     no_color: bool = False
 

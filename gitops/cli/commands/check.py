@@ -31,6 +31,7 @@ def check(
     registry: options.RegistryNames = None,
     output_format: options.OutputFormat = Format.TEXT,
     output: options.OutputFile = None,
+    report: options.Reports = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
@@ -51,6 +52,10 @@ def check(
         replay=checked.Replayed(engine=engine, master=master) if replay else None,
     )
     display = Display(
-        output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
+        output_format=output_format,
+        output=output,
+        reports=options.reports_of(report),
+        fail_on=fail_on,
+        no_color=no_color,
     )
     return checked.run(asked, display, started, waivers)

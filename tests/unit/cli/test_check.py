@@ -312,3 +312,28 @@ def test_what_is_removed_stands_at_the_line_of_the_base(
     assert '8 |     {"name": "orderId", "type": "string"},' in said.out
     assert f"{ORDERS}/order-status.yaml:2:1 in the base  CHECK-R001" in said.out
     assert "2 | apiVersion: pulsar-gitops/v1" in said.out
+
+
+def test_several_reports_of_one_run(clone: GitRepository, command: CommandLine) -> None:
+    require_note(clone)
+    files = {each: clone.root.parent / f"report.{each}" for each in ("markdown", "json", "sarif")}
+    reports = [f"--report={each}={file}" for each, file in files.items()]
+    said = command("check", "--repo", clone.root, "--base", "main", *reports)
+    assert said.out.splitlines()[0].startswith("main ")
+    for each, file in files.items():
+        alone = command("check", "--repo", clone.root, "--base", "main", "--format", each)
+        assert (file.read_text("utf-8"), alone.code) == (alone.out, said.code)
+
+
+@pytest.mark.parametrize("given", ["markdown", "markdown=", "html=x", "=x"])
+def test_a_report_that_is_not_format_and_file(given: str, command: CommandLine) -> None:
+    said = command("check", "--base", "main", "--report", given)
+    assert (said.code, "is not FORMAT=FILE" in said.err) == (2, True)
+
+
+def test_a_report_is_not_written_over_what_is_read(
+    clone: GitRepository, command: CommandLine
+) -> None:
+    given = f"markdown={clone.root / 'gitops.yaml'}"
+    said = command("check", "--repo", clone.root, "--base", "main", "--report", given)
+    assert (said.code, "one of the files that are read" in said.err) == (2, True)
