@@ -48,23 +48,26 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("init")(init.init)
-app.command("validate")(validate.validate)
-app.command("fmt")(fmt.fmt)
-app.command("check")(check.check)
-app.command("rollout")(rollout.rollout)
-app.command("replay")(replay.replay)
-app.command("plan")(plan.plan)
-app.command("apply")(apply.apply)
-app.command("import")(import_registry.import_registry)
-app.command("snapshot")(snapshot.snapshot)
-app.command("compat")(compat.compat)
-app.command("serve")(serve.serve)
-app.command("explain")(explain.explain)
-app.add_typer(connect.app, name="connect")
-app.add_typer(schemas.app, name="schemas")
-app.add_typer(policies.app, name="policies")
-app.add_typer(github.app, name="github")
+# Short help is cut in mid-sentence from 45 characters on, in a terminal of 60 columns.
+app.command("init", short_help="Make a new schemas repository.")(init.init)
+app.command("validate", short_help="Check the files of the repository.")(validate.validate)
+app.command("fmt", short_help="Format manifests and Avro definitions.")(fmt.fmt)
+app.command("check", short_help="Check a change, as before a merge.")(check.check)
+app.command("rollout", short_help="Show who upgrades first, step by step.")(rollout.rollout)
+app.command("replay", short_help="Read sample data with old and new schemas.")(replay.replay)
+app.command("plan", short_help="Show what an apply would do to a registry.")(plan.plan)
+app.command("apply", short_help="Carry out a reviewed plan.")(apply.apply)
+app.command("import", short_help="Write what a registry holds as files.")(
+    import_registry.import_registry
+)
+app.command("snapshot", short_help="Record all versions under snapshots/.")(snapshot.snapshot)
+app.command("compat", short_help="Decide whether NEW may follow OLD.")(compat.compat)
+app.command("serve", short_help="Serve the embedded registry as a broker.")(serve.serve)
+app.command("explain", short_help="Explain a rule, or list all rules.")(explain.explain)
+app.add_typer(connect.app, name="connect", short_help="Decide whether a client may connect.")
+app.add_typer(schemas.app, name="schemas", short_help="Upload, read and delete schemas.")
+app.add_typer(policies.app, name="policies", short_help="Read and set schema policies.")
+app.add_typer(github.app, name="github", short_help="Write reports to GitHub.")
 
 
 def _version(asked: bool) -> None:

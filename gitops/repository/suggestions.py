@@ -15,14 +15,15 @@ _MIN_PART: Final = 4
 
 
 def closest(word: str, known: Iterable[str], *, near: float = _NEAR) -> str | None:
-    """The known word that is most like this one, whatever the case; None if none is near.
+    """The other known word that is most like this one, whatever the case; None if none is near.
 
     `near` is difflib's ratio, 0 to 1, below which a word is too far away. Letters in another
     order are near however short the word, and so is the one word that holds this one.
     """
     folded: dict[str, str] = {}
     for candidate in known:
-        folded.setdefault(_folded(candidate), candidate)
+        if candidate != word:
+            folded.setdefault(_folded(candidate), candidate)
     given = _folded(word[:_MAX_COMPARED])
     found = get_close_matches(given, folded, n=1, cutoff=near)
     if not found:

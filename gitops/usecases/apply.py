@@ -184,7 +184,8 @@ class _Run:
 
 def _in_part(error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]) -> GitopsError:
     total = len(plan.actions)
-    said = f"{done} of {total} actions {'is' if done == 1 else 'are'} done, then: {error.what}"
+    of = f"{done} of {total} action{'' if total == 1 else 's'}"
+    said = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}"
     still_open = [one for one in closed if one.error]
     if still_open and (why := still_open[0].error):
         said = (

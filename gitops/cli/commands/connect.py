@@ -51,7 +51,7 @@ Message = Annotated[
 ]
 
 
-@app.command("producer")
+@app.command("producer", short_help="Decide whether a producer may connect.")
 def producer(
     topic: Topic,
     schema: Annotated[
@@ -93,7 +93,7 @@ def producer(
     return _answer(question, repo, registry, url, output_format, output, no_color=no_color)
 
 
-@app.command("consumer")
+@app.command("consumer", short_help="Decide whether a consumer may connect.")
 def consumer(
     topic: Topic,
     schema: Annotated[

@@ -37,7 +37,7 @@ Report = Annotated[
 ]
 
 
-@app.command("comment")
+@app.command("comment", short_help="Write the comment of a pull request.")
 def comment(
     report: Annotated[
         Path, typer.Option("--file", metavar="REPORT.md", help="What it says, as Markdown.")
@@ -61,7 +61,7 @@ def comment(
         return _tell(keep_comment(host, number, text, comment_marker(path)))
 
 
-@app.command("relay")
+@app.command("relay", short_help="Comment with another run's report.")
 def relay(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Has report.md and pull-request.txt.")
@@ -81,7 +81,7 @@ def relay(
         return _tell(relay_comment(host, claimed.pull_request, claimed.report, marker, head=head))
 
 
-@app.command("issue")
+@app.command("issue", short_help="Write or close one issue.")
 def issue(
     title: Annotated[str, typer.Option("--title", help="Its title, by which it is found again.")],
     report: Report = None,

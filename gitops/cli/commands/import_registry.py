@@ -33,6 +33,7 @@ def import_registry(
     from gitops.cli.progress import progress_bar
     from gitops.model.names import NamespaceName
     from gitops.reporters.json_report import imported_document, to_text
+    from gitops.reporters.tally import count
     from gitops.repository.folder import write_files
     from gitops.repository.writer import render
     from gitops.usecases.import_registry import new_to, observe_all
@@ -51,9 +52,8 @@ def import_registry(
     if output_format is TextOrJson.JSON:
         print_text(to_text(imported_document(live, files, new.topics, kept)), output)
         return Exit.GOOD
-    topics = f"{len(new.topics)} topic{'' if len(new.topics) == 1 else 's'}"
     lines = [
-        f"wrote {len(files)} files for {topics} of {live.name}",
+        f"wrote {count(len(files), 'file')} for {count(len(new.topics), 'topic')} of {live.name}",
         _NEVER_CREATED,
         *(known.limits if known.has_history else ()),
         *(f"kept the manifest of {topic}, which is there already" for topic in kept),

@@ -27,7 +27,7 @@ Subject = Annotated[
 ]
 
 
-@app.command("get")
+@app.command("get", short_help="Print the policies and the strategy.")
 def get(
     subject: Subject,
     repo: options.Repo = HERE,
@@ -54,7 +54,7 @@ def get(
     return Exit.GOOD
 
 
-@app.command("set")
+@app.command("set", short_help="Set policies; an empty value removes one.")
 def set_policies(
     subject: Subject,
     assignments: Annotated[

@@ -27,7 +27,7 @@ Topic = Annotated[
 ]
 
 
-@app.command("upload")
+@app.command("upload", short_help="Register a schema.")
 def upload(
     topic: Topic,
     schema: Annotated[
@@ -63,7 +63,7 @@ def upload(
     return Exit.GOOD
 
 
-@app.command("get")
+@app.command("get", short_help="Print a schema.")
 def get(
     topic: Topic,
     version: Annotated[
@@ -91,7 +91,7 @@ def get(
     return Exit.GOOD
 
 
-@app.command("versions")
+@app.command("versions", short_help="List the live versions of a topic.")
 def versions(
     topic: Topic,
     repo: options.Repo = HERE,
@@ -118,7 +118,7 @@ def versions(
     return Exit.GOOD
 
 
-@app.command("delete")
+@app.command("delete", short_help="Delete a topic's schema, all versions.")
 def delete(
     topic: Topic,
     force: Annotated[

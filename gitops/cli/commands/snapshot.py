@@ -19,6 +19,7 @@ def snapshot(
     from gitops.cli.opened import open_registry, open_repository
     from gitops.cli.progress import progress_bar
     from gitops.reporters.json_report import recorded_document, to_text
+    from gitops.reporters.tally import count
     from gitops.repository import snapshots
     from gitops.repository.folder import replace_files
     from gitops.usecases.known_names import known_names
@@ -37,6 +38,6 @@ def snapshot(
     if output_format is TextOrJson.JSON:
         print_text(to_text(recorded_document(live, files, changed)), output)
     else:
-        folder = snapshots.folder_of(live.name)
-        print_lines([f"{len(files)} files under {folder}, {changed} of them changed"], output)
+        written = f"{count(len(files), 'file')} under {snapshots.folder_of(live.name)}"
+        print_lines([f"{written}, {changed} of them changed"], output)
     return Exit.GOOD

@@ -114,6 +114,10 @@ def _unreadable(old: str, new: str) -> SchemaChange:
     return SchemaChange(
         kind=ChangeKind.CHANGED,
         path="definition",
-        before=f"{len(old)} characters",
-        after=f"{len(new)} characters" if len(new) != len(old) else "as many others",
+        before=_length(old),
+        after=_length(new) if len(new) != len(old) else "as many others",
     )
+
+
+def _length(text: str) -> str:
+    return f"{len(text):,} character{'' if len(text) == 1 else 's'}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import datetime
 import posixpath
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import Final
 
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, group
 from gitops.model.names import TopicName
 from gitops.model.waivers import Waiver
 from gitops.repository.documents.reading import Manifest
@@ -14,6 +16,9 @@ from gitops.repository.documents.waiver import WaiverDocument
 from gitops.repository.loading.reading import read_manifest
 from gitops.repository.sources import Sources
 from gitops.repository.suggestions import did_you_mean
+
+_BLANKS: Final = ("reason is empty", "approvedBy is empty")
+_FILL_IN: Final = "say why the change may pass, and who says so; or remove the file"
 
 
 def load_waivers(
@@ -30,16 +35,32 @@ def load_waivers(
         manifest = read_manifest(file, WaiverDocument, sources, findings)
         if manifest is None:
             continue
-        if manifest.document is not None:
-            waiver = _waiver(manifest, manifest.document)
-            waivers.append(waiver)
-            if topics is not None and waiver.topic not in topics:
-                hint = did_you_mean(str(waiver.topic), map(str, topics)) or "remove the file"
-                message = f"no manifest is about {waiver.topic}"
-                manifest.add("WAIVER-R005", message, ("topic",), hint=hint)
-            _check_twice(by_fingerprint.setdefault(waiver.fingerprint, file), manifest)
+        if manifest.document is None:
+            findings.extend(_blanks_at_once(manifest.findings))
+            continue
+        waiver = _waiver(manifest, manifest.document)
+        waivers.append(waiver)
+        if topics is not None and waiver.topic not in topics:
+            hint = did_you_mean(str(waiver.topic), map(str, topics)) or "remove the file"
+            message = f"no manifest is about {waiver.topic}"
+            manifest.add("WAIVER-R005", message, ("topic",), hint=hint)
+        _check_twice(by_fingerprint.setdefault(waiver.fingerprint, file), manifest)
         findings.extend(manifest.findings)
     return tuple(waivers), findings
+
+
+def _blanks_at_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """A waiver as `--waivers` writes it lacks two values, for one reason."""
+    findings = list(findings)
+    blanks = [one for one in findings if one.message in _BLANKS]
+    if len(blanks) < len(_BLANKS):
+        yield from findings
+        return
+    for one in findings:
+        if one is blanks[0]:
+            yield replace(group("reason and approvedBy are empty", blanks), hint=_FILL_IN)
+        elif one not in blanks:
+            yield one
 
 
 def _waiver(manifest: Manifest[WaiverDocument], document: WaiverDocument) -> Waiver:

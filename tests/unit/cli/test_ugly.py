@@ -199,6 +199,16 @@ def test_wrong_words_without_a_repository(
     assert_told(command(*args), 2, words)
 
 
+def test_no_name_is_offered_in_place_of_itself(applied: Path, command: CommandLine) -> None:
+    """A topic that a broker has, and that has no schema."""
+    for args in (("upload", "INT64"), ("delete", "--yes")):
+        name, *more = args
+        topic = "shop/orders/order-status" if name == "delete" else "shop/orders/bare"
+        assert command("schemas", name, topic, *more, "--repo", applied).code == 0
+    done = command("schemas", "versions", "shop/orders/order-status", "--repo", applied)
+    assert_told(done, 1, "shop/orders/order-status has no schema", "or it was deleted")
+
+
 def test_init_does_not_write_over_anything(repo: Path, command: CommandLine) -> None:
     assert_told(command("init", repo), 2, "is not empty")
     assert_told(command("init", repo / "README.md" / "x"), 2, "cannot write")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gitops.cli.app import app
 from tests.support.command_line import CommandLine
 
 
@@ -82,3 +83,15 @@ def test_no_other_option_is_taken_for_that(line: str, command: CommandLine) -> N
     ended = command(*shlex.split(line))
     assert ended.code == 2
     assert "has no option" not in ended.err
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "120"])
+@pytest.mark.parametrize("group", ["", *(str(info.name) for info in app.registered_groups)])
+def test_no_command_is_described_by_half_a_sentence(
+    group: str, columns: str, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("TERMINAL_WIDTH", columns)
+    listed = command(*group.split(), "--help").out.partition("Commands:\n")[2].splitlines()
+    assert len(listed) > 1
+    assert [line for line in listed if line.endswith("...")] == []

@@ -68,8 +68,15 @@ def test_a_waiver_that_nobody_has_filled_in_is_refused(
     for name in ("validate", "plan"):
         done = command(name, "--repo", breaking)
         assert done.code == 1
-        assert "reason is empty" in done.out
-        assert "approvedBy is empty" in done.out
+        assert done.out.count("are empty") == len(list(folder.glob("*.yaml")))
+        assert "reason and approvedBy are empty" in done.out
+    (found,) = json.loads(command("validate", "--repo", breaking, "--format", "json").out)[
+        "findings"
+    ]
+    assert [one["message"] for one in found["members"]] == [
+        "reason is empty",
+        "approvedBy is empty",
+    ]
 
 
 def test_what_is_there_is_kept_and_the_folder_is_made(
