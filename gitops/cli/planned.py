@@ -31,6 +31,7 @@ from gitops.repository.snapshots import latest_recorded
 from gitops.usecases.known_names import known_names
 from gitops.usecases.plan import Planning, blocks
 from gitops.usecases.plan import plan as run
+from gitops.usecases.provenance import provenance_at_head
 from gitops.usecases.severities import graded
 from gitops.usecases.validate import validate
 
@@ -81,7 +82,8 @@ def make(
     planning = replace(planning_of(opened, registry, config), prune=prune, reviewed=reviewed)
     if reviewed is None:
         known = known_names(opened.root, opened.tree, opened.repository, registry.name)
-        planning = replace(planning, known=known)
+        look_up = provenance_at_head(opened.root, opened.repository)
+        planning = replace(planning, known=known, look_up=look_up)
     with progress_bar(no_color=display.no_color) as progress:
         return run(planning, progress)
 
@@ -163,6 +165,6 @@ def write_waivers(plans: Iterable[Plan], folder: Path) -> None:
 
 
 def code(plan: Plan, display: Display, *, detailed: bool = False) -> int:
-    """1 where a finding is at or above the threshold; else 3 for changes where `detailed`."""
+    """1 where a finding is at or above the threshold; else 3 for differences where `detailed`."""
     found = exit_code(plan.findings, display.fail_on)
-    return Exit.CHANGES if found == Exit.GOOD and detailed and plan.actions else found
+    return Exit.CHANGES if found == Exit.GOOD and detailed and plan.has_differences else found

@@ -71,6 +71,33 @@ def replaced_files(checkout: Checkout, commit: str, pattern: str) -> frozenset[F
     return frozenset(_replaced(checkout, logged))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitPaths:
+    """A commit, and the files below the folder of the schemas that it changed."""
+
+    commit: str
+    paths: frozenset[str]
+
+
+def commits_before(checkout: Checkout, commit: str) -> list[CommitPaths]:
+    """A commit and all its ancestors that changed a file, newest first.
+
+    A merge is there once for each parent from which it differs.
+    """
+    logged = checkout.ask(
+        *("log", "-m", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--format=%x00%H"),
+        *(commit, "--", *([f":(top,literal){checkout.prefix}"] if checkout.prefix else [])),
+    )
+    found: list[tuple[str, set[str]]] = []
+    parts = iter(logged.decode("utf-8", "surrogateescape").split("\0"))
+    for part in parts:
+        if part:  # the first path of a commit is on a line of its own
+            found[-1][1].add(part.removeprefix("\n").removeprefix(checkout.prefix))
+        elif name := next(parts, ""):
+            found.append((name, set()))
+    return [CommitPaths(commit=name, paths=frozenset(paths)) for name, paths in found]
+
+
 def _replaced(checkout: Checkout, logged: bytes) -> Iterator[FileVersion]:
     """`:<mode> <mode> <blob before> <blob after> <status>`, then the path, each ended by NUL."""
     parts = iter(logged.decode("utf-8", "surrogateescape").split("\0"))

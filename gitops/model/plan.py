@@ -117,12 +117,48 @@ class RefusedSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaWithoutEffect:
-    """A schema that equals an older version: the broker answers that one and keeps the latest."""
+    """A schema that equals an older version: the broker answers that one and keeps the latest.
+
+    The latest is one that the files had before: they were reverted.
+    """
 
     topic: TopicName
     equal_version: int
     latest_version: int
     changes: tuple[SchemaChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownVersion:
+    """A version of a registry that is in no file of git's history.
+
+    `timestamp` is when the registry stored it, in ms since 1970, None if not known. Who registered
+    it is not known: admin REST does not answer that (Pulsar 4.0.7).
+    """
+
+    version: int
+    timestamp: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaDrift:
+    """The files have an older version, and the latest ones are not in git.
+
+    `unknown` are these, the latest last; `changes` lead from the files' schema to the latest.
+    `limit` says in a sentence why git's history is not known in full, empty where it is: then
+    somebody registered them past git.
+    """
+
+    topic: TopicName
+    equal_version: int
+    unknown: tuple[UnknownVersion, ...]
+    changes: tuple[SchemaChange, ...] = ()
+    limit: str = ""
+
+    @property
+    def latest_version(self) -> int:
+        """The number of the latest version."""
+        return self.unknown[-1].version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +177,7 @@ class SchemaSwallowed:
 Action = CreateNamespace | SetPolicy | RegisterSchema | DeleteSchema
 """What is carried out."""
 
-Notice = RefusedSchema | SchemaWithoutEffect | SchemaSwallowed
+Notice = RefusedSchema | SchemaWithoutEffect | SchemaDrift | SchemaSwallowed
 """What is said and not carried out."""
 
 
@@ -176,3 +212,8 @@ class Plan:
     without_schema: int = 0
     unlisted: tuple[NamespaceName, ...] = ()
     limits: tuple[str, ...] = ()
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether the registry is not what the files want, whatever can be done about it."""
+        return bool(self.actions) or any(isinstance(one, SchemaDrift) for one in self.notices)

@@ -13,6 +13,7 @@ from gitops.model.plan import (
     Notice,
     RefusedSchema,
     RegisterSchema,
+    SchemaDrift,
     SchemaSwallowed,
     SchemaWithoutEffect,
     SetPolicy,
@@ -38,6 +39,8 @@ def of_notices(
                 yield from notice.findings
             case SchemaWithoutEffect():
                 yield _without_effect(notice, locate(notice.topic, ""))
+            case SchemaDrift():
+                pass  # where git's history is known, beside this plan
             case SchemaSwallowed():
                 yield _swallowed(notice, locate(notice.topic, ""))
                 yield from notice.findings

@@ -13,6 +13,7 @@ from gitops.model.plan import (
     Plan,
     RefusedSchema,
     RegisterSchema,
+    SchemaDrift,
     SchemaSwallowed,
     SchemaWithoutEffect,
 )
@@ -56,7 +57,7 @@ def _key(one: Action | Notice) -> Hashable:
             info = one.info
             content = (info.type, info.schema, tuple(sorted(info.properties.items())))
             return type(one), one.topic, content, one.strategy, one.accepted, _waived(one)
-        case SchemaWithoutEffect() | SchemaSwallowed():
+        case SchemaWithoutEffect() | SchemaDrift() | SchemaSwallowed():
             return type(one), one.topic, one.changes
         case _:
             return one

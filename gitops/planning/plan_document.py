@@ -21,6 +21,7 @@ from gitops.model.plan import (
     RefusedSchema,
     RegisterSchema,
     SchemaChange,
+    SchemaDrift,
     SchemaSwallowed,
     SchemaWithoutEffect,
     SetPolicy,
@@ -121,6 +122,7 @@ def summary(plan: Plan) -> dict[str, int]:
         "refused": count(RefusedSchema) - held_back,
         "heldBack": held_back,
         "withoutEffect": count(SchemaWithoutEffect),
+        "drift": count(SchemaDrift),
         "swallowed": count(SchemaSwallowed),
         "unchanged": plan.unchanged,
     }
@@ -183,6 +185,17 @@ def notice_document(notice: Notice) -> Document:
                 **common,
                 "equalVersion": notice.equal_version,
                 "latestVersion": notice.latest_version,
+            }
+        case SchemaDrift():
+            return {
+                "notice": "Drift",
+                **common,
+                "equalVersion": notice.equal_version,
+                "latestVersion": notice.latest_version,
+                "unknownVersions": [
+                    {"version": one.version, "timestamp": one.timestamp} for one in notice.unknown
+                ],
+                "limit": notice.limit or None,
             }
         case SchemaSwallowed():
             return {"notice": "Swallowed", **common, "version": notice.version}

@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
@@ -19,11 +20,13 @@ from gitops.model.replay import ReplayReport
 from gitops.model.repository import Repository
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.model.waivers import Waiver
+from gitops.planning.drift import LookUp, with_drift
 from gitops.planning.make import Question, make_plan, strategy_of
 from gitops.planning.own_part import own_part
 from gitops.planning.registries import before, former_name
 from gitops.planning.waiver_findings import expiries
 from gitops.ports import FileTree, Progress, no_progress
+from gitops.registry.git.provenance import find_provenance
 from gitops.repository.definitions.locating import Locator
 from gitops.repository.loader import load
 from gitops.usecases.base_places import BasePlaces
@@ -176,8 +179,9 @@ class _Checked:
         loaded = self._loaded
         after = self._question(observed, loaded.head, loaded.head_tree, self.config)
         before = self._question(observed, loaded.base, loaded.base_tree, self._base_config)
-        drift = make_plan(before)
-        plan = own_part(make_plan(after, self.progress), drift)
+        drift = self._with_drift(make_plan(before), before, observed)
+        plan = self._with_drift(make_plan(after, self.progress), after, observed)
+        plan = own_part(plan, drift)
         as_before = _with_policies(after, before)
         strategies = self._strategies(after, as_before)
         refused = _refused(as_before, plan, strategies)
@@ -210,6 +214,16 @@ class _Checked:
             *of_clients,
             *(replayed.findings if replayed else ()),
         ]
+
+    def _with_drift(self, plan: Plan, question: Question, observed: Observed) -> Plan:
+        """With what the history of the base tells of versions that the registry holds."""
+        if observed.history.source is HistorySource.GIT:
+            return plan
+        return with_drift(plan, question, self._look_up(self._loaded.base))
+
+    def _look_up(self, base: Repository) -> LookUp:
+        change = self._loaded.change
+        return partial(find_provenance, change.checkout, change.base, base.topics)
 
     def _known(self, question: Question, history: History) -> Question:
         """Without the topics of which git knows nothing, since no manifest declares them."""
@@ -317,6 +331,7 @@ class _Checked:
             config=self._base_config,
             locate=Locator(tree, repository.topics).locate,
             today=self.checking.today,
+            look_up=self._look_up(repository),
         )
         return plan_whole(planning, self.progress)
 

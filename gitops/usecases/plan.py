@@ -12,6 +12,7 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.plan import DeleteSchema, Plan
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState, Scope
+from gitops.planning.drift import LookUp, with_drift
 from gitops.planning.make import LocateIn, Question, make_plan
 from gitops.planning.waiver_findings import expiries
 from gitops.ports import Progress, Registry, no_progress
@@ -31,8 +32,9 @@ class UnplannableError(GitopsError):
 class Planning:
     """What a plan is made from: the files, the registry, and how places are found.
 
-    `known` are names that a cluster may hold without listing them. `reviewed` are the subjects that
-    a reviewed plan looked at: no others are looked at then. `today` is the day in UTC, for waivers.
+    `known` are names that a cluster may hold without listing them. `look_up` finds versions in
+    git's history, None where nobody wants to know. `reviewed` are the subjects that a reviewed
+    plan looked at: no others are looked at then. `today` is the day in UTC, for waivers.
     """
 
     repository: Repository
@@ -42,6 +44,7 @@ class Planning:
     today: datetime.date
     known: KnownNames = field(default_factory=KnownNames)
     prune: bool = False
+    look_up: LookUp | None = None
     reviewed: Scope | None = None
 
 
@@ -106,6 +109,8 @@ def ask(planning: Planning, progress: Progress = no_progress) -> Question:
 def plan_of(planning: Planning, question: Question, progress: Progress = no_progress) -> Plan:
     """The plan for what was asked, with the findings about the files."""
     made = make_plan(question, progress)
+    if planning.look_up:
+        made = with_drift(made, question, planning.look_up)
     findings = (*_findings(planning), *made.findings)
     return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
 

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,6 +44,7 @@ from gitops.reporters.replay_json import replay_document
 from gitops.usecases.apply import Result
 from tests.docs.pages import ROOT
 from tests.support.git_repos import GitRepository
+from tests.support.plans import DRIFT
 from tests.support.replays import REPORT as REPLAY
 
 FOLDER: Final = ROOT / "docs" / "reference" / "json"
@@ -362,6 +364,8 @@ def whole_plan() -> Plan:
                 for waiver in (None, WaiverProposal(file="waivers/a.yaml", text="kind: Waiver"))
             ),
             SchemaWithoutEffect(topic=TOPIC, equal_version=0, latest_version=3),
+            DRIFT,
+            replace(DRIFT, limit="the clone is shallow"),
             SchemaSwallowed(topic=TOPIC, version=3, changes=(change,)),
         ),
         findings=findings,

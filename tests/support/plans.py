@@ -12,9 +12,11 @@ from gitops.model.plan import (
     RefusedSchema,
     RegisterSchema,
     SchemaChange,
+    SchemaDrift,
     SchemaSwallowed,
     SchemaWithoutEffect,
     SetPolicy,
+    UnknownVersion,
 )
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -72,6 +74,20 @@ CHANGED = RegisterSchema(
 )
 """A new version with every kind of change."""
 
+DRIFT = SchemaDrift(
+    topic=_topic("order-shipped"),
+    equal_version=0,
+    unknown=(
+        UnknownVersion(version=1, timestamp=1_795_000_000_000),
+        UnknownVersion(version=2, timestamp=1_795_212_345_678),
+    ),
+    changes=(
+        SchemaChange(kind=ChangeKind.ADDED, path="carrier", after="[null, string] = null"),
+        SchemaChange(kind=ChangeKind.CHANGED, path="weight", before="int", after="long"),
+    ),
+)
+"""Two versions that somebody registered past git."""
+
 EVERYTHING = Plan(
     registry="production",
     address="http://pulsar.acme:8080",
@@ -109,6 +125,7 @@ EVERYTHING = Plan(
     ),
     notices=(
         SchemaWithoutEffect(topic=_topic("entry"), equal_version=2, latest_version=5),
+        DRIFT,
         SchemaSwallowed(
             topic=_topic("noted"),
             version=1,

@@ -24,7 +24,8 @@ def plan(
         bool, typer.Option("--prune", help="Delete the schemas of topics that have no manifest.")
     ] = False,
     detailed_exitcode: Annotated[
-        bool, typer.Option("--detailed-exitcode", help="Exit with 3 where there are changes.")
+        bool,
+        typer.Option("--detailed-exitcode", help="Exit with 3 where files and registry differ."),
     ] = False,
     output_format: options.OutputFormat = Format.TEXT,
     output: options.OutputFile = None,

@@ -41,4 +41,9 @@ PLAN_RULES: Final = (
         title="a topic is looser than its namespace, and no file says so",
         severity=Severity.WARNING,
     ),
+    Rule(
+        id="PLAN-R010",
+        title="the registry's latest version is not in git",
+        severity=Severity.WARNING,
+    ),
 )

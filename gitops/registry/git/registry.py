@@ -27,7 +27,7 @@ from gitops.repository.mentions import mentions
 from gitops.repository.selection import SelectedTree
 
 _TYPES: Final = "types"
-_NO_CONFIG: Final = Config(registries={}, default_registry="")
+NO_CONFIG: Final = Config(registries={}, default_registry="")
 _AS_IN_FILES: Final = (
     "Git knows the definitions as they stood on the way to {}, numbered from 0, and not whether "
     "Pulsar holds them."
@@ -140,12 +140,12 @@ class GitRegistry(ReadOnly):
 
     def _load(self, commit: str, files: frozenset[str]) -> Repository:
         tree = tree_of(self._past.checkout, commit)
-        needed = _with_needed(tree, files)
+        needed = with_needed(tree, files)
         self._imported |= {path for path in needed if path.endswith(".proto")}
         try:
             return load(SelectedTree(tree, needed))
         except UsageError:  # there was no gitops.yaml yet
-            return Repository(config=_NO_CONFIG, desired=RegistryState(), digest="")
+            return Repository(config=NO_CONFIG, desired=RegistryState(), digest="")
 
     def _versions(
         self, wanted: frozenset[TopicName], past: list[Repository]
@@ -192,7 +192,7 @@ def _files_of(repository: Repository, topics: frozenset[TopicName]) -> frozenset
     )
 
 
-def _with_needed(tree: FileTree, files: frozenset[str]) -> set[str]:
+def with_needed(tree: FileTree, files: frozenset[str]) -> set[str]:
     """The files with gitops.yaml, the definitions and imports that they name, and shared types."""
     known = frozenset(tree.paths())
     found = {path for path in known if path.startswith(f"{_TYPES}/")}

@@ -17,7 +17,7 @@ _Standings = Counter[Standing]
 """How many topics stand how; of several registries the worst counts."""
 
 _TAKEN: Final = (Standing.LOOSENED, Standing.WARNED, Standing.ACCEPTED)
-_NO_CHANGE: Final = (Standing.DELETED, Standing.IGNORED)
+_NO_CHANGE: Final = (Standing.DELETED, Standing.DRIFTED, Standing.IGNORED)
 _BOTH: Final = 2
 _NAMED: Final = 2
 """How many kinds of errors are named."""
@@ -106,6 +106,9 @@ def _said(topics: _Standings) -> Iterator[str]:
         yield f"Pulsar would take {what}{_only(topics[Standing.LOOSENED], number)}"
     if number := topics[Standing.WITHOUT_EFFECT]:
         yield f"{_of(number, topics)} {'has' if number == 1 else 'have'} no effect"
+    if number := topics[Standing.DRIFTED]:
+        verb = "is" if number == 1 else "are"
+        yield f"{count(number, 'latest version')} {verb} not in git"
     if number := topics[Standing.DELETED]:
         yield f"{count(number, 'schema')} would be deleted"
 

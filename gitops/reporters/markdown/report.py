@@ -20,7 +20,7 @@ from gitops.reporters.markdown.tables import POLICIES, REPLAYED, TOPICS, table_h
 from gitops.reporters.replay import TopicResult, topics_of
 from gitops.reporters.tally import Told, all_findings
 
-_SAID_BY_ROWS: Final = ("PLAN-R003", "PLAN-R007")
+_SAID_BY_ROWS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
 """What these rules find is a row of the table."""
 _LET_IN: Final = "CHECK-R004"
 

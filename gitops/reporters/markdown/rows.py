@@ -16,6 +16,7 @@ from gitops.model.plan import (
     RefusedSchema,
     RegisterSchema,
     SchemaChange,
+    SchemaDrift,
     SchemaSwallowed,
     SchemaWithoutEffect,
 )
@@ -38,9 +39,10 @@ class Standing(IntEnum):
     RULE_WAIVED = 4
     LOOSENED = 5
     WITHOUT_EFFECT = 6
-    WARNED = 7
-    ACCEPTED = 8
-    IGNORED = 9
+    DRIFTED = 7
+    WARNED = 8
+    ACCEPTED = 9
+    IGNORED = 10
 
 
 class Weight(IntEnum):
@@ -198,6 +200,16 @@ def _noticed(check: RegistryCheck, notice: Notice) -> Row:
                 verdict="⚠ no effect",
                 changes=notice.changes,
                 findings=_about(check, notice.topic, "PLAN-R003"),
+            )
+        case SchemaDrift():
+            return Row(
+                standing=Standing.DRIFTED,
+                topic=notice.topic,
+                registry=check.plan.registry,
+                versions=f"v{notice.latest_version}, not v{notice.equal_version}",
+                verdict="⚠ not in the files" if notice.limit else "⚠ not in git",
+                changes=notice.changes,
+                findings=_about(check, notice.topic, "PLAN-R010"),
             )
         case SchemaSwallowed():
             return Row(

@@ -20,12 +20,14 @@ from gitops.model.plan import (
     Plan,
     RefusedSchema,
     RegisterSchema,
+    SchemaDrift,
     SchemaSwallowed,
     SchemaWithoutEffect,
     SetPolicy,
 )
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.waivers import WaiverProposal
+from gitops.planning.drift import adopt_command, doubt_of, said_of_versions
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.make import subject_of
 from gitops.planning.plan_document import summary
@@ -47,6 +49,7 @@ _SUMMARY: Final = (
     ("refused", "refused", "refused"),
     ("heldBack", "held back", "held back"),
     ("withoutEffect", "without effect", "without effect"),
+    ("drift", "drifted", "drifted"),
     ("swallowed", "ignored by Pulsar", "ignored by Pulsar"),
     ("unchanged", "unchanged", "unchanged"),
 )
@@ -163,6 +166,8 @@ def _notice_blocks(plan: Plan, excerpt: Excerpt) -> Iterator[_Block]:
                 yield _refused(notice, excerpt)
             case SchemaWithoutEffect():
                 yield _without_effect(notice)
+            case SchemaDrift():
+                yield _drift(notice, plan.registry)
             case SchemaSwallowed():
                 columns = (f"v{notice.version}", "Pulsar ignores every difference")
                 yield _Block("=", notice.topic, columns, _changes_and_findings(notice, excerpt))
@@ -176,6 +181,18 @@ def _without_effect(notice: SchemaWithoutEffect) -> _Block:
     )
     columns = (f"same as v{notice.equal_version}, latest is v{notice.latest_version}",)
     return _Block("!", notice.topic, columns, (said,))
+
+
+def _drift(notice: SchemaDrift, registry: str) -> _Block:
+    said = said_of_versions(notice.unknown, notice.limit)
+    adopt = f"adopt it: {adopt_command(notice.topic, registry)}"
+    changes = (change_table(notice.changes),) if notice.changes else ()
+    columns = (
+        f"same as v{notice.equal_version}, latest is v{notice.latest_version}",
+        "" if notice.limit else "not in git",
+    )
+    below = (Text(safe(each)) for each in (doubt_of(notice), adopt) if each)
+    return _Block("!", notice.topic, columns, (Text(said), *changes, *below))
 
 
 def _refused(notice: RefusedSchema, excerpt: Excerpt) -> _Block:
@@ -249,7 +266,7 @@ def _step(action: Action) -> tuple[str, str, str]:
 
 def _other_findings(plan: Plan) -> list[Finding]:
     """Those that no block has shown yet."""
-    quiet = ("PLAN-R003", "PLAN-R007")
+    quiet = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
     beside = (*plan.actions, *plan.notices)
     shown = {
         f for b in beside if isinstance(b, RegisterSchema | SchemaSwallowed) for f in b.findings

@@ -193,7 +193,7 @@ def test_actions_say_all_that_they_write() -> None:
 
 
 def test_notices_say_why_nothing_is_done() -> None:
-    without_effect, swallowed, refused = map(notice_document, EVERYTHING.notices)
+    without_effect, drift, swallowed, refused = map(notice_document, EVERYTHING.notices)
 
     assert without_effect == {
         "notice": "WithoutEffect",
@@ -202,6 +202,12 @@ def test_notices_say_why_nothing_is_done() -> None:
         "equalVersion": 2,
         "latestVersion": 5,
     }
+    assert (drift["notice"], drift["equalVersion"], drift["latestVersion"]) == ("Drift", 0, 2)
+    assert drift["unknownVersions"] == [
+        {"version": 1, "timestamp": 1_795_000_000_000},
+        {"version": 2, "timestamp": 1_795_212_345_678},
+    ]
+    assert drift["limit"] is None
     assert (swallowed["notice"], swallowed["version"]) == ("Swallowed", 1)
     assert [change["ignored"] for change in swallowed["changes"]] == [True]
     assert (refused["notice"], refused["type"], refused["latestVersion"]) == ("Refused", "AVRO", 7)
@@ -251,6 +257,7 @@ def test_the_summary_counts() -> None:
         "refused": 1,
         "heldBack": 0,
         "withoutEffect": 1,
+        "drift": 1,
         "swallowed": 1,
         "unchanged": 208,
     }

@@ -1,0 +1,205 @@
+"""Versions that were registered past git: which topics to look at, and what a plan says of them.
+
+A plan is made without git's history, which is slow to read and concerns few topics. What depends
+on it is added here.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Final, TypeVar
+
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.plan import (
+    Action,
+    ChangeKind,
+    Notice,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaChange,
+    SchemaDrift,
+    SchemaWithoutEffect,
+    UnknownVersion,
+)
+from gitops.model.rules import finding, with_severities
+from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.planning.diff.schemas import schema_changes
+from gitops.planning.make import Question
+
+_Change = TypeVar("_Change", RegisterSchema, RefusedSchema)
+_SHOWN: Final = 5
+_VERBS: Final = {
+    ChangeKind.ADDED: "adds",
+    ChangeKind.REMOVED: "removes",
+    ChangeKind.CHANGED: "changes",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """The versions that some commit declared, by topic.
+
+    `limit` says in a sentence why commits may be missing; empty where all are known.
+    """
+
+    declared: Mapping[TopicName, frozenset[int]] = field(default_factory=dict)
+    limit: str = ""
+
+
+LookUp = Callable[[Mapping[TopicName, SchemaHistory]], Provenance]
+"""Reads git's history for what a registry holds of some topics."""
+
+
+def with_drift(plan: Plan, question: Question, look_up: LookUp) -> Plan:
+    """The plan for a question, with what git's history tells of the versions that it meets."""
+    topics = set(_differing(plan))
+    if not topics:
+        return plan
+    histories = {topic: question.observed.topics[topic].history for topic in sorted(topics)}
+    judge = _Judge(question, look_up(histories))
+    actions = tuple(judge.action(one) for one in plan.actions)
+    notices = tuple(judge.notice(one) for one in plan.notices)
+    drifted = {str(one.topic) for one in notices if isinstance(one, SchemaDrift)}
+    kept = [f for f in plan.findings if f.rule != _REVERT or f.subject not in drifted]
+    return replace(plan, actions=actions, notices=notices, findings=(*kept, *judge.findings))
+
+
+def _differing(plan: Plan) -> Iterator[TopicName]:
+    """The topics whose latest version is another one than the files have."""
+    for one in (*plan.actions, *plan.notices):
+        if not isinstance(one, RegisterSchema | RefusedSchema | SchemaWithoutEffect):
+            continue
+        if one.latest_version is not None:
+            yield one.topic
+
+
+class _Judge:
+    """What becomes of actions and notices; what is found on the way is in `findings`."""
+
+    def __init__(self, question: Question, provenance: Provenance) -> None:
+        self._question = question
+        self._provenance = provenance
+        self.findings: list[Finding] = []
+
+    def action(self, action: Action) -> Action:
+        return self._on_top(action) if isinstance(action, RegisterSchema) else action
+
+    def notice(self, notice: Notice) -> Notice:
+        match notice:
+            case RefusedSchema():
+                return self._on_top(notice)
+            case SchemaWithoutEffect():
+                return self._without_effect(notice)
+        return notice
+
+    def _without_effect(self, notice: SchemaWithoutEffect) -> Notice:
+        topic = notice.topic
+        _, unknown = self._split(topic, notice.equal_version)
+        if not unknown:
+            return notice
+        desired = self._question.desired.topics[topic].history.latest
+        drift = SchemaDrift(
+            topic=topic,
+            equal_version=notice.equal_version,
+            unknown=tuple(
+                UnknownVersion(version=one.version, timestamp=one.timestamp) for one in unknown
+            ),
+            changes=schema_changes(desired.info if desired else None, unknown[-1].info),
+            limit=self._provenance.limit,
+        )
+        said = said_of_versions(drift.unknown, drift.limit), _what(drift.changes), doubt_of(drift)
+        message = "; ".join(filter(None, said))
+        hint = f"{self._adopt(topic)}; to keep what the files say: pulsar-gitops explain {_RULE}"
+        self._found(topic, message, hint)
+        return drift
+
+    def _on_top(self, change: _Change) -> _Change:
+        """Whose schema is a new one, with a word on the latest where all of git is known."""
+        if change.latest_version is None or self._provenance.limit:
+            return change
+        known, unknown = self._split(change.topic)
+        if not unknown:
+            return change
+        before = known[-1].info if known else None
+        what = _what(schema_changes(before, unknown[-1].info))
+        message = f"{said_of_versions(unknown)}{f'; {what}' if what else ''}"
+        hint = f"{self._adopt(change.topic)}, then change the files again; else this one follows it"
+        said: tuple[Finding, ...] = self._found(change.topic, message, hint)
+        return replace(change, findings=(*change.findings, *said))
+
+    def _split(
+        self, topic: TopicName, equal: int | None = None
+    ) -> tuple[tuple[SchemaEntry, ...], tuple[SchemaEntry, ...]]:
+        """The versions up to the newest that is known, and those after it."""
+        declared = {*self._provenance.declared.get(topic, ()), equal}
+        entries = self._question.observed.topics[topic].history.entries
+        unknown = list(takewhile(lambda one: one.version not in declared, reversed(entries)))
+        at = len(entries) - len(unknown)
+        return entries[:at], entries[at:]
+
+    def _adopt(self, topic: TopicName) -> str:
+        return f"adopt it: {adopt_command(topic, self._question.registry)}"
+
+    def _found(self, topic: TopicName, message: str, hint: str) -> tuple[Finding, ...]:
+        """The finding as the rules rate it; none where it is off."""
+        one = finding(
+            _RULE,
+            message,
+            location=self._question.locate(topic, ""),
+            subject=str(topic),
+            hint=hint,
+        )
+        rated = with_severities([one], self._question.rules)
+        self.findings += rated
+        return rated
+
+
+def adopt_command(topic: TopicName, registry: str) -> str:
+    """The command that takes the registry's latest version into the files."""
+    return f"pulsar-gitops import --update {topic} --registry {registry}"
+
+
+def said_of_versions(unknown: Sequence[UnknownVersion | SchemaEntry], limit: str = "") -> str:
+    """`v1, the latest version, is not in git: registered …, by whom is unknown`."""
+    where = "in the files" if limit else "in git"
+    numbers = [f"v{one.version}" for one in unknown]
+    when = f"registered {_when(unknown[-1].timestamp)}, {_WHO}"
+    if len(unknown) == 1:
+        return f"{numbers[0]}, the latest version, is not {where}: {when}"
+    names = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
+    return f"{names}, the latest versions, are not {where}: {numbers[-1]} {when}"
+
+
+def doubt_of(drift: SchemaDrift) -> str:
+    """What git's history leaves open, empty where it is whole."""
+    them = "it" if len(drift.unknown) == 1 else "them"
+    return f"whether git has had {them} is unknown: {drift.limit}" if drift.limit else ""
+
+
+def _when(timestamp: int | None) -> str:
+    if timestamp is None:
+        return "at an unknown time"
+    moment = datetime.datetime.fromtimestamp(timestamp / 1000, tz=datetime.UTC)
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _what(changes: Sequence[SchemaChange]) -> str:
+    """`adds coupon; changes note`; empty where nothing differs."""
+    said = []
+    for kind, verb in _VERBS.items():
+        paths = [one.path or "the schema" for one in changes if one.kind is kind]
+        if paths:
+            left = len(paths) - _SHOWN
+            more = f" and {left} more" if left > 0 else ""
+            said.append(f"{verb} {', '.join(paths[:_SHOWN])}{more}")
+    return "; ".join(said)
+
+
+_RULE: Final = "PLAN-R010"
+_REVERT: Final = "PLAN-R003"
+_WHO: Final = "by whom is unknown"
