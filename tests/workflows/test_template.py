@@ -377,11 +377,11 @@ def test_a_pull_request_is_checked_and_its_comment_written(
     env = {"BASE": "HEAD^1", "REGISTRY": "local"}
 
     checked = runner.run(CHECK["Check"], env)
+    commented = runner.run(RELAY)
     laid_out = runner.run(CHECK["Layout"], env)
     again = {**CHECK["Check"], "run": CHECK["Check"]["run"].replace("mkdir ", "mkdir -p ")}
     by_default = runner.run(again, {**env, "REGISTRY": ""})
     elsewhere = runner.run(again, {**env, "REGISTRY": "nowhere; touch pwned"})
-    commented = runner.run(RELAY)
 
     assert checked.code == 1, checked.printed
     assert "AVRO-R002" in checked.summary
