@@ -39,7 +39,7 @@ from tests.support.interrupts import ctrl_c_as_ever
 from tests.support.states import field as avro_field
 from tests.support.states import record
 
-_RUNS: Final = int(os.environ.get("APPLY_FAULTS", "6"))
+_RUNS: Final = int(os.environ.get("APPLY_FAULTS", "4"))
 _SEED: Final = int(os.environ.get("APPLY_FAULTS_SEED", "1"))
 _HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: {}\n"
 _AGAIN: Final = "run the same command again: it goes on where it stopped"
