@@ -3,9 +3,10 @@
 Pairs of realistic records (see `schema_pairs`) in alternating rounds in one run: this project, the
 Python `avro` package's checker, Avro for Java in one warm JVM (its SchemaCompatibility, and its
 SchemaValidator, which a Pulsar broker uses), and POST …/compatibility of a broker over one
-connection. Reasons for refusals are included in ours. Then a long history of a wide record is
-checked under FULL_TRANSITIVE, cold. Uses the broker of PULSAR_ADMIN_URL, else starts one; a peer
-that this machine lacks is left out, with the reason.
+connection. Reasons for refusals are included in ours. Then whole decisions, as `compat --jsonl`
+makes them: a line of JSON in, every gate of a registration, a line out. Then a long history of a
+wide record is checked under FULL_TRANSITIVE, cold. Uses the broker of PULSAR_ADMIN_URL, else starts
+one; a peer that this machine lacks is left out, with the reason.
 
     python benchmarks/bench_decisions.py [--pairs 1000] [--slow-pairs 200] [--rounds 5]
 """
@@ -16,7 +17,9 @@ import argparse
 import gc
 import http.client
 import json
+import os
 import statistics
+import subprocess
 import sys
 import time
 import uuid
@@ -38,7 +41,9 @@ from gitops.compatibility.decision import StoredHistory, StoredSchema
 from gitops.compatibility.registration import register
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.usecases.compat import decide_lines
 from tests.support.admin_rest import admin_request
+from tests.support.command_line import PROGRAM
 from tests.support.pulsar_broker import pulsar_broker
 from tests.support.pulsar_class_path import BrokerUnavailableError
 
@@ -54,6 +59,12 @@ WARM_UP: Final = 8
 VERSIONS: Final = 100
 FIELDS: Final = 500
 OURS: Final = ("parse + check, cold", "parse + check, seen before", "check alone")
+WHOLE: Final = (
+    OURS[0],
+    "decisions, cold",
+    "decisions, definitions seen before",
+    "compat --jsonl, its start included",
+)
 
 
 def main() -> None:
@@ -69,6 +80,8 @@ def main() -> None:
         shown = " ".join(f"{rate:.0f}" for rate in each)
         print(f"{name}: median {statistics.median(each):.0f} pairs/s (rounds: {shown})")
     _print_ratios(rates)
+    _print_whole("pairs", texts, options.rounds)
+    _print_whole("pairs without a field in common", _apart(texts), options.rounds)
     _print_history(options.rounds)
 
 
@@ -118,18 +131,18 @@ def _alternate(runs: Sequence[Round], rounds: int) -> Rates:
 
 def _ours(texts: Pairs) -> tuple[dict[str, float], int]:
     """Rates by name, and how many pairs are compatible."""
-
-    def both() -> int:
-        return sum(not can_read(parse(writer), parse(reader)).reasons for writer, reader in texts)
-
     forget()
-    cold, compatible = _timed(both)
-    warm, _ = _timed(both)
+    cold, compatible = _timed(lambda: _parse_and_check(texts))
+    warm, _ = _timed(lambda: _parse_and_check(texts))
     forget()  # so that no pair was checked before
     schemas = [(parse(writer), parse(reader)) for writer, reader in texts]
     check, _ = _timed(lambda: sum(not can_read(*pair).reasons for pair in schemas))
     seconds = zip(OURS, (cold, warm, check), strict=True)
     return {f"pulsar-gitops, {name}": len(texts) / each for name, each in seconds}, compatible
+
+
+def _parse_and_check(texts: Pairs) -> int:
+    return sum(not can_read(parse(writer), parse(reader)).reasons for writer, reader in texts)
 
 
 def _timed(run: Callable[[], int]) -> tuple[float, int]:
@@ -213,6 +226,68 @@ def _print_ratios(rates: Rates) -> None:
         alone = name.endswith("check alone")
         for ours in OURS[2:] if alone else OURS[:2]:
             print(f"{ours} ÷ {name}: {medians[f'pulsar-gitops, {ours}'] / peer:.1f}")
+
+
+def _apart(texts: Pairs) -> Pairs:
+    """The same definitions with names of fields that no other pair has."""
+
+    def renamed(text: str, pair: int) -> str:
+        return text.replace('"field_', f'"pair_{pair}_field_')
+
+    return [(renamed(old, n), renamed(new, n)) for n, (old, new) in enumerate(texts)]
+
+
+def _print_whole(name: str, texts: Pairs, rounds: int) -> None:
+    """Whole decisions beside parse and check of the same pairs; each line is a case of its own."""
+    lines = [f"{json.dumps(_case(*pair))}\n" for pair in texts]
+    _same_answers("the stream", texts, _decide(lines))
+    rates = _alternate([lambda: _whole(texts, lines)], rounds)
+    print(f"whole decisions, {len(lines)} {name}, by processor time:")
+    for what, each in rates.items():
+        shares = [one / both for one, both in zip(each, rates[WHOLE[0]], strict=True)]
+        print(
+            f"  {what}: median {statistics.median(each):.0f}/s, of {WHOLE[0]}: "
+            f"{statistics.median(shares):.2f} ({' '.join(f'{one:.2f}' for one in shares)})"
+        )
+
+
+def _case(writer: str, reader: str) -> dict[str, object]:
+    existing, candidate = [_payload(writer)], _payload(reader)
+    return {"strategy": "BACKWARD", "existing": existing, "candidate": candidate}
+
+
+def _whole(texts: Pairs, lines: Sequence[str]) -> dict[str, float]:
+    forget()
+    both = _processor_time(lambda: _parse_and_check(texts))
+    forget()
+    runs = (lambda: _decide(lines), lambda: _decide(lines), lambda: _run_command(lines))
+    seconds = (both, *map(_processor_time, runs))
+    return {name: len(lines) / each for name, each in zip(WHOLE, seconds, strict=True)}
+
+
+def _processor_time(run: Callable[[], int]) -> float:
+    """Seconds of this process and of those that it waited for, whatever else the machine does."""
+    gc.collect()
+    start = sum(os.times()[:4])
+    run()
+    return sum(os.times()[:4]) - start
+
+
+def _decide(lines: Sequence[str]) -> int:
+    """How many are accepted."""
+    return sum('"accepted": true' in verdict for verdict, _ in decide_lines(lines))
+
+
+def _run_command(lines: Sequence[str]) -> int:
+    """With bytecode, as it is once installed; the first run writes it."""
+    done = subprocess.run(
+        [str(PROGRAM), "compat", "--jsonl"],
+        input="".join(lines).encode(),
+        stdout=subprocess.PIPE,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"},
+        check=True,
+    )
+    return done.stdout.count(b'"accepted": true')
 
 
 def _print_history(rounds: int) -> None:

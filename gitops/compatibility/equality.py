@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
-from gitops.compatibility.avro.canonical import key
+from gitops.compatibility.avro import equality as avro
 from gitops.compatibility.avro.parser import parse_data
+from gitops.compatibility.avro.schema import Schema
 from gitops.compatibility.decision import StoredSchema
 from gitops.model.schema import AVRO_DEFINED
 
@@ -17,22 +18,22 @@ def find_equal(entries: Sequence[tuple[int, StoredSchema]], candidate: StoredSch
     other type by its bytes. Types must match, properties never count. Versions behind the first
     hit are not read, so a broken one there does no harm (Pulsar 4.0.7).
     """
-    if not entries:
-        return None
-    wanted = identity(candidate)
-    for version, entry in entries:
-        if identity(entry, beside=candidate) == wanted:
-            return version
-    return None
+    if entries and candidate.type in AVRO_DEFINED:
+        parse(candidate)  # the broker reads it before any version
+    return next((version for version, entry in entries if are_equal(candidate, entry)), None)
 
 
-def identity(schema: StoredSchema, *, beside: StoredSchema | None = None) -> Hashable:
-    """Equal for two schemas exactly if the registry takes them for one version.
+def are_equal(one: StoredSchema, other: StoredSchema) -> bool:
+    """Whether the registry takes both for one version; raises AvroParseError.
 
-    Raises AvroParseError for an Avro definition that does not parse, unless the schema that it
-    stands `beside` is compared by its bytes.
+    A definition counts only beside another definition: the bytes of other types are not read.
     """
-    struct = schema.type in AVRO_DEFINED and (beside is None or beside.type in AVRO_DEFINED)
-    if not struct:
-        return (schema.type, schema.data)
-    return (schema.type, key(parse_data(schema.data, validate_defaults=True)))
+    if one.type in AVRO_DEFINED and other.type in AVRO_DEFINED:
+        mine, theirs = parse(one), parse(other)
+        return one.type is other.type and avro.equal(mine, theirs)
+    return one.type is other.type and one.data == other.data
+
+
+def parse(schema: StoredSchema) -> Schema:
+    """An Avro definition as equality reads it, with its defaults; raises AvroParseError."""
+    return parse_data(schema.data, validate_defaults=True)

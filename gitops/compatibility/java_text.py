@@ -11,4 +11,6 @@ _REPLACEMENT: Final = "\ufffd".encode()
 
 def java_text(data: bytes) -> str:
     """UTF-8 as Java reads it: what is no character becomes U+FFFD, a surrogate one of them."""
+    if data.isascii():
+        return data.decode("ascii")
     return _SURROGATE.sub(_REPLACEMENT, data).decode("utf-8", "replace")

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from gitops.compatibility import avro_check, jackson
 from gitops.compatibility.avro.errors import AvroParseError, JavaError
-from gitops.compatibility.avro.parser import parse
-from gitops.compatibility.java_text import java_text
+from gitops.compatibility.avro.parser import parse_data
 from gitops.compatibility.outcome import COMPATIBLE, End, Labelled, Outcome, incompatible
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 
@@ -44,7 +43,7 @@ def _check(existing: Labelled, candidate: Labelled, strategy: Strategy) -> Outco
 
 def _is_avro(one: Labelled) -> bool:
     try:
-        parse(_text(one))
+        parse_data(one.schema.data)
     except AvroParseError as error:
         if error.java is not JavaError.SCHEMA_PARSE:
             raise _CrashError(f"{one.label}: {error}") from None
@@ -67,7 +66,3 @@ def _same_id(existing: Labelled, candidate: Labelled) -> Outcome:
     if old is None or new is None or old.id is None:
         raise _CrashError(f"{existing.label} or {candidate.label} has no 'id' to compare")
     return COMPATIBLE if old.id == new.id else incompatible("the 'id' of the JSON schema differs")
-
-
-def _text(one: Labelled) -> str:
-    return java_text(one.schema.data)

@@ -14,7 +14,7 @@ from gitops.compatibility.stack import ends_with_the_stack
 from gitops.compatibility.strategies import TRANSITIVE
 from gitops.compatibility.validators import InvalidSchemaDataError, validate
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import SchemaInfo
+from gitops.model.schema import AVRO_DEFINED, SchemaInfo
 
 CANDIDATE: Final = "candidate"
 NOT_REGISTERED: Final = 409
@@ -72,7 +72,7 @@ def find_registered(history: StoredHistory, candidate: StoredSchema) -> Decision
     try:
         known = equality.find_equal(history.entries, candidate)
     except AvroParseError as error:
-        return _refused(Gate.EQUALITY, 500, _poisoned(history, candidate, error))
+        return _refused(Gate.EQUALITY, 500, _poisoned(history, error))
     if known is not None:
         return Decision(accepted=True, version=known, known=True, gate=Gate.EQUALITY)
     return _refused(Gate.EQUALITY, NOT_REGISTERED, "the topic has no such schema")
@@ -125,10 +125,11 @@ def _refused(gate: Gate, status: int, reason: str) -> Decision:
     return Decision(accepted=False, status=status, reason=reason, gate=gate)
 
 
-def _poisoned(history: StoredHistory, candidate: StoredSchema, error: AvroParseError) -> str:
+def _poisoned(history: StoredHistory, error: AvroParseError) -> str:
     for version, entry in history.entries:
         try:
-            equality.identity(entry, beside=candidate)
+            if entry.type in AVRO_DEFINED:
+                equality.parse(entry)
         except AvroParseError as broken:
             return (
                 f"v{version} of this topic is not a valid schema ({broken}); the broker fails on "

@@ -7,9 +7,8 @@ from typing import Final
 
 from gitops.compatibility import jackson, key_value
 from gitops.compatibility.avro.errors import AvroParseError, JavaError
-from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.avro.parser import parse_data
 from gitops.compatibility.decision import StoredSchema
-from gitops.compatibility.java_text import java_text
 from gitops.compatibility.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
 from gitops.compatibility.protobuf_native.root import root_message
 from gitops.model.schema import AUTO_TYPES, SchemaType
@@ -47,13 +46,9 @@ def _string(schema: StoredSchema) -> None:
         raise InvalidSchemaDataError("STRING takes no definition")
 
 
-def _text(schema: StoredSchema) -> str:
-    return java_text(schema.data)
-
-
 def _avro(schema: StoredSchema) -> None:
     try:
-        parsed = parse(_text(schema))
+        parsed = parse_data(schema.data)
     except AvroParseError as error:
         raise InvalidSchemaDataError(f"not a valid Avro schema: {error}") from None
     if schema.type is SchemaType.AVRO and parsed.kind == "union":
@@ -62,7 +57,7 @@ def _avro(schema: StoredSchema) -> None:
 
 def _json(schema: StoredSchema) -> None:
     try:
-        parse(_text(schema))
+        parse_data(schema.data)
     except AvroParseError as error:
         if error.java is not JavaError.SCHEMA_PARSE:
             raise InvalidSchemaDataError(f"not a valid JSON schema: {error}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitops.compatibility.avro.errors import AvroParseError
-from gitops.compatibility.equality import identity
+from gitops.compatibility.equality import are_equal
 from gitops.compatibility.payload import PayloadError, as_shown
 from gitops.model.schema import SchemaHistory, SchemaInfo
 
@@ -21,7 +21,7 @@ def is_same(one: SchemaInfo, other: SchemaInfo) -> bool:
     if left.type is right.type and left.data == right.data:
         return True
     try:
-        return identity(left) == identity(right)
+        return are_equal(left, right)
     except AvroParseError:
         return False
 

@@ -7,7 +7,9 @@ import binascii
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Final, NoReturn
+
+import msgspec
 
 from gitops.compatibility.consumers import check_consumer, subscribe
 from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
@@ -16,6 +18,9 @@ from gitops.compatibility.payload import PayloadError, as_kept, to_stored
 from gitops.compatibility.registration import compatible, find_registered, register
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
+
+_DECODER: Final = msgspec.json.Decoder()
+_NAMES: Final = json.JSONEncoder(allow_nan=False)
 
 
 class CaseError(ValueError):
@@ -102,10 +107,20 @@ def _verdict(name: object, decision: Decision) -> str:
 
 def _read(line: str) -> dict[str, object]:
     try:
-        line.encode()
-        content = json.loads(line, parse_constant=_no_constant)
+        content = _DECODER.decode(line.encode())
     except UnicodeEncodeError:
         raise CaseError("not UTF-8") from None
+    except (msgspec.MsgspecError, RecursionError):
+        content = _read_slowly(line)
+    if not isinstance(content, dict):
+        raise CaseError("a case is an object")
+    return content
+
+
+def _read_slowly(line: str) -> object:
+    """What msgspec refuses: mistakes, which are named here, halves of characters, 1e400."""
+    try:
+        return json.loads(line, parse_constant=_no_constant)
     except RecursionError:
         raise CaseError("nested too deep") from None
     except json.JSONDecodeError as error:
@@ -114,9 +129,6 @@ def _read(line: str) -> dict[str, object]:
         raise
     except ValueError:  # Python's limit for whole numbers
         raise CaseError("a number with too many digits") from None
-    if not isinstance(content, dict):
-        raise CaseError("a case is an object")
-    return content
 
 
 def _no_constant(word: str) -> NoReturn:
@@ -127,7 +139,7 @@ def _name(content: Mapping[str, object]) -> object:
     """Whatever the caller calls the case, which is given back."""
     name = content.get("id")
     try:
-        json.dumps(name, allow_nan=False)
+        _NAMES.encode(name)
     except ValueError:
         raise CaseError("'id' has a number too large to be given back") from None
     return name

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from gitops.compatibility.avro.errors import AvroParseError
-from gitops.compatibility.equality import identity
+from gitops.compatibility.equality import parse
 from gitops.compatibility.payload import PayloadError, as_shown
 from gitops.model.clients import Client, Consumes, Produces
 from gitops.model.errors import UnreadableFileError
@@ -186,7 +186,7 @@ def _is_compared_as_avro(info: SchemaInfo) -> bool:
     if info.type not in AVRO_DEFINED:
         return False
     try:
-        identity(as_shown(info))
+        parse(as_shown(info))
     except (AvroParseError, PayloadError):
         return False
     return True

@@ -148,12 +148,12 @@ def _refuse_options(context: typer.Context) -> None:
 
 
 def _stream(files: list[Path] | None, output: Path | None) -> int:
-    from gitops.cli.console import writing
-
     if files:
         raise UsageError("--jsonl reads cases from stdin, not files")
     if output is None:
         return _decide_all(sys.stdout)
+    from gitops.cli.console import writing
+
     with writing(output) as stream:
         return _decide_all(stream)
 

@@ -8,8 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gitops.compatibility.avro import canonical, fields
+from gitops.compatibility.avro import fields
 from gitops.compatibility.avro.defaults import IncompleteRecordError, is_valid_default
+from gitops.compatibility.avro.equality import equal
 from gitops.compatibility.avro.errors import JavaError
 from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.names import problem
@@ -52,23 +53,9 @@ def aliases_for(writer: Schema, reader: Schema) -> Aliases:
     found = Aliases()
     if facts_of(reader).has_aliases:
         found.collect(reader, set())
-    if (found.names or found.fields) and _is_same(writer, reader):
+    if (found.names or found.fields) and equal(writer, reader):
         return Aliases()
     return found
-
-
-def _is_same(writer: Schema, reader: Schema) -> bool:
-    """Java's Schema.equals.
-
-    A key tells only the first record of a name, and a writer that was renamed can have several.
-    """
-    if canonical.key(writer) != canonical.key(reader):
-        return False
-    written = [one for one in named_types(writer) if isinstance(one, Record)]
-    if len({one.name for one in written}) == len(written):
-        return True
-    keys = {one.name: canonical.key(one) for one in named_types(reader)}
-    return all(canonical.key(one) == keys[one.name] for one in written)
 
 
 def clashing_alias(writer: Schema, reader: Schema) -> str:
@@ -208,7 +195,7 @@ def _defined_twice(schema: Schema) -> str | None:
     known: dict[str, Schema] = {}
     for named in named_types(schema):
         first = known.setdefault(named.name, named)
-        if first is not named and canonical.key(first) != canonical.key(named):
+        if first is not named and not equal(first, named):
             return named.name
         if isinstance(named, Record) and named.fields is None:
             return None

@@ -27,8 +27,7 @@ class _Parsed:
 
 
 # A parsed definition takes about five times the memory of its text.
-_TEXTS: Final[Recent[str, _Parsed]] = Recent(2**24)
-_DATA: Final[Recent[bytes, _Parsed]] = Recent(2**23)
+_KNOWN: Final[Recent[bytes, _Parsed]] = Recent(2**24)
 
 
 def parse(text: str, *, validate_defaults: bool = False) -> Schema:
@@ -39,48 +38,33 @@ def parse(text: str, *, validate_defaults: bool = False) -> Schema:
     schema: others get it too.
     """
     try:
-        parsed = _parsed(text)
-    except AvroParseError:
-        if validate_defaults:
-            _read(text, strict=True)  # finds the invalid defaults as well
-        raise
-    if validate_defaults and not parsed.defaults_valid:
-        return _read(text, strict=True).schema
-    return parsed.schema
+        data = text.encode()
+    except UnicodeEncodeError:  # half a character, which no bytes can say
+        return _read(text, strict=validate_defaults).schema
+    return parse_data(data, validate_defaults=validate_defaults)
 
 
 def parse_data(data: bytes, *, validate_defaults: bool = False) -> Schema:
-    """As `parse`, for the bytes that a registry stores; raises AvroParseError.
-
-    A long history is asked for again and again: Python keeps the hash of these bytes, but would
-    have to decode them and hash the text each time.
-    """
-    parsed = _DATA.get(data)
-    if parsed is not None and (parsed.defaults_valid or not validate_defaults):
-        return parsed.schema
-    text = java_text(data)
-    schema = parse(text, validate_defaults=validate_defaults)
-    _DATA.put(data, _parsed(text))
-    return schema
+    """As `parse`, for the bytes that a registry stores; raises AvroParseError."""
+    parsed = _KNOWN.get(data)
+    if parsed is None:
+        parsed = _read(java_text(data), strict=validate_defaults)
+        _KNOWN.put(data, parsed)
+    if validate_defaults and not parsed.defaults_valid:
+        _whole(java_text(data), strict=True)  # says which
+    return parsed.schema
 
 
 def forget() -> None:
     """Forget what was read, so that the next reading starts cold."""
-    for recent in (_TEXTS, _DATA, KNOWN_FIELDS, KNOWN_TYPES):
+    for recent in (_KNOWN, KNOWN_FIELDS, KNOWN_TYPES):
         recent.clear()
 
 
-def _parsed(text: str) -> _Parsed:
-    parsed = _TEXTS.get(text)
-    if parsed is None:
-        parsed = _read(text, strict=False)
-        _TEXTS.put(text, parsed)
-    return parsed
-
-
 def _read(text: str, *, strict: bool) -> _Parsed:
+    """A quick reading may answer what a strict one refuses, and notes it."""
     make_room(text)
-    return (None if strict else _quick(text)) or _whole(text, strict=strict)
+    return _quick(text) or _whole(text, strict=strict)
 
 
 def _quick(text: str) -> _Parsed | None:

@@ -1,13 +1,13 @@
 """Avro schemas as values: what the parser makes and what equality and resolution read.
 
-Nodes compare by identity, since a recursive schema contains itself; `canonical.key` compares
+Nodes compare by identity, since a recursive schema contains itself; `equality.equal` compares
 them as Avro for Java does. Definitions share the nodes of fields and types that say the same:
 nobody may change a parsed schema, and where a node stands is known only to `Places`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from operator import attrgetter
 from typing import Final
 
@@ -109,8 +109,8 @@ class Field(Struct, eq=False):
 
     A `shared` one means the same wherever it stands, and its default is valid: definitions that
     say it word by word have this one node. `contents` are None where it defines no type and
-    neither it nor its type has aliases. `key` is for `canonical`. `props` are None where there
-    are none: Python's garbage collector need not look at a field of a primitive type then.
+    neither it nor its type has aliases. `props` are None where there are none: Python's garbage
+    collector need not look at a field of a primitive type then.
     """
 
     name: str
@@ -122,7 +122,6 @@ class Field(Struct, eq=False):
     props: Mapping[str, Json] | None = None
     shared: bool = False
     contents: Contents | None = None
-    key: Hashable = None
 
     @property
     def is_plain(self) -> bool:
@@ -138,14 +137,13 @@ class Field(Struct, eq=False):
 class Facts(Struct, eq=False):
     """What is known of a whole definition, so that no check has to walk over it.
 
-    `refers_back`: a record in it names itself or one that it stands in. The rest is None until
-    it is asked for.
+    `refers_back`: a record in it names itself or one that it stands in. `recurses` is None
+    until it is asked for.
     """
 
     has_aliases: bool
     refers_back: bool
     recurses: bool | None = None
-    key: Hashable = None
 
 
 class Record(Struct, eq=False):

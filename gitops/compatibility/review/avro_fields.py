@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import count
 from typing import Final
 
-from gitops.compatibility.avro.canonical import key
-from gitops.compatibility.avro.schema import Field, Record
+from gitops.compatibility.avro.equality import equal
+from gitops.compatibility.avro.schema import Field, Record, Schema, branch_name
 from gitops.compatibility.review.avro_place import Change, Wire
 from gitops.compatibility.review.remark import Remark
 
@@ -50,14 +51,15 @@ def _renamed(
         kept.add(id(before))
         written = {**written, after.name: before}
         yield _without_effect((old, before), (new, after), at)
-    gone: dict[object, list[_Placed]] = {}
+    number_of = _TypeNumbers()
+    gone: dict[int, list[_Placed]] = {}
     for index, field in enumerate(old.all_fields):
         if id(field) not in kept:
-            gone.setdefault(key(field.type), []).append((index, field))
+            gone.setdefault(number_of(field.type), []).append((index, field))
     if not gone:
         return
     added = [
-        (index, field, key(field.type))
+        (index, field, number_of(field.type))
         for index, field in enumerate(new.all_fields)
         if field.name not in written
     ]
@@ -88,6 +90,23 @@ def _meant_by_alias(
 
 _Placed = tuple[int, Field]
 """A field and which of its record it is."""
+
+
+class _TypeNumbers:
+    """Types by number, so that many can be compared with many: equal ones have the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[tuple[int, Schema]]] = {}
+        self._next = count()
+
+    def __call__(self, schema: Schema) -> int:
+        """The number of a type."""
+        known = self._known.setdefault(branch_name(schema), [])
+        for number, one in known:
+            if equal(one, schema):
+                return number
+        known.append((next(self._next), schema))
+        return known[-1][0]
 
 
 def _meant(added: _Placed, alike: list[_Placed], *, rivals: int) -> _Placed | None:
@@ -167,7 +186,7 @@ def _moved(old: Record, new: Record, at: Change) -> Iterator[Remark]:
     swapped = [
         (was, now)
         for was, now in zip(before, after, strict=True)
-        if was.name != now.name and key(was.type) == key(now.type)
+        if was.name != now.name and equal(was.type, now.type)
     ]
     if not swapped:
         return

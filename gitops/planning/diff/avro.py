@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 
 from gitops.compatibility.avro.aliases import Aliases, aliases_for
-from gitops.compatibility.avro.canonical import json_key
+from gitops.compatibility.avro.equality import json_key
 from gitops.compatibility.avro.json_text import Json
 from gitops.compatibility.avro.resolution import PROMOTIONS
 from gitops.compatibility.avro.schema import (

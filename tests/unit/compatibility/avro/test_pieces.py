@@ -10,12 +10,13 @@ from typing import Final
 
 import pytest
 
-from gitops.compatibility.avro import canonical, parser
+from gitops.compatibility.avro import parser
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.json_text import MAX_DEPTH
 from gitops.compatibility.avro.parser import forget, parse
 from gitops.compatibility.avro.pieces import cut_type
 from gitops.compatibility.avro.schema import facts_of
+from tests.support.avro_shapes import shape
 
 _CONFORMANCE: Final = Path(__file__).parents[3] / "conformance"
 _NASTY: Final = (
@@ -58,7 +59,7 @@ def _outcome(text: str) -> Hashable:
     except AvroParseError as error:
         return error.problems
     facts = facts_of(schema)
-    return (canonical.key(schema), facts.has_aliases, facts.refers_back)
+    return (shape(schema), facts.has_aliases, facts.refers_back)
 
 
 @pytest.fixture(autouse=True)

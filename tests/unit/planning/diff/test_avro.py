@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from gitops.compatibility.avro.canonical import key
+from gitops.compatibility.avro.equality import equal
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.parser import parse
 from gitops.model.plan import SchemaChange
@@ -284,7 +284,7 @@ def test_what_the_diff_calls_a_change_is_what_the_broker_takes_for_another_schem
         return  # a default that no parser takes: nothing to compare
     changes = differences(before, after)
 
-    assert all(change.ignored for change in changes) is (key(before) == key(after))
+    assert all(change.ignored for change in changes) is equal(before, after)
 
 
 @given(avro_definitions(), avro_definitions())
@@ -293,4 +293,4 @@ def test_two_schemas_drawn_apart_are_judged_as_the_broker_does(one: object, othe
 
     same = all(change.ignored for change in differences(before, after))
 
-    assert same is (key(before) == key(after))
+    assert same is equal(before, after)
