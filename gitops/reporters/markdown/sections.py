@@ -29,6 +29,17 @@ class Section:
     noun: str = ""
 
 
+_SINGULAR: Final = {
+    "differences": "difference",
+    "findings": "finding",
+    "policies": "policy",
+    "registries": "registry",
+    "steps": "step",
+    "topics": "topic",
+}
+"""The nouns of sections; details of topics stay many."""
+
+
 def fit(sections: Sequence[Section], limit: int, everything: str) -> str:
     """The document in at most `limit` bytes; `everything` says, as Markdown, what shows all."""
     kept = [len(section.blocks) for section in sections]
@@ -70,7 +81,8 @@ def _all(section: Section) -> str:
 
 def _note(section: Section, kept: int, everything: str) -> str:
     left = len(section.blocks) - kept
-    return f"\n_… and {left:,} more {section.noun}, left out for GitHub's limit: {everything}_\n\n"
+    noun = section.noun if left != 1 else _SINGULAR.get(section.noun, section.noun)
+    return f"\n_… and {left:,} more {noun}, left out for GitHub's limit: {everything}_\n\n"
 
 
 def _size(text: str) -> int:

@@ -82,7 +82,7 @@ def _findings(findings: Sequence[Finding], excerpt: Excerpt) -> Iterator[Rendera
             yield finding_block(finding, excerpt)
             yield Text("")
     if left := len(findings) - len(shown):
-        yield Text(f"… {left:,} more findings, none worse; `--format json` has all")
+        yield Text(f"… {count(left, 'more finding')}, none worse; `--format json` has all")
         yield Text("")
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from gitops.compatibility.decision import Decision
 from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.reporters.tally import count
 from gitops.reporters.text.changes import change_table
 from gitops.reporters.text.findings import finding_block
 from gitops.reporters.text.plain import safe
@@ -39,7 +40,7 @@ def decision_report(compared: Compared) -> RenderableType:
         parts += [Text(""), finding_block(finding, excerpt)]
     left = len(findings) - _MAX_FINDINGS
     if left > 0:
-        parts += [Text(""), Text(f"… {left} more findings; `--format json` has all")]
+        parts += [Text(""), Text(f"… {count(left, 'more finding')}; `--format json` has all")]
     return Group(*parts)
 
 
