@@ -30,6 +30,26 @@ def declared() -> set[str]:
     return {canonicalize_name(Requirement(text).name) for texts in listed for text in texts}
 
 
+def promised() -> list[str]:
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    listed = "\n".join(classifiers)
+    return re.findall(r"^Programming Language :: Python :: (3\.\d+)$", listed, re.MULTILINE)
+
+
+def test_what_is_promised_is_tested() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text()
+    matrix = re.search(r"python: \[(.*)\]", workflow)
+    assert matrix
+    assert re.findall(r"3\.\d+", matrix[1]) == promised()
+
+
+def test_actions_install_on_a_python_that_is_promised() -> None:
+    texts = [path.read_text() for path in project_files(*WITH_ACTIONS)]
+    found = {each for text in texts for each in re.findall(r'"(3\.\d+)"', text)}
+    assert found
+    assert found <= set(promised())
+
+
 def test_every_library_is_pinned() -> None:
     assert not declared() - pinned()
 
