@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState, Scope
-from gitops.ports import Progress, Registry, no_progress
+from gitops.ports import FileTree, Progress, Registry, no_progress
+from gitops.repository.json_schema import FOLDER, render
+from gitops.repository.json_schema import schemas as schemas_of_kinds
+from gitops.repository.selection import OverlaidTree
+from gitops.usecases.format import format_repository
 
 
 def observe_all(
@@ -53,3 +57,17 @@ def new_to(
     kept = tuple(t for t in sorted(state.topics) if (t.namespace, t.local_name) in managed)
     new = {name: topic for name, topic in state.topics.items() if name not in kept}
     return replace(state, topics=new), kept
+
+
+def formatted(tree: FileTree, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """New files of a repository as `fmt` lays them out, with the JSON Schemas that they name."""
+    schemas = {
+        f"{FOLDER}/{name}": render(schema).encode() for name, schema in schemas_of_kinds().items()
+    }
+    known = set(tree.paths())
+    laid_out = format_repository(OverlaidTree(tree, files), tuple(files)).changes if files else ()
+    return {
+        **({path: data for path, data in schemas.items() if path not in known} if files else {}),
+        **files,
+        **{change.path: change.after for change in laid_out},
+    }

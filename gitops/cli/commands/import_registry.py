@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -21,6 +22,12 @@ def import_registry(
         list[str] | None,
         typer.Argument(metavar="[TENANT/NAMESPACE]...", help="Only these; all without any."),
     ] = None,
+    update: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--update", metavar="TOPIC", help="Take over what the registry has for this topic."
+        ),
+    ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
@@ -36,10 +43,12 @@ def import_registry(
     from gitops.reporters.tally import count
     from gitops.repository.folder import write_files
     from gitops.repository.writer import render
-    from gitops.usecases.import_registry import new_to, observe_all
+    from gitops.usecases.import_registry import formatted, new_to, observe_all
     from gitops.usecases.known_names import known_names
 
     require_writable(output)
+    if update:
+        return _update(update, repo, registry, output)
     wanted = tuple(NamespaceName.parse(text) for text in namespaces or [])
     opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
@@ -47,7 +56,7 @@ def import_registry(
         known = known_names(opened.root, opened.tree, opened.repository, live.name)
         state = observe_all(live, namespaces=wanted, recorded=known.topics, progress=progress)
     new, kept = new_to(opened.repository, state)
-    files = render(new, taken=opened.tree.paths())
+    files = formatted(opened.tree, render(new, taken=opened.tree.paths()))
     write_files(opened.root, files)
     if output_format is TextOrJson.JSON:
         print_text(to_text(imported_document(live, files, new.topics, kept)), output)
@@ -59,4 +68,43 @@ def import_registry(
         *(f"kept the manifest of {topic}, which is there already" for topic in kept),
     ]
     print_lines(lines, output)
+    return Exit.GOOD
+
+
+def _update(topics: list[str], repo: Path, registry: list[str] | None, output: Path | None) -> int:
+    """Bring the files of these topics to what the registry has; nothing is written if one fails."""
+    from gitops.cli.console import say
+    from gitops.cli.opened import open_registry, open_repository
+    from gitops.model.errors import UsageError
+    from gitops.model.names import TopicName
+    from gitops.model.state import Scope
+    from gitops.repository.folder import write_files
+    from gitops.repository.loader import load
+    from gitops.repository.selection import OverlaidTree
+    from gitops.usecases.import_update import require_committed, update_topic
+
+    opened = open_repository(repo, output)
+    names = [TopicName.parse(text) for text in dict.fromkeys(topics)]
+    for name in names:
+        if name not in opened.repository.topics:
+            hint = f"pulsar-gitops import {name.namespace} writes one"
+            raise UsageError(f"{name} has no manifest", hint=hint)
+    with open_registry(opened, registry) as (live, _):
+        scope = Scope(
+            namespaces=frozenset(name.namespace for name in names), topics=frozenset(names)
+        )
+        state = live.observe(scope)
+    files: dict[str, bytes] = {}
+    repository = opened.repository
+    for name in names:
+        tree = OverlaidTree(opened.tree, files)
+        files |= update_topic(tree, repository, state.topics[name])
+        repository = load(OverlaidTree(opened.tree, files))
+    known = set(opened.tree.paths())
+    require_committed(opened.tree, opened.root, sorted(known & set(files)))
+    write_files(opened.root, files)
+    for path in sorted(files):
+        say(f"wrote {path}")
+    if not files:
+        say("the files have what the registry has")
     return Exit.GOOD
