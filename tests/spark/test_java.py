@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from gitops.replay.runners.local import LocalRunner
-from tests.spark.replays import replays, run, write_samples
+from tests.spark.replays import replays, run
+from tests.spark.samples import write_samples
 from tests.support.spark import run_replays
 
 TOOLS = ("bash", "sh", "env", "dirname", "ps", "cat", "uname", "tr", "head", "ls")

@@ -14,15 +14,8 @@ from gitops.model.errors import OutsideError
 from gitops.replay.runner import Running
 from gitops.replay.runners.java import find_java
 from gitops.replay.runners.local import LocalRunner
-from tests.spark.replays import (
-    COPIES,
-    LARGE,
-    counted,
-    files,
-    replays,
-    run,
-    write_samples,
-)
+from tests.spark.replays import counted, files, replays, run
+from tests.spark.samples import COPIES, LARGE, write_samples
 from tests.support.spark import connect_server, run_replays
 
 pytest.importorskip("pyspark")
@@ -111,6 +104,14 @@ def test_files_that_only_spark_opens_give_the_same_counts(
     assert found[name] == counted(ran.tallies)
 
 
+def test_rows_that_cannot_be_numbered_are_counted_all_the_same(
+    samples: tuple[Path, Found],
+) -> None:
+    """As on a managed service that refuses the setting that keeps files whole."""
+    _, found = samples
+    assert found["cut"] == found["json"]
+
+
 def test_a_key_that_is_no_bytes_is_told_where_it_is_needed(samples: tuple[Path, Found]) -> None:
     root, found = samples
     complete, unread, tallies = msgspec.json.decode(found["numeric key"])
@@ -133,3 +134,14 @@ def test_ctrl_c_ends_a_run_and_what_was_done_is_told(samples: tuple[Path, Found]
 def test_ctrl_c_leaves_spark_usable(samples: tuple[Path, Found]) -> None:
     _, found = samples
     assert found["after"] == found["relative"]
+
+
+def test_a_session_that_was_found_is_left_as_it_was(samples: tuple[Path, Found]) -> None:
+    """A job of somebody else outlives a replay that is interrupted, and one that fails."""
+    _, found = samples
+    left = msgspec.json.decode(found["shared"])
+    assert left["job_runs"]
+    assert left["interrupted"]
+    assert left["failed"].startswith("Spark failed: RuntimeError at ")
+    assert left["alive"]
+    assert left["state_after"] == left["state_before"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitops.replay.batches import MOST_BYTES
 from gitops.replay.job import Job
+from gitops.replay.runners.session import Opened, changed_settings
 from gitops.replay.runners.work import ANSWER, LATER, merging, reading_files, reading_rows
 from gitops.replay.sources.columns import PAYLOAD, check_payload, columns_of
 from gitops.replay.sources.part import File, Part
@@ -50,15 +51,16 @@ _LINE: Final = (
 
 _FILE: Final = {"file": "_metadata.file_path"}
 _ROW: Final = {"row": "_metadata.row_index + 1"}
-_UNNUMBERED: Final = {"row": "0L"}
+_UNNUMBERED: Final = "0L"
 
 
 def answer_frame(
-    session: SparkSession, job: Job, wanted: Wanted, *, large: bool = False
+    opened: Opened, job: Job, wanted: Wanted, *, large: bool = False, uncut: bool = True
 ) -> DataFrame:
     """The answers of a sample, not yet asked for; raises UnreadableError, or what Spark raises.
 
     Without its rows that are `large`, or those alone; files that are read as a whole have none.
+    `uncut` is what `asking` answers: whether a task gets all of a file in order.
     """
     whole = Part(
         owners=wanted.owners,
@@ -67,16 +69,16 @@ def answer_frame(
         columns=dict(wanted.sample.columns),
     )
     if wanted.sample.format in _AS_FILES:
-        answers = _files(session, job, whole)
+        answers = _files(opened, job, whole)
     else:
-        answers = _rows(session, job, whole, large=large)
+        answers = _rows(opened, job, whole, large=large, uncut=uncut)
     # Spark makes as many merging tasks as the answers have bytes for, and few of a few answers.
-    return answers.hint("rebalance").mapInArrow(merging(job.limits), ANSWER)
+    return answers.hint("rebalance").mapInArrow(opened.portable(merging(job.limits)), ANSWER)
 
 
 @contextmanager
-def asking(session: SparkSession, wanted: Wanted, *, large: bool = False) -> Iterator[None]:
-    """The settings of Spark under which an answer is asked for.
+def asking(session: SparkSession, wanted: Wanted, *, large: bool = False) -> Iterator[bool]:
+    """The settings of Spark under which an answer is asked for; whether it has accepted them.
 
     Where rows are small, Spark need not look how large a batch of a few of them becomes.
     """
@@ -84,32 +86,25 @@ def asking(session: SparkSession, wanted: Wanted, *, large: bool = False) -> Ite
     settings = {} if large or format_ in _AS_FILES else _UNBOUND
     if format_ in _UNCUT:
         settings = settings | _WHOLE_FILES
-    before: dict[str, str | None] = {name: session.conf.get(name, None) for name in settings}
-    for name, value in settings.items():
-        session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, known in before.items():
-            if known is None:
-                session.conf.unset(name)
-            else:
-                session.conf.set(name, known)
+    with changed_settings(session, settings) as accepted:
+        yield accepted
 
 
-def _files(session: SparkSession, job: Job, whole: Part) -> DataFrame:
+def _files(opened: Opened, job: Job, whole: Part) -> DataFrame:
     """Each file as a whole: nothing smaller can be cut without knowing what is in it."""
-    found = _reader(session).format("binaryFile").load(whole.file.uri).select("path", "content")
-    return found.mapInArrow(reading_files(job, whole), ANSWER)
+    reader = _reader(opened.session).format("binaryFile")
+    found = reader.load(whole.file.uri).select("path", "content")
+    return found.mapInArrow(opened.portable(reading_files(job, whole)), ANSWER)
 
 
-def _rows(session: SparkSession, job: Job, whole: Part, *, large: bool) -> DataFrame:
-    frame, columns = _found(session, whole)
+def _rows(opened: Opened, job: Job, whole: Part, *, large: bool, uncut: bool) -> DataFrame:
+    in_order = uncut and whole.format in _UNCUT
+    frame, columns = _found(opened.session, whole)
+    columns = {"row": _UNNUMBERED if in_order else _hash(columns[PAYLOAD])} | columns
     frame = frame.selectExpr(*_cut(columns, _sized(frame, columns), large=large))
     names = {name: name for name in columns}
-    in_order = whole.format in _UNCUT
     work = reading_rows(job, whole.owners, names, whole.file.name, in_order=in_order)
-    return frame.mapInArrow(work, ANSWER)
+    return frame.mapInArrow(opened.portable(work), ANSWER)
 
 
 def _found(session: SparkSession, whole: Part) -> tuple[DataFrame, dict[str, str]]:
@@ -117,15 +112,13 @@ def _found(session: SparkSession, whole: Part) -> tuple[DataFrame, dict[str, str
     uri = whole.file.uri
     match whole.format:
         case "json":
-            lines = _reader(session).text(uri, lineSep="\n")
-            return lines, {PAYLOAD: _LINE} | _FILE | _UNNUMBERED
+            return _reader(session).text(uri, lineSep="\n"), {PAYLOAD: _LINE} | _FILE
         case "table":
             frame = session.table(uri)
-            columns = _named(frame, whole)
-            return frame, columns | {"row": _hash(columns[PAYLOAD])}
+            return frame, _named(frame, whole)
         case "orc":
             frame = _reader(session).orc(uri)
-            return frame, _named(frame, whole) | _FILE | _UNNUMBERED
+            return frame, _named(frame, whole) | _FILE
         case _:
             frame = _reader(session).parquet(uri)
             return frame, _named(frame, whole) | _FILE | _ROW

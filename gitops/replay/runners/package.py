@@ -1,22 +1,41 @@
-"""The code of this project as a zip, for workers elsewhere: they run what the driver runs.
+"""The code of this project for workers elsewhere: inside the function that they run.
 
-What it imports beside the standard library has to be installed there: numpy, pyarrow, msgspec, and
-protobuf for Protobuf topics.
+A session keeps each file that it is sent (addPyFile, addArtifacts) until it ends, and it may have
+been there before us. What the code imports beside the standard library has to be installed there:
+numpy, pyarrow, msgspec, and protobuf for Protobuf topics.
 """
 
 from __future__ import annotations
 
-import zipfile
+import zlib
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
+import msgspec
+
 import gitops
+from gitops.replay.runners import remote
+from gitops.replay.runners.work import Work
 
 
-def write_package(folder: Path) -> Path:
-    """The zip file, with the modules only."""
+def with_code(work: Work) -> Work:
+    """The same function for a Python without this project, or with another version of it."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(remote)  # type: ignore[no-untyped-call]
+    digest, modules = packed_modules()
+    pickled: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
+    return remote.carrier(digest, modules, pickled)
+
+
+@cache
+def packed_modules() -> tuple[str, bytes]:
+    """All modules as `remote` unpacks them, and what tells them from those of another version."""
     root = Path(gitops.__file__).parent
-    place = folder / "gitops.zip"
-    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as packed:
-        for module in sorted(root.rglob("*.py")):
-            packed.write(module, Path("gitops", module.relative_to(root)))
-    return place
+    modules = {
+        str(Path("gitops", module.relative_to(root))): module.read_text()
+        for module in sorted(root.rglob("*.py"))
+    }
+    packed = msgspec.json.encode(modules)
+    return sha256(packed).hexdigest(), zlib.compress(packed)

@@ -1,304 +1,154 @@
-"""A Spark session: any master, quiet, on whatever Java there is, and ended when it is done."""
+"""The Spark session of a run: our own, or one that was found here and is left as it was."""
 
 from __future__ import annotations
 
-import logging
-import os
-import signal
-import socket
 import sys
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 from gitops.model.errors import UsageError
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
+from gitops.replay.runners.driver import default_master, own_session
 from gitops.replay.runners.failures import failure, shown
-from gitops.replay.runners.interrupting import beside
-from gitops.replay.runners.java import end_started, find_java, write_wrapper
-from gitops.replay.runners.package import write_package
+from gitops.replay.runners.package import with_code
+from gitops.replay.runners.tags import JobTag, make_tag
+from gitops.replay.runners.work import Work
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LOCAL: Final = "local[*]"
-
-_CONNECT: Final = "sc://"
-_CONNECT_PORT: Final = 15002
-_PATIENCE: Final = 10
-"""Seconds for a server to be reached."""
-
-_RETRIES: Final = 6
-_LONGEST_RETRY: Final = 5_000
-"""Milliseconds, some fifteen seconds in all for a server that is gone; pyspark waits ten minutes,
-and is deaf to Ctrl-C meanwhile."""
-
-_KINDLY: Final = 15
-"""Tenths of a second in which a JVM that starts may put its things away."""
-
-_SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
-"""What spark-submit sets for the program that it starts."""
-
-_BATCHES: Final = {
+BATCHES: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(MOST_ROWS),
     "spark.sql.execution.arrow.maxBytesPerBatch": str(MOST_BYTES),
 }
-_QUIET: Final = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
-_ON_THIS_MACHINE: Final = {"spark.python.unix.domain.socket.enabled": "true"}
-"""Workers get their rows sooner than over TCP (Spark 4.1 and newer)."""
-
-_LOG: Final = """\
-rootLogger.level = warn
-rootLogger.appenderRef.nowhere.ref = nowhere
-appender.nowhere.type = Null
-appender.nowhere.name = nowhere
-"""
-"""Exceptions come back anyway. Without an appender, or on another level, Spark takes its own."""
+"""What a worker gets at once; Spark's own bounds do as well where they are not to be changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A session; where it `shares_files`, its workers see the files of this machine."""
+    """A session; where it `shares_files`, its workers see the files of this machine.
+
+    Where it `has_code`, they run the Python of this process, with this project.
+    """
 
     session: SparkSession
-    connect: bool
+    tag: JobTag
     shares_files: bool
+    has_code: bool
     cores: int
 
+    def portable(self, work: Work) -> Work:
+        """The same work, as it runs on the workers of this session."""
+        return work if self.has_code else with_code(work)
+
     def interrupt(self) -> None:
-        """End what is running; where Spark itself is gone, nothing is."""
+        """End those of our jobs that are running; where Spark itself is gone, none is."""
         with suppress(Exception):
-            if self.connect:
-                self.session.interruptAll()
-            else:
-                self.session.sparkContext.cancelAllJobs()
+            self.tag.cancel()
 
 
 @contextmanager
 def open_session(
     master: str | None, stopped: Callable[[], bool] = lambda: False
 ) -> Iterator[Opened]:
-    """A session on `master`; None: the one of spark-submit or of SPARK_REMOTE, else LOCAL.
+    """The session of this process, if there is one; else one of our own on `master`.
 
-    A session that is there already is used, and left running. Raises UsageError where pyspark is
-    not installed, OutsideError where Spark does not start, KeyboardInterrupt where it is `stopped`
-    meanwhile.
+    None: on that of spark-submit or of SPARK_REMOTE, else on this machine. A session that is there
+    already is left as it was: running, with its settings, files and other jobs. Raises UsageError
+    where pyspark is not installed, OutsideError where Spark does not start or answer,
+    KeyboardInterrupt where it is `stopped` meanwhile.
     """
-    active = _active()
-    if active is not None:
-        yield _opened(active, str(active.conf.get("spark.master", "")))
+    found = find_session()
+    if found is not None:
+        with _opened(found, "the Spark session of this process") as opened:
+            yield opened
         return
-    master = master or os.environ.get("SPARK_REMOTE") or ("" if _is_submitted() else LOCAL)
-    with _quietly(), _environment(_settings(master)):
-        session = _started(master, stopped)
-        try:
-            yield _opened(session, master or str(session.conf.get("spark.master", "")))
-        finally:
-            # It has answered, or a signal to all of us has ended it too.
-            with suppress(Exception), warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)
-                session.stop()
+    master = master or default_master()
+    with own_session(master, stopped) as own, _opened(own, f"Spark on {shown(master)}") as opened:
+        yield opened
 
 
-def _opened(session: SparkSession, master: str) -> Opened:
-    connect = "connect" in type(session).__module__
+def find_session() -> SparkSession | None:
+    """One that the program around us has made: a notebook, or our own tests.
+
+    It need not be the active one of this thread: Spark keeps that by thread, and whoever made a
+    SparkContext alone has none. Raises UsageError where pyspark is not installed.
+    """
     try:
-        if not master.startswith(("local[", "local ")) and master != "local":
-            _send_package(session, connect=connect)
-        return Opened(
-            session=session,
-            connect=connect,
-            shares_files=master.startswith("local"),
-            cores=_cores(session, connect=connect),
-        )
-    except Exception as error:
-        raise failure(error, f"Spark does not answer on {shown(master)}") from error
-
-
-def _active() -> SparkSession | None:
-    """One that the program around us has made: a notebook, or our own tests."""
-    try:
+        import pyspark
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise UsageError(
             f"--engine spark needs more than is installed: {error}",
             hint="pip install 'pulsar-schema-gitops[spark]', or have a quick look: --engine local",
         ) from error
-    return SparkSession.getActiveSession()
+    connect = sys.modules.get("pyspark.sql.connect.session")
+    found = _active(connect.SparkSession) if connect else None
+    contexts = getattr(pyspark, "SparkContext", None)  # a client of Spark Connect alone has none
+    context = contexts and contexts._active_spark_context  # noqa: SLF001 - getOrCreate makes one
+    if found is None and context is not None:
+        found = _active(SparkSession)
+        return found if found and found.sparkContext is context else SparkSession(context)
+    return found
 
 
-def _is_submitted() -> bool:
-    return _SUBMITTED in os.environ
+def _active(kind: type[SparkSession]) -> SparkSession | None:
+    """The session of this thread, else the one that was made first."""
+    from pyspark.errors import PySparkRuntimeError
 
-
-def _is_connect(master: str) -> bool:
-    return master.startswith(_CONNECT)
-
-
-@cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    """Kept as long as this process: so is the JVM, which sessions after the first share."""
-    return tempfile.TemporaryDirectory(prefix="pulsar-gitops-")
-
-
-@cache
-def _java_home() -> str:
-    home = Path(_folder().name, "java")
-    write_wrapper(find_java(os.environ), home)
-    return str(home)
-
-
-def _settings(master: str) -> Mapping[str, str]:
-    """The environment in which the driver's JVM starts, and the workers of a local one."""
-    settings = {"PYSPARK_DRIVER_PYTHON": sys.executable}
-    if master.startswith("local") or "PYSPARK_PYTHON" not in os.environ:
-        settings["PYSPARK_PYTHON"] = sys.executable
-    if _is_connect(master) or _is_submitted():
-        return settings
-    log = Path(_folder().name, "log4j2.properties")
-    log.write_text(_LOG)
-    options = os.environ.get("SPARK_SUBMIT_OPTS", "")
-    return {
-        **settings,
-        "JAVA_HOME": _java_home(),
-        "SPARK_SUBMIT_OPTS": f"{options} -Dlog4j2.configurationFile={log.as_uri()}".strip(),
-    }
+    try:
+        return kind.active()
+    except PySparkRuntimeError:
+        return None
 
 
 @contextmanager
-def _environment(settings: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+def changed_settings(session: SparkSession, settings: Mapping[str, str]) -> Iterator[bool]:
+    """Settings of a session while this lasts; then they are as they were.
 
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """py4j logs the traceback of each call that fails, which is raised all the same."""
-    logging.getLogger().addFilter(_is_news)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeFilter(_is_news)
-
-
-def _is_news(said: logging.LogRecord) -> bool:
-    return Path(said.pathname).parent.name != "py4j"
-
-
-def _started(master: str, stopped: Callable[[], bool]) -> SparkSession:
-    said = Path(_folder().name, "spark.log")
-    try:
-        with _aside(said):
-            start = _connected if _is_connect(master) else _classic
-            session = start(master, stopped)
-        for name, value in _BATCHES.items():
-            session.conf.set(name, value)
-    except Exception as error:
-        where = shown(master) or "this cluster"
-        told = said.read_text(errors="replace") if said.exists() else ""
-        raise failure(error, f"Spark does not start on {where}", told) from error
-    return session
-
-
-@contextmanager
-def _aside(log: Path) -> Iterator[None]:
-    """The JVM that is started keeps stdout and stderr: what it and its workers say goes to a file.
-
-    A worker whose task is ended complains there, and nobody could do anything about it. What Ivy
-    says of the packages that it loads must not stand before a report.
+    Answers whether all of them were accepted: managed services refuse to change some, or to show
+    them, and go on with their own.
     """
-    sys.stdout.flush()
-    kept, ours = {end: os.dup(end) for end in (1, 2)}, sys.stderr
+    before: dict[str, str | None] = {}
+    for name, value in settings.items():
+        with suppress(Exception):
+            known = session.conf.get(name, None)
+            session.conf.set(name, value)
+            before[name] = known
     try:
-        with log.open("w") as file:
-            for end in kept:
-                os.dup2(file.fileno(), end)
-        with os.fdopen(os.dup(kept[2]), "w") as apart:
-            sys.stderr = apart
-            yield
+        yield len(before) == len(settings)
     finally:
-        sys.stdout.flush()
-        sys.stderr = ours
-        for end, same in kept.items():
-            os.dup2(same, end)
-            os.close(same)
+        with suppress(Exception):  # Spark may be gone
+            for name, known in before.items():
+                if known is None:
+                    session.conf.unset(name)
+                else:
+                    session.conf.set(name, known)
 
 
-def _classic(master: str, stopped: Callable[[], bool]) -> SparkSession:
-    from pyspark import SparkConf, SparkContext, accumulators
-    from pyspark.sql import SparkSession
-
-    for name in ("AccumulatorTCPServer", "AccumulatorUnixServer"):  # they print a JVM's sudden end
-        if server := getattr(accumulators, name, None):
-            server.handle_error = lambda *_: None
-    conf = SparkConf().setAppName("pulsar-gitops replay")
-    if master:
-        conf.setMaster(master)
-    conf.setAll([] if _is_submitted() else list(_QUIET.items()))
-    if master.startswith("local"):
-        conf.setAll(list(_ON_THIS_MACHINE.items()))
-    # In the main thread it would take Ctrl-C for itself, and answer with calls within calls.
-    beside(lambda: SparkContext.getOrCreate(conf), stopped, _end_starting)
-    return SparkSession.builder.config(conf=conf).getOrCreate()
-
-
-def _end_starting(turn: int) -> bool:
-    """A JVM that does not find its parent when it is up never ends; that of spark-submit does."""
-    if not _is_submitted():
-        kindly = turn < _KINDLY
-        end_started(Path(_java_home()), signal.SIGTERM if kindly else signal.SIGKILL)
-    return not _is_submitted()
+@contextmanager
+def _opened(session: SparkSession, what: str) -> Iterator[Opened]:
+    connect = is_connect(session)
+    try:
+        master = "" if connect else str(session.sparkContext.master)
+        opened = Opened(
+            session=session,
+            tag=make_tag(session, connect=connect),
+            shares_files=master.startswith("local"),
+            has_code=master == "local" or master.startswith(("local[", "local ")),
+            cores=_cores(session, connect=connect),
+        )
+    except Exception as error:
+        raise failure(error, f"{what} does not answer") from error
+    with changed_settings(session, BATCHES):
+        yield opened
 
 
-def end_at_once() -> None:
-    """End the JVM that was started here, whatever it is doing; Spark Connect has none here."""
-    if _java_home.cache_info().currsize:
-        end_started(Path(_java_home()), signal.SIGKILL)
-    else:
-        raise KeyboardInterrupt
-
-
-def _connected(master: str, stopped: Callable[[], bool]) -> Any:  # noqa: ANN401 - as in all but type
-    from pyspark.sql.connect.client.retries import DefaultPolicy
-    from pyspark.sql.connect.session import SparkSession
-
-    beside(lambda: _reach(master), stopped)
-    warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # an error says it, too
-    session = SparkSession.builder.remote(master).create()
-    session.client.set_retry_policies([DefaultPolicy(_RETRIES, max_backoff=_LONGEST_RETRY)])
-    return session
-
-
-def _reach(master: str) -> None:
-    """Spark would try for ten minutes; raises OSError."""
-    where = urlsplit(master)
-    address = (where.hostname or "", where.port or _CONNECT_PORT)
-    socket.create_connection(address, _PATIENCE).close()
-
-
-def _send_package(session: SparkSession, *, connect: bool) -> None:
-    package = str(write_package(Path(_folder().name)))
-    if connect:
-        session.addArtifacts(package, pyfile=True)
-    else:
-        session.sparkContext.addPyFile(package)
+def is_connect(session: SparkSession) -> bool:
+    """Its server may be on another machine, whatever master that has, and may not tell it."""
+    return "connect" in type(session).__module__
 
 
 def _cores(session: SparkSession, *, connect: bool) -> int:

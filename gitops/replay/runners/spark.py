@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import pyarrow
@@ -15,14 +16,15 @@ from gitops.replay.kernels import CHOSEN, Kernels
 from gitops.replay.merging import merge
 from gitops.replay.reading import read
 from gitops.replay.runner import Ran, Running
+from gitops.replay.runners.driver import end_at_once
 from gitops.replay.runners.failures import failure, reason
 from gitops.replay.runners.frames import answer_frame, asking
-from gitops.replay.runners.interrupting import beside, interruptible
+from gitops.replay.runners.interrupting import beside, interrupt, interruptible
 from gitops.replay.runners.local import READING, REWRITING, ran, rewrite_all
 from gitops.replay.runners.packing import TASKS_PER_CORE, first_wave, pack
-from gitops.replay.runners.session import Opened, end_at_once, open_session
+from gitops.replay.runners.session import Opened, find_session, open_session
 from gitops.replay.runners.waves import Waves
-from gitops.replay.runners.work import ANSWER, answers, pack_chosen, reading, rewriting
+from gitops.replay.runners.work import ANSWER, Work, answers, pack_chosen, reading, rewriting
 from gitops.replay.sources.files import is_uri
 from gitops.replay.sources.part import Part, UnreadableError
 from gitops.replay.sources.planning import Planned, Wanted, plan, unread
@@ -38,6 +40,9 @@ _FEW: Final = 2_000
 
 _PIECE: Final = 1_000
 """Messages that one task rewrites."""
+
+_TURNS: Final = 10
+"""Tenths of a second that a frame may take to end."""
 
 _FAILED: Final = "Spark failed"
 
@@ -62,7 +67,8 @@ class SparkRunner:
         if not (planned.parts or planned.left):
             return ran(running, gathered, planned, complete=True)
         progress("starting Spark", 0, 0)
-        with interruptible(again=end_at_once) as stopped:
+        again = interrupt if find_session() else end_at_once
+        with interruptible(again=again) as stopped:
             try:
                 with open_session(self._master, stopped) as opened:
                     run = _Run(job, opened, progress, stopped, gathered)
@@ -115,25 +121,33 @@ class _Run:
                 yield UnreadableError(told, "run it again")
 
     def _read_rows(self, wanted: Wanted, *, large: bool) -> Iterator[UnreadableError]:
-        try:
-            frame = self._frame(wanted, large=large)
-        except UnreadableError as error:
-            yield error
-        except Exception as error:
-            if self.stopped():
-                raise
-            without = f"; without Spark: {wanted.why}" if wanted.why else ""
-            yield UnreadableError(f"{reason(error)}{without}")
-        else:
-            with asking(self.opened.session, wanted, large=large):
+        with asking(self.opened.session, wanted, large=large) as accepted:
+            try:
+                frame = self._frame(wanted, large=large, uncut=accepted)
+            except UnreadableError as error:
+                yield error
+            except Exception as error:
+                if self.stopped():
+                    raise
+                without = f"; without Spark: {wanted.why}" if wanted.why else ""
+                yield UnreadableError(f"{reason(error)}{without}")
+            else:
                 for answer in self._waves(self._ask).answers([frame]):
                     self._merge(answer)
 
-    def _frame(self, wanted: Wanted, *, large: bool) -> DataFrame:
+    def _frame(self, wanted: Wanted, **how: bool) -> DataFrame:
         """Where nobody answers at its address, Spark may try for minutes."""
-        return beside(
-            lambda: answer_frame(self.opened.session, self.job, wanted, large=large), self.stopped
-        )
+
+        def make() -> DataFrame:
+            with self.opened.tag.on_this_thread():
+                return answer_frame(self.opened, self.job, wanted, **how)
+
+        return beside(make, self.stopped, self._end_frame)
+
+    def _end_frame(self, turn: int) -> bool:
+        """A job that it has may come a moment later; nothing ends what Spark's driver does."""
+        self.opened.interrupt()
+        return turn < _TURNS
 
     def rewrite(self) -> None:
         """The forward direction, spread over the workers where it is much."""
@@ -160,9 +174,21 @@ class _Run:
         self, run: Callable[[Sequence[Task]], list[Gathered]], first: int = 0
     ) -> Waves[Task]:
         cores = self.opened.cores
-        return Waves(
-            run, self.opened.interrupt, self.stopped, cores, first or cores * TASKS_PER_CORE
-        )
+        interrupt = self.opened.interrupt
+        first = first or cores * TASKS_PER_CORE
+        return Waves(partial(self._run, run), interrupt, self.stopped, cores, first)
+
+    def _run(
+        self, run: Callable[[Sequence[Task]], list[Gathered]], tasks: Sequence[Task]
+    ) -> list[Gathered]:
+        """A wave, in a thread of its own."""
+        try:
+            with self.opened.tag.on_this_thread():
+                return run(tasks)
+        except Exception as error:
+            if self.stopped():
+                return []
+            raise failure(error, _FAILED) from error
 
     def _merge(self, answer: Gathered) -> None:
         merge(self.gathered, answer, self.job.limits)
@@ -171,10 +197,10 @@ class _Run:
     def _read_tasks(self, tasks: Sequence[Sequence[Part]]) -> list[Gathered]:
         below = bounds(self.gathered.chosen, self.job.limits)
         numbers = self.opened.session.range(0, len(tasks), 1, len(tasks))
-        return self._answers(numbers.mapInArrow(reading(self.job, tasks, below), ANSWER))
+        return self._answers(numbers, reading(self.job, tasks, below))
 
     def _ask(self, frames: Sequence[DataFrame]) -> list[Gathered]:
-        return [answer for frame in frames for answer in self._answers(frame)]
+        return [answer for frame in frames for answer in _collected(frame)]
 
     def _rewrite_pieces(self, pieces: Sequence[tuple[str, int, list[Chosen]]]) -> list[Gathered]:
         table = pyarrow.table(
@@ -186,12 +212,12 @@ class _Run:
             }
         )
         frame = self.opened.session.createDataFrame(table).repartition(len(pieces), "number")
-        return self._answers(frame.mapInArrow(rewriting(self.job), ANSWER))
+        return self._answers(frame, rewriting(self.job))
 
-    def _answers(self, frame: DataFrame) -> list[Gathered]:
-        try:
-            return list(answers(frame.toArrow().to_batches()))
-        except Exception as error:
-            if self.stopped():
-                return []
-            raise failure(error, _FAILED) from error
+    def _answers(self, frame: DataFrame, work: Work) -> list[Gathered]:
+        answered = frame.mapInArrow(self.opened.portable(work), ANSWER)
+        return _collected(answered)
+
+
+def _collected(answered: DataFrame) -> list[Gathered]:
+    return list(answers(answered.toArrow().to_batches()))
