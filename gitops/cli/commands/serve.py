@@ -22,7 +22,9 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            "--allow-host", help="Another name by which clients reach the server; repeatable."
+            "--allow-host",
+            metavar="HOST",
+            help="Another name by which clients reach the server; repeatable.",
         ),
     ] = None,
 ) -> int:
