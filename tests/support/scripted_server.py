@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 HANG = b""
 """The script of a connection that is never answered; one with text is answered and closed."""
 
+_TLS_RECORD = b"\x16\x03"
+"""How a client begins that wants TLS; what it sends has no end of a head."""
+
 
 @dataclass(slots=True)
 class ScriptedServer:
@@ -34,7 +37,9 @@ def scripted_server(scripts: Sequence[bytes]) -> Iterator[ScriptedServer]:
                 connection, _ = listener.accept()
             except OSError:
                 return
-            server.requests.append(_read_head(connection))
+            head = _read_head(connection)
+            if not head.startswith(_TLS_RECORD):
+                server.requests.append(head)
             if left and left[0] == HANG:
                 held.append(connection)
             else:
@@ -58,7 +63,10 @@ def _read_head(connection: socket.socket) -> bytes:
     """The request up to the end of its body, as far as it tells its length."""
     data = b""
     while b"\r\n\r\n" not in data:
-        data += connection.recv(65536)
+        more = connection.recv(65536)
+        data += more
+        if not more or data.startswith(_TLS_RECORD):
+            return data
     head, body = data.split(b"\r\n\r\n", 1)
     lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
     length = int(lengths[0].split(b":")[1]) if lengths else 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
 from gitops.model.errors import UsageError
+from gitops.repository.admin_url import admin_url_hint, split_url
 
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -24,9 +25,13 @@ class Origin:
         """Whether the connection is TLS."""
         return self.scheme == "https"
 
+    @property
+    def authority(self) -> str:
+        """The host as it is written in a URL."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
     def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}"
+        return f"{self.scheme}://{self.authority}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +48,16 @@ class AdminAddress:
 def parse_address(text: str, where: str) -> AdminAddress:
     """Read the URL of an admin endpoint.
 
-    Raises UsageError for anything but a plain http(s) URL. The text is not repeated in it: it may
-    hold a password.
+    Raises UsageError for anything but a plain http(s) URL. The text is not repeated in it as a
+    whole: it may hold a password.
     """
-    split = _split(text)
+    split = split_url(text)
     origin = None if split is None else origin_of(split)
     if split is None or origin is None:
         raise UsageError(
             "the registry's url is not an http or https URL",
             where=where,
-            hint="give the cluster's web service URL, such as http://broker.example:8080; "
-            "pulsar:// is the address of its binary protocol",
+            hint=admin_url_hint(text),
         )
     if split.username or split.password or split.query or split.fragment:
         raise UsageError(
@@ -73,10 +77,3 @@ def origin_of(split: SplitResult) -> Origin | None:
     if split.scheme not in _PORTS or not split.hostname:
         return None
     return Origin(split.scheme, split.hostname, port or _PORTS[split.scheme])
-
-
-def _split(text: str) -> SplitResult | None:
-    try:
-        return urlsplit(text)
-    except ValueError:
-        return None

@@ -13,6 +13,8 @@ from gitops.registry.pulsar.messages import answer_text, exception_name
 # Pulsar 4.0.7 answers 401 to somebody whom it knows and who may not do this, as often as 403.
 _NO_PERMISSION: Final = re.compile(r"unauthorized to|permission|super-?user access", re.IGNORECASE)
 
+_NO_PATH: Final = "is the registry's `url` that of Pulsar's web service, up to /admin/v2?"
+_PAGE_LIMIT: Final = 4096
 _REFUSALS: Final = frozenset({400, 404, 405, 406, 409, 412, 413, 415, 422})
 
 # Pulsar 4.0.7 answers 500 where an exception that its REST layer does not know was raised while
@@ -84,13 +86,20 @@ def refusal(answer: Answer, message: str, *, permission: str, hint: str = "") ->
             "--url that of PULSAR_TOKEN, or of the file that PULSAR_CLIENT_CONF names",
         )
     if status in _REFUSALS or _is_about_the_schema(answer):
-        return RegistryRefusedError(message, status=status, where=answer.where, hint=hint)
+        told = hint or (_NO_PATH if _is_unserved(answer) else "")
+        return RegistryRefusedError(message, status=status, where=answer.where, hint=told)
     what = f"the registry answered {status}: {message}"
     if answer.method != "GET" and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         # The broker, or a gateway before it, may have failed after the work.
         return UnknownOutcomeError(what, where=answer.where)
     hint = "see the broker's log, or try again later"
     return OutsideError(what, where=answer.where, hint=hint)
+
+
+def _is_unserved(answer: Answer) -> bool:
+    """Whether the server does not know the path; of a missing topic Pulsar gives a JSON reason."""
+    is_page = "html" in answer.content_type.lower() or b'"servlet"' in answer.body[:_PAGE_LIMIT]
+    return answer.status == HTTPStatus.NOT_FOUND and is_page
 
 
 def _is_about_the_schema(answer: Answer) -> bool:

@@ -20,17 +20,7 @@ _PAGE_MESSAGES: Final = (
     re.compile(r"<h2>HTTP ERROR:? \d+ ?(.*?)</h2>", re.DOTALL | re.IGNORECASE),
     re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE),
 )
-# urllib3 names its objects, and the system numbers its errors.
-_LIBRARY_WORDS: Final = re.compile(
-    r"HTTPS?Connection(?:Pool)?\([^)]*\): (?:Failed to establish a new connection: )?"
-    r"|\[Errno -?\d+\] "
-)
 _CHARSET: Final = re.compile(r"charset=\"?([\w-]+)", re.IGNORECASE)
-
-
-def without_library_words(said: str) -> str:
-    """What went wrong with a connection, without the names of objects and system errors."""
-    return _LIBRARY_WORDS.sub("", said)
 
 
 def one_line(text: str) -> str:

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registry.pulsar.address import origin_of
-from gitops.registry.pulsar.messages import answer_text, one_line
+from gitops.registry.pulsar.messages import answer_text
+from gitops.registry.pulsar.no_answers import words
 from gitops.registry.pulsar.secrets import blot_out, read_secret, read_text_file
 from gitops.registry.pulsar.tls import issuer_context
 
@@ -143,9 +144,11 @@ class OAuth2Credentials:
         self._lock = threading.Lock()
         self._authorization = ""
         self._stale_at = 0.0
+        self._connect_timeout = config.connect_timeout
+        self._read_timeout = config.read_timeout
         self._pool = urllib3.PoolManager(
             ssl_context=issuer_context(config.tls, root, client.issuer_url),
-            timeout=urllib3.Timeout(connect=config.connect_timeout, read=config.read_timeout),
+            timeout=urllib3.Timeout(connect=self._connect_timeout, read=self._read_timeout),
             retries=_RETRY,
         )
 
@@ -194,7 +197,7 @@ class OAuth2Credentials:
             ) as response:
                 status, data = response.status, response.read(_ANSWER_LIMIT)
         except (urllib3.exceptions.HTTPError, OSError) as cause:
-            said = one_line(str(cause))
+            said = words(cause, connect=self._connect_timeout, read=self._read_timeout)
             raise OutsideError(f"the OAuth2 issuer does not answer: {said}", where=url) from cause
         if status != _OK:
             said = self.redact(answer_text(data, response.headers.get("Content-Type", "")))

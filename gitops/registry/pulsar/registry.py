@@ -79,7 +79,8 @@ def open_transport(  # noqa: PLR0913 - the last three only where gitops.yaml is 
         address=address,
         credentials=credentials or open_credentials(config, root, where),
         context=broker_context(config, root, where),
-        timeout=urllib3.Timeout(connect=config.connect_timeout, read=config.read_timeout),
+        connect_timeout=config.connect_timeout,
+        read_timeout=config.read_timeout,
         connections=config.concurrency,
         retry=retry,
     )

@@ -16,6 +16,7 @@ from urllib3.exceptions import (
     ConnectTimeoutError,
     HTTPError,
     InvalidHeader,
+    LocationParseError,
     MaxRetryError,
     SSLError,
 )
@@ -24,7 +25,7 @@ from gitops import __version__
 from gitops.model.errors import OutsideError, UnknownOutcomeError
 from gitops.registry.pulsar.address import AdminAddress, Origin, origin_of
 from gitops.registry.pulsar.failures import Answer, place
-from gitops.registry.pulsar.messages import one_line, without_library_words
+from gitops.registry.pulsar.no_answers import explain
 
 if TYPE_CHECKING:
     import ssl
@@ -82,14 +83,17 @@ class Transport:
         address: AdminAddress,
         credentials: Credentials,
         context: ssl.SSLContext,
-        timeout: urllib3.Timeout,
+        connect_timeout: float,
+        read_timeout: float,
         connections: int,
         retry: urllib3.Retry = READ_RETRY,
     ) -> None:
         self.address = address
         self._credentials = credentials
         self._context = context
-        self._timeout = timeout
+        self._connect_timeout = connect_timeout
+        self._read_timeout = read_timeout
+        self._timeout = urllib3.Timeout(connect=connect_timeout, read=read_timeout)
         self._connections = connections
         self._retry = retry
         self._lock = threading.Lock()
@@ -203,15 +207,19 @@ class Transport:
     def _no_answer(
         self, method: str, origin: Origin, target: str, cause: Exception
     ) -> OutsideError:
-        said = self.redact(without_library_words(one_line(str(cause))))
+        why = explain(
+            cause,
+            origin,
+            redirected=origin != self.address.origin,
+            connect=self._connect_timeout,
+            read=self._read_timeout,
+        )
+        said = self.redact(why.what)
         where = place(method, f"{origin}{target}")
-        sent = not isinstance(cause, (ConnectTimeoutError, SSLError))
-        if method != "GET" and sent:
+        sent = not isinstance(cause, (ConnectTimeoutError, LocationParseError, SSLError))
+        if method != "GET" and sent and why.understood:
             return UnknownOutcomeError(f"the connection broke: {said}", where=where)
-        hint = "is the registry's `url` right, and can this machine reach it?"
-        if isinstance(cause, SSLError):
-            hint = "see `tls` and `authentication` of the registry in gitops.yaml"
-        return OutsideError(f"no answer from the registry: {said}", where=where, hint=hint)
+        return OutsideError(f"no answer from the registry: {said}", where=where, hint=why.hint)
 
     def _open_pool(self, origin: Origin) -> HTTPConnectionPool:
         """The connections to one broker."""

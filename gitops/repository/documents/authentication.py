@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Final
-from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
@@ -17,6 +16,7 @@ from gitops.model.config import (
     TlsConfig,
     TokenAuthentication,
 )
+from gitops.repository.admin_url import admin_url_hint, split_url
 from gitops.repository.documents.base import Document, NonEmpty
 from gitops.repository.documents.problems import problem
 
@@ -44,24 +44,14 @@ Secret = Annotated[
 def _url(text: str) -> str:
     if REFERENCE.fullmatch(text):
         return text
-    hint = "write the admin service's address, as http://localhost:8080 or ${ENV_VAR}"
-    split = _split(text)
+    split = split_url(text)
     if split is not None and "@" in split.netloc:
         raise problem("REPO-R014", "{name} carries credentials", "use authentication: for them")
     if split is not None and (split.query or split.fragment):
         raise problem("REPO-R014", "{name} carries more than an address", "leave the query out")
     if split is None or split.scheme not in ("http", "https") or not split.hostname:
-        raise problem("REPO-R012", "{name} is not an http or https address", hint)
+        raise problem("REPO-R012", "{name} is not an http or https address", admin_url_hint(text))
     return text
-
-
-def _split(text: str) -> SplitResult | None:
-    try:
-        split = urlsplit(text)
-        _ = split.port
-    except ValueError:
-        return None
-    return split
 
 
 Url = Annotated[str, AfterValidator(_url)]

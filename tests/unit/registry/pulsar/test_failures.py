@@ -98,3 +98,17 @@ def test_an_unexpected_body_is_named() -> None:
     error = unexpected(answer(200), "a list of names")
     assert "a list of names" in error.what
     assert error.where == "POST http://b/admin/v2/x"
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("<title>Error 404 Not Found</title>", True),
+        ('{"servlet":"x","message":"Not Found","url":"/","status":"404"}', True),
+        (reason("Tenant does not exist"), False),
+    ],
+)
+def test_a_path_that_is_not_served_asks_for_the_url(said: str, asked: bool) -> None:  # noqa: FBT001
+    of = answer(404, said)
+    error = refusal(of, of.message, permission="a role")
+    assert ("`url`" in error.hint) is asked

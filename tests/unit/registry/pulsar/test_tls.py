@@ -69,7 +69,7 @@ def test_the_authority_of_the_configuration_is_trusted(
 
 
 def test_an_unknown_authority_is_not_trusted(server: HTTPServer, tmp_path: Path) -> None:
-    with pytest.raises(OutsideError, match=r"(?i)certificate verify failed") as error:
+    with pytest.raises(OutsideError, match="certificate is not valid") as error:
         open_test_transport(server.url_for(""), tmp_path).get("tenants")
     assert "tls" in error.value.hint
 
@@ -92,7 +92,7 @@ def test_without_the_host_name_the_authority_still_counts(
     server: HTTPServer, tmp_path: Path
 ) -> None:
     tls = TlsConfig(verify_hostname=False)
-    with pytest.raises(OutsideError, match=r"(?i)certificate verify failed"):
+    with pytest.raises(OutsideError, match="certificate is not valid"):
         open_test_transport(server.url_for(""), tmp_path, tls=tls).get("tenants")
 
 
