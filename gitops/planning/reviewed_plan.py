@@ -10,13 +10,7 @@ from gitops.model.errors import InvalidNameError, StalePlanError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
 from gitops.model.state import Scope
-from gitops.planning.plan_document import (
-    API_VERSION,
-    Document,
-    action_document,
-    canonical,
-    digest,
-)
+from gitops.planning.plan_document import Document, action_document, canonical, digest
 
 REPLAN: Final = "make a new plan and have it reviewed"
 
@@ -29,30 +23,10 @@ class Resumption:
     done: int = 0
 
 
-def check_document(document: object) -> Document:
-    """A plan file's content, if it is one and unharmed; raises UsageError."""
-    if not isinstance(document, dict) or document.get("kind") != "Plan":
-        raise UsageError("this is not a plan file", hint="write one with `plan --out FILE`")
-    if document.get("apiVersion") != API_VERSION:
-        raise UsageError(f"this plan file is not of version {API_VERSION}", hint=REPLAN)
-    if document.get("digest") != digest(document):
+def check_digest(document: Mapping[str, Any]) -> None:
+    """Raise UsageError for a plan that is not as it was written."""
+    if document["digest"] != digest(document):
         raise UsageError("the plan file was changed after it was written", hint=REPLAN)
-    if not _is_whole(document):
-        raise UsageError("the plan file lacks parts of a plan", hint=REPLAN)
-    return document
-
-
-def _is_whole(document: Document) -> bool:
-    """Whether everything is there that is read: a right digest does not prove that."""
-    if not all(isinstance(document.get(name), kind) for name, kind in _MEMBERS.items()):
-        return False
-    passed = document["expected"].values()
-    return (
-        all(isinstance(document["registry"].get(key), str) for key in ("name", "address"))
-        and all(isinstance(one, dict) for one in (*document["actions"], *document["findings"]))
-        and all(isinstance(seen, str) for seen in document["observed"].values())
-        and all(isinstance(prints, list) for prints in passed)
-    )
 
 
 def scope_of(document: Mapping[str, Any]) -> Scope:
@@ -132,15 +106,6 @@ def subject_list(names: list[str]) -> str:
     return f"{shown} and {left} more" if left > 0 else shown
 
 
-_MEMBERS: Final = {
-    "registry": dict,
-    "files": str,
-    "prune": bool,
-    "actions": list,
-    "findings": list,
-    "observed": dict,
-    "expected": dict,
-}
 _NO_EFFECT: Final = ("before", "direction", "waiver")
 _SHARE: Final = "PLAN-R004"
 _SHOWN: Final = 3

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-import gitops
 from gitops.model.rules import RULES
+from gitops.repository.shipped_files import shipped_folder
 from gitops.repository.suggestions import closest
 
 _ID: Final = re.compile(r"([A-Z]+-[A-Z])-?([0-9]{1,4})", re.ASCII)
@@ -23,9 +23,7 @@ def rule_meant(word: str) -> str | None:
 
 def rule_pages() -> Path:
     """The folder of the pages: inside the installed package, or in the checkout beside it."""
-    package = Path(gitops.__file__).parent
-    shipped = package / "rules"
-    return shipped if shipped.is_dir() else package.parent / "docs" / "reference" / "rules"
+    return shipped_folder("rules", "docs/reference/rules")
 
 
 def rule_page(rule: str) -> str:

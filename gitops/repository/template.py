@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import gitops
 from gitops.model.errors import UsageError
+from gitops.repository.shipped_files import shipped_folder
 
 
 def template_root() -> Path:
     """The template's folder: inside the installed package, or in the checkout beside it."""
-    package = Path(gitops.__file__).parent
-    shipped = package / "template"
-    return shipped if shipped.is_dir() else package.parent / "schemas_repo_template"
+    return shipped_folder("template", "schemas_repo_template")
 
 
 def copy_template(target: Path) -> int:

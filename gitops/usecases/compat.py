@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final, Literal, NoReturn
 
 import msgspec
+from msgspec import Struct
 
 from gitops.compatibility.consumers import check_consumer, subscribe
 from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
@@ -25,6 +25,40 @@ _NAMES: Final = json.JSONEncoder(allow_nan=False)
 
 class CaseError(ValueError):
     """A case of a stream is not in the form of a case."""
+
+
+class _Schema(Struct, kw_only=True):
+    """As admin REST takes it; nothing else says how its text is encoded."""
+
+    schema: str = ""
+    properties: dict[str, str | bool | int | float] | None = None
+
+
+class _Candidate(_Schema, kw_only=True):
+    type: SchemaType
+    encoding: None = None
+
+
+class _Version(_Schema, kw_only=True):
+    """A version that exists, or the deletion of all before it."""
+
+    type: SchemaType | None = None
+    encoding: Literal["b64"] | None = None
+    deleted: bool = False
+
+    def __post_init__(self) -> None:
+        if self.type is None and not self.deleted:
+            raise ValueError("a schema has a type")
+
+
+class _Line(Struct, kw_only=True):
+    """The members of a case that are read; `compat-case.schema.json` says the same."""
+
+    candidate: _Candidate
+    existing: list[_Version] = []
+    strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.UNDEFINED
+    mode: Literal["producer", "consumer", "subscribe", "compat", "version", "lookup"] = "producer"
+    idle: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,15 +139,13 @@ def _verdict(name: object, decision: Decision) -> str:
     return json.dumps(verdict)
 
 
-def _read(line: str) -> dict[str, object]:
+def _read(line: str) -> object:
     try:
-        content = _DECODER.decode(line.encode())
+        content: object = _DECODER.decode(line.encode())
     except UnicodeEncodeError:
         raise CaseError("not UTF-8") from None
     except (msgspec.MsgspecError, RecursionError):
         content = _read_slowly(line)
-    if not isinstance(content, dict):
-        raise CaseError("a case is an object")
     return content
 
 
@@ -135,9 +167,9 @@ def _no_constant(word: str) -> NoReturn:
     raise CaseError(f"{word} is not JSON")
 
 
-def _name(content: Mapping[str, object]) -> object:
+def _name(content: object) -> object:
     """Whatever the caller calls the case, which is given back."""
-    name = content.get("id")
+    name = content.get("id") if isinstance(content, dict) else None
     try:
         _NAMES.encode(name)
     except ValueError:
@@ -145,73 +177,48 @@ def _name(content: Mapping[str, object]) -> object:
     return name
 
 
-def _case(content: Mapping[str, object]) -> Case:
-    existing = content.get("existing", [])
-    if "candidate" not in content:
-        raise CaseError("there is no 'candidate'")
-    if not isinstance(existing, list):
-        raise CaseError("'existing' is a list of schemas")
+def _case(content: object) -> Case:
+    try:
+        line = msgspec.convert(content, _Line)
+    except msgspec.ValidationError as error:
+        raise CaseError(_what_is_wrong(content) or str(error)) from None
     return Case(
-        existing=history_of([_existing(one) for one in existing]),
-        candidate=_candidate(content.get("candidate")),
-        strategy=_strategy(content.get("strategy", "UNDEFINED")),
-        mode=str(content.get("mode", "producer")),
-        idle=content.get("idle", True) is True,
+        existing=history_of([_existing(number, one) for number, one in enumerate(line.existing)]),
+        candidate=_info(line.candidate.type, line.candidate),
+        strategy=line.strategy,
+        mode=line.mode,
+        idle=line.idle,
     )
 
 
-def _existing(value: object) -> SchemaInfo | StoredSchema | None:
+def _what_is_wrong(content: object) -> str:
+    """In the words for documents of every kind; what is right must not wait for their library."""
+    from gitops.repository.published_schemas import COMPAT_CASE, schema_problems
+
+    return "; ".join(one.message for one in schema_problems(COMPAT_CASE, content))
+
+
+def _existing(number: int, one: _Version) -> SchemaInfo | StoredSchema | None:
     """A schema as admin REST takes it, raw bytes as a client sends them, or a deletion."""
-    if isinstance(value, dict) and value.get("deleted") is True:
+    if one.deleted or one.type is None:
         return None
-    info = _info(value)
-    encoding = value.get("encoding") if isinstance(value, dict) else None
-    if encoding is None:
+    info = _info(one.type, one)
+    if one.encoding is None:
         return info
-    if encoding != "b64":
-        raise CaseError(f"unknown encoding {encoding!r}")
     try:
         data = base64.b64decode(info.schema, validate=True)
-    except binascii.Error as error:
-        raise CaseError(f"'schema' is not base64: {error}") from None
+    except ValueError as error:  # also where it is not ASCII
+        raise CaseError(f"existing[{number}].schema is not base64: {error}") from None
     return StoredSchema(type=info.type, data=data, properties=info.properties)
 
 
-def _info(value: object) -> SchemaInfo:
-    if not isinstance(value, dict):
-        raise CaseError("a schema is an object of type, schema and properties")
-    schema, properties = value.get("schema", ""), value.get("properties") or {}
-    if not isinstance(schema, str) or not isinstance(properties, Mapping):
-        raise CaseError("'schema' is text and 'properties' an object")
-    texts = {str(name): _property(content) for name, content in properties.items()}
-    return SchemaInfo(type=_type(value.get("type")), schema=schema, properties=texts)
-
-
-def _candidate(value: object) -> SchemaInfo:
-    if isinstance(value, dict) and value.get("encoding") is not None:
-        raise CaseError("only existing schemas have an 'encoding'")
-    return _info(value)
-
-
-def _property(value: object) -> str:
+def _info(type_: SchemaType, one: _Schema) -> SchemaInfo:
     """A number becomes text, as admin REST takes it."""
-    if value is None or isinstance(value, list | dict):
-        raise CaseError("a property is text")
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _type(value: object) -> SchemaType:
-    try:
-        return SchemaType(value)
-    except ValueError:
-        raise CaseError(f"unknown schema type {value!r}") from None
-
-
-def _strategy(value: object) -> SchemaCompatibilityStrategy:
-    try:
-        return SchemaCompatibilityStrategy(value)
-    except ValueError:
-        raise CaseError(f"unknown strategy {value!r}") from None
+    properties = {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in (one.properties or {}).items()
+    }
+    return SchemaInfo(type=type_, schema=one.schema, properties=properties)
 
 
 def _looked_up(case: Case) -> Decision:

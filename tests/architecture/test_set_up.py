@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from typing import Final
 
 import pytest
@@ -52,6 +55,25 @@ def test_actions_install_on_a_python_that_is_promised() -> None:
 
 def test_every_library_is_pinned() -> None:
     assert not declared() - pinned()
+
+
+def test_every_library_of_every_install_is_used_by_the_product() -> None:
+    """What only tests import belongs into the extra `dev`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {canonicalize_name(Requirement(text).name) for text in project["dependencies"]}
+    trees = [ast.parse(path.read_text()) for path in project_files("gitops/**.py")]
+    imported = {module.partition(".")[0] for tree in trees for module in _imports(tree)}
+    makers = packages_distributions()
+    used = {canonicalize_name(name) for module in imported for name in makers.get(module, ())}
+    assert not needed - used
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
 
 
 def test_constraints_hold_nothing_but_pins() -> None:

@@ -17,6 +17,7 @@ HEAVY: Final = (
     "git",
     "github",
     "google.protobuf",
+    "jsonschema",
     "numpy",
     "pandas",
     "pyarrow",
@@ -89,7 +90,16 @@ def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
     modules = ended.stderr.splitlines()
     assert "gitops.replay.sensitive" in modules
-    assert not {"numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
+    assert not {"jsonschema", "numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
+
+
+def test_a_stream_of_decisions_does_without_what_only_explains() -> None:
+    """It prints nothing for people, and what is right is not held against a JSON Schema."""
+    ended = run_and_tell("compat", "--jsonl")
+    assert (ended.returncode, ended.stdout) == (0, "")
+    modules = ended.stderr.splitlines()
+    assert "gitops.usecases.compat" in modules
+    assert not {*HEAVY, "rich"}.intersection(modules)
 
 
 def test_a_quick_look_does_without_pandas(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.state import RegistryState
 from gitops.planning.make import make_plan
 from gitops.planning.plan_document import Document, to_document
-from gitops.planning.reviewed_plan import check_document
 from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.repository.plan_file import parse_plan
 from tests.support.states import (
     CREATED,
     ORDERS,
@@ -89,4 +89,4 @@ def planned(registry: EmbeddedRegistry, desired: RegistryState = DESIRED) -> Pla
 
 def written(plan: Plan) -> Document:
     """The plan as it comes back from its file."""
-    return check_document(json.loads(json.dumps(to_document(plan))))
+    return parse_plan(json.dumps(to_document(plan)), "plan.json")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -83,15 +82,10 @@ def apply(
 
 
 def _read(path: Path) -> dict[str, Any]:
-    from gitops.planning.reviewed_plan import check_document
+    # Only who has a plan file pays for what validates it.
+    from gitops.repository.plan_file import read_plan_file
 
-    try:
-        content: object = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path} is not a plan file: it is not JSON") from None
-    return check_document(content)
+    return read_plan_file(path)
 
 
 def _registry_of(document: dict[str, Any], given: list[str] | None) -> list[str]:

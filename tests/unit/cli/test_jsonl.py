@@ -150,7 +150,7 @@ def test_verdicts_go_to_a_file(tmp_path: Path) -> None:
     [
         (b'{"a" }', "line 1: Expecting ':' delimiter at column 6"),
         (b'{"id": ' + b"9" * 5000 + b"}", "line 1: a number with too many digits"),
-        (b'{"id": 3}', "line 1: there is no 'candidate'"),
+        (b'{"id": 3}', "line 1: missing member 'candidate'"),
     ],
 )
 def test_what_is_wrong_with_a_line_is_said_in_words(line: bytes, reason: str) -> None:

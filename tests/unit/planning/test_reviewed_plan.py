@@ -1,15 +1,12 @@
-"""Only what was reviewed is applied: stale plans, plans that are resumed, files that are none."""
+"""Only what was reviewed is applied: stale plans, and plans that are resumed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gitops.model.config import SafetyConfig
 from gitops.model.errors import StalePlanError, UsageError
@@ -18,8 +15,7 @@ from gitops.model.plan import CreateNamespace, DeleteSchema, Plan
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.planning.make import make_plan
-from gitops.planning.plan_document import digest, to_document
-from gitops.planning.reviewed_plan import check_document, resume, scope_of
+from gitops.planning.reviewed_plan import resume, scope_of
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import apply
 from tests.support.applies import (
@@ -34,7 +30,6 @@ from tests.support.applies import (
     registry_in_use,
     written,
 )
-from tests.support.plans import EVERYTHING
 from tests.support.states import (
     CREATED,
     INT64,
@@ -263,73 +258,3 @@ def test_the_share_that_may_change_is_judged_once_for_the_whole_plan(
 
     assert resume(written(plan), now).plan.findings == ()
     assert resume(written(now), now).plan.findings == now.findings
-
-
-# ------------------------------------------------------------------ plan files
-
-
-@pytest.mark.parametrize(
-    ("document", "what"),
-    [
-        (None, "not a plan file"),
-        ([], "not a plan file"),
-        ("Plan", "not a plan file"),
-        ({}, "not a plan file"),
-        ({"kind": "Findings"}, "not a plan file"),
-        ({"kind": ["Plan"]}, "not a plan file"),
-        ({"kind": "Plan"}, "not of version"),
-        ({"kind": "Plan", "apiVersion": "pulsar-gitops/v2"}, "not of version"),
-        ({"kind": "Plan", "apiVersion": "pulsar-gitops/v1"}, "was changed"),
-        ({**to_document(EVERYTHING), "prune": False}, "was changed"),
-        ({**to_document(EVERYTHING), "digest": None}, "was changed"),
-    ],
-)
-def test_what_is_not_a_plan_file_is_refused(document: object, what: str) -> None:
-    with pytest.raises(UsageError, match=what) as raised:
-        check_document(document)
-
-    assert raised.value.hint
-
-
-def test_a_plan_file_is_taken_as_it_waswritten() -> None:
-    document = to_document(EVERYTHING)
-
-    assert check_document(document) == document
-
-
-_JUNK = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.text(max_size=3),
-    st.lists(st.none() | st.integers() | st.lists(st.text())),
-    st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.lists(st.integers())),
-)
-_NAMES = st.sampled_from([name for name in to_document(EVERYTHING) if name != "digest"])
-
-
-@given(st.dictionaries(_NAMES, _JUNK), st.sets(_NAMES))
-def test_no_document_with_the_right_digest_makes_a_traceback(
-    changed: dict[str, Any], left_out: set[str]
-) -> None:
-    document = {**to_document(EVERYTHING), **changed}
-    document = {name: value for name, value in document.items() if name not in left_out}
-    document["digest"] = digest(document)
-    needed = {
-        *("kind", "apiVersion", "registry", "files", "prune"),
-        *("actions", "findings", "observed", "expected"),
-    }
-
-    try:
-        checked = check_document(document)
-    except UsageError:
-        assert needed & (left_out | set(changed))
-        return
-    assert not needed & left_out
-    assert isinstance(checked["registry"]["name"], str)
-    assert isinstance(checked["prune"], bool)
-    try:
-        scope_of(checked)
-        resume(checked, EVERYTHING)
-    except (StalePlanError, UsageError):
-        assert needed & set(changed)

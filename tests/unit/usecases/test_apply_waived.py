@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -27,12 +26,12 @@ from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState
 from gitops.model.waivers import Waiver
 from gitops.planning.make import make_plan
-from gitops.planning.plan_document import Document, to_document
-from gitops.planning.reviewed_plan import check_document, resume
+from gitops.planning.reviewed_plan import resume
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.replay.runners.interrupting import interruption
 from gitops.reporters.json_report import applied_document
 from gitops.usecases.apply import Result, apply
+from tests.support.applies import written
 from tests.support.states import (
     CREATED,
     INT64,
@@ -113,10 +112,6 @@ def _agreed(registry: _Registry, desired: RegistryState) -> Waiver:
     return waiver(refusal(_planned(registry, desired)).fingerprint)
 
 
-def _written(plan: Plan) -> Document:
-    return check_document(json.loads(json.dumps(to_document(plan))))
-
-
 def _own(registry: _Registry) -> Strategy | None:
     return observe(registry, _desired(None)).topics[CREATED].policies.schema_compatibility_strategy
 
@@ -141,7 +136,7 @@ def test_it_is_let_in_and_nothing_is_left_to_do(
     desired = _desired(wanted)
     agreed = _agreed(registry, desired)
     plan = _planned(registry, desired, agreed)
-    document = _written(plan)
+    document = written(plan)
 
     assert apply(plan, registry) == plan.actions
 
@@ -167,7 +162,7 @@ def test_the_topic_is_closed_wherever_it_stops_and_the_same_plan_goes_on(
     desired = _desired(wanted)
     agreed = _agreed(registry, desired)
     plan = _planned(registry, desired, agreed)
-    document = _written(plan)
+    document = written(plan)
     registry.stops_at, registry.is_done_first, registry.stop = step, is_done_first, _STOPS[how]
     told: list[Result] = []
 
@@ -200,7 +195,7 @@ def test_an_apply_that_was_killed_is_finished_by_the_next(
     desired = _desired(wanted)
     agreed = _agreed(registry, desired)
     plan = _planned(registry, desired, agreed)
-    document = _written(plan)
+    document = written(plan)
     registry.stops_at, registry.is_done_first, registry.dead_after = step, is_done_first, True
     registry.stop = _STOPS["interrupted"]
     with pytest.raises(KeyboardInterrupt):
@@ -341,7 +336,7 @@ def test_who_is_overtaken_sets_back_and_says_so(registry: _Registry) -> None:
     desired = _desired(None)
     agreed = _agreed(registry, desired)
     plan = _planned(registry, desired, agreed)
-    document = _written(plan)
+    document = written(plan)
 
     def overtake(_what: str, count: int, _total: int) -> None:
         if count == 1:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from benchmarks import schema_pairs
 from gitops.compatibility.avro.parser import forget, parse
 from gitops.compatibility.avro.readability import can_read
+from gitops.repository.published_schemas import COMPAT_CASE, schema_problems
 from gitops.usecases.compat import decide_lines
 
 _V0 = {"type": "AVRO", "schema": '{"type":"record","name":"A","fields":[]}'}
@@ -95,6 +96,58 @@ def test_a_bad_line_is_answered_in_its_place(line: object) -> None:
     assert not found[1][0]["accepted"]
     assert found[1][0]["reason"].startswith("line 2: ")
     assert set(found[1][0]) == {"id", "accepted", "version", "reason"}
+
+
+_ODD = st.sampled_from(
+    (
+        None,
+        True,
+        False,
+        0,
+        1.5,
+        "",
+        "x",
+        "b64",
+        "AVRO",
+        "INT8",
+        "FULL",
+        "lookup",
+        [],
+        {},
+        [None],
+        {"a": 1},
+    )
+)
+_SCHEMAS = st.dictionaries(
+    st.sampled_from(("type", "schema", "properties", "encoding", "deleted", "more")),
+    _ODD | st.just({"a": None}) | st.just({"a": [1]}) | st.just({"a": "b", "c": 1.5, "d": True}),
+)
+_CASES = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": _ODD,
+        "candidate": _ODD | _SCHEMAS | st.just(_V0),
+        "existing": _ODD | st.lists(_ODD | _SCHEMAS | st.just(_V0), max_size=2),
+        "strategy": _ODD,
+        "mode": _ODD,
+        "idle": _ODD,
+        "more": _ODD,
+    },
+)
+
+
+@given(_CASES | _ODD)
+def test_a_line_is_a_case_exactly_if_the_published_schema_says_so(content: object) -> None:
+    problems = schema_problems(COMPAT_CASE, content)
+
+    ((verdict, good),) = _decided(json.dumps(content))
+
+    if good:
+        assert problems == []
+    elif problems:
+        assert verdict["reason"] == "line 1: " + "; ".join(one.message for one in problems)
+    else:
+        assert "base64" in verdict["reason"]  # a schema of JSON does not look into text
 
 
 def test_a_bad_case_keeps_its_id() -> None:

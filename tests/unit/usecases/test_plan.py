@@ -16,13 +16,14 @@ from gitops.model.repository import Repository
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Scope, TopicState
 from gitops.planning.plan_document import to_document
-from gitops.planning.reviewed_plan import check_document, resume
+from gitops.planning.reviewed_plan import resume
 from gitops.ports import Progress, no_progress
 from gitops.repository.loader import load
 from gitops.usecases.desired import desired_of, registry_config
 from gitops.usecases.known_names import KnownNames
 from gitops.usecases.plan import Planning, UnplannableError, plan
 from gitops.usecases.validate import validate
+from tests.support.applies import written
 from tests.support.fake_registry import FakeRegistry
 from tests.support.states import CREATED, ORDERS, STRING, TODAY, state, topic_state
 from tests.support.trees import MemoryTree, repository
@@ -222,7 +223,7 @@ def test_a_topic_that_comes_meanwhile_makes_no_plan_stale() -> None:
 
     assert after.unmanaged == (other,)
     assert to_document(after)["digest"] == to_document(before)["digest"]
-    assert resume(check_document(to_document(before)), after).done == 0
+    assert resume(written(before), after).done == 0
 
 
 def test_files_with_errors_are_not_planned() -> None:
