@@ -65,7 +65,10 @@ def test_a_file_that_is_not_there(repo: Path, tmp_path: Path, command: CommandLi
 
 def test_a_plan_that_was_edited(repo: Path, plan_file: Path, command: CommandLine) -> None:
     text = plan_file.read_text()
-    for edited in (text.replace('"version": 0', '"version": 1'), text.replace("sha256:", "sha1:")):
+    for edited in (
+        text.replace('"version": 0', '"version": 1'),
+        text.replace('"prune": false', '"prune": true'),
+    ):
         plan_file.write_text(edited)
         done = command("apply", "--repo", repo, plan_file)
         assert (done.code, "changed after it was written" in done.err) == (2, True)
@@ -125,7 +128,7 @@ def test_no_action_is_ever_taken_from_the_file(
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
-        (_with("apiVersion", "pulsar-gitops/v0"), "not of version pulsar-gitops/v1"),
+        (_with("apiVersion", "pulsar-gitops/v0"), 'apiVersion must be "pulsar-gitops/v1"'),
         (_with("registry", {"name": "elsewhere", "address": "there"}), "no registry 'elsewhere'"),
     ],
 )
