@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from typing import Final, Protocol
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerDefaults, PolicyChange
@@ -17,6 +19,19 @@ Progress = Callable[[str, int, int], None]
 
 def no_progress(_what: str, _done: int, _total: int) -> None:
     """A Progress that nobody watches."""
+
+
+Waiting = Callable[[str], AbstractContextManager[None]]
+"""Called with what is waited for, such as a request; the block is the time of waiting."""
+
+
+def no_waiting(_what: str) -> AbstractContextManager[None]:
+    """A Waiting that nobody watches."""
+    return nullcontext()
+
+
+WAITING: Final[ContextVar[Waiting]] = ContextVar("WAITING", default=no_waiting)
+"""Whom adapters tell that they wait; they ask when they are opened, in the command's thread."""
 
 
 class Registry(Protocol):

@@ -33,6 +33,7 @@ from gitops.cli.exits import Exit, run_to_exit
 from gitops.cli.signals import end_at_signals, run_until_sigterm
 from gitops.cli.streams import prepare_streams
 from gitops.cli.usage import plain, without_definition_option
+from gitops.cli.waiting import waiting_line
 
 # Typer carries a Click of its own and does not export the base class of its errors.
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -107,7 +108,10 @@ def run(args: list[str]) -> int:
         command.main(prog_name="pulsar-gitops", complete_var=VARIABLE)
     try:
         # Typer's own `main` would swallow Ctrl-C and make an error of a closed pipe.
-        with command.make_context("pulsar-gitops", list(args), obj=tuple(args)) as context:
+        with (
+            command.make_context("pulsar-gitops", list(args), obj=tuple(args)) as context,
+            waiting_line(),
+        ):
             result = command.invoke(context)
     except typer.Exit as ended:
         return int(ended.exit_code)

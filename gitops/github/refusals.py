@@ -50,6 +50,12 @@ def answering(what: str, *, permission: str, where: str) -> Iterator[None]:
             where=where,
             hint="look at the network, and at GITHUB_API_URL",
         ) from error
+    except TimeoutError as error:
+        raise OutsideError(
+            f"GitHub did not {what}: no answer ({error})",
+            where=where,
+            hint="run this again later: it looks at what is there before it writes",
+        ) from error
     except (BadAttributeException, AssertionError, AttributeError, TypeError, ValueError) as error:
         # The library takes for granted that what answers is GitHub.
         raise OutsideError(

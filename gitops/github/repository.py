@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from typing import Final, TypeVar
 
 from github import Auth, Github, GithubRetry
 from github.Issue import Issue
@@ -13,10 +13,17 @@ from github.IssueComment import IssueComment
 from gitops.github.environment import Access
 from gitops.github.refusals import answering
 from gitops.model.posts import Post
+from gitops.ports import WAITING
+from gitops.threads import within
+
+_T = TypeVar("_T")
 
 _TIMEOUT = 30
 _LONGEST_WAIT = 60
 """Seconds. A limit that lasts longer ends the run: a job that sleeps for an hour helps nobody."""
+
+DEADLINE_SECONDS: Final = 180.0
+"""How long one answer is waited for, with all its tries and pauses."""
 
 _PULL_REQUEST = re.compile(r"/pull/\d+$")
 
@@ -28,7 +35,11 @@ _WRITE_ISSUES = "issues: write"
 class GitHubRepository:
     """One repository, with one token. Only reads are retried: a write could be done twice."""
 
-    def __init__(self, access: Access, *, retries: int = 3) -> None:
+    def __init__(
+        self, access: Access, *, retries: int = 3, deadline: float = DEADLINE_SECONDS
+    ) -> None:
+        self._deadline = deadline
+        self._waiting = WAITING.get()
         self._where = f"{access.repository} at {access.api}"
         self._github = Github(
             base_url=access.api,
@@ -51,40 +62,55 @@ class GitHubRepository:
 
     def login(self) -> str:
         """Ask GraphQL, which also answers the token of a workflow; REST's `/user` refuses it."""
-        with answering("say whose token this is", permission=_READ_PULLS, where=self._where):
+
+        def ask() -> str:
             _, answer = self._github.requester.graphql_query("query { viewer { login } }", {})
             return str(answer["data"]["viewer"]["login"])
 
+        return self._ask("say whose token this is", _READ_PULLS, ask)
+
     def head_of(self, pull_request: int) -> str:
         """The commit that a pull request proposes."""
-        with self._reading(f"show pull request #{pull_request}"):
-            return str(self._repository.get_pull(pull_request).head.sha)
+        what = f"show pull request #{pull_request}"
+        return self._ask(
+            what, _READ_PULLS, lambda: str(self._repository.get_pull(pull_request).head.sha)
+        )
 
     def changed_paths(self, pull_request: int) -> Iterator[str]:
         """The files that a pull request changes, with the old names of those that it renames."""
-        with self._reading(f"list the files of pull request #{pull_request}"):
+
+        def names() -> Iterator[str]:
             for each in self._repository.get_pull(pull_request).get_files():
                 yield each.filename
                 if each.previous_filename:
                     yield each.previous_filename
 
+        return self._list(f"list the files of pull request #{pull_request}", _READ_PULLS, names())
+
     def comments(self, pull_request: int) -> Iterator[Post]:
         """The comments below a pull request, oldest first."""
-        with self._reading(f"list the comments of pull request #{pull_request}"):
-            for each in self._repository.get_issue(pull_request).get_comments():
-                yield _comment(each)
+
+        def posts() -> Iterator[Post]:
+            yield from map(_comment, self._repository.get_issue(pull_request).get_comments())
+
+        what = f"list the comments of pull request #{pull_request}"
+        return self._list(what, _READ_PULLS, posts())
 
     def add_comment(self, pull_request: int, body: str) -> Post:
         """Write a new comment."""
-        what = f"write a comment on pull request #{pull_request}"
-        with answering(what, permission=_WRITE_COMMENTS, where=self._where):
-            return _comment(self._repository.get_issue(pull_request).create_comment(body))
+        return self._ask(
+            f"write a comment on pull request #{pull_request}",
+            _WRITE_COMMENTS,
+            lambda: _comment(self._repository.get_issue(pull_request).create_comment(body)),
+        )
 
     def edit_comment(self, pull_request: int, comment: Post, body: str) -> None:
         """Give a comment another text."""
-        what = f"update the comment {comment.url}"
-        with answering(what, permission=_WRITE_COMMENTS, where=self._where):
-            self._repository.get_issue(pull_request).get_comment(comment.number).edit(body)
+        self._ask(
+            f"update the comment {comment.url}",
+            _WRITE_COMMENTS,
+            lambda: self._repository.get_issue(pull_request).get_comment(comment.number).edit(body),
+        )
 
     def open_issues(self) -> Iterator[Post]:
         """The open issues; GitHub lists pull requests among them, which are left out.
@@ -92,37 +118,60 @@ class GitHubRepository:
         Their address tells: the library would ask once more for each issue that has no key
         `pull_request`.
         """
-        with answering("list the issues", permission="issues: read", where=self._where):
+
+        def posts() -> Iterator[Post]:
             listed = self._repository.get_issues(state="open", sort="created", direction="asc")
             for each in listed:
                 if not _PULL_REQUEST.search(each.html_url):
                     yield _issue(each)
 
+        return self._list("list the issues", "issues: read", posts())
+
     def add_issue(self, title: str, body: str) -> Post:
         """Open an issue."""
-        with answering("open an issue", permission=_WRITE_ISSUES, where=self._where):
-            return _issue(self._repository.create_issue(title, body))
+        return self._ask(
+            "open an issue",
+            _WRITE_ISSUES,
+            lambda: _issue(self._repository.create_issue(title, body)),
+        )
 
     def edit_issue(self, issue: Post, title: str, body: str) -> None:
         """Give an issue another title and text."""
-        with self._writing_issue("update", issue):
-            self._repository.get_issue(issue.number).edit(title=title, body=body)
+        self._ask(
+            f"update issue #{issue.number}",
+            _WRITE_ISSUES,
+            lambda: self._repository.get_issue(issue.number).edit(title=title, body=body),
+        )
 
     def close_issue(self, issue: Post) -> None:
         """Close an issue as completed."""
-        with self._writing_issue("close", issue):
-            self._repository.get_issue(issue.number).edit(state="closed", state_reason="completed")
+        self._ask(
+            f"close issue #{issue.number}",
+            _WRITE_ISSUES,
+            lambda: self._repository.get_issue(issue.number).edit(
+                state="closed", state_reason="completed"
+            ),
+        )
 
     def close(self) -> None:
         """Give back connections."""
         self._github.close()
 
-    def _reading(self, what: str) -> AbstractContextManager[None]:
-        return answering(what, permission=_READ_PULLS, where=self._where)
+    def _ask(self, what: str, permission: str, call: Callable[[], _T]) -> _T:
+        """What the library answers, within the deadline; raises OutsideError."""
+        with (
+            answering(what, permission=permission, where=self._where),
+            self._waiting(f"GitHub ({self._where}) to {what}"),
+        ):
+            return within(self._deadline, call)
 
-    def _writing_issue(self, verb: str, issue: Post) -> AbstractContextManager[None]:
-        what = f"{verb} issue #{issue.number}"
-        return answering(what, permission=_WRITE_ISSUES, where=self._where)
+    def _list(self, what: str, permission: str, listed: Iterator[_T]) -> Iterator[_T]:
+        """One entry after the other, each within the deadline: some of them need another page."""
+        while True:
+            found = self._ask(what, permission, lambda: next(((each,) for each in listed), None))
+            if found is None:
+                return
+            yield found[0]
 
 
 def _comment(comment: IssueComment) -> Post:

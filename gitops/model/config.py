@@ -87,6 +87,9 @@ class EmbeddedConfig:
 class PulsarConfig:
     """A cluster behind admin REST; timeouts in seconds.
 
+    `connect` is for one connection, `read` for the silence of a server, `request` for a request
+    with all its tries, and `run` for a command from its first request on.
+
     `url` may be `${ENV_VAR}` as a whole. `namespaces` overrides the policies that the files give
     to a namespace, for this registry only.
     """
@@ -96,6 +99,8 @@ class PulsarConfig:
     tls: TlsConfig = field(default_factory=TlsConfig)
     connect_timeout: float = 5.0
     read_timeout: float = 30.0
+    request_timeout: float = 60.0
+    run_timeout: float = 3600.0
     concurrency: int = 8
     broker_defaults: BrokerDefaults = field(default_factory=BrokerDefaults)
     namespaces: Mapping[NamespaceName, NamespacePolicies] = field(default_factory=dict)

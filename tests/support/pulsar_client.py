@@ -6,11 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitops.model.config import PulsarConfig
+from gitops.registry.pulsar.deadlines import Deadline, Deadlines
 from gitops.registry.pulsar.registry import PulsarRegistry, open_transport
 from gitops.registry.pulsar.transport import READ_RETRY
 
 if TYPE_CHECKING:
     from gitops.registry.pulsar.transport import Transport
+
+
+def unhurried() -> Deadline:
+    """A deadline that no test reaches."""
+    return Deadlines(request=600, run=600).begin()
+
 
 NO_WAIT = READ_RETRY.new(backoff_factor=0, backoff_jitter=0)
 

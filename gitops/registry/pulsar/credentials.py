@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gitops.model.config import PulsarConfig
+    from gitops.registry.pulsar.deadlines import Deadline
 
 
 class Credentials(Protocol):
@@ -26,16 +27,20 @@ class Credentials(Protocol):
     No implementation shows a secret in its repr.
     """
 
-    def authorization(self) -> str:
+    def authorization(self, deadline: Deadline) -> str:
         """The header `Authorization`, empty where there is none. May ask an issuer."""
         ...
 
-    def renew(self, refused: str) -> bool:
+    def renew(self, refused: str, deadline: Deadline) -> bool:
         """After a 401 to `refused`: whether there is another header to try."""
         ...
 
     def redact(self, text: str) -> str:
         """The text with every secret of ours blotted out, should somebody repeat one."""
+        ...
+
+    def close(self) -> None:
+        """Give back connections."""
         ...
 
 
@@ -50,17 +55,20 @@ class FixedCredentials:
     def __repr__(self) -> str:
         return "FixedCredentials(…)"
 
-    def authorization(self) -> str:
+    def authorization(self, deadline: Deadline) -> str:  # noqa: ARG002 - the Protocol's signature
         """The header as it was when the registry was opened."""
         return self._authorization
 
-    def renew(self, refused: str) -> bool:  # noqa: ARG002 - the Protocol's signature
+    def renew(self, refused: str, deadline: Deadline) -> bool:  # noqa: ARG002 - as above
         """Never: what was refused once is refused again."""
         return False
 
     def redact(self, text: str) -> str:
         """Replace the secret, however it was written in the header."""
         return blot_out(text, self._secrets)
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def open_credentials(config: PulsarConfig, root: Path, where: str) -> Credentials:

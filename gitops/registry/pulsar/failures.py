@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitops.model.errors import OutsideError, RegistryRefusedError, UnknownOutcomeError
 from gitops.registry.pulsar.messages import answer_text, exception_name
@@ -29,9 +28,11 @@ _ABOUT_THE_SCHEMA: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An HTTP answer whose body was read to its end; `method` and `url` are what was asked."""
+class Answer(NamedTuple):
+    """An HTTP answer whose body was read to its end.
+
+    `method` and `url` are what was asked; `location` is where a redirect leads.
+    """
 
     method: str
     url: str
@@ -39,6 +40,7 @@ class Answer:
     reason: str
     content_type: str
     body: bytes
+    location: str = ""
 
     @property
     def where(self) -> str:

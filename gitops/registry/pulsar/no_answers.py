@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitops.registry.pulsar.address import Origin
+    from gitops.registry.pulsar.http_client import HttpClient, NoAnswerError
 
 _REACH: Final = "is the registry's `url` right, and can this machine reach it?"
 _WEB_PORT: Final = (
     "is the port in the registry's `url` that of the web service (8080, or 8443 with TLS), and not "
     "that of the binary protocol (6650, 6651)?"
+)
+_LATE: Final = (
+    "is the broker up? `timeouts: {{{}: SECONDS}}` of the registry in gitops.yaml sets the limit"
 )
 _ELSEWHERE: Final = (
     "the registry's `url` leads there by a redirect: this machine must reach every broker by the "
@@ -73,20 +77,33 @@ class NoAnswer:
 
 
 def explain(
-    cause: BaseException, origin: Origin, *, redirected: bool, connect: float, read: float
+    error: NoAnswerError, origin: Origin, client: HttpClient, *, redirected: bool
 ) -> NoAnswer:
-    """Why a server gave no answer, from what urllib3 raised.
+    """Why a server gave no answer; `redirected` is whether another server named this one.
 
-    `redirected` is whether another server named this one. `connect` and `read` are the limits of
-    waiting, in seconds. Where a plain connection was cut off, the server is asked whether it
-    speaks TLS.
+    Where a plain connection was cut off, the server is asked whether it speaks TLS.
     """
-    found = _explain(cause, origin, connect=connect, read=read)
+    if error.late:
+        key = error.attempt.deadline.key
+        return NoAnswer(what=_lateness(error), hint=_LATE.format(key))
+    found = _explain(error, origin, client)
     return replace(found, hint=_ELSEWHERE) if redirected else found
 
 
-def _explain(cause: BaseException, origin: Origin, *, connect: float, read: float) -> NoAnswer:
-    root = _root(cause)
+def words(error: NoAnswerError, client: HttpClient) -> str:
+    """What happened, in one line."""
+    cause = error.cause
+    if error.late:
+        return _lateness(error)
+    if isinstance(cause, ReadTimeoutError):
+        return f"the server was silent for {client.read:g} s"
+    if isinstance(cause, ConnectTimeoutError) and not isinstance(cause, NewConnectionError):
+        return f"no connection within {client.connect:g} s"
+    return _root_words(_root(cause))
+
+
+def _explain(error: NoAnswerError, origin: Origin, client: HttpClient) -> NoAnswer:
+    root = _root(error.cause)
     if origin.port in BINARY_PORTS and _is_cut_off(root):
         meant = BINARY_PORTS[origin.port].format(origin.authority)
         return NoAnswer(
@@ -96,23 +113,32 @@ def _explain(cause: BaseException, origin: Origin, *, connect: float, read: floa
         )
     if isinstance(root, ssl.SSLError):
         return _tls_failure(root, origin)
-    if not origin.is_secure and _is_cut_off(root) and _is_tls(root, origin, connect):
+    if not origin.is_secure and _is_cut_off(root) and _is_tls(root, origin, client):
         return NoAnswer(
             what=f"port {origin.port} of {origin.host} accepts TLS only",
             hint=f"write https into the registry's `url`: https://{origin.authority}:{origin.port}",
             understood=False,
         )
     hint = _WEB_PORT if _is_cut_off(root) else _REACH
-    return NoAnswer(what=words(cause, connect=connect, read=read), hint=hint)
+    return NoAnswer(what=words(error, client), hint=hint)
 
 
-def words(cause: BaseException, *, connect: float, read: float) -> str:
-    """What happened, in one line; limits as in `explain`."""
-    if isinstance(cause, ReadTimeoutError):
-        return f"the server was silent for {read:g} s"
-    if isinstance(cause, ConnectTimeoutError) and not isinstance(cause, NewConnectionError):
-        return f"no connection within {connect:g} s"
-    root = _root(cause)
+def _lateness(error: NoAnswerError) -> str:
+    """What was missing when the time was used up."""
+    attempt, limit = error.attempt, error.attempt.deadline.limit
+    if attempt.deadline.key == "run":
+        return f"this command may make requests for {limit}, and no longer"
+    if attempt.received:
+        return f"after {limit} only {attempt.received:,} bytes of it have come"
+    if attempt.sent:
+        return f"the server is silent after {limit}"
+    root = _root(error.cause)
+    if isinstance(root, TimeoutError):
+        return f"no connection within {limit}"
+    return f"no connection within {limit}: {_root_words(root)}"
+
+
+def _root_words(root: BaseException) -> str:
     for kind, told in _WORDS.items():
         if isinstance(root, kind):
             return one_line(told(root))
@@ -136,7 +162,8 @@ def _tls_failure(root: ssl.SSLError, origin: Origin) -> NoAnswer:
         hint = f"{_WEB_PORT} {_CLIENT_CERTIFICATE}"
         return NoAnswer(what="the server ended the TLS connection", hint=hint)
     if "CERTIFICATE" in (root.reason or ""):
-        return NoAnswer(what=f"the server refused TLS: {_said(root)}", hint=_CLIENT_CERTIFICATE)
+        what = f"the server refused TLS: {_said(root)}"
+        return NoAnswer(what=what, hint=_CLIENT_CERTIFICATE, understood=False)
     return NoAnswer(what=f"TLS failed: {_said(root)}", hint=_TLS)
 
 
@@ -159,7 +186,7 @@ def _is_cut_off(root: BaseException) -> bool:
     )
 
 
-def _is_tls(root: BaseException, origin: Origin, seconds: float) -> bool:
+def _is_tls(root: BaseException, origin: Origin, client: HttpClient) -> bool:
     """Whether the port speaks TLS: it said so, or it does when it is asked."""
     if isinstance(root, http.client.BadStatusLine) and str(root).startswith(_TLS_ALERT):
         return True
@@ -168,12 +195,12 @@ def _is_tls(root: BaseException, origin: Origin, seconds: float) -> bool:
     context.verify_mode = ssl.CERT_NONE  # nothing is sent, and nothing is believed
     try:
         with (
-            socket.create_connection((origin.host, origin.port), timeout=seconds) as plain,
+            socket.create_connection((origin.host, origin.port), timeout=client.connect) as plain,
             context.wrap_socket(plain, server_hostname=origin.host),
         ):
             return True
-    except ssl.SSLError as error:
-        return "ALERT" in (error.reason or "")
+    except ssl.SSLError as refusal:
+        return "ALERT" in (refusal.reason or "")
     except (OSError, ValueError):
         return False
 

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar, final
 from urllib.parse import urlencode, urlsplit
 
-import urllib3
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registry.pulsar.address import origin_of
+from gitops.registry.pulsar.http_client import BoundedRetry, HttpClient, NoAnswerError
 from gitops.registry.pulsar.messages import answer_text
 from gitops.registry.pulsar.no_answers import words
 from gitops.registry.pulsar.secrets import blot_out, read_secret, read_text_file
 from gitops.registry.pulsar.tls import issuer_context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from gitops.model.config import OAuth2Authentication, PulsarConfig
+    from gitops.registry.pulsar.deadlines import Deadline
+    from gitops.registry.pulsar.failures import Answer
 
 MARGIN_SECONDS: Final = 60.0
 """How long before its end a token is no longer used; at most half of its life."""
 
 _DEFAULT_LIFE: Final = 300.0  # for an issuer that does not say `expires_in` (RFC 6749, 5.1)
-_ANSWER_LIMIT: Final = 1 << 20
-_RETRY: Final = urllib3.Retry(total=2, redirect=0, allowed_methods=None, backoff_factor=0.2)
+_RETRY: Final = BoundedRetry(
+    total=2,
+    redirect=0,
+    allowed_methods=None,
+    status_forcelist={429, 502, 503, 504},
+    backoff_factor=0.2,
+    raise_on_status=False,
+)
 _OK: Final = 200
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 _HINT: Final = "see `authentication` in gitops.yaml; with --url authParams of PULSAR_CLIENT_CONF"
@@ -144,71 +153,105 @@ class OAuth2Credentials:
         self._lock = threading.Lock()
         self._authorization = ""
         self._stale_at = 0.0
-        self._connect_timeout = config.connect_timeout
-        self._read_timeout = config.read_timeout
-        self._pool = urllib3.PoolManager(
-            ssl_context=issuer_context(config.tls, root, client.issuer_url),
-            timeout=urllib3.Timeout(connect=self._connect_timeout, read=self._read_timeout),
-            retries=_RETRY,
+        self._http = HttpClient(
+            context=issuer_context(config.tls, root, client.issuer_url),
+            connect=config.connect_timeout,
+            read=config.read_timeout,
+            connections=1,
         )
 
     def __repr__(self) -> str:
         return f"OAuth2Credentials({self._client!r})"
 
-    def authorization(self) -> str:
+    def authorization(self, deadline: Deadline) -> str:
         """The header; raises OutsideError where the issuer gives no token."""
-        with self._lock:
+        with self._alone(deadline):
             if self._now() >= self._stale_at:
-                self._fetch()
+                self._fetch(deadline)
             return self._authorization
 
-    def renew(self, refused: str) -> bool:
+    def renew(self, refused: str, deadline: Deadline) -> bool:
         """Fetch another token, unless another thread already has."""
-        with self._lock:
+        with self._alone(deadline):
             if self._authorization == refused:
-                self._fetch()
+                self._fetch(deadline)
             return self._authorization != refused
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    @contextmanager
+    def _alone(self, deadline: Deadline) -> Iterator[None]:
+        """Keep other threads out; raises OutsideError where one is busy until the deadline."""
+        if not self._lock.acquire(timeout=deadline.left):
+            raise OutsideError(
+                f"the OAuth2 issuer gave no token within {deadline.limit}",
+                where=self._client.issuer_url,
+                hint=_HINT,
+            )
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def redact(self, text: str) -> str:
         """Blot out the client's secret and the token."""
         token = self._authorization.removeprefix("Bearer ")
         return blot_out(text, tuple(filter(None, (self._client.client_secret, token))))
 
-    def _fetch(self) -> None:
+    def _fetch(self, deadline: Deadline) -> None:
         issuer = self._client.issuer_url
-        endpoint = self._ask("GET", f"{issuer}{_DISCOVERY}", Discovery).token_endpoint
+        found = self._ask("GET", f"{issuer}{_DISCOVERY}", Discovery, deadline)
+        endpoint = found.token_endpoint
         if origin_of(urlsplit(endpoint)) is None or (
             issuer.startswith("https:") and not endpoint.startswith("https:")
         ):
             raise OutsideError("the issuer names an unsafe token endpoint", where=issuer)
-        answer = self._ask("POST", endpoint, TokenAnswer, self._client.form())
+        answer = self._ask("POST", endpoint, TokenAnswer, deadline, self._client.form())
         life = _DEFAULT_LIFE if answer.expires_in is None else answer.expires_in
         self._stale_at = self._now() + max(life - MARGIN_SECONDS, life / 2)
         self._authorization = f"Bearer {answer.access_token}"
 
-    def _ask(self, method: str, url: str, expected: type[_W], form: bytes | None = None) -> _W:
+    def _ask(
+        self,
+        method: str,
+        url: str,
+        expected: type[_W],
+        deadline: Deadline,
+        form: bytes | None = None,
+    ) -> _W:
         """One request to the issuer; raises OutsideError, without anything that was sent."""
-        headers = {"Accept": "application/json"}
-        if form is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-        try:
-            with self._pool.request(
-                method, url, body=form, headers=headers, redirect=False, preload_content=False
-            ) as response:
-                status, data = response.status, response.read(_ANSWER_LIMIT)
-        except (urllib3.exceptions.HTTPError, OSError) as cause:
-            said = words(cause, connect=self._connect_timeout, read=self._read_timeout)
-            raise OutsideError(f"the OAuth2 issuer does not answer: {said}", where=url) from cause
-        if status != _OK:
-            said = self.redact(answer_text(data, response.headers.get("Content-Type", "")))
+        answer = self._answer(method, url, deadline, form)
+        if answer.status != _OK:
+            said = self.redact(answer_text(answer.body, answer.content_type))
             raise OutsideError(
-                f"the OAuth2 issuer answered {status}: {said}", where=url, hint=_HINT
+                f"the OAuth2 issuer answered {answer.status}: {said}", where=url, hint=_HINT
             )
         try:
-            return expected.model_validate_json(data)
+            return expected.model_validate_json(answer.body)
         except ValidationError:
             # What it said may be half a token: neither the text nor the cause is passed on.
             names = ", ".join(expected.model_fields)
             raise OutsideError(
                 f"the OAuth2 issuer's answer is not JSON with {names}", where=url
             ) from None
+
+    def _answer(self, method: str, url: str, deadline: Deadline, form: bytes | None) -> Answer:
+        headers = {"Accept": "application/json"}
+        if form is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        split = urlsplit(url)
+        origin = origin_of(split)
+        if origin is None:
+            raise OutsideError("the issuer names no http(s) URL", where=url)
+        target = f"{split.path or '/'}{'?' if split.query else ''}{split.query}"
+        try:
+            return self._http.request(
+                method, origin, target, headers, form, retry=_RETRY, deadline=deadline
+            )
+        except NoAnswerError as error:
+            said = words(error, self._http)
+            raise OutsideError(
+                f"no answer from the OAuth2 issuer: {said}", where=url, hint=_HINT
+            ) from error.cause

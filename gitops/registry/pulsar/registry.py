@@ -14,7 +14,9 @@ from gitops.ports import no_progress
 from gitops.registry.pulsar import wire
 from gitops.registry.pulsar.address import parse_address
 from gitops.registry.pulsar.credentials import open_credentials
+from gitops.registry.pulsar.deadlines import Deadlines
 from gitops.registry.pulsar.failures import refusal
+from gitops.registry.pulsar.http_client import HttpClient
 from gitops.registry.pulsar.names import namespace_path, schema_path
 from gitops.registry.pulsar.observing import observe
 from gitops.registry.pulsar.parallel import map_in_threads
@@ -78,10 +80,13 @@ def open_transport(  # noqa: PLR0913 - the last three only where gitops.yaml is 
     return Transport(
         address=address,
         credentials=credentials or open_credentials(config, root, where),
-        context=broker_context(config, root, where),
-        connect_timeout=config.connect_timeout,
-        read_timeout=config.read_timeout,
-        connections=config.concurrency,
+        client=HttpClient(
+            context=broker_context(config, root, where),
+            connect=config.connect_timeout,
+            read=config.read_timeout,
+            connections=config.concurrency,
+        ),
+        deadlines=Deadlines(request=config.request_timeout, run=config.run_timeout),
         retry=retry,
     )
 

@@ -110,8 +110,15 @@ Seconds = Annotated[Number, Field(gt=0, le=3600)]
 class TimeoutsDocument(Document):
     """In seconds."""
 
-    connect: Seconds = 5
-    read: Seconds = 30
+    connect: Seconds = Field(default=5, description="For one connection, with TLS.")
+    read: Seconds = Field(default=30, description="Of silence while an answer is waited for.")
+    request: Seconds | None = Field(
+        default=None,
+        description="For one request with all its bytes, tries and redirects; absent: twice read.",
+    )
+    run: Annotated[Number, Field(gt=0, le=86_400)] = Field(
+        default=3600, description="For one command, from its first request to the last."
+    )
 
 
 class PulsarDocument(_Registry):
@@ -134,6 +141,8 @@ class PulsarDocument(_Registry):
             tls=self.tls.model(),
             connect_timeout=float(self.timeouts.connect),
             read_timeout=float(self.timeouts.read),
+            request_timeout=float(self.timeouts.request or 2 * self.timeouts.read),
+            run_timeout=float(self.timeouts.run),
             concurrency=self.concurrency,
             broker_defaults=self.broker_defaults.model(),
             namespaces=self.overrides(),

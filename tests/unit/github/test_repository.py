@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from pytest_httpserver import HTTPServer
 
 from gitops.github.environment import Access, access
 from gitops.github.repository import GitHubRepository
 from gitops.model.errors import OutsideError
+from gitops.ports import WAITING
 from tests.support.github_stand_in import BOT, REPOSITORY, TOKEN, GitHubStandIn, Stored
+from tests.support.slow_server import DRIPS, slow_server
 
 
 def test_the_login_is_that_of_the_token(repository: GitHubRepository) -> None:
@@ -144,3 +149,33 @@ def test_nobody_there_is_said_without_the_token() -> None:
 
     assert "no answer" in stopped.value.what
     assert TOKEN not in f"{stopped.value.what}{stopped.value.hint}{found!r}"
+
+
+@pytest.mark.parametrize("drip", ["body", "headers"])
+def test_an_answer_that_never_ends_is_given_up(drip: str) -> None:
+    with slow_server(DRIPS[drip]) as url:
+        found = Access(repository=REPOSITORY, api=url, token=TOKEN)
+        repository = GitHubRepository(found, retries=0, deadline=0.3)
+        with pytest.raises(OutsideError, match=r"show pull request #7: .*not done within 0\.3 s"):
+            repository.head_of(7)
+        with pytest.raises(OutsideError, match=r"list the comments .*not done within 0\.3 s"):
+            next(repository.comments(7))
+        with pytest.raises(OutsideError, match=r"write a comment .*within 0\.3 s") as write:
+            repository.add_comment(7, "text")
+    assert "run this again" in write.value.hint
+
+
+def test_github_is_named_while_it_is_waited_for(github: GitHubStandIn) -> None:
+    waits: list[str] = []
+
+    @contextmanager
+    def note(what: str) -> Iterator[None]:
+        waits.append(what)
+        yield
+
+    token = WAITING.set(note)
+    try:
+        GitHubRepository(access(github.environment)).head_of(7)
+    finally:
+        WAITING.reset(token)
+    assert waits == [f"GitHub ({REPOSITORY} at {github.url}) to show pull request #7"]

@@ -235,7 +235,7 @@ registries:
     url: ${PULSAR_ADMIN_URL}
     authentication: {token: "${TOKEN}"}
     tls: {caFile: ca.pem, verifyHostname: false}
-    timeouts: {connect: 2, read: 2.5}
+    timeouts: {connect: 2, read: 2.5, run: 900}
     concurrency: 4
     brokerDefaults: {schemaCompatibilityStrategy: BACKWARD, isSchemaValidationEnforced: true}
     namespaces:
@@ -263,6 +263,8 @@ def test_the_whole_of_gitops_yaml() -> None:
         tls=TlsConfig(ca_file="ca.pem", verify_hostname=False),
         connect_timeout=2.0,
         read_timeout=2.5,
+        request_timeout=5.0,
+        run_timeout=900.0,
         concurrency=4,
         broker_defaults=BrokerDefaults(
             schema_compatibility_strategy=SchemaCompatibilityStrategy.BACKWARD,

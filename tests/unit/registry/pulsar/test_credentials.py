@@ -16,6 +16,7 @@ from gitops.model.config import (
 )
 from gitops.model.errors import UsageError
 from gitops.registry.pulsar.credentials import open_credentials
+from tests.support.pulsar_client import unhurried
 
 SECRET = "s3cret-token"
 REF = SecretRef(kind="env", name="TEST_SECRET")
@@ -34,14 +35,14 @@ def config(
 
 def test_a_token_is_a_bearer_token() -> None:
     credentials = open_credentials(config(TokenAuthentication(token=REF)), Path(), "here")
-    assert credentials.authorization() == f"Bearer {SECRET}"
-    assert not credentials.renew(credentials.authorization())
+    assert credentials.authorization(unhurried()) == f"Bearer {SECRET}"
+    assert not credentials.renew(credentials.authorization(unhurried()), unhurried())
 
 
 def test_basic_is_name_and_password() -> None:
     authentication = BasicAuthentication(username="ü", password=REF)
     credentials = open_credentials(config(authentication), Path(), "here")
-    kind, encoded = credentials.authorization().split()
+    kind, encoded = credentials.authorization(unhurried()).split()
     assert kind == "Basic"
     assert base64.b64decode(encoded).decode() == f"ü:{SECRET}"
 
@@ -50,13 +51,13 @@ def test_basic_is_name_and_password() -> None:
     "authentication", [None, TlsAuthentication(certificate_file="c", key_file="k")]
 )
 def test_without_a_secret_there_is_no_header(authentication: TlsAuthentication | None) -> None:
-    assert open_credentials(config(authentication), Path(), "here").authorization() == ""
+    assert open_credentials(config(authentication), Path(), "here").authorization(unhurried()) == ""
 
 
 def test_no_secret_is_shown() -> None:
     authentication = BasicAuthentication(username="me", password=REF)
     credentials = open_credentials(config(authentication), Path(), "here")
-    header = credentials.authorization()
+    header = credentials.authorization(unhurried())
     assert SECRET not in repr(credentials)
     redacted = credentials.redact(f"you sent {header} with {SECRET}")
     assert SECRET not in redacted

@@ -13,7 +13,7 @@ from werkzeug import Request, Response
 from gitops.model.config import OAuth2Authentication, PulsarConfig, SecretRef
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registry.pulsar.oauth2 import OAuth2Credentials, read_client
-from tests.support.pulsar_client import open_test_transport
+from tests.support.pulsar_client import open_test_transport, unhurried
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +79,7 @@ def credentials(issuer_url: str, root: Path, clock: Clock | None = None) -> OAut
 
 
 def test_the_token_is_asked_for_as_a_form(issuer: Issuer, tmp_path: Path) -> None:
-    assert credentials(issuer.url, tmp_path).authorization() == "Bearer token-1"
+    assert credentials(issuer.url, tmp_path).authorization(unhurried()) == "Bearer token-1"
     assert issuer.forms == [
         {
             "grant_type": ["client_credentials"],
@@ -97,7 +97,7 @@ def test_a_token_is_kept_until_shortly_before_it_expires(issuer: Issuer, tmp_pat
     seen = []
     for seconds in (0, 539, 541, 1080):
         clock.seconds = 1000.0 + seconds
-        seen.append(ours.authorization())
+        seen.append(ours.authorization(unhurried()))
     assert seen == ["Bearer token-1", "Bearer token-1", "Bearer token-2", "Bearer token-2"]
 
 
@@ -108,16 +108,16 @@ def test_a_short_lived_token_is_kept_for_half_its_life(issuer: Issuer, tmp_path:
     seen = []
     for seconds in (0, 9, 11):
         clock.seconds = 1000.0 + seconds
-        seen.append(ours.authorization())
+        seen.append(ours.authorization(unhurried()))
     assert seen == ["Bearer token-1", "Bearer token-1", "Bearer token-2"]
 
 
 def test_a_refused_token_is_renewed_once_for_all_threads(issuer: Issuer, tmp_path: Path) -> None:
     ours = credentials(issuer.url, tmp_path)
-    refused = ours.authorization()
-    assert ours.renew(refused)
-    assert ours.renew(refused)
-    assert ours.authorization() == "Bearer token-2"
+    refused = ours.authorization(unhurried())
+    assert ours.renew(refused, unhurried())
+    assert ours.renew(refused, unhurried())
+    assert ours.authorization(unhurried()) == "Bearer token-2"
     assert len(issuer.forms) == 2
 
 
@@ -190,7 +190,7 @@ def test_an_issuer_that_gives_no_token_ends_it_without_a_secret(
     )
     httpserver.expect_request("/token").respond_with_data(body, status=status)
     with pytest.raises(OutsideError, match="issuer") as error:
-        credentials(httpserver.url_for("/i"), tmp_path).authorization()
+        credentials(httpserver.url_for("/i"), tmp_path).authorization(unhurried())
     shown = "".join(traceback.format_exception(error.value)) + error.value.where + error.value.hint
     assert SECRET not in shown
 
@@ -198,7 +198,7 @@ def test_an_issuer_that_gives_no_token_ends_it_without_a_secret(
 def test_an_issuer_without_discovery_is_named(httpserver: HTTPServer, tmp_path: Path) -> None:
     httpserver.expect_request("/i/.well-known/openid-configuration").respond_with_json({})
     with pytest.raises(OutsideError, match="token_endpoint") as error:
-        credentials(httpserver.url_for("/i"), tmp_path).authorization()
+        credentials(httpserver.url_for("/i"), tmp_path).authorization(unhurried())
     assert "openid-configuration" in error.value.where
 
 
@@ -209,7 +209,7 @@ def test_a_token_endpoint_that_is_no_url_is_not_asked(
         {"token_endpoint": "file:///etc/passwd"}
     )
     with pytest.raises(OutsideError, match="unsafe token endpoint"):
-        credentials(httpserver.url_for("/i"), tmp_path).authorization()
+        credentials(httpserver.url_for("/i"), tmp_path).authorization(unhurried())
 
 
 def test_a_redirect_of_the_issuer_is_not_followed_with_the_secret(
@@ -222,7 +222,7 @@ def test_a_redirect_of_the_issuer_is_not_followed_with_the_secret(
         status=307, headers={"Location": httpserver.url_for("/elsewhere")}
     )
     with pytest.raises(OutsideError, match="307"):
-        credentials(httpserver.url_for("/i"), tmp_path).authorization()
+        credentials(httpserver.url_for("/i"), tmp_path).authorization(unhurried())
     assert not [request for request, _ in httpserver.log if request.path == "/elsewhere"]
 
 

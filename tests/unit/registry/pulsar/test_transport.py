@@ -14,8 +14,9 @@ from werkzeug import Request, Response
 from gitops import __version__
 from gitops.model.config import SecretRef, TlsAuthentication, TokenAuthentication
 from gitops.model.errors import OutsideError, UnknownOutcomeError, UsageError
-from gitops.registry.pulsar import transport as transport_module
-from gitops.registry.pulsar.transport import LONGEST_WAIT, READ_RETRY
+from gitops.registry.pulsar import http_client
+from gitops.registry.pulsar.http_client import LONGEST_WAIT
+from gitops.registry.pulsar.transport import READ_RETRY
 from tests.support.pulsar_client import open_test_transport
 from tests.support.scripted_server import HANG, scripted_server
 
@@ -216,7 +217,7 @@ def test_redirects_in_a_circle_end(httpserver: HTTPServer) -> None:
 def test_of_a_redirects_target_only_host_and_path_are_told(
     httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, answer: bytes, said: str
 ) -> None:
-    monkeypatch.setattr(transport_module, "LARGEST_ANSWER", 1000)
+    monkeypatch.setattr(http_client, "LARGEST_ANSWER", 1000)
     with scripted_server([answer]) as owner:
         there = owner.url.replace("http://", f"http://{SECRET}:{SECRET}@")
         httpserver.expect_request("/admin/v2/x").respond_with_data(
@@ -256,7 +257,7 @@ def test_a_redirect_to_nowhere_ends_it(location: str) -> None:
 def test_an_answer_beyond_the_limit_is_refused(
     monkeypatch: pytest.MonkeyPatch, head: bytes
 ) -> None:
-    monkeypatch.setattr(transport_module, "LARGEST_ANSWER", 1000)
+    monkeypatch.setattr(http_client, "LARGEST_ANSWER", 1000)
     answer = b"HTTP/1.1 200 OK\r\n" + head + b"x" * 2000
     with (
         scripted_server([answer]) as server,
@@ -268,7 +269,7 @@ def test_an_answer_beyond_the_limit_is_refused(
 def test_a_small_answer_that_unzips_beyond_the_limit_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(transport_module, "LARGEST_ANSWER", 1000)
+    monkeypatch.setattr(http_client, "LARGEST_ANSWER", 1000)
     body = gzip.compress(b"x" * 2000)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
     with (
