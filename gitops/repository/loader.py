@@ -16,7 +16,7 @@ from gitops.planning.strictness import stricter
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.repository.broken_snapshots import broken_snapshots
 from gitops.repository.definitions.schema import SchemaBuilder
-from gitops.repository.loading.clients import load_clients
+from gitops.repository.loading.clients import load_clients, unknown_topics
 from gitops.repository.loading.layout import layout
 from gitops.repository.loading.namespaces import load_namespaces
 from gitops.repository.loading.settings import load_settings
@@ -50,6 +50,9 @@ def load(
         content = (each for source in topics.sources.values() for each in source.findings)
         used = topics.files | clients.files if whole and not _has_errors(clients.findings) else None
         known = (*topics.findings, *clients.findings, *content)
+        strange = (
+            unknown_topics(clients.uses, topics.states, namespaces.states, sources) if whole else []
+        )
         strays = find_strays(found, used, sources)
         strays += broken_definitions(found, used, builder, known)
     everything = (
@@ -57,6 +60,7 @@ def load(
         *namespaces.findings,
         *topics.findings,
         *clients.findings,
+        *strange,
         *waiver_findings,
         *strays,
         *broken_snapshots(sources, config.registries),

@@ -12,6 +12,8 @@ from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.ports import FileTree
 from gitops.repository.suggestions import closest
 
+_VERY_NEAR: Final = 0.9
+_FILE_NAME: Final = re.compile(rb"[\w.+=:@-]+", re.ASCII)
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 
 
@@ -22,6 +24,7 @@ class Sources:
         self._tree = tree
         self._data: dict[str, bytes] = {}
         self._failures: dict[str, UnreadableFileError] = {}
+        self._names: dict[str, frozenset[str]] = {}
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
@@ -61,16 +64,36 @@ class Sources:
         return f"sha256:{total.hexdigest()}"
 
     def closest(self, path: str) -> str | None:
-        """The existing file that somebody may have meant, None if none is near."""
-        folder, ending = posixpath.dirname(path), posixpath.splitext(path)[1]
+        """The existing file that somebody may have meant, None if none is near.
+
+        A file that was renamed or moved is one that no manifest beside it names.
+        """
+        folder, name = posixpath.split(path)
+        ending = posixpath.splitext(path)[1]
         alike = [each for each in self.paths if posixpath.splitext(each)[1] == ending]
-        near = [each for each in alike if posixpath.dirname(each) == folder]
-        name = posixpath.basename(path)
-        found = closest(name, [posixpath.basename(each) for each in near])
-        if found is not None:
-            return posixpath.join(folder, found)
-        same_name = [each for each in alike if posixpath.basename(each) == name]
-        return same_name[0] if same_name else None
+        beside = [posixpath.basename(each) for each in alike if posixpath.dirname(each) == folder]
+        free = [each for each in beside if each not in self._named_in(folder)]
+        found = closest(name, beside, near=_VERY_NEAR) or closest(name, free)
+        elsewhere = [each for each in alike if posixpath.basename(each) == name]
+        if found is None and elsewhere:
+            return elsewhere[0]
+        found = found or (free[0] if len(free) == 1 else closest(name, beside))
+        return posixpath.join(folder, found) if found else None
+
+    def _named_in(self, folder: str) -> frozenset[str]:
+        """Names of files in the manifests of a folder; read without any judgement."""
+        if folder not in self._names:
+            found = [each for each in self.paths if posixpath.dirname(each) == folder]
+            texts = [self._peek_manifest(each) for each in found if each.endswith(".yaml")]
+            words = (each.group().decode() for text in texts for each in _FILE_NAME.finditer(text))
+            self._names[folder] = frozenset(words)
+        return self._names[folder]
+
+    def _peek_manifest(self, path: str) -> bytes:
+        try:
+            return self.peek(path)
+        except UnreadableFileError:
+            return b""
 
 
 def resolve(folder: str, path: str) -> str:

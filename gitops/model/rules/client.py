@@ -33,4 +33,9 @@ CLIENT_RULES: Final = (
         title="a client does not work as it is declared",
         severity=Severity.WARNING,
     ),
+    Rule(
+        id="CLIENT-R010",
+        title="a client uses a topic that is not known",
+        severity=Severity.WARNING,
+    ),
 )

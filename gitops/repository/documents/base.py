@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import (
@@ -30,6 +31,11 @@ class Document(BaseModel):
     model_config = ConfigDict(
         frozen=True, strict=True, extra="forbid", alias_generator=to_camel, protected_namespaces=()
     )
+
+    @classmethod
+    def values_by_path(cls, _path: str, /) -> Mapping[str, str]:
+        """Values of keys that the path of the manifest's file implies, by the keys' names."""
+        return {}
 
 
 NonEmpty = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]

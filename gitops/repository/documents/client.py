@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
@@ -55,3 +57,8 @@ class ClientDocument(Document):
     owner: NonEmpty
     consumes: list[ConsumesDocument] = Field(default_factory=list)
     produces: list[ProducesDocument] = Field(default_factory=list)
+
+    @classmethod
+    def values_by_path(cls, path: str, /) -> Mapping[str, str]:
+        """The name that the file has."""
+        return {"name": posixpath.basename(path).removesuffix(".yaml")}

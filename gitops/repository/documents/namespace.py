@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -49,3 +50,8 @@ class NamespaceDocument(NamespacePoliciesDocument):
     api_version: ApiVersion
     kind: Literal["Namespace"]
     namespace: NamespaceText = Field(description="tenant/namespace, as the folders say it.")
+
+    @classmethod
+    def values_by_path(cls, path: str, /) -> Mapping[str, str]:
+        """The namespace that the folders imply."""
+        return {"namespace": "/".join(path.split("/")[-3:-1])}

@@ -16,6 +16,7 @@ from gitops.repository.documents.salvage import Salvage, salvage
 from gitops.repository.documents.secrets import secret_offsets
 from gitops.repository.positions import Lines, Path, Span, pointer
 from gitops.repository.wording import one_line
+from gitops.repository.writing.yaml_text import yaml_text
 from gitops.repository.yaml.parser import ParsedYaml, parse_yaml
 from gitops.repository.yaml.problems import YamlProblem
 
@@ -106,8 +107,14 @@ class Manifest(Generic[D]):
         for each in told:
             there = each.path in unread or (*each.path, each.missing) in misspelt
             if not each.missing or not there:
-                self.add(each.rule, each.message, each.path, at_key=each.at_key, hint=each.hint)
+                hint = each.hint or self._value_by_path(each)
+                self.add(each.rule, each.message, each.path, at_key=each.at_key, hint=hint)
         self._saved = saved
+
+    def _value_by_path(self, problem: DocumentProblem) -> str:
+        """What to write for a key that is missing and whose value the file's path implies."""
+        value = None if problem.path else self.model.values_by_path(self.file).get(problem.missing)
+        return f"write {yaml_text({problem.missing: value}).strip()}" if value else ""
 
     def _is_other_kind(self, problem: DocumentProblem) -> bool:
         value = self.parsed.value

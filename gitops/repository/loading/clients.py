@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from posixpath import commonprefix
 
 from gitops.model.clients import (
     Client,
@@ -13,10 +15,13 @@ from gitops.model.clients import (
     SchemalessClient,
     VersionPin,
 )
-from gitops.model.findings import Finding
+from gitops.model.errors import InvalidNameError, UnreadableFileError
+from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
+from gitops.model.rules import finding
 from gitops.model.schema import SchemaType
 from gitops.model.state import TopicState
+from gitops.repository.broken_snapshots import SNAPSHOTS
 from gitops.repository.definitions.schema import Place, SchemaBuilder
 from gitops.repository.documents.client import (
     ClientDocument,
@@ -27,8 +32,10 @@ from gitops.repository.documents.client import (
 from gitops.repository.documents.reading import Manifest
 from gitops.repository.documents.schema import ClientSchemaDocument
 from gitops.repository.loading.reading import read_manifest
+from gitops.repository.mentions import mentions
 from gitops.repository.positions import Path
 from gitops.repository.sources import Sources
+from gitops.repository.suggestions import closest
 
 _SCHEMA_KEYS = ("type", "definition", "message", "encoding", "key", "value")
 _OTHER_SIDE = {
@@ -39,14 +46,22 @@ _OTHER_SIDE = {
 _BYTES = frozenset({SchemaType.NONE, SchemaType.BYTES})
 """Clients send no schema for these."""
 
+_OF_SUBSCRIPTIONS = ("-DLQ", "-RETRY")
+"""How names end that Pulsar's clients make of a topic's and a subscription's (Pulsar 4.0.7)."""
+
 
 @dataclass(slots=True, kw_only=True)
 class LoadedClients:
-    """Clients in the order of their files; `files` are all definitions that they use."""
+    """Clients in the order of their files.
+
+    `files` are all definitions that they use, `uses` the topics that they name, each with its
+    place, also of clients that could not be read to the end.
+    """
 
     clients: list[Client] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
+    uses: list[tuple[TopicName, Location]] = field(default_factory=list)
 
 
 def load_clients(
@@ -71,6 +86,79 @@ def load_clients(
                 _check_twice(client.name, by_name.setdefault(client.name, file), manifest)
         loaded.findings.extend(manifest.findings)
     return loaded
+
+
+def unknown_topics(
+    uses: Iterable[tuple[TopicName, Location]],
+    topics: Collection[TopicName],
+    namespaces: Collection[NamespaceName],
+    sources: Sources,
+) -> list[Finding]:
+    """Findings where clients name a topic that neither a manifest nor a snapshot has.
+
+    Outside of the repository's `namespaces` topics are none of its business, but for those that
+    differ from one of its `topics` by a single slip.
+    """
+    known = {(topic.namespace, topic.local_name) for topic in topics}
+    strange = [each for each in uses if not _is_known(each[0], known)]
+    known |= _recorded(sources) if strange else set()
+    findings: list[Finding] = []
+    for topic, place in strange:
+        own = topic.namespace in namespaces
+        near = _near(topic, topics) if own else _slip(topic, topics)
+        if not _is_known(topic, known) and (own or near):
+            manifest = f"namespaces/{topic.namespace}/{topic.local_name}.yaml"
+            hint = f"add {manifest}; without `schema:` its schema is not managed here"
+            message = f"no manifest declares {topic}, and no snapshot records it"
+            hint = f"did you mean {near}?" if near else hint
+            findings.append(finding("CLIENT-R010", message, location=place, hint=hint))
+    return findings
+
+
+def _is_known(topic: TopicName, known: set[tuple[NamespaceName, str]]) -> bool:
+    """Also Pulsar's own topics, and those that a subscription makes of a known one."""
+    if topic.is_system or (topic.namespace, topic.local_name) in known:
+        return True
+    if not topic.local_name.endswith(_OF_SUBSCRIPTIONS):
+        return False
+    starts = (name for namespace, name in known if namespace == topic.namespace)
+    return any(topic.local_name.startswith(f"{name}-") for name in starts)
+
+
+def _recorded(sources: Sources) -> set[tuple[NamespaceName, str]]:
+    """The topics of all snapshots; those that cannot be read are reported elsewhere."""
+    found = set()
+    for path in sources.paths:
+        if path.startswith(SNAPSHOTS):
+            with suppress(UnreadableFileError, InvalidNameError):
+                for name in mentions(path, sources.peek(path)).topics:
+                    topic = TopicName.parse(name)
+                    found.add((topic.namespace, topic.local_name))
+    return found
+
+
+def _near(topic: TopicName, topics: Iterable[TopicName]) -> TopicName | None:
+    """The topic of the namespace that is nearly called so, or the one called so elsewhere."""
+    beside = {each.local_name: each for each in topics if each.namespace == topic.namespace}
+    if found := closest(topic.local_name, beside):
+        return beside[found]
+    same = [each for each in topics if each.local_name == topic.local_name]
+    return same[0] if len(same) == 1 else None
+
+
+def _slip(topic: TopicName, topics: Iterable[TopicName]) -> TopicName | None:
+    """The topic whose name differs in one letter more, less or other, or in two that swapped."""
+    return next((each for each in topics if _is_slip(str(topic), str(each))), None)
+
+
+def _is_slip(one: str, other: str) -> bool:
+    start = len(commonprefix((one, other)))
+    one, other = one[start:], other[start:]
+    end = len(commonprefix((one[::-1], other[::-1])))
+    one, other = one[: len(one) - end], other[: len(other) - end]
+    if any(map(str.isdigit, one + other)):
+        return False  # shop-1 and shop-2 are both meant
+    return max(len(one), len(other)) <= 1 or (len(one) == len("ab") and one == other[::-1])
 
 
 def _check_twice(name: str, first: str, manifest: Manifest[ClientDocument]) -> None:
@@ -102,8 +190,8 @@ class _Reader:
         )
 
     def _consumes(self, document: ConsumesDocument, index: int) -> Consumes:
-        topic = self._topic(document.topic)
         path: Path = ("consumes", index)
+        topic = self._topic(document.topic, path)
         return Consumes(
             topic=topic,
             subscription=document.subscription,
@@ -112,17 +200,19 @@ class _Reader:
         )
 
     def _produces(self, document: ProducesDocument, index: int) -> Produces:
-        topic = self._topic(document.topic)
         path: Path = ("produces", index)
+        topic = self._topic(document.topic, path)
         return Produces(
             topic=topic,
             schemas=self._schemas(document.schema_, topic, (*path, "schema")),
             location=self.manifest.location((*path, "topic")),
         )
 
-    def _topic(self, text: str) -> TopicName:
+    def _topic(self, text: str, path: Path) -> TopicName:
         """As its manifest calls it: a schema history is shared by both domains (Pulsar 4.0.7)."""
-        topic = TopicName.parse(text)
+        topic, at = TopicName.parse(text), (*path, "topic")
+        if not self.manifest.is_lost(at):
+            self.loaded.uses.append((topic, self.manifest.location(at)))
         return self.declared.get((topic.namespace, topic.local_name), topic)
 
     def _schemas(

@@ -12,7 +12,10 @@ from gitops.repository.files import FolderTree
 from gitops.repository.loader import load
 
 _ROOT = Path(__file__).parents[3]
-_FAMILIES = ("REPO-", "AVRO-P001", "AVRO-P002", "AVRO-W02", "WAIVER-R005", "WAIVER-R006")
+_FAMILIES = (
+    *("REPO-", "AVRO-P001", "AVRO-P002", "AVRO-W02", "CLIENT-R010"),
+    *("WAIVER-R005", "WAIVER-R006"),
+)
 _CASES = sorted(path.parent for path in _ROOT.glob("tests/cases/*/*/repo"))
 _RULES = [rule for rule in RULES if rule.startswith(_FAMILIES)]
 
