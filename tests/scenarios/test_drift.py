@@ -96,8 +96,8 @@ def test_what_a_producer_registers_is_a_difference(
 
     class Order(client.schema.Record):  # type: ignore[misc,name-defined]  # the client has no types
         id = client.schema.String(required=True)
-        note = client.schema.String()
-        coupon = client.schema.String()
+        note = client.schema.String(required_default=True)
+        coupon = client.schema.String(required_default=True)
 
     connection = client.Client(pulsar.service_url)
     try:
