@@ -16,7 +16,7 @@ from gitops.repository.json_schema import first_line
 from gitops.repository.loading.layout import NAMESPACE_FILE
 from gitops.repository.writing.file_names import FileNames
 from gitops.repository.writing.pairs import Pair, default_name, take_apart
-from gitops.repository.writing.yaml_text import yaml_text
+from gitops.repository.yaml.dumper import yaml_text
 
 _DEPTH: Final = 3
 _TEXT_TYPES: Final = DEFINED_TYPES - AVRO_DEFINED

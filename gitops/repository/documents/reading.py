@@ -16,7 +16,7 @@ from gitops.repository.documents.salvage import Salvage, salvage
 from gitops.repository.documents.secrets import secret_offsets
 from gitops.repository.positions import Lines, Path, Span, pointer
 from gitops.repository.wording import one_line
-from gitops.repository.writing.yaml_text import yaml_text
+from gitops.repository.yaml.dumper import yaml_text
 from gitops.repository.yaml.parser import ParsedYaml, parse_yaml
 from gitops.repository.yaml.problems import YamlProblem
 

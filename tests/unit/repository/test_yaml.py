@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.repository.positions import Span
-from gitops.repository.writing.yaml_text import yaml_text
 from gitops.repository.yaml import parser
+from gitops.repository.yaml.dumper import yaml_text
 from gitops.repository.yaml.parser import parse_yaml
 from gitops.repository.yaml.scalars import plain_value
 
