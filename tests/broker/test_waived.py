@@ -106,7 +106,7 @@ def test_a_registration_that_fails_leaves_the_topic_as_it_was(
     desired = _desired(topic, _BREAKING)
     plan = _plan(registry, desired, refusal(_plan(registry, desired)).fingerprint)
     monkeypatch.setattr(registry, "register_schema", cut)
-    with pytest.raises(PartialApplyError, match="1 of 3 actions are done, then: the wire is cut"):
+    with pytest.raises(PartialApplyError, match="1 of 3 actions is done, then: the wire is cut"):
         apply(plan, registry)
     monkeypatch.undo()
 

@@ -40,8 +40,7 @@ def test_no_repository(args: tuple[str, ...], tmp_path: Path, command: CommandLi
     [
         *(("validate",), ("fmt", "--check"), ("plan",), ("apply", "--auto-approve"), ("import",)),
         *(("snapshot",), ("rollout",), ("replay", "--engine", "local")),
-        *(("schemas", "get", "a/b/c"), ("policies", "get", "a/b")),
-        ("connect", "consumer", "a/b/c", "--schema", "INT8"),
+        ("policies", "get", "a/b"),
     ],
 )
 def test_a_folder_that_is_no_repository_is_not_listed(
@@ -50,6 +49,17 @@ def test_a_folder_that_is_no_repository_is_not_listed(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(FolderTree, "paths", _refuse)
     assert_told(command(*args), 2, "gitops.yaml", "pulsar-gitops init")
+
+
+@pytest.mark.parametrize(
+    "args", [("schemas", "get", "a/b/c"), ("connect", "consumer", "a/b/c", "INT8")]
+)
+def test_nor_is_it_by_commands_that_a_cluster_is_enough_for(
+    args: tuple[str, ...], tmp_path: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(FolderTree, "paths", _refuse)
+    assert_told(command(*args), 2, "no schemas repository here", "--url", "--repo")
 
 
 def test_of_protobuf_files_that_are_compared_only_imports_are_looked_for(
