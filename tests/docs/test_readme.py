@@ -25,14 +25,16 @@ def edit(file: Path, old: str, new: str) -> None:
 
 def test_the_plan_that_it_shows_is_what_the_program_prints(tmp_path: Path) -> None:
     reader = Reader(home=tmp_path)
-    code, _ = reader.run("pulsar-gitops init s && cd s && pulsar-gitops apply --auto-approve")
+    reader.run("pulsar-gitops init s && cd s && git init --quiet")
+    reader.run("git add --all && git commit --quiet --message Example")
+    code, _ = reader.run("pulsar-gitops apply --auto-approve")
     assert code == 0
     shop = tmp_path / "at" / "s" / "namespaces" / "shop"
     edit(shop / "orders/order-cancelled.avsc", "An order will not be delivered.", "Given up.")
     edit(shop / "orders/order-created.avsc", '"type": "int"', '"type": "long"')
     new = '{"name": "currency", "type": "string"},\n    '
     edit(shop / "payments/captured.avsc", '{"name": "amount"', new + '{"name": "amount"')
-    reader.run("git init --quiet && git add --all && git commit --quiet --message Edits")
+    reader.run("git add --all && git commit --quiet --message Edits")
     code, printed = reader.run("pulsar-gitops plan")
     assert code == 1
     (shown,) = [block.text for block in blocks(README) if block.language == "text"]
