@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -100,9 +101,15 @@ def main() -> None:
     raise SystemExit(code)
 
 
+@cache
+def _command() -> Any:  # noqa: ANN401 - of Typer's own Click, which has no name
+    """All commands, which Typer takes longer to build than most of them to run."""
+    return typer.main.get_command(app)
+
+
 def run(args: list[str]) -> int:
     """Run one command line; answers its exit code, or raises what `run_to_exit` maps."""
-    command = typer.main.get_command(app)
+    command = _command()
     if os.environ.get(VARIABLE):
         # A shell asks what may come next: typer answers from COMP_WORDS, and exits.
         command.main(prog_name="pulsar-gitops", complete_var=VARIABLE)

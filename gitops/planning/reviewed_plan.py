@@ -95,8 +95,8 @@ def _judged_whole(document: Mapping[str, Any], now: Plan) -> Plan:
     What is left can be a larger share of the topics: first versions that are done make a registry
     large enough for the limit to hold.
     """
-    broken = {one.get("rule") for one in document["findings"]}
-    kept = (one for one in now.findings if one.rule != _SHARE or _SHARE in broken)
+    broken = any(one.get("rule") == _SHARE for one in document["findings"])
+    kept = (one for one in now.findings if one.rule != _SHARE or broken)
     return replace(now, findings=tuple(kept))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,18 @@ class Outcome:
     err: str
 
 
+def captured(*args: object, stdin: str = "") -> Outcome:
+    """Run `pulsar-gitops ARGS`, also where no fixture of pytest is at hand."""
+    texts, out, err = [str(arg) for arg in args], io.StringIO(), io.StringIO()
+    before, sys.stdin = sys.stdin, io.StringIO(stdin)
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run_to_exit(lambda: run(texts), verbose=True)
+    finally:
+        sys.stdin = before
+    return Outcome(code=int(code), out=out.getvalue(), err=err.getvalue())
+
+
 class CommandLine:
     """Runs command lines and catches what they print."""
 
@@ -47,8 +60,6 @@ class CommandLine:
 @contextmanager
 def stdin_of(text: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Standard input that is a pipe with this text."""
-    import io
-
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdin", io.StringIO(text))
         yield

@@ -70,15 +70,26 @@ def read_topics(
 def _add(topic: StoredTopic, row: tuple[int, str, bytes, str, int, int]) -> None:
     """Take one more row into the history; a tombstone ends what was live."""
     version, type_, data, properties, timestamp, deleted = row
-    topic.next_version = version + 1
+    try:
+        topic.next_version = version + 1
+        schema = StoredSchema(
+            type=SchemaType(type_), data=bytes(data), properties=_texts(properties)
+        )
+        stored = StoredVersion(version=version, schema=schema, timestamp=int(timestamp))
+    except (TypeError, ValueError, RecursionError) as cause:
+        raise sqlite3.DatabaseError(f"a row of 'entries' makes no sense: {cause}") from cause
     if deleted:
         topic.live.clear()
-        return
-    try:
-        schema = StoredSchema(type=SchemaType(type_), data=data, properties=json.loads(properties))
-    except ValueError as cause:
-        raise sqlite3.DatabaseError(f"a row of 'entries' makes no sense: {cause}") from cause
-    topic.live.append(StoredVersion(version=version, schema=schema, timestamp=timestamp))
+    else:
+        topic.live.append(stored)
+
+
+def _texts(properties: str) -> dict[str, str]:
+    """The properties of a row; raises ValueError, RecursionError."""
+    found = json.loads(properties)
+    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+        raise ValueError("properties are an object of texts")
+    return found
 
 
 def read_topic(connection: sqlite3.Connection, key: HistoryKey) -> StoredTopic:

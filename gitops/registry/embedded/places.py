@@ -40,8 +40,19 @@ def tenant(connection: sqlite3.Connection, name: str) -> TenantInfo | None:
     ).fetchone()
     if row is None:
         return None
-    roles, clusters = (tuple(json.loads(text)) for text in row)
+    roles, clusters = map(_names, row)
     return TenantInfo(admin_roles=roles, allowed_clusters=clusters)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """A list in a row; raises sqlite3.DatabaseError for what `put_tenant` did not write."""
+    try:
+        found = json.loads(text)
+        if isinstance(found, list) and all(isinstance(each, str) for each in found):
+            return tuple(found)
+    except (TypeError, ValueError, RecursionError) as cause:
+        raise sqlite3.DatabaseError(f"a row of 'tenants' makes no sense: {cause}") from cause
+    raise sqlite3.DatabaseError("a row of 'tenants' has something other than names")
 
 
 def put_tenant(connection: sqlite3.Connection, name: str, info: TenantInfo) -> None:

@@ -48,7 +48,7 @@ def from_json(kind: type[P], text: str) -> P:
             if key in stored:
                 value = stored[key]
                 values[field.name] = _ENUMS[key](value) if key in _ENUMS else bool(value)
-    except (TypeError, ValueError) as cause:
+    except (TypeError, ValueError, RecursionError) as cause:
         raise sqlite3.DatabaseError(f"stored policies make no sense: {cause}") from cause
     return kind(**values)
 

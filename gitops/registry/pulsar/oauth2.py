@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar, final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -18,6 +18,7 @@ from gitops.registry.pulsar.messages import answer_text
 from gitops.registry.pulsar.no_answers import words
 from gitops.registry.pulsar.secrets import blot_out, read_secret, read_text_file
 from gitops.registry.pulsar.tls import issuer_context
+from gitops.repository.admin_url import split_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,11 +108,11 @@ def read_client(config: OAuth2Authentication, root: Path, where: str) -> OAuth2C
             where=where,
             hint="give issuerUrl, clientId and clientSecret, or a credentialsFile with all three",
         )
-    issuer = urlsplit(issuer_url)
-    if "@" in issuer.netloc or issuer.query:
+    issuer = split_url(issuer_url)
+    if issuer and ("@" in issuer.netloc or issuer.query):
         # It would be shown wherever the issuer is named.
         raise UsageError("the OAuth2 issuer's URL carries more than an address", where=where)
-    if origin_of(issuer) is None:
+    if issuer is None or origin_of(issuer) is None:
         raise UsageError("the OAuth2 issuer is not an http or https URL", where=where)
     return OAuth2Client(
         issuer_url=issuer_url.rstrip("/"),
@@ -202,11 +203,10 @@ class OAuth2Credentials:
 
     def _fetch(self, deadline: Deadline) -> None:
         issuer = self._client.issuer_url
-        found = self._ask("GET", f"{issuer}{_DISCOVERY}", Discovery, deadline)
-        endpoint = found.token_endpoint
-        if origin_of(urlsplit(endpoint)) is None or (
-            issuer.startswith("https:") and not endpoint.startswith("https:")
-        ):
+        endpoint = self._ask("GET", f"{issuer}{_DISCOVERY}", Discovery, deadline).token_endpoint
+        split = split_url(endpoint)
+        loses_tls = issuer.startswith("https:") and not endpoint.startswith("https:")
+        if split is None or origin_of(split) is None or loses_tls:
             raise OutsideError("the issuer names an unsafe token endpoint", where=issuer)
         answer = self._ask("POST", endpoint, TokenAnswer, deadline, self._client.form())
         life = _DEFAULT_LIFE if answer.expires_in is None else answer.expires_in
@@ -241,9 +241,9 @@ class OAuth2Credentials:
         headers = {"Accept": "application/json"}
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-        split = urlsplit(url)
-        origin = origin_of(split)
-        if origin is None:
+        split = split_url(url)
+        origin = origin_of(split) if split else None
+        if split is None or origin is None:
             raise OutsideError("the issuer names no http(s) URL", where=url)
         target = f"{split.path or '/'}{'?' if split.query else ''}{split.query}"
         try:

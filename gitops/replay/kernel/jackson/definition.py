@@ -58,13 +58,19 @@ def _schema(node: dict[str, Any], name: str) -> Schema:
     symbols = node.get("enum")
     if isinstance(symbols, list) and symbols and all(isinstance(one, str) for one in symbols):
         return Enum(name, tuple(dict.fromkeys(symbols)))
-    kind = node.get("type")
+    kind = _kind(node)
     if kind == "object":
         return _object(node, name)
     if kind == "array":
         items = node.get("items")
         return Array(_schema(items, f"{name}Item") if isinstance(items, dict) else _anything())
     return Primitive(_SCALARS[kind]) if kind in _SCALARS else _anything()
+
+
+def _kind(node: dict[str, Any]) -> str:
+    """The word in `type`; empty for what only a member of that name before it could excuse."""
+    kind = node.get("type")
+    return kind if isinstance(kind, str) else ""
 
 
 def _object(node: dict[str, Any], name: str) -> Schema:

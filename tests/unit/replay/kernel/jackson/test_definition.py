@@ -9,6 +9,7 @@ import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.choose import kernel_for, row_reader_for
+from gitops.replay.kernel.jackson.definition import schema_of
 from gitops.replay.kernel.walk import Counted, Reason, What
 
 OLD = SchemaInfo(
@@ -88,3 +89,12 @@ def test_the_upgrade_from_the_old_form() -> None:
 def test_a_definition_of_null_takes_anything() -> None:
     info = SchemaInfo(type=SchemaType.JSON, schema="null")
     assert not kernel_for(info, info).walk(pyarrow.array([PAYLOAD, b"5"])).verdicts.any()
+
+
+@pytest.mark.parametrize("second", ["[]", "{}", "null", "3", '["string"]'])
+def test_a_type_that_is_there_twice_may_be_anything_the_second_time(second: str) -> None:
+    """Jackson goes by the first one that is a word (jackson-module-jsonSchema 2.17.2)."""
+    inner = f'{{"type": "string", "type": {second}}}'
+    text = f'{{"type": "object", "type": {second}, "properties": {{"a": {inner}}}}}'
+
+    schema_of(SchemaInfo(type=SchemaType.JSON, schema=text))
