@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gitops.cli.exits import Exit
 from tests.support.command_line import Outcome
 
-EXAMPLES: Final = int(os.environ.get("WRONG_VALUES", "10"))
+EXAMPLES: Final = int(os.environ.get("WRONG_VALUES", "5"))
 """How many documents of each kind are tried."""
 
 Path = tuple[str | int, ...]
