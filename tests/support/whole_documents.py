@@ -286,3 +286,18 @@ FILES: Final[dict[str, Document]] = {
     "snapshots/local/shop/orders/inline.json": _JACKSON_SNAPSHOT,
 }
 """A repository in which all is right; each of its files goes wrong in turn."""
+
+DEFINITIONS: Final[dict[str, tuple[Document, Document]]] = {
+    "AVRO": (OLD, ORDER_ALONE),
+    "JSON": (JACKSON, ORDER_ALONE),
+    "PROTOBUF": (OLD, ORDER_ALONE),
+    "PROTOBUF_NATIVE": (ENVELOPE, ENVELOPE),
+    "KEY_VALUE": ({"key": "", "value": OLD}, {"key": "", "value": ORDER_ALONE}),
+}
+"""An older definition and a newer one, by SchemaType."""
+
+
+def payload(kind: str, definition: Document) -> Document:
+    """What admin REST takes, and `pulsar-admin schemas upload` reads from a file."""
+    properties = WHOLE["schema"]["properties"] if kind == "KEY_VALUE" else {"a": "b"}
+    return {"type": kind, "schema": Embedded(definition), "properties": properties}

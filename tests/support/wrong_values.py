@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -255,3 +258,10 @@ def assert_no_bug(command: object, ended: Outcome) -> None:
     """The command ends as the contract says, without a traceback."""
     assert ended.code in {*Exit} - {Exit.BUG}, f"{command}: {ended.code}\n{ended.err}"
     assert "Traceback" not in ended.err + ended.out, f"{command}\n{ended.err}"
+
+
+@contextmanager
+def folder() -> Iterator[FilePath]:
+    """A folder of a document's own, which goes with it."""
+    with tempfile.TemporaryDirectory(prefix="wrong-") as made:
+        yield FilePath(made)
