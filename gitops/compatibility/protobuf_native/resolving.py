@@ -143,7 +143,7 @@ class _Resolving:
             checked=features.is_checked(kind, own),
             closed=closed,
             only_java=(closed and open_enum) or features.is_checked_in_java_only(kind, own),
-            json_name=field.json_name or _json_name(field.name),
+            json_name=field.json_name or default_json_name(field.name),
         )
 
     def _is_map(self, symbol: Symbol | None) -> bool:
@@ -182,7 +182,7 @@ def _below(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
 
 
-def _json_name(name: str) -> str:
+def default_json_name(name: str) -> str:
     """What protoc makes of a name: `card_number` is `cardNumber`."""
     first, *others = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in others)

@@ -10,20 +10,45 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from gitops.compatibility.protobuf_native.resolving import default_json_name
 from gitops.repository.definitions.java_hash_map import java_order
 
 if TYPE_CHECKING:
-    from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
+    from google.protobuf.descriptor_pb2 import (
+        DescriptorProto,
+        FieldDescriptorProto,
+        FileDescriptorProto,
+    )
 
 Files = Mapping[str, "tuple[FileDescriptorProto, bytes]"]
 
 
 def read_files(files: tuple[bytes, ...]) -> Files:
-    """File descriptors by their names, each with its bytes."""
+    """File descriptors of protoc by their names, each with its bytes as a client has them.
+
+    protoc writes each field's JSON name into a descriptor set, but into the classes that it makes
+    only a name that the `.proto` file gives (protoc 3.25.5). A name that the file gives although
+    it is the usual one cannot be told from those.
+    """
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-    parsed = [(FileDescriptorProto.FromString(data), data) for data in files]
-    return {file.name: (file, data) for file, data in parsed}
+    parsed = [FileDescriptorProto.FromString(data) for data in files]
+    for file in parsed:
+        for field in _fields(file):
+            if field.extendee or field.json_name == default_json_name(field.name):
+                field.ClearField("json_name")
+    return {file.name: (file, file.SerializeToString(deterministic=True)) for file in parsed}
+
+
+def _fields(file: FileDescriptorProto) -> Iterator[FieldDescriptorProto]:
+    """Every field and every extension of a file."""
+    yield from file.extension
+    waiting = list(file.message_type)
+    while waiting:
+        message = waiting.pop()
+        yield from message.field
+        yield from message.extension
+        waiting += message.nested_type
 
 
 def messages(files: Files, root: str) -> dict[str, str]:

@@ -27,6 +27,7 @@ from tests.support.java_program import JavaProgram
 from tests.support.proto_rows import broken
 from tests.support.proto_wire import ProtoWire
 from tests.support.protoc_java import make_java
+from tests.support.protos import native
 from tests.support.pulsar_class_path import BrokerUnavailableError
 
 pytestmark = pytest.mark.broker  # no broker is started, but its jars are needed
@@ -104,6 +105,12 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Shapes:
         return Shapes(JavaProgram(source, classes, *made))
     except BrokerUnavailableError as error:
         pytest.skip(str(error))
+
+
+def test_a_proto_file_is_compiled_into_what_the_client_sends(shapes: Shapes) -> None:
+    protos = {proto.name: proto.read_bytes() for proto in HERE.glob("*.proto")}
+    for name, info in shapes.infos.items():
+        assert native(protos, f"{name.lower()}.proto", f"shapes.{name}") == info
 
 
 def test_messages_made_by_hand_are_read_as_java_reads_them(shapes: Shapes) -> None:

@@ -84,6 +84,26 @@ def test_a_proto_file_becomes_the_envelope_of_javas_client() -> None:
 
 
 @needs_protoc
+def test_json_names_are_those_that_the_file_gives_as_in_javas_classes() -> None:
+    proto = """
+        syntax = "proto2"; package shop;
+        message Order {
+          optional int32 unit_price = 1;
+          optional int32 a_b = 2 [json_name = "amount"];
+          repeated group Line = 3 { optional int32 x_y = 1; }
+        }
+        """
+    loaded = _load({"o.proto": proto})
+
+    latest = loaded.desired.topics[TopicName.parse("shop/orders/o")].history.latest
+    assert latest is not None
+    found = base64.b64decode(json.loads(latest.info.schema)["fileDescriptorSet"])
+    assert b"amount" in found
+    assert b"unit_price" in found
+    assert not any(name in found for name in (b"unitPrice", b"xY", b"aB"))
+
+
+@needs_protoc
 def test_a_broken_neighbour_does_no_harm() -> None:
     loaded = _load({"o.proto": _ORDER, "line.proto": _LINE, "broken.proto": "nonsense"})
 
