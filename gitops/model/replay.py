@@ -9,7 +9,7 @@ from enum import Enum
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.samples import Sample
+from gitops.model.samples import LogicalTypes, Sample
 from gitops.model.schema import SchemaInfo
 
 
@@ -81,13 +81,28 @@ class ReplayFailure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedExample:
+    """A value that a reader gets otherwise than it was written, and in which message.
+
+    `reason` never holds a value; `before` and `after` are for a person, None unless values are to
+    be shown, and where the field is sensitive.
+    """
+
+    where: str
+    reason: str
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldReplay:
     """What became of the values at one path, over the rows that could be read.
 
     Counts are of values, so that an array counts each of its items. `read` are all that the
     writer wrote and the reader took, `promoted` and `changed` among them; `changed` are other
     values than were written (precision lost by a promotion, a symbol replaced by the enum's
-    default, text that is not UTF-8). `defaulted` are filled in from the reader's default,
+    default, text that is not UTF-8, a logical type that makes something else of them), `example`
+    is that at the lowest place. `defaulted` are filled in from the reader's default,
     `dropped` are not taken. `nulls` are those of `read` that are null. `symbols` are the values
     of an enum, `branches` those of a union by branch.
     """
@@ -101,6 +116,7 @@ class FieldReplay:
     nulls: int = 0
     symbols: Mapping[str, int] = field(default_factory=dict)
     branches: Mapping[str, int] = field(default_factory=dict)
+    example: ChangedExample | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +124,8 @@ class ReaderReplay:
     """What one reader made of the messages of one version (None: rows of no known version).
 
     `reader` is empty for messages that no reader was asked about: of no known version or topic, or
-    without a payload. All of them count as failed, and the failures say why. `counted` are those
+    without a payload. All of them count as failed, and the failures say why. Samples whose
+    `logical_types` differ are of readers of their own. `counted` are those
     of `failed` that a gate holds against the schema: of samples of which more messages fail than
     `maxFailures` allows.
     """
@@ -120,6 +137,7 @@ class ReaderReplay:
     gates: bool
     rows: int
     failed: int
+    logical_types: LogicalTypes = "java"
     counted: int = 0
     failures: tuple[ReplayFailure, ...] = ()
     fields: tuple[FieldReplay, ...] = ()

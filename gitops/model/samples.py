@@ -11,6 +11,9 @@ from gitops.model.findings import Location
 
 SampleFormat = Literal["avro", "json", "parquet", "orc", "table", "raw", "capture"]
 
+LogicalTypes = Literal["java", "none"]
+"""Who reads: Java's classes for logical types, or a reader that takes the types beneath them."""
+
 _PASSWORD: Final = re.compile(r"://[^/@:]*:[^/@]*@")
 
 
@@ -21,8 +24,9 @@ class Sample:
     `path` may be a glob or a URI that Spark reads; a relative one is relative to the manifest.
     `columns` renames the columns `topic`, `schema_version`, `payload`. `version` is the schema
     version of every message where the data does not say. `max_failures` is a count (int) or a
-    share of the rows (float, 0 to 1). `sensitive_at` are the places of the `sensitive` names, in
-    their order; without any they stand at `location`.
+    share of the rows (float, 0 to 1). `logical_types` is how values of logical types are read.
+    `sensitive_at` are the places of the `sensitive` names, in their order; without any they stand
+    at `location`.
     """
 
     format: SampleFormat
@@ -32,6 +36,7 @@ class Sample:
     version: int | None = None
     sensitive: tuple[str, ...] = ()
     max_failures: int | float = 0
+    logical_types: LogicalTypes = "java"
     sensitive_at: tuple[Location, ...] = field(default=(), compare=False)
 
     @property

@@ -53,6 +53,11 @@ def of_settings(topic: TopicName, base: Sample, head: Sample) -> Iterator[Findin
         limits = f"{_limit(base.max_failures)} → {_limit(head.max_failures)}"
         what = f"maxFailures of the sample {head.path} is raised: {limits}"
         yield _finding(topic, what, head.location)
+    if (base.logical_types, head.logical_types) == ("java", "none"):
+        what = (
+            f"logicalTypes of the sample {head.path} is none: what fails in Java's classes passes"
+        )
+        yield _finding(topic, what, head.location)
     for key, old, new in (
         ("format", base.format, head.format),
         ("version", base.version, head.version),

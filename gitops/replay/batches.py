@@ -7,6 +7,7 @@ where the message is: `file#row`, or `file` alone where `row` is null. `file` ma
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Final
 
 import numpy
@@ -130,7 +131,34 @@ class Places:
         file, row = self._file[at].as_py() or "", self._row[at].as_py()
         return file if row is None else f"{file}#{row}"
 
-    @property
+    def lowest(self, rows: NDArray[numpy.int64]) -> tuple[str, int, NDArray[numpy.int64]]:
+        """The lowest place of some rows: its file, its row (-1: none), and which rows stand there.
+
+        Files sort as text.
+        """
+        at = rows if self._rows is None else self._rows.take(rows)
+        if self.are_in_order:
+            found = numpy.zeros(1, numpy.int64)
+        else:
+            found = _lowest(self._file_ranks.take(at))
+            found = found.take(_lowest(self._row_numbers.take(at.take(found))))
+        first = int(at[found[0]])
+        return self._file[first].as_py() or "", int(self._row_numbers[first]), rows.take(found)
+
+    @cached_property
+    def _file_ranks(self) -> NDArray[numpy.int64]:
+        names = self._file.dictionary.fill_null("")
+        ranks = pyarrow.compute.rank(names, tiebreaker="dense").to_numpy().astype(numpy.int64)
+        indices = self._file.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)
+        codes: NDArray[numpy.int64] = numpy.append(ranks, 0).take(indices)
+        return codes
+
+    @cached_property
+    def _row_numbers(self) -> NDArray[numpy.int64]:
+        numbers: NDArray[numpy.int64] = self._row.fill_null(-1).to_numpy(zero_copy_only=False)
+        return numbers
+
+    @cached_property
     def are_in_order(self) -> bool:
         """Whether they are rows of one file, ascending, as a source reads them."""
         if len(self._file.dictionary) != 1 or self._row.null_count:
@@ -147,6 +175,11 @@ class Places:
         if self._rows is not None:
             indices, rows = indices[self._rows], rows[self._rows]
         return _mixed(table[indices] + _mixed(rows))
+
+
+def _lowest(numbers: NDArray[numpy.int64]) -> NDArray[numpy.int64]:
+    """Where the lowest of them stands."""
+    return numpy.flatnonzero(numbers == numbers.min())
 
 
 def _hash_name(name: str) -> int:

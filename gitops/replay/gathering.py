@@ -9,6 +9,7 @@ import pyarrow
 import pyarrow.compute
 
 from gitops.model.replay import Direction, ReaderSchema
+from gitops.model.samples import LogicalTypes
 from gitops.replay.batches import Places
 from gitops.replay.choosing import Choosing
 from gitops.replay.grouping import groups
@@ -27,6 +28,9 @@ UNKNOWN_VERSION: Final = Reason("", "the topic has no such schema version")
 NO_PAYLOAD: Final = Reason("", "the message has no payload")
 
 
+_Asked = tuple[ReaderSchema, Kernel | Reason]
+
+
 class Gathering:
     """Of one part of the data: give it batches, then ask for the end.
 
@@ -40,7 +44,7 @@ class Gathering:
         self._readings = Readings(job.examples, Showing(job))
         self._choosing = Choosing(job.limits, below or {})
         self._unread: list[tuple[str, int, str, str, str]] = []
-        self._kernels: dict[tuple[str, int], list[tuple[ReaderSchema, Kernel | Reason]]] = {}
+        self._kernels: dict[tuple[str, int, LogicalTypes], list[_Asked]] = {}
 
     def unread(self, owners: Iterable[Owner], file: str, why: str, hint: str = "") -> None:
         """Note that a file of a sample could not be read, or not to its end."""
@@ -97,7 +101,8 @@ class Gathering:
             )
         if not len(messages.payloads):
             return
-        for reader, kernel in self._kernels_of(owner.topic, version):
+        how = self._job.sample(owner).logical_types
+        for reader, kernel in self._kernels_of(owner.topic, version, how):
             key = _key(owner, version, reader)
             if isinstance(kernel, Reason):
                 self._readings.fail(key, kernel, messages)
@@ -105,18 +110,16 @@ class Gathering:
                 self._readings.walk(key, kernel, messages)
         self._choosing.add(owner.topic, version, owner.sample, messages)
 
-    def _kernels_of(self, topic: str, version: int) -> list[tuple[ReaderSchema, Kernel | Reason]]:
-        if (topic, version) not in self._kernels:
+    def _kernels_of(self, topic: str, version: int, how: LogicalTypes) -> list[_Asked]:
+        if (topic, version, how) not in self._kernels:
             replay = self._job.replays[topic]
-            self._kernels[topic, version] = [
-                (
-                    reader,
-                    self._job.kernels.kernel_or_reason(replay.versions[version], reader.schema),
-                )
+            written, kernel_or_reason = replay.versions[version], self._job.kernels.kernel_or_reason
+            self._kernels[topic, version, how] = [
+                (reader, kernel_or_reason(written, reader.schema, how))
                 for reader in replay.readers
                 if reader.direction is Direction.BACKWARD
             ]
-        return self._kernels[topic, version]
+        return self._kernels[topic, version, how]
 
 
 def _key(owner: Owner, version: int | None, reader: ReaderSchema | None = None) -> Key:

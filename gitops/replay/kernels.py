@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from gitops.model.samples import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.walk import Kernel, Reason, RowReader, RowWriter
 
@@ -18,14 +19,16 @@ class Kernels:
     Each raises ValueError for a definition that cannot be used.
     """
 
-    kernel: Callable[[SchemaInfo, SchemaInfo], Kernel]
-    row_reader: Callable[[SchemaInfo, SchemaInfo], RowReader]
+    kernel: Callable[[SchemaInfo, SchemaInfo, LogicalTypes], Kernel]
+    row_reader: Callable[[SchemaInfo, SchemaInfo, LogicalTypes], RowReader]
     row_writer: Callable[[SchemaInfo], RowWriter]
 
-    def kernel_or_reason(self, writer: SchemaInfo, reader: SchemaInfo) -> Kernel | Reason:
+    def kernel_or_reason(
+        self, writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes
+    ) -> Kernel | Reason:
         """The kernel, or why there is none: then nothing of the version can be read."""
         try:
-            return self.kernel(writer, reader)
+            return self.kernel(writer, reader, logical_types)
         except ValueError as error:
             return Reason("", f"a schema cannot be used: {error}")
 
@@ -38,26 +41,28 @@ def _known(info: SchemaInfo) -> _Known:
 
 
 @lru_cache(maxsize=256)
-def _made(what: str, *schemas: _Known) -> Any:  # noqa: ANN401 - as `choose` answers
-    """Workers read many parts with the same schemas."""
+def _made(what: str, schemas: tuple[_Known, ...], *how: LogicalTypes) -> Any:  # noqa: ANN401
+    """As `choose` answers; workers read many parts with the same schemas."""
     from gitops.replay.kernel import choose
 
     infos = [SchemaInfo(type=kind, schema=text, properties=dict(p)) for kind, text, p in schemas]
-    return getattr(choose, what)(*infos)
+    return getattr(choose, what)(*infos, *how)
 
 
-def _kernel_for(writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
-    made: Kernel = _made("kernel_for", _known(writer), _known(reader))
+def _kernel_for(writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes) -> Kernel:
+    made: Kernel = _made("kernel_for", (_known(writer), _known(reader)), logical_types)
     return made
 
 
-def _row_reader_for(writer: SchemaInfo, reader: SchemaInfo) -> RowReader:
-    made: RowReader = _made("row_reader_for", _known(writer), _known(reader))
+def _row_reader_for(
+    writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes
+) -> RowReader:
+    made: RowReader = _made("row_reader_for", (_known(writer), _known(reader)), logical_types)
     return made
 
 
 def _row_writer_for(schema: SchemaInfo) -> RowWriter:
-    made: RowWriter = _made("row_writer_for", _known(schema))
+    made: RowWriter = _made("row_writer_for", (_known(schema),))
     return made
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from gitops.replay.tally import Chosen, Counts, Example, Failed, Gathered, Key, Tally
+from gitops.replay.tally import ChangedValue, Chosen, Counts, Example, Failed, Gathered, Key, Tally
 
 MOST_CHOSEN_BYTES: Final = 32 * 1024 * 1024
 """Of the payloads of one version that are rewritten, whatever their number."""
@@ -115,6 +115,14 @@ def add_counts(into: Counts, other: Counts) -> None:
     for mine, theirs in ((into.symbols, other.symbols), (into.branches, other.branches)):
         for name, number in theirs.items():
             mine[name] = mine.get(name, 0) + number
+    into.example = lower(into.example, other.example)
+
+
+def lower(one: ChangedValue | None, other: ChangedValue | None) -> ChangedValue | None:
+    """The one at the lower place."""
+    if one is None or other is None:
+        return one or other
+    return min(one, other, key=lambda each: each[:4])
 
 
 def natural(where: str) -> tuple[str, int, str]:

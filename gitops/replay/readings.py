@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,10 +13,18 @@ import numpy
 from numpy.typing import NDArray
 
 from gitops.replay.batches import Places
-from gitops.replay.kernel.walk import READ, Counted, Kernel, Reason, What
+from gitops.replay.kernel.walk import (
+    CHANGES,
+    READ,
+    ChangeReader,
+    Counted,
+    Kernel,
+    Reason,
+    What,
+)
 from gitops.replay.merging import add_failed, natural
 from gitops.replay.showing import Showing
-from gitops.replay.tally import Counts, Example, Failed, Key, Tally
+from gitops.replay.tally import ChangedValue, Counts, Example, Failed, Key, Tally
 
 
 class Messages(NamedTuple):
@@ -55,6 +63,7 @@ class _Reading:
     rows: int = 0
     counts: Counter[Counted] = field(default_factory=Counter)
     failing: dict[Reason, _Failing] = field(default_factory=dict)
+    changed: dict[str, ChangedValue] = field(default_factory=dict)
 
 
 class Readings:
@@ -76,6 +85,9 @@ class Readings:
                 if found[number]:
                     rows = numpy.flatnonzero(walk.verdicts == number)
                     self._fail(key, reason, rows, messages)
+        if isinstance(kernel, ChangeReader):
+            for path, rows in walk.changed.items():
+                self._change(key, path, kernel, rows, messages)
         return walk.verdicts
 
     def fail(self, key: Key, reason: Reason, messages: Messages) -> None:
@@ -83,12 +95,20 @@ class Readings:
         self._reading(key, len(messages.payloads))
         self._fail(key, reason, numpy.arange(len(messages.payloads)), messages)
 
-    def put(self, key: Key, changed: Counter[Counted]) -> None:
-        """Count these values as changed, instead of those that a walk found."""
-        counts = self._reading(key, 0).counts
-        for counted in [one for one in counts if one.what is What.CHANGED]:
-            del counts[counted]
-        counts.update(changed)
+    def put(self, key: Key, number: Mapping[str, int], changed: Mapping[str, ChangedValue]) -> None:
+        """Count so many values as changed, by path, instead of those that a walk found.
+
+        But for those that mean something else to the reader: it gets them as it got them before.
+        """
+        reading = self._reading(key, 0)
+        kept = {one.path for one in reading.counts if one.what is What.REINTERPRETED}
+        for counted in [one for one in reading.counts if one.what is What.CHANGED]:
+            del reading.counts[counted]
+            if counted.path not in kept:
+                reading.changed.pop(counted.path, None)
+        for path in number.keys() - kept:
+            reading.counts[Counted(path, What.CHANGED)] = number[path]
+            reading.changed[path] = changed[path]
 
     def tallies(self) -> dict[Key, Tally]:
         """What was counted, with the examples as they are to be shown."""
@@ -101,6 +121,26 @@ class Readings:
         reading = self._by_key.setdefault(key, _Reading())
         reading.rows += rows
         return reading
+
+    def _change(
+        self,
+        key: Key,
+        path: str,
+        kernel: ChangeReader,
+        rows: NDArray[numpy.int64],
+        messages: Messages,
+    ) -> None:
+        """Keep the value at the lowest place; of several messages there the payload decides."""
+        changed = self._by_key[key].changed
+        file, row, same = messages.places.lowest(rows)
+        known = changed.get(path)
+        if known is not None and (known.file, known.row) < (file, row):
+            return
+        payloads = (messages.payloads[each].as_py() for each in same.tolist())
+        its, payload = min((digest(each), each) for each in payloads)
+        if known is None or (file, row, its) < known[:3]:
+            shown = self._showing.change(key.topic, path, kernel.changes(payload)[path])
+            changed[path] = ChangedValue(file, row, its, *shown)
 
     def _fail(self, key: Key, reason: Reason, rows: NDArray[Any], messages: Messages) -> None:
         failing = self._by_key[key].failing.setdefault(reason, _Failing())
@@ -130,15 +170,15 @@ def _lowest(rows: list[int], messages: Messages, most: int) -> Iterator[tuple[_A
     lowest = frozenset(heapq.nsmallest(most, set(places)))
     for row, place in zip(rows, places, strict=True):
         if place in lowest:
-            yield _At(place, _digest(messages.payloads[row].as_py())), row
+            yield _At(place, digest(messages.payloads[row].as_py())), row
 
 
 def _place(where: str) -> _Place:
     return natural(where), where
 
 
-def _digest(payload: bytes | None) -> bytes:
-    """Empty for a message without a payload."""
+def digest(payload: bytes | None) -> bytes:
+    """What tells a payload from others; empty for a message without one."""
     return b"" if payload is None else hashlib.blake2b(payload, digest_size=16).digest()
 
 
@@ -147,6 +187,7 @@ def _tally(key: Key, reading: _Reading, showing: Showing, examples: int) -> Tall
     for counted, number in reading.counts.items():
         _count(fields.setdefault(counted.path, Counts()), counted, number)
     for path, counts in fields.items():
+        counts.example = reading.changed.get(path)
         if counts.symbols and showing.hides(key.topic, path):
             counts.symbols = {}
     failed = sum(failing.rows for failing in reading.failing.values())
@@ -179,5 +220,5 @@ def _count(counts: Counts, counted: Counted, number: int) -> None:
     elif counted.what is What.BRANCH:
         counts.branches[counted.value] = counts.branches.get(counted.value, 0) + number
     else:
-        name = counted.what.value
+        name = What.CHANGED.value if counted.what in CHANGES else counted.what.value
         setattr(counts, name, getattr(counts, name) + number)

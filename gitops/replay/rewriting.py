@@ -9,50 +9,65 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow
 
 from gitops.model.replay import Direction, ReaderSchema, TopicReplay
-from gitops.model.schema import SchemaInfo
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS, Places, batch
 from gitops.replay.job import Job
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.verdicts import under
 from gitops.replay.kernel.walk import (
     READ,
-    Counted,
+    Changed,
     Kernel,
     Reason,
     RowReader,
     RowWriter,
     Unreadable,
-    What,
 )
-from gitops.replay.readings import Messages, Readings
+from gitops.replay.readings import Messages, Readings, digest
 from gitops.replay.showing import Showing
 from gitops.replay.sources.part import MOST_PAYLOAD
-from gitops.replay.tally import Chosen, Gathered, Key
+from gitops.replay.tally import ChangedValue, Chosen, Gathered, Key
 
 TOO_LARGE: Final = Reason("", f"the proposed schema makes it larger than {MOST_PAYLOAD >> 20} MiB")
 
 _MOST_VALUE: Final = 4 * MOST_PAYLOAD
 """Of a value that is written at all: a symbol, for one, is longer than what stands for it."""
 
+REWRITTEN: Final = "the reader got another value before the message was rewritten"
+
 _Rewritten = tuple[Chosen, bytes]
+_Difference = tuple[str, Any, Any]
+"""A path, and what a reader gets there before and after."""
+
+
+@dataclass(slots=True)
+class _Differences:
+    """Of one reader, by path: how many values, and the one at the lowest place."""
+
+    number: Counter[str] = field(default_factory=Counter)
+    lowest: dict[str, ChangedValue] = field(default_factory=dict)
 
 
 def rewrite(job: Job, topic: str, version: int, chosen: list[Chosen]) -> Gathered:
     """What came of messages of one version; those of each sample are counted apart."""
-    readings = Readings(job.examples, Showing(job))
-    rewriting = _Rewriting(job, job.replays[topic], version, readings)
+    showing = Showing(job)
+    readings = Readings(job.examples, showing)
+    rewriting = _Rewriting(job, job.replays[topic], version, readings, showing)
     for sample in sorted({one.sample for one in chosen}):
         rewriting.run(sample, [one for one in chosen if one.sample == sample])
     return Gathered(tallies=readings.tallies())
 
 
 class _Rewriting:
-    def __init__(self, job: Job, replay: TopicReplay, version: int, readings: Readings) -> None:
+    def __init__(
+        self, job: Job, replay: TopicReplay, version: int, readings: Readings, showing: Showing
+    ) -> None:
+        self._showing = showing
         self._kernels = job.kernels
         self._replay = replay
         self._version = version
@@ -61,17 +76,17 @@ class _Rewriting:
 
     def run(self, sample: int, chosen: list[Chosen]) -> None:
         """Rewrite some megabytes at a time, for defaults may be large, and let everybody read."""
-        changed: dict[Key, Counter[Counted]] = {}
+        changed: dict[Key, _Differences] = {}
         for some in _together(self._rewritten(self._key(sample, ""), chosen)):
             old, new = [one for one, _ in some], [payload for _, payload in some]
             messages = _messages([one.where for one in old], new)
             for reader in self._replay.readers:
                 if reader.direction is Direction.FORWARD:
                     key = self._key(sample, reader.name)
-                    its = self._read(key, reader, old, messages)
-                    changed.setdefault(key, Counter()).update(its)
+                    its = changed.setdefault(key, _Differences())
+                    self._read(key, reader, old, messages, its)
         for key, its in changed.items():
-            self._readings.put(key, its)
+            self._readings.put(key, its.number, its.lowest)
 
     def _key(self, sample: int, reader: str) -> Key:
         return Key(
@@ -86,7 +101,8 @@ class _Rewriting:
         """Those that can be rewritten, and their new payloads; the others count as failed."""
         proposed = self._replay.proposed
         try:
-            reader = self._kernels.row_reader(self._written, proposed)
+            how = self._replay.samples[key.sample].logical_types
+            reader = self._kernels.row_reader(self._written, proposed, how)
             writer = self._kernels.row_writer(proposed)
         except ValueError as error:
             self._fail(key, Reason("", f"a schema cannot be used: {error}"), chosen)
@@ -104,34 +120,38 @@ class _Rewriting:
         self._readings.fail(key, reason, messages)
 
     def _read(
-        self, key: Key, reader: ReaderSchema, old: list[Chosen], messages: Messages
-    ) -> Counter[Counted]:
-        """What a reader gets otherwise than before; the rest is counted."""
-        kernel = self._kernels.kernel_or_reason(self._replay.proposed, reader.schema)
+        self,
+        key: Key,
+        reader: ReaderSchema,
+        old: list[Chosen],
+        messages: Messages,
+        into: _Differences,
+    ) -> None:
+        """Note what a reader gets otherwise than before; the rest is counted."""
+        how = self._replay.samples[key.sample].logical_types
+        kernel = self._kernels.kernel_or_reason(self._replay.proposed, reader.schema, how)
         if isinstance(kernel, Reason):
             self._readings.fail(key, kernel, messages)
-            return Counter()
+            return
         verdicts = self._readings.walk(key, kernel, messages)
-        pairs = (
-            (one.payload, payload.as_py())
-            for one, payload, verdict in zip(old, messages.payloads, verdicts, strict=True)
-            if verdict == READ
-        )
-        return self._changed(reader.schema, kernel, pairs)
+        before = self._kernels.row_reader(self._written, reader.schema, how)
+        after = self._kernels.row_reader(self._replay.proposed, reader.schema, how)
+        for chosen, payload, verdict in zip(old, messages.payloads, verdicts, strict=True):
+            if verdict == READ:
+                new = payload.as_py()
+                one, other = _read(before, chosen.payload), _read(after, new)
+                if not _same(one, other):
+                    for found in _differences(one, other, "", _paths(kernel, new)):
+                        self._compare(chosen, found, into)
 
-    def _changed(
-        self, reader: SchemaInfo, kernel: Kernel, pairs: Iterator[tuple[bytes, bytes]]
-    ) -> Counter[Counted]:
-        """Values that a reader got before and does not get any more, by path."""
-        before = self._kernels.row_reader(self._written, reader)
-        after = self._kernels.row_reader(self._replay.proposed, reader)
-        changed: Counter[Counted] = Counter()
-        for old, new in pairs:
-            one, other = _read(before, old), _read(after, new)
-            if not _same(one, other):
-                for path in _differences(one, other, "", _paths(kernel, new)):
-                    changed[Counted(path, What.CHANGED)] += 1
-        return changed
+    def _compare(self, chosen: Chosen, found: _Difference, into: _Differences) -> None:
+        path, before, after = found
+        into.number[path] += 1
+        place = (chosen.where, -1, digest(chosen.payload))
+        if path not in into.lowest or place < into.lowest[path][:3]:
+            what = Changed(REWRITTEN, before, after)
+            shown = self._showing.change(str(self._replay.topic), path, what)
+            into.lowest[path] = ChangedValue(*place, *shown)
 
 
 def _written(reader: RowReader, writer: RowWriter, payload: bytes) -> bytes:
@@ -190,8 +210,13 @@ def _read(reader: RowReader, payload: bytes) -> Any:  # noqa: ANN401 - any value
         return _NOT_READ
 
 
-def _differences(before: Any, after: Any, path: str, known: frozenset[str]) -> Iterator[str]:  # noqa: ANN401
-    """The paths of what differs; nothing where one of the two could not be read."""
+def _differences(
+    before: Any,  # noqa: ANN401 - any value
+    after: Any,  # noqa: ANN401 - any value
+    path: str,
+    known: frozenset[str],
+) -> Iterator[_Difference]:
+    """What differs; nothing where one of the two could not be read."""
     if before is _NOT_READ or after is _NOT_READ or _same(before, after):
         return
     if isinstance(before, Tagged) and isinstance(after, Tagged) and before.branch == after.branch:
@@ -206,7 +231,7 @@ def _differences(before: Any, after: Any, path: str, known: frozenset[str]) -> I
         for one, other in zip(before, after, strict=True):
             yield from _differences(one, other, f"{path}[]", known)
     else:
-        yield path
+        yield path, before, after
 
 
 def _home(path: str, fields: Iterable[str], known: frozenset[str]) -> str:

@@ -88,6 +88,13 @@ class Sensitive:
             len(name) > 1 and _advanced(name, 0, at) == len(name) - 1 for name in self.in_reports
         )
 
+    def hides_value(self, path: str) -> bool:
+        """Whether a value at a path of a report is sensitive, or may hold something that is."""
+        at = _Place(self.nodes, (0,) * len(self.names))
+        for step in steps(path):
+            at = self._within(at, step)
+        return self.hides(path) or self._may_hold(at)
+
     def redacted(self, value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value, with REDACTED for all that is sensitive, or stands where that should be."""
         at = _Place(self.nodes, (0,) * len(self.names))

@@ -7,10 +7,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 from gitops.model.replay import Direction
+from gitops.model.samples import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.job import Job
 from gitops.replay.kernel.symbols import without_symbol
-from gitops.replay.kernel.walk import Reason, Unreadable
+from gitops.replay.kernel.walk import Changed, Reason, Unreadable
 from gitops.replay.sensitive import Sensitive
 from gitops.replay.tally import Key
 
@@ -40,6 +41,12 @@ class Showing:
             return reason._replace(reason=without_symbol(reason.reason))
         return reason
 
+    def change(self, topic: str, path: str, what: Changed) -> tuple[str, str | None, str | None]:
+        """Why a value is another one, the value before and after; those only if they are shown."""
+        if not self._job.show_values or self._sensitive[topic].hides_value(path):
+            return what.reason, None, None
+        return what.reason, _one_value(what.before), _one_value(what.after)
+
     def __call__(self, key: Key, reason: Reason, payload: bytes | None) -> tuple[str, str | None]:
         """The value is None unless values are to be shown, and where the writer cannot read it."""
         sensitive = self._sensitive[key.topic]
@@ -48,7 +55,8 @@ class Showing:
             return reason.reason, None
         if sensitive.all_of_it:
             return reason.reason, MISNAMED
-        message, partly = self._read_again(*pair, payload)
+        how = self._job.replays[key.topic].samples[key.sample].logical_types
+        message, partly = self._read_again(*pair, how, payload)
         if sensitive:  # what a message quotes cannot be told apart
             message = reason.reason
         return message or reason.reason, self._value(pair[0], payload, partly, sensitive)
@@ -66,11 +74,11 @@ class Showing:
         return writer, readers[key.reader, key.direction]
 
     def _read_again(
-        self, writer: SchemaInfo, reader: SchemaInfo, payload: bytes
+        self, writer: SchemaInfo, reader: SchemaInfo, how: LogicalTypes, payload: bytes
     ) -> tuple[str, Any]:
         """The message of the reader, and what it read up to where it stopped."""
         try:
-            self._job.kernels.row_reader(writer, reader).read(payload)
+            self._job.kernels.row_reader(writer, reader, how).read(payload)
         except Unreadable as error:
             return error.message, error.value
         except (ValueError, RecursionError):
@@ -91,7 +99,7 @@ class Showing:
         """
         try:
             try:
-                value = self._job.kernels.row_reader(writer, writer).read(payload)
+                value = self._job.kernels.row_reader(writer, writer, "none").read(payload)
             except Unreadable:
                 if sensitive and writer.type is not SchemaType.JSON:
                     return WITHHELD
@@ -104,6 +112,15 @@ class Showing:
 def as_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
     """A value for a person, as JSON where JSON can say it."""
     said = json.dumps(value, ensure_ascii=False, default=_plain)
+    return _short(said)
+
+
+def _one_value(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
+    """As `as_text`, but for text, which stands for itself."""
+    return _short(value) if isinstance(value, str) else as_text(value)
+
+
+def _short(said: str) -> str:
     text = said.encode("utf-8", "backslashreplace").decode()  # JSON can say half of a character
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 

@@ -42,6 +42,25 @@ class Failed(Struct):
     examples: list[Example] = field(default_factory=list)
 
 
+class ChangedValue(NamedTuple):
+    """A value that was changed; of those of one path that whose place sorts lowest is kept.
+
+    `row` is -1 where the file, which may be a message id, says it all.
+    """
+
+    file: str
+    row: int
+    digest: bytes
+    reason: str
+    before: str | None = None
+    after: str | None = None
+
+    @property
+    def where(self) -> str:
+        """How a person finds the message."""
+        return self.file if self.row < 0 else f"{self.file}#{self.row}"
+
+
 class Counts(Struct):
     """The counts of one path; `FieldReplay` says what they mean."""
 
@@ -53,6 +72,7 @@ class Counts(Struct):
     nulls: int = 0
     symbols: dict[str, int] = field(default_factory=dict)
     branches: dict[str, int] = field(default_factory=dict)
+    example: ChangedValue | None = None
 
 
 class Tally(Struct):

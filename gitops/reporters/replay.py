@@ -10,7 +10,7 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Direction, ReaderReplay, ReplayReport
-from gitops.reporters.replay_words import standing_of, ways_text
+from gitops.reporters.replay_words import reader_text, standing_of, ways_text
 from gitops.reporters.tally import count
 
 SIGNS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠"}
@@ -69,7 +69,7 @@ class TopicResult:
         """
         found: dict[tuple[str, Direction], list[ReaderReplay]] = {}
         for one in self.asked:
-            found.setdefault((one.reader, one.direction), []).append(one)
+            found.setdefault((reader_text(one), one.direction), []).append(one)
         worst = max(found.values(), key=_badness, default=[])
         return tuple(worst) if any(one.failed for one in worst) else ()
 
@@ -86,7 +86,7 @@ class TopicResult:
         if not its:
             return ""
         one = its[0]
-        way = ways_text((each.version for each in its), one.direction, (one.reader,))
+        way = ways_text((each.version for each in its), one.direction, (reader_text(one),))
         return f"{way} ({one.direction.value})"
 
     @property

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gitops.model.replay import FieldReplay, ReaderReplay, ReplayFailure, ReplayReport
+from gitops.model.replay import (
+    ChangedExample,
+    FieldReplay,
+    ReaderReplay,
+    ReplayFailure,
+    ReplayReport,
+)
 from gitops.planning.plan_document import API_VERSION, finding_document
 from gitops.reporters.replay import TopicResult, topics_of
 
@@ -39,6 +45,7 @@ def _reader(one: ReaderReplay) -> dict[str, Any]:
         "reader": one.reader,
         "direction": one.direction.value,
         "gates": one.gates,
+        "logicalTypes": one.logical_types,
         **_aside(one),
         "failed": one.failed,
         "counted": one.counted,
@@ -77,4 +84,11 @@ def _field(one: FieldReplay) -> dict[str, Any]:
         "nulls": one.nulls,
         "symbols": dict(one.symbols),
         "branches": dict(one.branches),
+        "example": _changed(one.example),
     }
+
+
+def _changed(one: ChangedExample | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {"where": one.where, "reason": one.reason, "before": one.before, "after": one.after}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from gitops.model.replay import (
+    ChangedExample,
     Direction,
     FailureExample,
     FieldReplay,
@@ -18,6 +19,7 @@ from gitops.reporters.replay_words import (
     Standing,
     altered,
     altered_text,
+    reader_text,
     standing_of,
     version_text,
     ways_text,
@@ -79,7 +81,8 @@ def groups_of(readers: Iterable[ReaderReplay]) -> tuple[Alike, ...]:
     found: dict[tuple[str, Direction, Standing], list[ReaderReplay]] = {}
     for one in readers:
         if one.failures:
-            found.setdefault((one.reader, one.direction, standing_of(one)), []).append(one)
+            who = reader_text(one)
+            found.setdefault((who, one.direction, standing_of(one)), []).append(one)
     alike: dict[object, list[str]] = {}
     parts: dict[object, list[ReaderReplay]] = {}
     for (name, direction, standing), its in found.items():
@@ -131,9 +134,19 @@ def altered_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[FieldReplay, st
     for one in readers:
         for field in altered(one.fields):
             key = (one.version, one.direction, field.path, altered_text(field))
-            found.setdefault(key, []).append((one.reader, field))
+            found.setdefault(key, []).append((reader_text(one), field))
     rows = [
         (its[0][1], ways_text((version,), direction, [name for name, _ in its]))
         for (version, direction, *_), its in found.items()
     ]
     return tuple(sorted(rows, key=lambda row: not row[0].changed))
+
+
+def changed_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[str, ChangedExample], ...]:
+    """An example of the changed values of each path and reason, at the lowest place."""
+    found: dict[tuple[str, str], ChangedExample] = {}
+    for one in readers:
+        for field in one.fields:
+            if field.example is not None:
+                found.setdefault((field.path, field.example.reason), field.example)
+    return tuple((path, example) for (path, _), example in sorted(found.items()))

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Final
 
 from gitops.model.replay import (
+    ChangedExample,
     Direction,
     FailureExample,
     FieldReplay,
@@ -20,6 +21,10 @@ _MAX_VERSIONS: Final = 4
 _WHAT: Final = ("changed", "defaulted", "dropped", "promoted")
 _BACKWARD: Final = (
     "vN → proposed (backward): messages that were written with vN, read by the proposed schema."
+)
+_NONE: Final = (
+    "logicalTypes: none: read as readers of generic records do, who take the types beneath logical "
+    "types; all others are read into Java's classes."
 )
 _FORWARD: Final = (
     "vN → proposed → vM (forward): at most 2,000 of them, without those that the proposed schema "
@@ -64,9 +69,14 @@ def version_text(version: int | None) -> str:
     return "other messages" if version is None else f"v{version}"
 
 
+def reader_text(one: ReaderReplay) -> str:
+    """`billing`, or `billing (logicalTypes: none)`; empty where nobody was asked."""
+    return f"{one.reader}{' (logicalTypes: none)' if one.logical_types == 'none' else ''}"
+
+
 def way_text(one: ReaderReplay) -> str:
     """The way of the data: `v3 → proposed`, or `v3 → proposed → billing` where it is rewritten."""
-    return ways_text((one.version,), one.direction, (one.reader,) if one.reader else ())
+    return ways_text((one.version,), one.direction, (reader_text(one),) if one.reader else ())
 
 
 def ways_text(versions: Iterable[int | None], direction: Direction, readers: Iterable[str]) -> str:
@@ -89,7 +99,8 @@ def ways_said(report: ReplayReport) -> tuple[str, ...]:
     """What the arrows mean, as far as the report has any."""
     directions = {one.direction for one in report.readers if one.reader}
     said = ((Direction.BACKWARD, _BACKWARD), (Direction.FORWARD, _FORWARD))
-    return tuple(text for direction, text in said if direction in directions)
+    ways = tuple(text for direction, text in said if direction in directions)
+    return (*ways, *{_NONE for one in report.readers if one.logical_types == "none"})
 
 
 def message_text(example: FailureExample, failure_path: str, reason: str) -> str:
@@ -106,6 +117,13 @@ def share_text(part: int, whole: int) -> str:
     if share < _HUNDREDTH:
         return "< 0.01 %"
     return "> 99.99 %" if part < whole and share > _NEARLY_ALL else f"{share:.2f} %"
+
+
+def changed_text(example: ChangedExample) -> str:
+    """`2026-05-01T10:00:00Z → 1970-01-21T13:33:21.6Z`; empty where values are not shown."""
+    if example.before is None or example.after is None:
+        return ""
+    return f"{example.before or '(empty)'} → {example.after or '(empty)'}"
 
 
 def altered(fields: Iterable[FieldReplay]) -> tuple[FieldReplay, ...]:

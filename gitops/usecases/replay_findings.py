@@ -243,8 +243,13 @@ def _settings(sample: Sample) -> dict[str, str]:
     """What decides how its messages are read, and how many of them may fail."""
     columns = {f"columns.{name}": its for name, its in sample.columns.items()}
     version = "none" if sample.version is None else str(sample.version)
-    most = str(sample.max_failures)
-    return {"format": sample.format, "version": version, "maxFailures": most, **columns}
+    return {
+        "format": sample.format,
+        "version": version,
+        "maxFailures": str(sample.max_failures),
+        "logicalTypes": sample.logical_types,
+        **columns,
+    }
 
 
 def _said_of(settings: Mapping[str, str]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from typing import Final
 
 from msgspec import structs
 
 from gitops.model.names import TopicName
 from gitops.model.replay import (
+    ChangedExample,
     Direction,
     FailureExample,
     FieldReplay,
@@ -16,7 +18,8 @@ from gitops.model.replay import (
     ReplayFailure,
     TopicReplay,
 )
-from gitops.replay.merging import natural
+from gitops.model.samples import LogicalTypes
+from gitops.replay.merging import lower, natural
 from gitops.replay.tally import Counts, Failed, Key, Tally
 
 _NUMBERS: Final = ("read", "promoted", "changed", "defaulted", "dropped", "nulls")
@@ -27,22 +30,39 @@ def reader_replays(
 ) -> tuple[ReaderReplay, ...]:
     """One for each topic, version, reader and direction; the samples of a topic together.
 
+    But for those whose logical types are read otherwise: what one reader takes, the other may not.
     By topic, the backward direction first, then the versions, those of no version last.
     """
+    replays = tuple(replays)
     gates = {
         (str(one.topic), reader.name, reader.direction.value): reader.gates
         for one in replays
         for reader in one.readers
     }
-    merged: dict[Key, list[Tally]] = {}
+    how = how_read(replays)
+    merged: dict[tuple[Key, LogicalTypes], list[Tally]] = {}
     for key, tally in sorted(tallies.items(), key=lambda item: order(item[0])):
-        merged.setdefault(structs.replace(key, sample=0), []).append(tally)
+        merged.setdefault((structs.replace(key, sample=0), how(key)), []).append(tally)
     return tuple(
         _reader(
-            key, parts, examples, gates=gates.get((key.topic, key.reader, key.direction), False)
+            key,
+            parts,
+            examples,
+            gates=gates.get((key.topic, key.reader, key.direction), False),
+            logical_types=logical_types,
         )
-        for key, parts in merged.items()
+        for (key, logical_types), parts in merged.items()
     )
+
+
+def how_read(replays: Iterable[TopicReplay]) -> Callable[[Key], LogicalTypes]:
+    """How a reader was asked to read the logical types of its sample; nobody asked: as always."""
+    samples = {
+        (str(one.topic), number): sample.logical_types
+        for one in replays
+        for number, sample in enumerate(one.samples)
+    }
+    return lambda key: samples.get((key.topic, key.sample), "java") if key.reader else "java"
 
 
 def without_echoes(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
@@ -85,13 +105,16 @@ def order(key: Key) -> tuple[str, bool, bool, str, bool, int, int]:
     )
 
 
-def _reader(key: Key, parts: list[Tally], examples: int, *, gates: bool) -> ReaderReplay:
+def _reader(
+    key: Key, parts: list[Tally], examples: int, *, gates: bool, logical_types: LogicalTypes
+) -> ReaderReplay:
     return ReaderReplay(
         topic=TopicName.parse(key.topic),
         version=key.version,
         reader=key.reader,
         direction=Direction(key.direction),
         gates=gates,
+        logical_types=logical_types,
         rows=sum(part.rows for part in parts),
         failed=sum(part.failed for part in parts),
         failures=failures((one for part in parts for one in part.failures), examples),
@@ -137,7 +160,18 @@ def _field(path: str, parts: list[Counts]) -> FieldReplay:
         path=path,
         symbols=_summed(part.symbols for part in parts),
         branches=_summed(part.branches for part in parts),
+        example=_example(parts),
         **numbers,
+    )
+
+
+def _example(parts: Iterable[Counts]) -> ChangedExample | None:
+    """The value at the lowest place, of all samples."""
+    found = reduce(lower, (part.example for part in parts), None)
+    if found is None:
+        return None
+    return ChangedExample(
+        where=found.where, reason=found.reason, before=found.before, after=found.after
     )
 
 

@@ -9,13 +9,15 @@ from typing import Any, Final
 
 import pytest
 
+from gitops.model.samples import LogicalTypes
 from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.kernel import AvroRowReader, avro_row_reader
+from gitops.replay.kernel.avro.logical_values import NO_DIGITS, NO_TIME_OF_DAY, NO_UUID
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.steps import Fail
 from gitops.replay.kernel.walk import Unreadable
 from tests.replay.avro_peers import JavaRows, as_java_shows, java_rows
-from tests.replay.avro_rows import Case, aliased_case, case, parsed
+from tests.replay.avro_rows import Case, aliased_case, case, logical_case, parsed
 from tests.support.pulsar_class_path import BrokerUnavailableError
 
 _PAIRS: Final = 250
@@ -53,13 +55,37 @@ def test_aliases_are_followed_as_java_follows_them(java: JavaRows) -> None:
     _compare(java, lambda seed: aliased_case(seed, _FEW_ROWS), _PAIRS_WITH_ALIASES)
 
 
+@pytest.mark.broker
+def test_logical_types_are_read_as_java_reads_them_into_its_classes(java: JavaRows) -> None:
+    first, read, refused = secrets.randbelow(10**9), 0, set[str]()
+    for seed in range(first, first + _PAIRS):
+        found = logical_case(seed, _ROWS)
+        if found is None:
+            continue
+        ours = [one for one in _ours(found, "java") if one[2] not in TOO_MANY]
+        payloads = [payload for payload, _, _ in ours]
+        theirs = java.read(found.writer, found.reader, payloads, classes=True)
+        for (payload, _, reason), answer in zip(ours, theirs, strict=True):
+            place = f"seed {seed}: {payload.hex()}"
+            if reason is None:
+                read += 1
+                assert answer == {"left": 0}, place
+            elif "error" not in answer:
+                dropped = reason in LAXER_WHERE_DROPPED and found.writer != found.reader
+                assert reason in LAXER or dropped, f"{place}: Java reads it, here {reason}"
+            else:
+                refused.add(reason)
+    assert read
+    assert refused >= {NO_UUID, NO_TIME_OF_DAY, NO_DIGITS}
+
+
 def _compare(java: JavaRows, make: Callable[[int], Case | None], pairs: int) -> None:
     first, read = secrets.randbelow(10**9), 0
     for seed in range(first, first + pairs):
         found = make(seed)
         if found is None:
             continue
-        ours = [one for one in _ours(found) if one[2] not in TOO_MANY]
+        ours = [one for one in _ours(found, "none") if one[2] not in TOO_MANY]
         theirs = java.read(found.writer, found.reader, [payload for payload, _, _ in ours])
         for (payload, value, reason), answer in zip(ours, theirs, strict=True):
             place = f"seed {seed}: {payload.hex()}"
@@ -81,7 +107,7 @@ def _same_again(found: Case, answer: dict[str, Any], place: str) -> None:
     """
     reader = parsed(found.reader)
     assert reader is not None
-    plan = make_plan(reader, reader)
+    plan = make_plan(reader, reader, "none")
     if isinstance(plan.top.step, Fail):
         return
     value, reason = _read(AvroRowReader(plan), bytes.fromhex(answer["written"]))
@@ -90,12 +116,12 @@ def _same_again(found: Case, answer: dict[str, Any], place: str) -> None:
         _same_value(value, answer, place)
 
 
-def _ours(found: Case) -> Iterator[tuple[bytes, Any, str | None]]:
+def _ours(found: Case, logical_types: LogicalTypes) -> Iterator[tuple[bytes, Any, str | None]]:
     """For each payload its value, or the reason against it."""
     writer, reader = parsed(found.writer), parsed(found.reader)
     assert writer is not None
     assert reader is not None
-    rows = avro_row_reader(writer, reader)
+    rows = avro_row_reader(writer, reader, logical_types)
     for payload in found.payloads:
         yield payload, *_read(rows, payload)
 

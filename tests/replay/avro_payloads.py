@@ -11,9 +11,17 @@ from tests.oracle.chance import Chance
 
 _DEEP: Final = 6
 _TOO_DEEP: Final = 60
-_INTS: Final = (0, 1, -1, 63, 64, -64, -65, 2**24, 2**24 + 1, 2**31 - 1, -(2**31))
+_DAY: Final = 86_400_000
+"""Of milliseconds; the numbers next to it decide whether they are times."""
+
+_INTS: Final = (
+    *(0, 1, -1, 63, 64, -64, -65, 127, 128, -129, 2**15, -(2**15) - 1, 2**16),
+    *(2**24, 2**24 + 1, _DAY - 1, _DAY, 2**31 - 1, -(2**31)),
+)
 _LONGS: Final = (
     *_INTS,
+    1000 * _DAY - 1,
+    1000 * _DAY,
     2**53,
     2**53 + 1,
     -(2**53) - 1,
@@ -23,7 +31,15 @@ _LONGS: Final = (
     1_700_000_000_000,
 )
 _FLOATS: Final = (0.0, -0.0, 1.5, 3.4e38, float("inf"), float("nan"))
-_TEXTS: Final = ("", "a", "\0", "é", "\U0001f600", "ñandú", "x" * 70, "z" * 300)
+_TEXTS: Final = (
+    *("", "a", "\0", "é", "\U0001f600", "ñandú", "x" * 70, "z" * 300),
+    *("f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6"),
+    *("f81d4fae-7dec-11d0-a765-00a0c91e6bfg", "f81d4fae-7dec-11d0a765--00a0c91e6bf6"),
+    *("1-2-3-4-5", "01-2-3-4", "12", "-12.50", "1e5", "+0", "1.", ".", "--1", "1\n2"),
+    *("http://host/a?b#c", "http://host:port/", "a b", "urn:x:y"),
+)
+"""Some are what logical types and Java's classes take."""
+
 _NO_TEXTS: Final = (
     b"\xff",
     b"a\xc3",
@@ -41,9 +57,12 @@ class EndlessError(ValueError):
 class AvroPayloads:
     """Payloads drawn from `chance`; texts that are no UTF-8 are among them if `any_bytes`."""
 
-    def __init__(self, chance: Chance, *, any_bytes: bool = True) -> None:
+    def __init__(
+        self, chance: Chance, *, any_bytes: bool = True, several_blocks: bool = True
+    ) -> None:
         self.chance = chance
         self.any_bytes = any_bytes
+        self._blocks_of = (0, 1, 1, 1, 2, 3) if several_blocks else (0, 1)
 
     def payload(self, schema: Schema) -> bytes:
         """A message of the schema; raises EndlessError."""
@@ -115,7 +134,7 @@ class AvroPayloads:
         chance, found = self.chance, b""
         if depth > _DEEP:
             return self._varint(0)
-        for _ in range(chance.choice((0, 1, 1, 1, 2, 3))):
+        for _ in range(chance.choice(self._blocks_of)):
             count = chance.choice((1, 1, 2, 3, 30 if chance.maybe(0.1) else 1))
             items = b"".join([item() for _ in range(count)])
             if chance.maybe(0.3):

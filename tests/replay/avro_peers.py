@@ -8,7 +8,7 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -23,16 +23,30 @@ _NAN: Final = "0x7ff8000000000000"
 class JavaRows:
     """Avro for Java, which reads rows."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str], errors: Path) -> None:
         self._process = process
+        self._errors = errors
 
-    def read(self, writer: Any, reader: Any, payloads: Sequence[bytes]) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON
-        """For each payload `value` and `left` (bytes behind it), or `error`."""
+    def read(
+        self,
+        writer: Any,  # noqa: ANN401 - JSON
+        reader: Any,  # noqa: ANN401 - JSON
+        payloads: Sequence[bytes],
+        *,
+        classes: bool = False,
+    ) -> list[dict[str, Any]]:
+        """For each payload `value` and `left` (bytes behind it), or `error`.
+
+        Into Java's `classes` of logical types they are read without telling their values.
+        """
         asked, answers = _open(self._process.stdin), _open(self._process.stdout)
         question = {"writer": writer, "reader": reader, "rows": [one.hex() for one in payloads]}
+        question |= {"classes": True} if classes else {}
         asked.write(json.dumps(question) + "\n")
         asked.flush()
-        found: list[dict[str, Any]] = json.loads(answers.readline())
+        line = answers.readline()
+        assert line, f"Java ended: {self._errors.read_text('utf-8', 'replace')}"
+        found: list[dict[str, Any]] = json.loads(line)
         return found
 
 
@@ -45,16 +59,20 @@ def java_rows(folder: Path) -> Iterator[JavaRows]:
     java, jars = find_java(), class_path()
     subprocess.run([javac, "-nowarn", "-cp", jars, "-d", str(folder), str(_SOURCE)], check=True)
     command = [java, "-Xmx512m", "-XX:+UseSerialGC", f"-Dlog4j2.configurationFile={_NO_LOG}"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [*command, "-cp", f"{folder}:{jars}", "AvroRows"],
-        stdin=pipe,
-        stdout=pipe,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-    ) as process:
-        yield JavaRows(process)
-        _open(process.stdin).close()
+    pipe, said = subprocess.PIPE, folder / "errors.txt"
+    with (
+        said.open("wb") as errors,
+        subprocess.Popen(
+            [*command, "-cp", f"{folder}:{jars}", "AvroRows"],
+            stdin=pipe,
+            stdout=pipe,
+            stderr=errors,
+            encoding="utf-8",
+        ) as process,
+    ):
+        yield JavaRows(process, said)
+        with suppress(BrokenPipeError):
+            _open(process.stdin).close()
 
 
 def as_java_shows(value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say

@@ -1,6 +1,6 @@
 """Compare columns with single rows for as long as you like.
 
-python -m tests.replay.rows FIRST_SEED LAST_SEED ROWS
+python -m tests.replay.rows FIRST_SEED LAST_SEED ROWS [logical]
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import time
 from collections import Counter
 
 from gitops.replay.kernel.avro.kernel import avro_row_reader
-from tests.replay.avro_rows import Case, by_rows, differences, parsed
+from tests.replay.avro_rows import Case, by_rows, differences, logical_case, parsed
+from tests.replay.avro_rows import case as any_case
 
 _LOOK = 20
 
@@ -19,9 +20,10 @@ _LOOK = 20
 def main() -> int:
     """Print what differs, with its seed; 1 if anything does."""
     first, last, rows = map(int, sys.argv[1:4])
+    make = logical_case if sys.argv[4:] == ["logical"] else any_case
     start, compared, pairs, wrong = time.monotonic(), 0, 0, 0
     verdicts: Counter[str] = Counter()
-    for seed, case, difference in differences(first, last, rows):
+    for seed, case, difference in differences(first, last, rows, make):
         pairs += 1
         compared += len(case.payloads)
         if pairs % _LOOK == 0:

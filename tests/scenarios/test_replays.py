@@ -109,3 +109,90 @@ def test_the_comment_shows_the_failing_messages(schemas: Schemas, command: Comma
     assert "although Pulsar would take the schema change" in text.partition("\n")[0]
     assert "| ✗&nbsp;25 of 100 rows fail |" in text
     assert "`samples/shipped.avro#4`" in text
+
+
+_EVENT: Final[dict[str, Any]] = {
+    "type": "record",
+    "name": "Event",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+        {"name": "due", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+    ],
+}
+
+
+@pytest.fixture
+def events(schemas: Schemas) -> Schemas:
+    """A topic more, whose next schema gives its values other logical types."""
+    schemas.write(
+        f"{ORDERS}/event.yaml",
+        "apiVersion: pulsar-gitops/v1\nkind: Topic\n"
+        "schema: {type: AVRO, definition: event.avsc}\n"
+        "samples: [{format: avro, path: ../../../samples/events.avro, sensitive: [due]}]\n",
+    )
+    schemas.write(f"{ORDERS}/event.avsc", json.dumps(_EVENT))
+    moment = 1_777_629_600_000
+    ids = ["f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "not-a-uuid"]
+    messages = [{"id": each, "at": moment, "due": moment} for each in ids]
+    with (schemas.root / "samples/events.avro").open("wb") as file:
+        fastavro.writer(file, fastavro.parse_schema(_EVENT), messages)
+    schemas.repo.commit(message="events")
+    schemas.repo.git("branch", "--force", "main")
+    micros = {"type": "long", "logicalType": "timestamp-micros"}
+    fields = [
+        {"name": "id", "type": {"type": "string", "logicalType": "uuid"}},
+        {"name": "at", "type": micros},
+        {"name": "due", "type": micros},
+    ]
+    schemas.write(f"{ORDERS}/event.avsc", json.dumps({**_EVENT, "fields": fields}))
+    schemas.repo.commit(message="logical types")
+    return schemas
+
+
+def _replay_of_events(
+    events: Schemas, command: CommandLine, *more: str
+) -> tuple[int, dict[str, Any], list[dict[str, Any]]]:
+    """The exit code, the backward reader, and the findings."""
+    args = ("replay", "shop/orders/event", "--base", "main", "--repo", events.root)
+    said = command(*args, "--engine", "local", "--format", "json", *more)
+    document = json.loads(said.out)
+    (topic,) = document["topics"]
+    return said.code, topic["readers"][0], document["findings"]
+
+
+def test_values_that_a_class_of_java_refuses_and_moments_that_become_others(
+    events: Schemas, command: CommandLine
+) -> None:
+    code, reader, findings = _replay_of_events(events, command, "--show-values")
+    assert (code, reader["logicalTypes"], reader["failed"]) == (1, "java", 1)
+    (failure,) = reader["failures"]
+    assert (failure["path"], failure["reason"]) == ("id", "the text is not a UUID")
+    assert [one["rule"] for one in findings] == ["REPLAY-R001", "REPLAY-R007"]
+    fields = {one["path"]: one for one in reader["fields"]}
+    assert fields["at"]["changed"] == 1
+    assert fields["at"]["example"] == {
+        "where": "samples/events.avro#1",
+        "reason": "timestamp-millis is read as timestamp-micros",
+        "before": "2026-05-01T10:00:00Z",
+        "after": "1970-01-21T13:47:09.6Z",
+    }
+    hidden = fields["due"]["example"]
+    assert (hidden["before"], hidden["after"]) == (None, None), "it is sensitive"
+
+
+def test_values_are_shown_only_where_that_is_asked_for(
+    events: Schemas, command: CommandLine
+) -> None:
+    _, reader, _ = _replay_of_events(events, command)
+    assert "2026-05-01" not in json.dumps(reader)
+    assert "timestamp-millis is read as timestamp-micros" in json.dumps(reader)
+
+
+def test_readers_of_generic_records_take_them(events: Schemas, command: CommandLine) -> None:
+    path = f"{ORDERS}/event.yaml"
+    text = (events.root / path).read_text("utf-8")
+    events.write(path, text.replace("sensitive:", "logicalTypes: none, sensitive:"))
+    code, reader, findings = _replay_of_events(events, command)
+    assert (code, reader["logicalTypes"], reader["failed"], findings) == (0, "none", 0, [])
+    assert [one["changed"] for one in reader["fields"]] == [0, 0, 0]

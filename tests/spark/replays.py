@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -22,8 +23,10 @@ from gitops.replay.runners.spark import SparkRunner
 from gitops.replay.runners.work import answers
 from gitops.replay.sources.planning import Wanted, wanted_of
 from gitops.replay.tally import Gathered, Key, Tally
-from tests.spark.samples import pairs, sample, topic
+from tests.spark.samples import logical, pairs, sample, topic
 from tests.spark.shared_session import interrupted, shared
+
+_SHOWN: Final = ("relative", "logical types")
 
 
 def replays(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
@@ -46,6 +49,12 @@ def replays(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
             ),
         ),
         "many rewritten": (topic(sample(f"{there}/all.parquet"), forward_rows=1_200),),
+        "logical types": (
+            logical(
+                sample(f"{there}/logical.parquet", version=0),
+                sample(f"{there}/logical.orc", format="orc", version=0, logical_types="none"),
+            ),
+        ),
     }
 
 
@@ -114,7 +123,7 @@ def counted(tallies: Mapping[Key, Tally]) -> str:
 
 def run(runner: Runner, root: Path, name: str, topics: tuple[TopicReplay, ...]) -> str:
     """What came of a replay, as text that two runs can be compared by."""
-    ran = runner.run(Running(replays=topics, root=root, show_values=name == "relative"))
+    ran = runner.run(Running(replays=topics, root=root, show_values=name in _SHOWN))
     return as_text(ran)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -55,6 +56,24 @@ PROPOSED: Final = {
 }
 
 
+PLAIN: Final[dict[str, Any]] = {
+    "type": "record",
+    "name": "Event",
+    "fields": [
+        {"name": "id", "type": "string"},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+    ],
+}
+TYPED: Final = {
+    **PLAIN,
+    "fields": [
+        {"name": "id", "type": {"type": "string", "logicalType": "uuid"}},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+    ],
+}
+"""In a POJO: a UUID, which not every text is, and an Instant."""
+
+
 def _info(definition: object) -> SchemaInfo:
     return SchemaInfo(type=SchemaType.AVRO, schema=msgspec.json.encode(definition).decode())
 
@@ -82,6 +101,16 @@ def topic(
         strategy=SchemaCompatibilityStrategy.FULL,
         forward_rows=forward_rows,
     )
+
+
+def logical(*samples: Sample) -> TopicReplay:
+    """A proposed schema that gives the values other logical types."""
+    written, proposed = map(_info, (PLAIN, TYPED))
+    reader = ReaderSchema(
+        name="proposed", direction=Direction.BACKWARD, schema=proposed, gates=True
+    )
+    versions = {0: written, 3: written}
+    return replace(topic(*samples), versions=versions, proposed=proposed, readers=(reader,))
 
 
 def pairs(*samples: Sample) -> TopicReplay:
@@ -149,6 +178,7 @@ def write_samples(root: Path, row_group: int = 250) -> None:
     pyarrow.parquet.write_table(table, folder / "all.parquet", row_group_size=row_group)
     pyarrow.orc.write_table(table, str(folder / "all.orc"), stripe_size=20_000)
     _write_odd(folder, payloads, versions)
+    _write_logical(folder, row_group)
     ids = [f"5:{number}:-1" for number in range(ROWS)]
     captured = table.append_column("message_id", pyarrow.array(ids))
     pyarrow.parquet.write_table(captured, folder / "capture.parquet", row_group_size=row_group)
@@ -159,6 +189,20 @@ def write_samples(root: Path, row_group: int = 250) -> None:
     )
     for number in range(20):
         (folder / f"{number}.bin").write_bytes(_payload(0, orders[number][1]))
+
+
+def _write_logical(folder: Path, row_group: int) -> None:
+    """Events, one in fifty of which has another id than a UUID."""
+    schema = {**PLAIN, "fields": [PLAIN["fields"][0], {"name": "at", "type": "long"}]}
+    payloads = []
+    for number in range(ROWS):
+        out = io.BytesIO()
+        its = f"event {number}" if number % 50 == 7 else str(uuid.UUID(int=number))
+        fastavro.schemaless_writer(out, schema, {"id": its, "at": 1_000 * number})
+        payloads.append(out.getvalue())
+    table = pyarrow.table({"payload": payloads})
+    pyarrow.parquet.write_table(table, folder / "logical.parquet", row_group_size=row_group)
+    pyarrow.orc.write_table(table, str(folder / "logical.orc"), stripe_size=20_000)
 
 
 def _write_odd(folder: Path, payloads: list[bytes | None], versions: list[int | None]) -> None:

@@ -14,6 +14,7 @@ import pyarrow
 from pyspark.sql import SparkSession
 
 from gitops.model.errors import OutsideError
+from gitops.model.samples import LogicalTypes
 from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.walk import Kernel
 from gitops.replay.kernels import CHOSEN
@@ -116,7 +117,7 @@ def _endless_job(opened: Opened, folder: Path) -> Iterator[Future[object]]:
 def _failing(root: Path) -> str:
     """What came of a replay all of whose waves fail."""
 
-    def broken(_writer: SchemaInfo, _reader: SchemaInfo) -> Kernel:
+    def broken(_writer: SchemaInfo, _reader: SchemaInfo, _how: LogicalTypes) -> Kernel:
         raise RuntimeError("broken")
 
     runner = SparkRunner("", replace(CHOSEN, kernel=broken))

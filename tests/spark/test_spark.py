@@ -15,7 +15,7 @@ from gitops.replay.runner import Running
 from gitops.replay.runners.java import find_java
 from gitops.replay.runners.local import LocalRunner
 from tests.spark.replays import counted, files, replays, run
-from tests.spark.samples import COPIES, LARGE, write_samples
+from tests.spark.samples import COPIES, LARGE, ROWS, write_samples
 from tests.support.spark import connect_server, run_replays
 
 pytest.importorskip("pyspark")
@@ -59,7 +59,7 @@ def samples(
     return root, msgspec.json.decode(ended.stdout)
 
 
-@pytest.mark.parametrize("name", ["relative", "uri", "formats", "many rewritten"])
+@pytest.mark.parametrize("name", ["relative", "uri", "formats", "many rewritten", "logical types"])
 def test_spark_answers_as_this_process_does(samples: tuple[Path, Found], name: str) -> None:
     root, found = samples
     assert found[name] == run(LocalRunner(), root, name, replays(root)[name])
@@ -73,6 +73,26 @@ def test_how_the_data_is_cut_makes_no_difference(
     write_samples(tmp_path, row_group)
     here = run(LocalRunner(), tmp_path, "relative", replays(tmp_path)["relative"])
     assert found["relative"] == here
+
+
+def test_values_of_logical_types_are_those_of_each_sample(tmp_path: Path) -> None:
+    """In this process; Spark says the same, as the test above shows."""
+    write_samples(tmp_path)
+    told = run(LocalRunner(), tmp_path, "logical types", replays(tmp_path)["logical types"])
+    tallies = {(key["reader"], key["sample"]): its for key, its in msgspec.json.decode(told)[2]}
+    strict, lax = (tallies["proposed", number] for number in (0, 1))
+    assert (strict["rows"], strict["failed"], lax["failed"]) == (ROWS, 60, 0)
+    assert {(one["path"], one["reason"]) for one in strict["failures"]} == {
+        ("id", "the text is not a UUID")
+    }
+    at = strict["fields"]["at"]
+    assert at["changed"] == ROWS - 60 - 1, "0 is the same in every unit"
+    assert at["example"][3:] == [
+        "timestamp-millis is read as timestamp-micros",
+        "1970-01-01T00:00:01Z",
+        "1970-01-01T00:00:00.001Z",
+    ]
+    assert (lax["fields"]["at"]["changed"], lax["fields"]["at"]["example"]) == (0, None)
 
 
 def test_a_table_is_read_by_spark(samples: tuple[Path, Found]) -> None:

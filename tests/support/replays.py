@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gitops.model.findings import Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.replay import (
+    ChangedExample,
     Direction,
     FailureExample,
     FieldReplay,
@@ -51,7 +52,18 @@ _CUT = ReplayFailure(
 _FIELDS = (
     FieldReplay(path="coupon", defaulted=49_988),
     FieldReplay(path="legacy", dropped=49_988),
-    FieldReplay(path="lines[].quantity", read=120_411, promoted=120_411, changed=3),
+    FieldReplay(
+        path="lines[].quantity",
+        read=120_411,
+        promoted=120_411,
+        changed=3,
+        example=ChangedExample(
+            where="samples/orders.avro#40",
+            reason="the reader's type has fewer digits",
+            before="16777217",
+            after="16777216.0",
+        ),
+    ),
     FieldReplay(
         path="note", read=49_988, nulls=20_560, branches={"null": 20_560, "string": 29_428}
     ),
@@ -140,7 +152,7 @@ REPORT = ReplayReport(
         reader(CREATED, 4, "proposed", 4_000, fields=_NEWER),
         reader(CREATED, 3, "v3", 10_000, fields=_NEWER, gates=False),
         reader(CREATED, 4, "billing", 4_000, gates=False),
-        reader(STATUS, 0, "proposed", 5),
+        replace(reader(STATUS, 0, "proposed", 5), logical_types="none"),
     ),
     findings=(UNKNOWN, FAILING, ROUNDED),
     strategies={CANCELLED: Strategy.BACKWARD, CREATED: Strategy.BACKWARD, STATUS: Strategy.FULL},

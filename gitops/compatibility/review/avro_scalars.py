@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
-from gitops.compatibility.avro.logical_types import LOGICAL_TYPES, most_digits
+from gitops.compatibility.avro.logical_types import Decimal, decimal_of, logical_type_of
 from gitops.compatibility.avro.resolution import PROMOTIONS
 from gitops.compatibility.avro.schema import Fixed, Primitive, Schema
 from gitops.compatibility.review.avro_place import Change, Wire
@@ -72,7 +71,7 @@ def _directions(old: Schema, new: Schema, at: Change) -> Iterator[tuple[Schema, 
 
 
 def _other_meaning(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
-    before, after = _decimal(old), _decimal(new)
+    before, after = decimal_of(old), decimal_of(new)
     if before and after:
         yield from _decimals(before, after, at)
     else:
@@ -81,7 +80,7 @@ def _other_meaning(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
 
 def _other_logical_type(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
     """Also beside a promotion, which turns the number of one into the number of the other."""
-    was, now = _logical(old), _logical(new)
+    was, now = logical_type_of(old), logical_type_of(new)
     if was != now:
         yield Remark(
             rule="AVRO-W005",
@@ -94,16 +93,7 @@ def _other_logical_type(old: Schema, new: Schema, at: Change) -> Iterator[Remark
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Decimal:
-    precision: int
-    scale: int
-
-    def __str__(self) -> str:
-        return f"decimal({self.precision}, {self.scale})"
-
-
-def _decimals(before: _Decimal, after: _Decimal, at: Change) -> Iterator[Remark]:
+def _decimals(before: Decimal, after: Decimal, at: Change) -> Iterator[Remark]:
     if after.scale != before.scale:
         factor = f"10^{abs(before.scale - after.scale)}"
         way = "large" if after.scale < before.scale else "small"
@@ -124,26 +114,7 @@ def _decimals(before: _Decimal, after: _Decimal, at: Change) -> Iterator[Remark]
     )
 
 
-def _decimal(schema: Schema) -> _Decimal | None:
-    """The decimal that Avro makes of it: one with senseless numbers is plain (Avro 1.11.4)."""
-    if schema.props.get("logicalType") != "decimal" or schema.kind not in ("bytes", "fixed"):
-        return None
-    precision, scale = schema.props.get("precision"), schema.props.get("scale", 0)
-    if not isinstance(precision, int) or not isinstance(scale, int):
-        return None
-    fits = not isinstance(schema, Fixed) or precision <= most_digits(schema.size)
-    return _Decimal(precision, scale) if 0 <= scale <= precision > 0 and fits else None
-
-
-def _logical(schema: Schema) -> str:
-    """The logical type that the values have for Avro, empty where it ignores it (Avro 1.11.4)."""
-    name = schema.props.get("logicalType")
-    if name == "decimal":
-        return "" if _decimal(schema) is None else "decimal"
-    return name if isinstance(name, str) and schema.kind in LOGICAL_TYPES.get(name, ()) else ""
-
-
 def _said(logical: str, schema: Schema) -> str:
-    if _decimal(schema):
-        return str(_decimal(schema))
+    if decimal_of(schema):
+        return str(decimal_of(schema))
     return f"{schema.kind} as {logical}" if logical else f"plain {schema.kind}"

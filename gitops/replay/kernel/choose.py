@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gitops.model.samples import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.avro.kernel import avro_kernel, avro_row_reader
 from gitops.replay.kernel.avro.writing import AvroRowWriter
@@ -36,7 +37,9 @@ _MESSAGES: Final = frozenset({SchemaType.PROTOBUF, SchemaType.PROTOBUF_NATIVE})
 """Types whose payload is a message of Protobuf, however it is defined."""
 
 
-def kernel_for(writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
+def kernel_for(
+    writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes = "java"
+) -> Kernel:
     """What reads the messages of `writer` with `reader`; raises DefinitionError."""
     mismatch = _mismatch(writer, reader)
     if mismatch is not None:
@@ -44,14 +47,17 @@ def kernel_for(writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
     writer = _known(writer, reader)
     match reader.type:
         case SchemaType.AVRO:
-            return avro_kernel(avro_form(writer), avro_form(reader))
+            return avro_kernel(avro_form(writer), avro_form(reader), logical_types)
         case SchemaType.KEY_VALUE:
-            return PairKernel(*map(kernel_for, halves_of(writer), halves_of(reader)))
+            halves = zip(halves_of(writer), halves_of(reader), strict=True)
+            return PairKernel(*(kernel_for(*half, logical_types) for half in halves))
         case _:
-            return _of_both_kinds(writer, reader)
+            return _of_both_kinds(writer, reader, logical_types)
 
 
-def row_reader_for(writer: SchemaInfo, reader: SchemaInfo) -> RowReader:
+def row_reader_for(
+    writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes = "java"
+) -> RowReader:
     """What reads one message, slowly, and answers what it holds; raises DefinitionError."""
     mismatch = _mismatch(writer, reader)
     if mismatch is not None:
@@ -59,11 +65,12 @@ def row_reader_for(writer: SchemaInfo, reader: SchemaInfo) -> RowReader:
     writer = _known(writer, reader)
     match reader.type:
         case SchemaType.AVRO:
-            return avro_row_reader(avro_form(writer), avro_form(reader))
+            return avro_row_reader(avro_form(writer), avro_form(reader), logical_types)
         case SchemaType.KEY_VALUE:
-            return PairReader(*map(row_reader_for, halves_of(writer), halves_of(reader)))
+            halves = zip(halves_of(writer), halves_of(reader), strict=True)
+            return PairReader(*(row_reader_for(*half, logical_types) for half in halves))
         case _:
-            return _of_both_kinds(writer, reader)
+            return _of_both_kinds(writer, reader, logical_types)
 
 
 def row_writer_for(schema: SchemaInfo) -> RowWriter:
@@ -115,20 +122,21 @@ def _known(writer: SchemaInfo, reader: SchemaInfo) -> SchemaInfo:
 
 
 def _of_both_kinds(
-    writer: SchemaInfo, reader: SchemaInfo
+    writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes
 ) -> JsonKernel | ProtobufKernel | Fixed | Text | Opaque:
     """What is a kernel and a row reader in one."""
     match reader.type:
         case SchemaType.JSON:
-            return _json(writer, reader)
+            return _json(writer, reader, logical_types)
         case SchemaType.PROTOBUF | SchemaType.PROTOBUF_NATIVE:
             return _protobuf(writer, reader)
         case _:
             return _primitive(reader.type)
 
 
-def _json(writer: SchemaInfo, reader: SchemaInfo) -> JsonKernel:
-    return JsonKernel(pair(*map(json_definition.schema_of, (writer, reader))))
+def _json(writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes) -> JsonKernel:
+    schemas = map(json_definition.schema_of, (writer, reader))
+    return JsonKernel(pair(*schemas, logical_types=logical_types))
 
 
 def _protobuf(writer: SchemaInfo, reader: SchemaInfo) -> ProtobufKernel:

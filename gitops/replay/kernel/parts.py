@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy
 import pyarrow
+from numpy.typing import NDArray
 
 from gitops.replay.kernel.columns import Column, as_binary, column
 from gitops.replay.kernel.walk import Counted, Reason, Walk
@@ -39,8 +40,18 @@ def joined(walks: list[Walk]) -> Walk:
     numbers: dict[Reason, int] = {}
     verdicts = []
     counts: Counter[Counted] = Counter()
+    changed: dict[str, list[NDArray[numpy.int64]]] = {}
+    start = 0
     for walk in walks:
         known = [numbers.setdefault(reason, len(numbers) + 1) for reason in walk.reasons]
         verdicts.append(numpy.array([0, *known], numpy.int32)[walk.verdicts])
         counts.update(walk.counts)
-    return Walk(verdicts=numpy.concatenate(verdicts), reasons=tuple(numbers), counts=counts)
+        for path, rows in walk.changed.items():
+            changed.setdefault(path, []).append(rows + start)
+        start += len(walk.verdicts)
+    return Walk(
+        verdicts=numpy.concatenate(verdicts),
+        reasons=tuple(numbers),
+        counts=counts,
+        changed={path: numpy.concatenate(rows) for path, rows in changed.items()},
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy
 from numpy.typing import NDArray
@@ -44,9 +45,10 @@ class Verdicts:
         read: NDArray[numpy.bool_] = self.each == READ
         return read
 
-    def walk(self, counts: Counter[Counted]) -> Walk:
-        """The answer, with what was counted in the rows that are READ."""
-        return Walk(verdicts=self.each, reasons=tuple(self._reasons), counts=counts)
+    def walk(self, counts: Counter[Counted], changed: Mapping[str, Rows] | None = None) -> Walk:
+        """The answer, with what was counted and changed in the rows that are READ."""
+        reasons = tuple(self._reasons)
+        return Walk(verdicts=self.each, reasons=reasons, counts=counts, changed=changed or {})
 
     def _number(self, reason: Reason) -> int:
         return self._reasons.setdefault(reason, len(self._reasons) + 1)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy
 import pyarrow
@@ -16,16 +17,24 @@ READ = 0
 
 
 class What(Enum):
-    """What is counted at a path; `FieldReplay` says what each means."""
+    """What is counted at a path; `FieldReplay` says what each means.
+
+    REINTERPRETED values are changed ones: the same bytes mean something else to the reader.
+    """
 
     READ = "read"
     PROMOTED = "promoted"
     CHANGED = "changed"
+    REINTERPRETED = "reinterpreted"
     DEFAULTED = "defaulted"
     DROPPED = "dropped"
     NULLS = "nulls"
     SYMBOL = "symbol"
     BRANCH = "branch"
+
+
+CHANGES: Final = frozenset({What.CHANGED, What.REINTERPRETED})
+"""What makes a value another one."""
 
 
 class Counted(NamedTuple):
@@ -51,12 +60,22 @@ class Walk:
     """The answer for a column.
 
     `verdicts` (shape: rows) are READ, or n for `reasons[n - 1]`, the first that stops the row in
-    the writer's order. `counts` are over the rows that were read.
+    the writer's order. `counts` are over the rows that were read. `changed` are by path the numbers
+    of those in which a value was changed, ascending; only of kernels that are a ChangeReader.
     """
 
     verdicts: NDArray[numpy.int32]
     reasons: tuple[Reason, ...] = ()
     counts: Counter[Counted] = field(default_factory=Counter)
+    changed: Mapping[str, NDArray[numpy.int64]] = field(default_factory=dict)
+
+
+class Changed(NamedTuple):
+    """A value that a reader gets otherwise than it was written; `reason` never holds a value."""
+
+    reason: str
+    before: Any
+    after: Any
 
 
 class Unreadable(Exception):  # noqa: N818 - it is an answer about a row
@@ -77,6 +96,15 @@ class Kernel(Protocol):
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Read a column without nulls; never raises for what the payloads hold."""
+        ...
+
+
+@runtime_checkable
+class ChangeReader(Protocol):
+    """A Kernel that can tell what it changed."""
+
+    def changes(self, payload: bytes) -> Mapping[str, Changed]:
+        """The first changed value at each path of a payload that can be read."""
         ...
 
 

@@ -10,9 +10,17 @@ from gitops.model.replay import FieldReplay, ReaderReplay
 from gitops.model.rules import RULES
 from gitops.reporters.html.parts import Bar, bars, code, plot, section, table, text
 from gitops.reporters.replay import SIGNS, TopicResult
-from gitops.reporters.replay_reasons import Alike, Reason, Shown, altered_rows, groups_of
+from gitops.reporters.replay_reasons import (
+    Alike,
+    Reason,
+    Shown,
+    altered_rows,
+    changed_rows,
+    groups_of,
+)
 from gitops.reporters.replay_words import (
     Standing,
+    changed_text,
     message_text,
     share_text,
     standing_of,
@@ -46,6 +54,7 @@ def topic_card(topic: TopicResult, anchor: str) -> str:
         section("Failures", *map(_failures, groups_of((*topic.asked, *topic.aside)))),
         section("Findings", _findings(topic)),
         section("Fields that are filled in, dropped, promoted or changed", _altered(topic)),
+        section("Changed values, for example", _changed(topic)),
         section("Null rates", _nulls(series)),
         section("Enum symbols, as they were written", _names(series, "symbols")),
         section("Union branches", _names(series, "branches")),
@@ -151,6 +160,18 @@ def _altered(topic: TopicResult) -> str:
     heads = ("Field", "Data → reader", "Default", "Dropped", "Promoted", "Changed")
     shown = table(heads, rows, numbers=(2, 3, 4, 5)) if rows else ""
     return shown + _more(found, _MAX_FIELDS, "field")
+
+
+def _changed(topic: TopicResult) -> str:
+    """What became of the first value that is another one."""
+    found = changed_rows(topic.asked)
+    rows = [
+        (code(path or "(message)"), text(one.reason), code(one.where), text(changed_text(one)))
+        for path, one in found[:_MAX_FIELDS]
+    ]
+    heads = ("Field", "Why", "Message", "Before → after")
+    shown = table(heads, rows, name="stack") if rows else ""
+    return shown + _more(found, _MAX_FIELDS, "example")
 
 
 def _nulls(series: Sequence[_SERIES]) -> str:

@@ -6,14 +6,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gitops.model.findings import Severity
-from gitops.model.replay import ReaderReplay, ReplayReport
+from gitops.model.replay import ChangedExample, ReaderReplay, ReplayReport
 from gitops.reporters.markdown.escaping import code, message, prose
 from gitops.reporters.markdown.parts import ICONS, finding_item
 from gitops.reporters.markdown.sections import COMMENT_LIMIT, Section, fit
 from gitops.reporters.replay import TopicResult, cell_text, other_findings, topics_of, verdict
-from gitops.reporters.replay_reasons import Alike, Reason, Shown, altered_rows, groups_of
+from gitops.reporters.replay_reasons import (
+    Alike,
+    Reason,
+    Shown,
+    altered_rows,
+    changed_rows,
+    groups_of,
+)
 from gitops.reporters.replay_words import (
     altered_text,
+    changed_text,
     message_text,
     share_text,
     standing_text,
@@ -156,7 +164,25 @@ def _fields(topic: TopicResult) -> str:
     ]
     more = len(rows) - _MAX_FIELDS
     lines += [f"| … {count(more, 'more field')} | | |\n"] if more > 0 else []
-    return "| Field | Data → reader | Values |\n| --- | --- | --- |\n" + "".join(lines)
+    table = "| Field | Data → reader | Values |\n| --- | --- | --- |\n" + "".join(lines)
+    return table + _changed(topic)
+
+
+def _changed(topic: TopicResult) -> str:
+    """What became of the first value that is another one."""
+    examples = changed_rows(topic.asked)
+    if not examples:
+        return ""
+    items = [_changed_item(path, each) for path, each in examples[:_MAX_FIELDS]]
+    left = len(examples) - _MAX_FIELDS
+    items += [f"- … {count(left, 'more example')}\n"] if left > 0 else []
+    return f"\nChanged, for example:\n\n{''.join(items)}"
+
+
+def _changed_item(path: str, each: ChangedExample) -> str:
+    said = changed_text(each)
+    values = f"<br>\n  {code(said)}" if said else ""
+    return f"- {code(path or '(message)')}: {message(each.reason)}, {code(each.where)}{values}\n"
 
 
 def _footer(report: ReplayReport, command: str) -> str:

@@ -12,10 +12,18 @@ from rich.text import Text
 from gitops.model.findings import Location, Severity
 from gitops.model.replay import ReaderReplay, ReplayReport
 from gitops.reporters.replay import TopicResult, other_findings, topics_of, verdict
-from gitops.reporters.replay_reasons import Alike, Reason, Shown, altered_rows, groups_of
+from gitops.reporters.replay_reasons import (
+    Alike,
+    Reason,
+    Shown,
+    altered_rows,
+    changed_rows,
+    groups_of,
+)
 from gitops.reporters.replay_words import (
     Standing,
     altered_text,
+    changed_text,
     message_text,
     share_text,
     standing_of,
@@ -213,3 +221,22 @@ def _fields(topic: TopicResult) -> Iterator[RenderableType]:
     left = len(rows) - _MAX_FIELDS
     if left > 0:
         yield Text(f"  … {count(left, 'more field')}; `--format json` has all")
+    yield from _changed(topic)
+
+
+def _changed(topic: TopicResult) -> Iterator[RenderableType]:
+    """What became of the first value that is another one."""
+    examples = changed_rows(topic.asked)
+    if not examples:
+        return
+    yield Text("")
+    yield Text("changed, for example:")
+    for path, each in examples[:_MAX_FIELDS]:
+        head = Text.assemble((safe(path) or "(message)", "bold"), "  ")
+        head.append(short(each.reason)).append("  ").append(short(each.where), style="cyan")
+        yield Padding(head, (0, 0, 0, 2), expand=False)
+        if said := changed_text(each):
+            yield Padding(Text(short(said), style="dim"), (0, 0, 0, _INDENT), expand=False)
+    left = len(examples) - _MAX_FIELDS
+    if left > 0:
+        yield Text(f"  … {count(left, 'more example')}; `--format json` has all")

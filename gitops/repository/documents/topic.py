@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gitops.model.policy import TopicPolicies
+from gitops.model.samples import LogicalTypes
 from gitops.repository.documents.base import ApiVersion, Document, NonEmpty, Number, Strategy
 from gitops.repository.documents.schema import SchemaDocument
 
@@ -49,6 +50,10 @@ class SampleDocument(Document):
     )
     max_failures: Annotated[Number, Field(ge=0)] = Field(
         default=0, description="A count, or with a point a share of the rows from 0.0 to 1.0."
+    )
+    logical_types: LogicalTypes = Field(
+        default="java",
+        description="How values of logical types are read: into Java's classes, or not at all.",
     )
 
 

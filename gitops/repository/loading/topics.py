@@ -202,6 +202,7 @@ def _sample(document: SampleDocument, manifest: Manifest[TopicDocument], index: 
         version=document.version,
         sensitive=tuple(document.sensitive),
         max_failures=document.max_failures,
+        logical_types=document.logical_types,
         sensitive_at=tuple(
             manifest.location((*path, "sensitive", number))
             for number in range(len(document.sensitive))

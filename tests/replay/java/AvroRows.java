@@ -26,12 +26,18 @@ import org.apache.avro.io.BinaryDecoder;
 import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.reflect.ReflectData;
+import org.apache.avro.reflect.ReflectDatumReader;
+import org.apache.pulsar.client.impl.schema.AvroSchema;
 
 /**
  * Reads lines of {"writer", "reader", "rows": [hex, …]} and answers each with a line: for each row
  * {"value", "left", "written"} or {"error"}. Bytes stand as Latin-1 text, numbers with a point as
  * the bits of their double in hexadecimal, maps by name. "written" is what Java makes of the value,
  * in hexadecimal, with arrays and maps in blocks that say their size.
+ *
+ * <p>With "classes" rows are read as Pulsar's Schema.AVRO(Pojo) reads them, into Java's classes of
+ * logical types; then the answers have no value, and are {"left"} or {"error"}.
  */
 public final class AvroRows {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -47,7 +53,9 @@ public final class AvroRows {
             ArrayNode answers = JSON.createArrayNode();
             for (JsonNode row : asked.get("rows")) {
                 byte[] payload = HexFormat.of().parseHex(row.asText());
-                answers.add(inTime(() -> answer(writer, reader, payload)));
+                answers.add(inTime(asked.has("classes")
+                    ? () -> classes(writer, reader, payload)
+                    : () -> answer(writer, reader, payload)));
             }
             out.println(JSON.writeValueAsString(answers));
             out.flush();
@@ -81,6 +89,20 @@ public final class AvroRows {
             answer.put("written", HexFormat.of().formatHex(written(reader, value)));
         } catch (Throwable error) {
             answer.removeAll();
+            answer.put("error", error.getClass().getSimpleName() + ": " + error.getMessage());
+        }
+        return answer;
+    }
+
+    private static ObjectNode classes(Schema writer, Schema reader, byte[] payload) {
+        ObjectNode answer = JSON.createObjectNode();
+        try {
+            ReflectData data = new ReflectData(AvroRows.class.getClassLoader());
+            AvroSchema.addLogicalTypeConversions(data, true);
+            BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(payload, null);
+            new ReflectDatumReader<>(writer, reader, data).read(null, decoder);
+            answer.put("left", decoder.inputStream().readAllBytes().length);
+        } catch (Throwable error) {
             answer.put("error", error.getClass().getSimpleName() + ": " + error.getMessage());
         }
         return answer;

@@ -30,6 +30,11 @@ def test_a_limit_that_is_raised(before: float, after: float, limits: str) -> Non
     assert found.subject == str(CREATED)
 
 
+def test_logical_types_that_are_looked_at_again() -> None:
+    samples = (replace(SAMPLE, logical_types=how) for how in ("none", "java"))
+    assert list(of_settings(CREATED, *samples)) == []
+
+
 @pytest.mark.parametrize(
     ("before", "after"), [(1, 0), (5, 5), (0.5, 0.1), (0.5, 0), (5, 0.0), (0, 0.0), (0.0, 0)]
 )

@@ -15,7 +15,7 @@ from gitops.model.findings import Location
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Direction, ReaderSchema, TopicReplay
-from gitops.model.samples import Sample
+from gitops.model.samples import LogicalTypes, Sample
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.walk import Counted, Reason, Unreadable, Walk, What
 from gitops.replay.kernels import Kernels
@@ -72,7 +72,7 @@ class PairsWriter:
         return ";".join(f"{name}={n}" for name, n in values.items()).encode()
 
 
-def pairs(writer: SchemaInfo, reader: SchemaInfo) -> Pairs:
+def pairs(writer: SchemaInfo, reader: SchemaInfo, _logical_types: LogicalTypes) -> Pairs:
     return Pairs(writer, reader)
 
 

@@ -11,14 +11,25 @@ from hypothesis import strategies as st
 
 from gitops.replay import merging
 from gitops.replay.merging import Limits, decode, encode, in_order, lowest, merge, natural
-from gitops.replay.tally import Chosen, Counts, Example, Failed, Gathered, Key, Tally
+from gitops.replay.tally import ChangedValue, Chosen, Counts, Example, Failed, Gathered, Key, Tally
 
 LIMITS = Limits(examples=3, forward_rows={"t": 4})
 
 wheres = st.builds(lambda file, row: f"{file}#{row}", st.sampled_from("ab"), st.integers(1, 30))
 numbers = st.integers(0, 5)
+values = st.builds(
+    ChangedValue,
+    file=st.sampled_from("ab"),
+    row=st.integers(-1, 30),
+    digest=st.sampled_from([b"", b"d"]),
+    reason=st.sampled_from("rs"),
+)
 counts = st.builds(
-    Counts, read=numbers, changed=numbers, symbols=st.dictionaries(st.sampled_from("XY"), numbers)
+    Counts,
+    read=numbers,
+    changed=numbers,
+    symbols=st.dictionaries(st.sampled_from("XY"), numbers),
+    example=st.none() | values,
 )
 failures = st.lists(
     st.builds(

@@ -11,6 +11,7 @@ import pyarrow
 import pytest
 
 from gitops.model.replay import Direction
+from gitops.model.samples import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay import rewriting
 from gitops.replay.job import Job
@@ -47,6 +48,26 @@ def changed(
     its = gathered.tallies[key]
     assert (its.rows, its.failed) == (len(payloads), 0)
     return {path: counts.changed for path, counts in its.fields.items() if counts.changed}
+
+
+def test_the_first_value_that_differs_is_shown_unless_it_is_sensitive() -> None:
+    old, new = (avro(*fields) for fields in ([field("x", "int", default=0)], []))
+    for sensitive, said in ((), (2, 0)), (("x",), (None, None)):
+        replay = topic_replay(
+            replace(sample("a"), sensitive=sensitive),
+            versions={0: old},
+            proposed=new,
+            forward={"v0": old},
+        )
+        job = Job(replays={TOPIC: replay}, show_values=True)
+        payloads = (b"\0", b"\6", b"\4")
+        chosen = [Chosen(9 - n, f"a#{9 - n}", 0, each) for n, each in enumerate(payloads)]
+        (its,) = rewrite(job, TOPIC, 0, chosen).tallies.values()
+        example = its.fields["x"].example
+        assert example is not None
+        assert (example.where, example.reason) == ("a#7", rewriting.REWRITTEN)
+        shown = tuple(None if each is None else str(each) for each in said)
+        assert (example.before, example.after) == shown
 
 
 def test_what_is_rewritten_as_it_was_is_not_changed() -> None:
@@ -119,8 +140,8 @@ class Watched:
     def __init__(self) -> None:
         self.sizes: list[int] = []
 
-    def kernel(self, writer: SchemaInfo, reader: SchemaInfo) -> Kernel:
-        made, sizes = CHOSEN.kernel(writer, reader), self.sizes
+    def kernel(self, writer: SchemaInfo, reader: SchemaInfo, how: LogicalTypes) -> Kernel:
+        made, sizes = CHOSEN.kernel(writer, reader, how), self.sizes
 
         class Watching:
             def walk(self, payloads: pyarrow.BinaryArray) -> Walk:

@@ -178,7 +178,8 @@ def test_policies_names_and_samples() -> None:
     loaded = _load_topic(
         "topic: non-persistent://shop/orders/b\n"
         "policies: {schemaCompatibilityStrategy: FULL}\n"
-        "samples: [{format: table, path: ../x/*, columns: {payload: data}, maxFailures: 0.5}]\n",
+        "samples: [{format: table, path: ../x/*, columns: {payload: data}, maxFailures: 0.5},\n"
+        "  {format: raw, path: a.bin, logicalTypes: none}]\n",
         {
             f"{_ORDERS}/namespace.yaml": f"{_HEADER}kind: Namespace\nnamespace: shop/orders\n"
             "schemaValidationEnforced: true\n",
@@ -198,6 +199,8 @@ def test_policies_names_and_samples() -> None:
         {"payload": "data"},
         0.5,
     )
+    how = [each.logical_types for each in loaded.topics[name].samples]
+    assert how == ["java", "none"]
     states = loaded.desired.namespaces
     assert states[NamespaceName("shop", "orders")].policies == NamespacePolicies(
         schema_validation_enforced=True

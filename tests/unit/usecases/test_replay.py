@@ -31,6 +31,21 @@ def test_a_runner_is_asked_once_for_all_topics() -> None:
     assert (asked.root, asked.examples, asked.show_values) == (Path("/repo"), 3, True)
 
 
+def test_samples_whose_logical_types_are_read_otherwise_are_told_apart() -> None:
+    (first,) = SUBJECT.samples
+    both = replace(SUBJECT, samples=(first, replace(first, logical_types="none")))
+    tallies = {
+        Key(TOPIC, 0, "proposed", sample=0): BAD,
+        Key(TOPIC, 0, "proposed", sample=1): Tally(rows=9),
+        Key(TOPIC, None, "", sample=0): Tally(rows=1, failed=1, failures=[Failed("", "x", 1)]),
+        Key(TOPIC, None, "", sample=1): Tally(rows=1, failed=1, failures=[Failed("", "x", 1)]),
+    }
+    report = replay(replaying(FakeRunner(tallies=tallies)), [both], PAST)
+    assert [
+        (one.reader, one.logical_types, one.rows, one.failed, one.counted) for one in report.readers
+    ] == [("proposed", "java", 9, 2, 2), ("proposed", "none", 9, 0, 0), ("", "java", 2, 2, 0)]
+
+
 def test_nothing_is_started_for_nothing() -> None:
     runner = FakeRunner()
     report = replay(replaying(runner), [replace(SUBJECT, samples=())], PAST)

@@ -193,6 +193,15 @@ def test_files_that_two_samples_read_otherwise() -> None:
     )
 
 
+def test_files_whose_logical_types_two_samples_read_otherwise() -> None:
+    other = replace(TWO.samples[1], logical_types="none")
+    twice = NamedTwice(topic=CREATED, sample=other, first=REPLAY.samples[0], files=("x/a.avro",))
+    topic = replace(REPLAY, samples=(*REPLAY.samples, other))
+    (found,) = findings_of([topic], Ran(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
+    assert (found.rule, found.severity) == ("REPLAY-R011", Severity.WARNING)
+    assert "(logicalTypes: java), not as this does (logicalTypes: none)" in found.message
+
+
 def test_a_named_topic_without_samples() -> None:
     found = without_samples(CREATED, Location(file=FILE))
     assert (found.rule, found.severity) == ("REPLAY-R005", Severity.INFO)

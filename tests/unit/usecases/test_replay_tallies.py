@@ -7,7 +7,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitops.replay.tally import Counts, Example, Failed, Key, Tally
+from gitops.model.replay import ChangedExample
+from gitops.replay.tally import ChangedValue, Counts, Example, Failed, Key, Tally
 from gitops.usecases.replay_tallies import failures, reader_replays, without_echoes
 
 TOPIC = "shop/orders/created"
@@ -43,6 +44,21 @@ def test_the_samples_of_a_topic_are_one() -> None:
         ("b", 0, 3),
     ]
     assert dict(one.fields[0].symbols) == {"X": 11, "Y": 1}
+
+
+def test_the_changed_value_of_the_lowest_place_is_shown() -> None:
+    def changed(file: str, row: int) -> Tally:
+        its = ChangedValue(file, row, b"", "rounded", "1", "2")
+        return Tally(rows=1, fields={"a": Counts(read=1, changed=1, example=its)})
+
+    parts = {
+        Key(TOPIC, 0, "proposed", sample=number): changed(*place)
+        for number, place in enumerate([("b", 1), ("a", 10), ("a", 9)])
+    }
+    (one,) = reader_replays((), parts, examples=5)
+    (field,) = one.fields
+    assert field.changed == 3
+    assert field.example == ChangedExample(where="a#9", reason="rounded", before="1", after="2")
 
 
 def test_the_order_is_that_of_a_report() -> None:

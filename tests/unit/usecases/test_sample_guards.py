@@ -79,6 +79,11 @@ def test_a_sample_that_another_one_replaces(repo: GitRepository) -> None:
         (", version: 0", "", f"version of the sample {PATH} is another: 0 → none; its"),
         ("format: json", "format: raw", f"format of the sample {PATH} is another: json → raw; its"),
         ("payload: value", "payload: other", "another: {payload: value} → {payload: other}; its"),
+        (
+            "version: 0",
+            "version: 0, logicalTypes: none",
+            f"logicalTypes of the sample {PATH} is none",
+        ),
         ("a, lines.card", "lines.card", "the field 'a' is no longer sensitive: reports of replays"),
         (", sensitive: [a, lines.card]", "", "the fields 'a', 'lines.card' are no longer sens"),
     ],
@@ -94,6 +99,7 @@ def test_settings_that_are_weakened(old: str, new: str, said: str, repo: GitRepo
     [
         ("maxFailures: 2", "maxFailures: 1"),
         ("maxFailures: 2", "maxFailures: 0.0"),
+        ("version: 0", "version: 0, logicalTypes: java"),
         ("lines.card", "card"),
         ("[a, lines.card]", "[a, lines]"),
         ("path: ../../../samples/created.jsonl", "path: ../../../samples/*.jsonl"),

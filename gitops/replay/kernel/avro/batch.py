@@ -63,6 +63,7 @@ class Batch:
         self._codes: dict[Reason, int] = {}
         self.tallies = Tallies(len(self.verdicts))
         self._single: dict[int, Row] = {}
+        self._changed: dict[str, NDArray[numpy.bool_]] = {}
         self._empties: Positions | None = None
 
     def everything(self) -> Frame:
@@ -126,10 +127,18 @@ class Batch:
 
     # ------------------------------------------------------------ counting
 
-    def change(self, path: str, frame: Frame, where: Positions) -> None:
+    def change(self, path: str, frame: Frame, where: Positions, what: What = What.CHANGED) -> None:
         """Count a changed value for those rows of the frame."""
         if where.size:
-            self.tallies.add((Counted(path, What.CHANGED),), frame.numbers(where))
+            rows = frame.numbers(where)
+            self.tallies.add((Counted(path, what),), rows)
+            self._mark(path)[rows] = True
+
+    def _mark(self, path: str) -> NDArray[numpy.bool_]:
+        """In which rows a value at the path was changed."""
+        if path not in self._changed:
+            self._changed[path] = numpy.zeros(len(self.verdicts), numpy.bool_)
+        return self._changed[path]
 
     def check_text(self, frame: Frame, start: Positions, path: str) -> None:
         """Count a changed value where what lies between `start` and where a row is is no UTF-8."""
@@ -142,4 +151,13 @@ class Batch:
         for number, row in self._single.items():
             if self.verdicts[number] == READ:
                 counts.update(row.counts())
-        return Walk(verdicts=self.verdicts, reasons=tuple(self._codes), counts=counts)
+                for path in row.changed_paths():
+                    self._mark(path)[number] = True
+        marks = self._changed.items()
+        changed = {path: where_true(mark if read is None else mark & read) for path, mark in marks}
+        return Walk(
+            verdicts=self.verdicts,
+            reasons=tuple(self._codes),
+            counts=counts,
+            changed={path: rows for path, rows in changed.items() if rows.size},
+        )

@@ -15,9 +15,10 @@ import numpy
 from numpy.typing import NDArray
 
 from gitops.replay.kernel import symbols
-from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro import logical_columns, reasons
 from gitops.replay.kernel.avro.batch import Batch, Frame, where_true
 from gitops.replay.kernel.avro.headers import end_blocks, read_headers
+from gitops.replay.kernel.avro.logical_values import Sense
 from gitops.replay.kernel.avro.lossy import changed_numbers
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import (
@@ -37,7 +38,7 @@ from gitops.replay.kernel.avro.steps import (
 )
 from gitops.replay.kernel.avro.tallies import Positions
 from gitops.replay.kernel.avro.varints import read_varints, skip_varints, zigzag
-from gitops.replay.kernel.walk import Unreadable
+from gitops.replay.kernel.walk import Unreadable, What
 
 _LONG_OR_NEGATIVE: Final = 0x81
 """The bits of a length's first byte that say so."""
@@ -84,8 +85,11 @@ class Columns:
         self.depth += 1
         return True
 
-    def chunk(self, frame: Frame, path: str, *, checked: bool) -> None:
-        """As many bytes as the number before them says; count what is no text if `checked`."""
+    def chunk(self, frame: Frame, path: str, *, checked: bool) -> Positions:
+        """As many bytes as the number before them says: where they start.
+
+        Counts what is no text if `checked`.
+        """
         first = self.batch.bytes_at(frame.at)
         if numpy.bitwise_or.reduce(first) & _LONG_OR_NEGATIVE:
             start = self._long_chunk(frame, path)
@@ -96,6 +100,7 @@ class Columns:
             start = numpy.minimum(start, frame.at)
         if checked:
             self.batch.check_text(frame, start, path)
+        return start
 
     def _long_chunk(self, frame: Frame, path: str) -> Positions:
         """Where the bytes start, where some are long or have a negative length."""
@@ -122,7 +127,7 @@ class Columns:
     def round(self, live: Frame, step: Items, left: Positions, stop: Positions) -> None:
         """One item of each row, or the whole block where items have one size."""
         item = step.item.step
-        if isinstance(item, Sized) and not step.keyed:
+        if isinstance(item, Sized) and item.sense is None and not step.keyed:
             live.at = live.at + left * item.size
             left[:] = 0
         else:
@@ -151,9 +156,12 @@ def _fail(columns: Columns, frame: Frame, step: Fail) -> None:
 
 
 def _sized(columns: Columns, frame: Frame, step: Sized) -> None:
-    if step.size:
-        frame.at = frame.at + step.size
+    if step.size or step.sense is not None:
+        start = frame.at
+        frame.at = start + step.size
         columns.batch.stop_behind_end(frame, step.path)
+        if step.sense is not None:
+            _bytes_sense(columns.batch, frame, numpy.minimum(start, frame.at), step, step.sense)
 
 
 def _flag(columns: Columns, frame: Frame, step: Flag) -> None:
@@ -167,6 +175,10 @@ def _flag(columns: Columns, frame: Frame, step: Flag) -> None:
 
 def _number(columns: Columns, frame: Frame, step: Number) -> None:
     bits = 32 if step.kind == "int" else 64
+    if step.sense is not None:
+        numbers = zigzag(read_varints(columns.batch, frame, step.path, bits))
+        _number_sense(columns.batch, frame, numbers, step.path, step.sense)
+        return
     if step.reads is None or not step.can_lose:
         skip_varints(columns.batch, frame, step.path, bits)
         return
@@ -174,8 +186,36 @@ def _number(columns: Columns, frame: Frame, step: Number) -> None:
     columns.batch.change(step.path, frame, changed_numbers(numbers, step.reads))
 
 
+def _number_sense(batch: Batch, frame: Frame, numbers: Positions, path: str, sense: Sense) -> None:
+    if sense.check is not None:
+        refused = logical_columns.refused_numbers(sense.check, numbers)
+        if numpy.count_nonzero(refused):
+            batch.stop(frame, where_true(refused), path, sense.check.reason)
+    if sense.change is not None:
+        changed = logical_columns.changed_numbers(sense.change, numbers)
+        batch.change(path, frame, where_true(changed), What.REINTERPRETED)
+    elif sense.cut is not None:
+        batch.change(path, frame, where_true(logical_columns.cut_numbers(sense.cut, numbers)))
+
+
+def _bytes_sense(
+    batch: Batch, frame: Frame, start: Positions, step: Text | Sized, sense: Sense
+) -> None:
+    if sense.check is not None:
+        refused = logical_columns.refused_texts(sense.check, batch.data, start, frame.at)
+        if numpy.count_nonzero(refused):
+            batch.stop(frame, where_true(refused), step.path, sense.check.reason)
+    if sense.change is not None:
+        changed = logical_columns.changed_bytes(sense.change, batch.data, start, frame.at)
+        batch.change(step.path, frame, where_true(changed), What.REINTERPRETED)
+
+
 def _text(columns: Columns, frame: Frame, step: Text) -> None:
-    columns.chunk(frame, step.path, checked=step.reads == "string")
+    sense = step.sense
+    is_same = sense is None or sense.change is None
+    start = columns.chunk(frame, step.path, checked=step.reads == "string" and is_same)
+    if sense is not None:
+        _bytes_sense(columns.batch, frame, start, step, sense)
 
 
 def _symbols(columns: Columns, frame: Frame, step: Symbols) -> None:

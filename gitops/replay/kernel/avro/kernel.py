@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import numpy
 import pyarrow
 
 from gitops.compatibility.avro.schema import Schema
+from gitops.model.samples import LogicalTypes
 from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.batch import Batch, where_true
 from gitops.replay.kernel.avro.columns import Columns
@@ -18,14 +19,14 @@ from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import Plan
 from gitops.replay.kernel.avro.tallies import Positions
 from gitops.replay.kernel.parts import MOST_BYTES, MOST_ROWS, joined
-from gitops.replay.kernel.walk import Counted, Walk
+from gitops.replay.kernel.walk import Changed, Counted, Walk
 
 FEW: Final = 6
 """Rows below which one at a time is faster."""
 
 
 class AvroKernel:
-    """Reads columns of payloads of the `writer` with the `reader`: a Kernel."""
+    """Reads columns of payloads of the `writer` with the `reader`: a Kernel and a ChangeReader."""
 
     def __init__(self, plan: Plan, *, few: int = FEW) -> None:
         self._plan = plan
@@ -34,6 +35,13 @@ class AvroKernel:
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Read a column without nulls, of any binary type."""
         return joined([self._part(data, bounds) for data, bounds in _parts(payloads)])
+
+    def changes(self, payload: bytes) -> Mapping[str, Changed]:
+        """As ChangeReader has it."""
+        row = Row(payload)
+        row.changes = {}
+        row.whole(self._plan)
+        return row.changes
 
     def _part(self, data: pyarrow.Buffer, bounds: Positions) -> Walk:
         batch = Batch(data, bounds)
@@ -62,14 +70,16 @@ class AvroRowReader:
         return value, row.counts()
 
 
-def avro_kernel(writer: Schema, reader: Schema) -> AvroKernel:
+def avro_kernel(writer: Schema, reader: Schema, logical_types: LogicalTypes = "java") -> AvroKernel:
     """The kernel of a pair of parsed definitions."""
-    return AvroKernel(make_plan(writer, reader))
+    return AvroKernel(make_plan(writer, reader, logical_types))
 
 
-def avro_row_reader(writer: Schema, reader: Schema) -> AvroRowReader:
+def avro_row_reader(
+    writer: Schema, reader: Schema, logical_types: LogicalTypes = "java"
+) -> AvroRowReader:
     """The plain reader of a pair of parsed definitions."""
-    return AvroRowReader(make_plan(writer, reader))
+    return AvroRowReader(make_plan(writer, reader, logical_types))
 
 
 def _parts(payloads: pyarrow.Array) -> Iterator[tuple[pyarrow.Buffer, Positions]]:

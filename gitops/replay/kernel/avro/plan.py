@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
@@ -39,6 +39,8 @@ from gitops.compatibility.avro.schema import (
     Union,
     branch_name,
 )
+from gitops.model.samples import LogicalTypes
+from gitops.replay.kernel.avro.logical_values import UUID_OF_BYTES, makes_nothing, refused, sense_of
 from gitops.replay.kernel.avro.steps import (
     Again,
     Branches,
@@ -67,8 +69,12 @@ _ROOM: Final = 20_000
 _SIZES: Final = {"null": 0, "float": 4, "double": 8}
 
 
-def make_plan(writer: Schema, reader: Schema) -> Plan:
-    """How `reader` takes what `writer` wrote; a pair that Java cannot resolve fails every row."""
+def make_plan(writer: Schema, reader: Schema, logical_types: LogicalTypes = "java") -> Plan:
+    """How `reader` takes what `writer` wrote; a pair that Java cannot resolve fails every row.
+
+    With `none` for its `logical_types` a value is taken as the type beneath it, as readers of
+    generic records do.
+    """
     _make_room()
     writer = _renamed(writer, reader)
     judged = can_read(writer, reader)
@@ -76,7 +82,7 @@ def make_plan(writer: Schema, reader: Schema) -> Plan:
         try:
             written = apply_aliases(writer, reader)
             action = Resolver(whole=True).resolve(written, reader)
-            return _Planner(reader).plan(action, written, reader)
+            return _Planner(reader, logical=logical_types == "java").plan(action, written, reader)
         except (AvroParseError, UnusableDefaultError):
             pass  # it stands in what was judged
     first = judged.reasons[0]
@@ -98,7 +104,7 @@ def _renamed(writer: Schema, reader: Schema) -> Schema:
 def make_skip(writer: Schema) -> Plan:
     """How a value of `writer` is passed over: only where it ends is of interest."""
     _make_room()
-    return _Planner(writer).skip(writer)
+    return _Planner(writer, logical=False).skip(writer)
 
 
 def _make_room() -> None:
@@ -131,8 +137,9 @@ _SKIPPED: Final = Nothing()
 class _Planner:
     """One pair on its way; `reader` None where the writer's value is dropped."""
 
-    def __init__(self, reader: Schema) -> None:
+    def __init__(self, reader: Schema, *, logical: bool) -> None:
         self._places = Places(reader)
+        self._logical = logical
         self._resolver = Resolver(whole=True)
         self._steps: list[Step] = []
         self._groups: list[Group] = []
@@ -163,6 +170,8 @@ class _Planner:
     def _made(self, action: Action, writer: Schema, reader: Schema | None, at: _At) -> Step:
         if isinstance(action, Error):
             return self._fail(action, at)
+        if self._logical and reader is not None and makes_nothing(reader):
+            return Fail(reason=Reason(at.path, UUID_OF_BYTES), path=at.path)
         if isinstance(action, Chosen) and isinstance(reader, Union):
             return self._into(reader, action.index, action.action, writer, at)
         match writer:
@@ -175,7 +184,7 @@ class _Planner:
             case Enum():
                 return _symbols(writer, reader, at)
             case _:
-                return _scalar(writer, reader, at)
+                return self._scalar(writer, reader, at)
 
     def _fail(self, error: Error, at: _At) -> Fail:
         first = explain(error, at.path, "", "", self._places)[0]
@@ -221,11 +230,20 @@ class _Planner:
             self._field(one, adjust.reader.by_name.get(one.name), steps, at)
             for one in adjust.writer.all_fields
         )
+        fields.fields += tuple(self._unusable(adjust.defaults, at))
         fields.defaults = tuple((one.name, _default(one)) for one in adjust.defaults)
         fields.order = tuple(one.name for one in adjust.reader.all_fields)
         fields.filled = tuple(
             Counted(at.inner(one.name), What.DEFAULTED) for one in adjust.defaults
         )
+
+    def _unusable(self, defaults: Iterable[Field], at: _At) -> Iterator[tuple[str, Step]]:
+        """Java makes values of a reader's defaults too: those that it cannot fail every row."""
+        for one in defaults:
+            if self._logical and (first := refused(one.type, _default(one)(), at.inner(one.name))):
+                fail = Fail(reason=Reason(*first), path=first[0])
+                self._steps.append(fail)
+                yield one.name, fail
 
     def _field(
         self, written: Field, read: Field | None, steps: dict[int, Action], at: _At
@@ -270,6 +288,27 @@ class _Planner:
         group = self._group(item)
         return Items(item=group, keyed=keyed, reads=reads, path=at.path, counted=at.counted)
 
+    def _scalar(self, writer: Schema, reader: Schema | None, at: _At) -> Step:
+        kind, reads = writer.kind, None if reader is None else reader.kind
+        sense = sense_of(writer, reader) if self._logical and reader else None
+        path, counted = at.path, at.counted
+        if reads is not None and reads != kind:
+            counted += (Counted(path, What.PROMOTED),)
+        match kind:
+            case "boolean":
+                return Flag(reads=reads, path=path, counted=counted)
+            case "int" | "long":
+                return Number(kind=kind, reads=reads, path=path, counted=counted, sense=sense)
+            case "string" | "bytes":
+                return Text(kind=kind, reads=reads, path=path, counted=counted, sense=sense)
+            case _:
+                if kind == "null" and reads is not None:
+                    counted += (Counted(path, What.NULLS),)
+                size = writer.size if isinstance(writer, Fixed) else _SIZES[kind]
+                return Sized(
+                    kind=kind, reads=reads, size=size, path=path, counted=counted, sense=sense
+                )
+
 
 def _items_of(schema: Schema) -> Schema:
     """What an array or a map holds."""
@@ -293,25 +332,6 @@ def _symbols(writer: Enum, reader: Schema | None, at: _At) -> Symbols:
         default = reader.default if reader.default in reader.symbols else None
         taken = tuple(one if one in reader.symbols else default for one in writer.symbols)
     return Symbols(symbols=writer.symbols, taken=taken, path=at.path, counted=at.counted)
-
-
-def _scalar(writer: Schema, reader: Schema | None, at: _At) -> Step:
-    kind, reads = writer.kind, None if reader is None else reader.kind
-    path, counted = at.path, at.counted
-    if reads is not None and reads != kind:
-        counted += (Counted(path, What.PROMOTED),)
-    match kind:
-        case "boolean":
-            return Flag(reads=reads, path=path, counted=counted)
-        case "int" | "long":
-            return Number(kind=kind, reads=reads, path=path, counted=counted)
-        case "string" | "bytes":
-            return Text(kind=kind, reads=reads, path=path, counted=counted)
-        case _:
-            if kind == "null" and reads is not None:
-                counted += (Counted(path, What.NULLS),)
-            size = writer.size if isinstance(writer, Fixed) else _SIZES[kind]
-            return Sized(kind=kind, reads=reads, size=size, path=path, counted=counted)
 
 
 def _keys(step: Step) -> Counts:

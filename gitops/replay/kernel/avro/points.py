@@ -1,8 +1,8 @@
 """Where data can decide: what a plan cannot know before it sees payloads.
 
-Framing is none of them: bytes that are not what the writer's schema says fail anywhere. Nor are a
-decimal's digits: Avro for Java does not count them when it reads. A `fixed` has the same size on
-both sides, or the pair fails at once.
+Framing is none of them: bytes that are not what the writer's schema says fail anywhere. Nor is how
+many digits a decimal has: Avro for Java does not count them when it reads. A `fixed` has the same
+size on both sides, or the pair fails at once.
 """
 
 from __future__ import annotations
@@ -12,10 +12,20 @@ from typing import Final, NamedTuple
 
 from gitops.replay.kernel import symbols
 from gitops.replay.kernel.avro import reasons
-from gitops.replay.kernel.avro.steps import Again, Fail, Items, Number, Plan, Step, Symbols, Text
+from gitops.replay.kernel.avro.logical_values import CUT, Sense
+from gitops.replay.kernel.avro.steps import (
+    Again,
+    Fail,
+    Items,
+    Number,
+    Plan,
+    Sized,
+    Step,
+    Symbols,
+    Text,
+)
 
 LOSES: Final = "a number that the reader's type cannot hold is rounded"
-NO_TEXT: Final = "bytes that are not UTF-8 become U+FFFD"
 
 
 class Point(NamedTuple):
@@ -32,6 +42,8 @@ def points(plan: Plan) -> tuple[Point, ...]:
 
 
 def _of(step: Step) -> Iterator[Point]:
+    if isinstance(step, Number | Sized | Text) and step.sense is not None:
+        yield from _of_sense(step.path, step.sense)
     match step:
         case Fail():
             yield Point(*step.reason, fails=True)
@@ -41,12 +53,21 @@ def _of(step: Step) -> Iterator[Point]:
             yield Point(step.path, reasons.EMPTY, fails=True)
         case Again():
             yield Point(step.path, reasons.DEEP, fails=True)
-        case Number() if step.can_lose:
+        case Number(sense=None) if step.can_lose:
             yield Point(step.path, LOSES, fails=False)
-        case Text() if step.reads == "string":
-            yield Point(step.path, NO_TEXT, fails=False)
+        case Text() if step.reads == "string" and not (step.sense and step.sense.change):
+            yield Point(step.path, reasons.NO_TEXT, fails=False)
         case _:
             pass
+
+
+def _of_sense(path: str, sense: Sense) -> Iterator[Point]:
+    if sense.check is not None:
+        yield Point(path, sense.check.reason, fails=True)
+    if sense.change is not None:
+        yield Point(path, sense.change.reason, fails=False)
+    if sense.cut is not None:
+        yield Point(path, CUT, fails=False)
 
 
 def _of_symbols(step: Symbols) -> Iterator[Point]:

@@ -28,3 +28,8 @@ MOST_EMPTY: Final = 1_000
 DEEPEST: Final = 1_000
 """Records, unions, arrays and maps around a value. Only a recursive schema can ask for more, as
 the broker takes definitions of that depth; Java's stack ends at some thousand."""
+
+
+ROUNDED: Final = "the reader's type has fewer digits"
+DEFAULT_SYMBOL: Final = "the reader's enum has its default for the symbol"
+NO_TEXT: Final = "bytes that are not UTF-8 become U+FFFD"

@@ -11,6 +11,7 @@ from gitops.compatibility.java_text import java_text
 from gitops.replay.kernel import symbols
 from gitops.replay.kernel.avro import reasons
 from gitops.replay.kernel.avro.cursor import Cursor
+from gitops.replay.kernel.avro.logical_values import CUT
 from gitops.replay.kernel.avro.lossy import single_of
 from gitops.replay.kernel.avro.steps import (
     Again,
@@ -29,7 +30,7 @@ from gitops.replay.kernel.avro.steps import (
     Text,
 )
 from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.kernel.walk import Counted, Unreadable, What
+from gitops.replay.kernel.walk import CHANGES, Changed, Counted, Unreadable, What
 
 _FLOAT: Final = struct.Struct("<f")
 _DOUBLE: Final = struct.Struct("<d")
@@ -39,7 +40,7 @@ class Row(Cursor):
     """A payload on its way through a plan.
 
     `depth` and `empties` are how deep it stands and how many items of no bytes were met; somebody
-    else may have read what is before `at`.
+    else may have read what is before `at`. `changes` are noted by path unless it is None.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -47,6 +48,7 @@ class Row(Cursor):
         self.depth = self.empties = 0
         self._groups: Counter[Group] = Counter()
         self._single: Counter[Counted] = Counter()
+        self.changes: dict[str, Changed] | None = None
 
     def whole(self, plan: Plan) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value of a whole message; raises Unreadable."""
@@ -63,6 +65,10 @@ class Row(Cursor):
                 found[key] += times
         return found
 
+    def changed_paths(self) -> set[str]:
+        """Where a value was changed so far."""
+        return {key.path for key in self._single if key.what in CHANGES}
+
     def group(self, group: Group) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value of the group's steps; raises Unreadable."""
         self._groups[group] += 1
@@ -76,6 +82,26 @@ class Row(Cursor):
         """Count something that only the data decides."""
         self._single[Counted(path, what, value)] += 1
 
+    def change(self, path: str, changed: Changed, what: What = What.CHANGED) -> None:
+        """Count a value that the reader gets otherwise than it was written."""
+        self.count(path, what)
+        if self.changes is not None:
+            self.changes.setdefault(path, changed)
+
+    def make_sense(self, step: Number | Text | Sized, value: Any, written: Any) -> Any:  # noqa: ANN401
+        """What Java's classes make of a value, of bytes or a number; raises Unreadable."""
+        sense = step.sense
+        if sense is None:
+            return value
+        if sense.check is not None and sense.check.refuses(value):
+            self.fail(step.path, sense.check.reason)
+        if sense.change is not None and sense.change.concerns(written):
+            self.change(step.path, sense.change.of(written), What.REINTERPRETED)
+        if sense.cut is not None and (left := sense.cut.apply(value)) != value:
+            self.change(step.path, Changed(CUT, value, left))
+            return left
+        return value
+
     def enter(self, path: str) -> None:
         """One level deeper."""
         if self.depth >= reasons.DEEPEST:
@@ -88,8 +114,9 @@ class Row(Cursor):
         try:
             return data.decode()
         except UnicodeDecodeError:
-            self.count(path, What.CHANGED)
-            return java_text(data)
+            text = java_text(data)
+            self.change(path, Changed(reasons.NO_TEXT, data, text))
+            return text
 
     def blocks(self, step: Items, found: list[Any], left: int, stop: int) -> None:
         """The `left` items of a block that ends at `stop` (-1: it does not say), then the rest.
@@ -145,7 +172,7 @@ def _sized(row: Row, step: Sized) -> Any:  # noqa: ANN401 - as the schema says
         case "null":
             return None
         case _:
-            return data
+            return row.make_sense(step, data, data)
 
 
 def _flag(row: Row, step: Flag) -> bool:
@@ -157,16 +184,22 @@ def _flag(row: Row, step: Flag) -> bool:
 
 def _number(row: Row, step: Number) -> int | float:
     written = row.number(step.path, 32 if step.kind == "int" else 64)
+    value: int = row.make_sense(step, written, written)
     if step.reads not in {"float", "double"}:
-        return written
+        return value
     read = single_of(written) if step.reads == "float" else float(written)
-    if read != written:
-        row.count(step.path, What.CHANGED)
+    if read != written and step.sense is None:
+        row.change(step.path, Changed(reasons.ROUNDED, written, read))
     return read
 
 
 def _text(row: Row, step: Text) -> str | bytes:
-    return row.text(step.path) if step.reads == "string" else row.chunk(step.path)
+    if step.sense is None or step.sense.change is None:
+        value = row.text(step.path) if step.reads == "string" else row.chunk(step.path)
+        return row.make_sense(step, value, value)  # type: ignore[no-any-return]
+    data = row.chunk(step.path)
+    value = java_text(data) if step.reads == "string" else data
+    return row.make_sense(step, value, data)  # type: ignore[no-any-return]
 
 
 def _symbols(row: Row, step: Symbols) -> str | None:
@@ -180,7 +213,7 @@ def _symbols(row: Row, step: Symbols) -> str | None:
         row.fail(step.path, symbols.neither(written))
     row.count(step.path, What.SYMBOL, written)
     if taken != written:
-        row.count(step.path, What.CHANGED)
+        row.change(step.path, Changed(reasons.DEFAULT_SYMBOL, written, taken))
     return taken
 
 

@@ -2,7 +2,7 @@
 
 A step's `path` is where it stands, by the reader's names. `counted` is what each of its values
 counts by being there. `reads` is the reader's kind, None where the value is dropped. `least` is
-how few bytes a value can take.
+how few bytes a value can take. `sense` is what Java's classes make of a value, None: nothing more.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from gitops.replay.kernel.avro.logical_values import Sense
 from gitops.replay.kernel.walk import Counted, Reason
 
 Counts = tuple[Counted, ...]
@@ -49,6 +50,7 @@ class Sized:
     size: int
     path: str
     counted: Counts
+    sense: Sense | None = None
 
     @property
     def least(self) -> int:
@@ -75,6 +77,7 @@ class Number:
     path: str
     counted: Counts
     least: int = 1
+    sense: Sense | None = None
 
     @property
     def can_lose(self) -> bool:
@@ -91,6 +94,7 @@ class Text:
     path: str
     counted: Counts
     least: int = 1
+    sense: Sense | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -17,6 +17,7 @@ from gitops.compatibility.avro.schema import (
     Union,
     branch_name,
 )
+from gitops.model.samples import LogicalTypes
 from gitops.replay.kernel.jackson.definition import is_anything
 from gitops.replay.kernel.jackson.keys import EntrySchemas, entries_of, key_of, map_entries
 from gitops.replay.kernel.jackson.plan import (
@@ -47,13 +48,17 @@ _MANY: Final = 4_000
 hold each other twice each would have paths without end."""
 
 
-def pair(writer: Schema, reader: Schema) -> Node:
-    """The plan of a reader, whose writer tells what is dropped, promoted, or left out as null."""
-    return _Pairing().node(writer, reader, "")
+def pair(writer: Schema, reader: Schema, *, logical_types: LogicalTypes = "java") -> Node:
+    """The plan of a reader, whose writer tells what is dropped, promoted, or left out as null.
+
+    With `none` for `logical_types` text may be any, also where Java has a class for it.
+    """
+    return _Pairing(any_text=logical_types == "none").node(writer, reader, "")
 
 
 class _Pairing:
-    def __init__(self) -> None:
+    def __init__(self, *, any_text: bool) -> None:
+        self._any_text = any_text
         self._within: dict[tuple[int, int], Members] = {}
         self._made: dict[tuple[int, int], Members] = {}
         self._nodes = 0
@@ -73,7 +78,7 @@ class _Pairing:
             case Enum():
                 return _symbols(_of_kind(writer, reader), reader, path)
             case Fixed() | Primitive():
-                return _leaf(_of_kind(writer, reader), reader, path)
+                return self._leaf(_of_kind(writer, reader), reader, path)
 
     def _union(self, writer: Schema | None, reader: Union, path: str) -> Node:
         return OneOf(
@@ -90,6 +95,16 @@ class _Pairing:
             return Leaf(path=path, scalar=Scalar(kind="string"))
         items = writer.items if isinstance(writer, Array) else None
         return Items(path=path, item=self.node(items, reader.items, f"{path}[]"))
+
+    def _leaf(self, writer: Schema | None, reader: Primitive | Fixed, path: str) -> Leaf:
+        kind = writer.kind if writer is not None else reader.kind
+        is_any = self._any_text and reader.kind == "string"
+        return Leaf(
+            path=path,
+            scalar=Scalar(kind="string") if is_any else scalar(reader),
+            promoted=kind != reader.kind and reader.kind in PROMOTIONS.get(kind, ()),
+            rounds=kind in _ROUNDED.get(reader.kind, ()),
+        )
 
     def _entries(self, writer: Schema | None, reader: EntrySchemas, path: str) -> Node:
         written = entries_of(writer) if writer is not None else None
@@ -165,16 +180,6 @@ def _symbols(writer: Schema | None, reader: Enum, path: str) -> Symbols:
         path=path,
         counted={symbol: Counted(path, What.SYMBOL, symbol) for symbol in reader.symbols},
         written=frozenset(writer.symbols if isinstance(writer, Enum) else ()),
-    )
-
-
-def _leaf(writer: Schema | None, reader: Primitive | Fixed, path: str) -> Leaf:
-    kind = writer.kind if writer is not None else reader.kind
-    return Leaf(
-        path=path,
-        scalar=scalar(reader),
-        promoted=kind != reader.kind and reader.kind in PROMOTIONS.get(kind, ()),
-        rounds=kind in _ROUNDED.get(reader.kind, ()),
     )
 
 

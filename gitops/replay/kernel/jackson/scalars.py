@@ -28,7 +28,7 @@ _JAVA_RANGES: Final = {
     "java.lang.Short": range(-(2**15), 2**15),
     "java.lang.Character": range(2**16),
 }
-_JAVA_TEXTS: Final = {
+JAVA_TEXTS: Final = {
     "java.math.BigDecimal": "number",
     "java.math.BigInteger": "whole",
     "java.net.URI": "uri",
@@ -86,7 +86,7 @@ def scalar(schema: Primitive | Fixed) -> Scalar:
     elif kind in {"bytes", "fixed"} and logical == "decimal":
         form = "decimal"
     elif kind == "string":
-        form = "uuid" if logical == "uuid" else _JAVA_TEXTS.get(str(java), "")
+        form = "uuid" if logical == "uuid" else JAVA_TEXTS.get(str(java), "")
     return Scalar(kind=kind, form=form, size=size, within=within)
 
 

@@ -11,9 +11,11 @@ import numpy
 import pyarrow
 
 from gitops.replay.kernel.key_value import pairs
-from gitops.replay.kernel.verdicts import Verdicts, under
+from gitops.replay.kernel.verdicts import Rows, Verdicts, under
 from gitops.replay.kernel.walk import (
     READ,
+    Changed,
+    ChangeReader,
     Counted,
     Kernel,
     Reason,
@@ -29,7 +31,7 @@ _LENGTH: Final = struct.Struct(">i")
 
 
 class PairKernel:
-    """Walks payloads as `pairs` has them; paths begin with `key` or `value`."""
+    """Walks payloads as `pairs` has them; paths begin with `key` or `value`: a ChangeReader."""
 
     def __init__(self, key: Kernel, value: Kernel) -> None:
         self._kernels = (key, value)
@@ -44,9 +46,21 @@ class PairKernel:
         for name, half, walk in zip(HALVES, halves, walks, strict=True):
             verdicts.stop_as(half.rows, walk, name)
         counts: Counter[Counted] = Counter()
+        changed: dict[str, Rows] = {}
         for name, kernel, half, walk in zip(HALVES, self._kernels, halves, walks, strict=True):
             _count(name, half, _of_read(kernel, half, walk, verdicts), verdicts, counts)
-        return verdicts.walk(counts)
+            changed |= _changed(name, half, walk, verdicts)
+        return verdicts.walk(counts, changed)
+
+    def changes(self, payload: bytes) -> Mapping[str, Changed]:
+        """As ChangeReader has it; of halves whose kernel is one."""
+        halves = _split(payload)
+        return {
+            under(name, path): change
+            for name, kernel in zip(HALVES, self._kernels, strict=True)
+            if isinstance(kernel, ChangeReader) and (half := halves[name]) is not None
+            for path, change in kernel.changes(half).items()
+        }
 
 
 class PairReader:
@@ -94,6 +108,14 @@ def _of_read(kernel: Kernel, half: pairs.Half, walk: Walk, verdicts: Verdicts) -
     if len(spoilt):
         counts.subtract(kernel.walk(half.payloads.take(pyarrow.array(spoilt))).counts)
     return +counts
+
+
+def _changed(name: str, half: pairs.Half, walk: Walk, verdicts: Verdicts) -> dict[str, Rows]:
+    """Where a half changed a value, of the pairs that can be read."""
+    read = verdicts.read
+    of_pairs = ((path, half.rows[rows]) for path, rows in walk.changed.items())
+    found = {under(name, path): rows[read[rows]] for path, rows in of_pairs}
+    return {path: rows for path, rows in found.items() if len(rows)}
 
 
 def _count(

@@ -10,7 +10,7 @@ import pytest
 from gitops.replay.kernel.avro import kernel, tallies
 from gitops.replay.kernel.avro.kernel import AvroKernel
 from gitops.replay.kernel.walk import Counted, Reason, What
-from tests.replay.avro_rows import by_columns, by_rows, differences
+from tests.replay.avro_rows import by_columns, by_rows, differences, logical_case
 from tests.support.avro_kernels import kernel_of, plan_of, reader_of
 
 LINES = {
@@ -43,6 +43,18 @@ def test_columns_and_single_rows_say_the_same() -> None:
     found = [
         f"seed {seed}: {difference}"
         for seed, _, difference in differences(first, first + 150, rows=40)
+        if difference
+    ]
+
+    assert not found
+
+
+def test_columns_and_single_rows_make_the_same_of_logical_types() -> None:
+    first = secrets.randbelow(10**9)
+
+    found = [
+        f"seed {seed}: {difference}"
+        for seed, _, difference in differences(first, first + 150, 40, logical_case)
         if difference
     ]
 

@@ -16,7 +16,7 @@ from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_f
 from gitops.replay.kernel.definition import DefinitionError
 from gitops.replay.kernel.key_value.halves import is_separated
 from gitops.replay.kernel.key_value.pairs import join, join_one
-from gitops.replay.kernel.walk import READ, Counted, Reason, Unreadable, What
+from gitops.replay.kernel.walk import READ, Changed, ChangeReader, Counted, Reason, Unreadable, What
 
 RECORD = {"type": "record", "name": "V", "fields": [{"name": "n", "type": "int"}]}
 
@@ -166,3 +166,33 @@ def test_halves_of_avro_are_read_by_their_kernel() -> None:
     walk = kernel_for(info, info).walk(pyarrow.array([join_one(b"k", b"\2"), join_one(b"", b"")]))
     assert walk.verdicts.tolist() == [READ, 1]
     assert walk.counts[Counted("value.n", What.READ)] == 1
+
+
+def test_what_is_changed_in_a_half_is_changed_in_the_pair() -> None:
+    """In the value, of the pairs that can be read."""
+    millis, micros = (_timed(f"timestamp-{unit}") for unit in ("millis", "micros"))
+    kernel = kernel_for(millis, micros)
+    payloads = [join_one(b"k", b"\x02"), b"\0", join_one(None, None), join_one(b"", b"\x04")]
+    walk = kernel.walk(pyarrow.array(payloads, pyarrow.binary()))
+    assert {path: rows.tolist() for path, rows in walk.changed.items()} == {"value.at": [0, 3]}
+    assert isinstance(kernel, ChangeReader)
+    assert [kernel.changes(payloads[row]) for row in (2, 3)] == [
+        {},
+        {
+            "value.at": Changed(
+                "timestamp-millis is read as timestamp-micros",
+                "1970-01-01T00:00:00.002Z",
+                "1970-01-01T00:00:00.000002Z",
+            )
+        },
+    ]
+    assert not kernel_for(millis, micros, "none").walk(pyarrow.array(payloads)).changed
+
+
+def _timed(logical: str) -> SchemaInfo:
+    at = {"name": "at", "type": {"type": "long", "logicalType": logical}}
+    definition = {"key": "", "value": {"type": "record", "name": "V", "fields": [at]}}
+    properties = {"key.schema.type": "STRING", "value.schema.type": "AVRO"}
+    return SchemaInfo(
+        type=SchemaType.KEY_VALUE, schema=json.dumps(definition), properties=properties
+    )

@@ -1,0 +1,199 @@
+"""What Java's classes make of values: logical types, and classes that a definition names.
+
+As Pulsar's `Schema.AVRO(Pojo)` reads (client 4.0.7, Avro 1.11.4): the reader's definition decides,
+also in unions, arrays, maps and defaults. Readers of generic records look at none of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from gitops.compatibility.avro.logical_types import logical_type_of
+from gitops.compatibility.avro.schema import Array, Map, Record, Schema, Union
+from gitops.replay.kernel.avro.meanings import DAY_UNITS, Meaning, meaning_of
+from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.jackson.misfit import MisfitError
+from gitops.replay.kernel.jackson.scalars import JAVA_TEXTS, check_text
+from gitops.replay.kernel.walk import Changed
+
+NO_UUID: Final = "the text is not a UUID"
+NO_DIGITS: Final = "a decimal of no bytes"
+NO_TIME_OF_DAY: Final = "a time that is not within a day"
+UUID_OF_BYTES: Final = "Avro for Java reads a UUID from text only"
+CUT: Final = "the Java class has fewer bits"
+
+_BITS: Final = {"java.lang.Byte": 8, "java.lang.Short": 16, "java.lang.Character": 16}
+_UNSIGNED: Final = "java.lang.Character"
+_GROUPS: Final = (8, 4, 4, 4, 12)
+_UUID: Final = re.compile("-".join(f"0*[0-9A-Fa-f]{{1,{size}}}" for size in _GROUPS))
+_LONGEST_UUID: Final = 36
+
+
+class Check(NamedTuple):
+    """What a value has to be: within `most`, text of a `form`, or of some bytes."""
+
+    reason: str
+    form: str = ""
+    most: int | None = None
+
+    def refuses(self, value: Any) -> bool:  # noqa: ANN401 - as the schema says
+        """Whether Java's class does not take it."""
+        if self.most is not None:
+            return not 0 <= value < self.most
+        if self.form == "uuid":
+            return not is_uuid(value)
+        if self.form:
+            return not _is_form(self.form, value)
+        return not value
+
+
+class Change(NamedTuple):
+    """Values that mean something else to the reader; 0 is the same in every unit."""
+
+    before: Meaning
+    after: Meaning
+    zero_stays: bool
+
+    def of(self, value: Any) -> Changed:  # noqa: ANN401 - as the schema says
+        """What becomes of a value, as a person writes it."""
+        return Changed(self.reason, self.before.text(value), self.after.text(value))
+
+    @property
+    def reason(self) -> str:
+        """Without a value."""
+        return f"{self.before} is read as {self.after}"
+
+    def concerns(self, value: Any) -> bool:  # noqa: ANN401 - as the schema says
+        """Whether a value that was written is another one to the reader."""
+        if not self.zero_stays:
+            return True
+        return any(value) if isinstance(value, bytes) else bool(value)
+
+
+class Cut(NamedTuple):
+    """A Java class of fewer bits than an int, into which Java cuts it."""
+
+    bits: int
+    signed: bool
+
+    def apply(self, value: int) -> int:
+        """The number that is left."""
+        low = value & ((1 << self.bits) - 1)
+        return low - (1 << self.bits) if self.signed and low >> (self.bits - 1) else low
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sense:
+    """What is asked of the values of a place, and how they differ from what was written."""
+
+    check: Check | None = None
+    change: Change | None = None
+    cut: Cut | None = None
+
+
+def sense_of(writer: Schema, reader: Schema) -> Sense | None:
+    """Of two types without parts, of which the reader's takes the writer's; None: nothing."""
+    change = _change_of(meaning_of(writer), meaning_of(reader))
+    cut = None if change else _cut_of(reader)
+    found = Sense(check=check_of(reader), change=change, cut=cut)
+    return None if found == Sense() else found
+
+
+def makes_nothing(schema: Schema) -> bool:
+    """Whether Java's classes take no value of the type: a UUID that is no text.
+
+    Avro for Java 1.11.4 takes that logical type for any type, and converts text alone.
+    """
+    if schema.kind in ("string", "null") or (schema.kind == "int" and _cut_of(schema)):
+        return False
+    return schema.props.get("logicalType") == "uuid"
+
+
+def check_of(schema: Schema) -> Check | None:
+    """What Java's class asks of a value of that type.
+
+    A `java-class` goes first, and then Avro's own conversion finds nothing to convert; neither does
+    that of a UUID where `avro.java.string` is given (Avro 1.11.4).
+    """
+    form = JAVA_TEXTS.get(_java_class(schema)) if schema.kind == "string" else None
+    if form is not None:
+        return Check(_reason_of(form), form=form)
+    if _cut_of(schema):
+        return None
+    known = logical_type_of(schema)
+    if known == "uuid" and schema.kind == "string":
+        return None if "avro.java.string" in schema.props else Check(NO_UUID, form="uuid")
+    if known in DAY_UNITS:
+        return Check(NO_TIME_OF_DAY, most=DAY_UNITS[known])
+    return Check(NO_DIGITS) if known == "decimal" and schema.kind == "bytes" else None
+
+
+def _java_class(schema: Schema) -> str:
+    return str(schema.props.get("java-class"))
+
+
+def refused(schema: Schema, value: Any, path: str) -> tuple[str, str] | None:  # noqa: ANN401
+    """The first value in a default that Java's classes do not take: its path, and the reason."""
+    value = value.value if isinstance(value, Tagged) else value
+    for inner, each, at in _parts(schema, value, path):
+        if found := refused(inner, each, at):
+            return found
+    if makes_nothing(schema):
+        return path, UUID_OF_BYTES
+    check = check_of(schema)
+    return (path, check.reason) if check is not None and check.refuses(value) else None
+
+
+def _parts(schema: Schema, value: Any, path: str) -> Iterator[tuple[Schema, Any, str]]:  # noqa: ANN401
+    """What a default holds; of a union it is a value of the first branch."""
+    match schema:
+        case Union():
+            yield schema.branches[0], value, path
+        case Record():
+            for field in schema.all_fields:
+                yield field.type, value[field.name], f"{path}.{field.name}" if path else field.name
+        case Array():
+            yield from ((schema.items, each, f"{path}[]") for each in value)
+        case Map():
+            yield from ((schema.values, each, f"{path}{{}}") for each in value.values())
+
+
+def is_uuid(text: str) -> bool:
+    """Whether Java's `UUID.fromString` takes it, without cutting digits off: groups may be short.
+
+    Of ASCII; Java takes other digits too.
+    """
+    return len(text) <= _LONGEST_UUID and _UUID.fullmatch(text) is not None
+
+
+def _is_form(form: str, text: str) -> bool:
+    try:
+        check_text(form, text)
+    except MisfitError:
+        return False
+    return True
+
+
+def _reason_of(form: str) -> str:
+    """As the kernel of JSON words it."""
+    try:
+        check_text(form, "\0")
+    except MisfitError as error:
+        return str(error)
+    raise ValueError(form)
+
+
+def _cut_of(schema: Schema) -> Cut | None:
+    java = _java_class(schema)
+    bits = _BITS.get(java) if schema.kind == "int" else None
+    return Cut(bits, java != _UNSIGNED) if bits else None
+
+
+def _change_of(before: Meaning, after: Meaning) -> Change | None:
+    """None where both mean the same, and where neither means more than its kind."""
+    if (before.logical, before.scale) == (after.logical, after.scale):
+        return None
+    return Change(before, after, zero_stays=before.quantity == after.quantity)
