@@ -26,6 +26,7 @@ from gitops.ports import Registry
 from gitops.usecases.apply import Result
 from gitops.usecases.connect import Answered, Connection
 from gitops.usecases.format import Formatting
+from gitops.usecases.import_registry import Imported
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
@@ -107,16 +108,20 @@ def _error(error: GitopsError) -> dict[str, Any]:
 
 
 def imported_document(
-    registry: Registry, files: Iterable[str], topics: Iterable[TopicName], kept: Iterable[TopicName]
+    registry: Registry, made: Imported, topics: Iterable[TopicName], kept: Iterable[TopicName]
 ) -> dict[str, Any]:
     """The files that an import wrote, for which topics, and those that had a manifest before."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Imported",
         "registry": {"name": registry.name, "address": registry.address},
-        "files": sorted(files),
+        "files": sorted(made.files),
         "topics": [str(topic) for topic in sorted(topics)],
         "kept": [str(topic) for topic in sorted(kept)],
+        "keptAsBase64": [
+            {"topic": str(topic), "reason": reason}
+            for topic, reason in sorted(made.kept_as_base64.items())
+        ],
     }
 
 

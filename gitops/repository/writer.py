@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from gitops.model.errors import UsageError
@@ -16,13 +17,31 @@ from gitops.repository.json_schema import first_line
 from gitops.repository.loading.layout import NAMESPACE_FILE
 from gitops.repository.writing.file_names import FileNames
 from gitops.repository.writing.pairs import Pair, default_name, take_apart
+from gitops.repository.writing.protos import ProtoSources
 from gitops.repository.yaml.dumper import yaml_text
 
 _DEPTH: Final = 3
 _TEXT_TYPES: Final = DEFINED_TYPES - AVRO_DEFINED
 
 
-def render(state: RegistryState, *, taken: Collection[str] = ()) -> dict[str, bytes]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protos:
+    """The topics whose PROTOBUF_NATIVE is written as `.proto` files, in place of the envelope.
+
+    They are beside the manifests, shared by the topics of a namespace where they are the same.
+    The topics in `apart` have a folder of their own, also for the files that protoc brings along.
+    """
+
+    sources: Mapping[TopicName, ProtoSources] = field(default_factory=dict)
+    apart: Collection[TopicName] = ()
+
+
+_NO_PROTOS: Final = Protos()
+
+
+def render(
+    state: RegistryState, *, taken: Collection[str] = (), protos: Protos = _NO_PROTOS
+) -> dict[str, bytes]:
     """Path → content of every file that says what `state` holds.
 
     Of a topic's history the latest schema is written; a topic without schema and policies is left
@@ -37,7 +56,7 @@ def render(state: RegistryState, *, taken: Collection[str] = ()) -> dict[str, by
         if namespace.exists and path.lower() not in folded:
             files[path] = _manifest("namespace", _namespace(namespace))
     for topic in _one_a_history(state.topics):
-        _Topic(topic, names, files).write()
+        _Topic(topic, names, files, protos).write()
     return files
 
 
@@ -75,9 +94,14 @@ def _manifest(kind: str, body: Mapping[str, object]) -> bytes:
 class _Topic:
     """One topic on its way into files."""
 
-    def __init__(self, state: TopicState, names: FileNames, files: dict[str, bytes]) -> None:
+    def __init__(
+        self, state: TopicState, names: FileNames, files: dict[str, bytes], protos: Protos
+    ) -> None:
         self._state = state
         self._files = files
+        self._names = names
+        self._protos = protos.sources.get(state.topic)
+        self._apart = state.topic in protos.apart
         self._folder = _folder(state.topic.namespace)
         latest = state.history.latest
         self._info = latest.info if latest else None
@@ -108,7 +132,10 @@ class _Topic:
         endings = (".yaml", ".avsc", ".json", ".txt")
         halves = [f".{half}{ending}" for half in ("key", "value") for ending in endings[1:]]
         own = [ending for ending in endings if ending in (".yaml", self._ending())]
-        return [f"{self._folder}/{stem}{each}" for each in (*own, *(halves if self._pair else ()))]
+        protos = self._protos.files(stem, complete=True) if self._protos else ()
+        apart = [f"/{name}" for name in protos]
+        ends = (*own, *(halves if self._pair else ()), *apart)
+        return [f"{self._folder}/{stem}{each}" for each in ends]
 
     def _ending(self) -> str:
         return _ending(self._info.type) if self._info else ""
@@ -117,7 +144,9 @@ class _Topic:
         if self._pair is not None:
             return self._of_pair(self._pair)
         schema: dict[str, object] = {"type": info.type.value}
-        if info.schema or info.type in DEFINED_TYPES:
+        if self._protos is not None:
+            schema |= self._of_protos(self._protos)
+        elif info.schema or info.type in DEFINED_TYPES:
             schema["definition"] = self._put(_ending(info.type), info.schema)
         if info.properties:
             schema["properties"] = dict(sorted(info.properties.items()))
@@ -133,6 +162,26 @@ class _Topic:
         if pair.properties:
             schema["properties"] = dict(sorted(pair.properties.items()))
         return schema
+
+    def _of_protos(self, protos: ProtoSources) -> dict[str, object]:
+        files = protos.files(self._stem, complete=self._apart)
+        folder = self._stem + "/" if self._apart or self._in_the_way(files) else ""
+        for name, text in files.items():
+            self._files[f"{self._folder}/{folder}{name}"] = text.encode()
+        definition = f"{folder}{protos.definition(self._stem)}"
+        return {"definition": definition, "message": protos.message}
+
+    def _in_the_way(self, files: Mapping[str, str]) -> bool:
+        """Whether other files have these names, here or at the root, where imports are found."""
+        written = {path.lower(): path for path in self._files if path.endswith(".proto")}
+        for name, text in files.items():
+            path = f"{self._folder}/{name}"
+            other = written.get(path.lower(), path)
+            if other != path or self._files.get(path, text.encode()) != text.encode():
+                return True
+            if self._names.is_taken(path) or self._names.is_taken(name):
+                return True
+        return False
 
     def _half(self, which: str, half: Half) -> dict[str, object]:
         schema: dict[str, object] = {"type": half.type.value}

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState, Scope
 from gitops.ports import FileTree, Progress, Registry, no_progress
-from gitops.repository.json_schema import FOLDER, render
+from gitops.repository.json_schema import FOLDER
+from gitops.repository.json_schema import render as render_json_schema
 from gitops.repository.json_schema import schemas as schemas_of_kinds
+from gitops.repository.loader import load
 from gitops.repository.selection import OverlaidTree
+from gitops.repository.writer import Protos, render
+from gitops.repository.writing.protos import sources_of
 from gitops.usecases.format import format_repository
 
 
@@ -59,10 +63,55 @@ def new_to(
     return replace(state, topics=new), kept
 
 
-def formatted(tree: FileTree, files: Mapping[str, bytes]) -> dict[str, bytes]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """Files by path, and by topic why its PROTOBUF_NATIVE schema is not written as `.proto`."""
+
+    files: Mapping[str, bytes]
+    kept_as_base64: Mapping[TopicName, str]
+
+
+def as_files(tree: FileTree, state: RegistryState) -> Imported:
+    """The files of what is not in the repository yet, with those that they refer to.
+
+    A PROTOBUF_NATIVE schema is written as `.proto` files if these compile to the same bytes,
+    beside the manifests or else in a folder of their own.
+    """
+    sources, reasons = sources_of(state)
+    apart: set[TopicName] = set()
+    taken = tree.paths()
+    while True:
+        protos = Protos(sources=sources, apart=apart)
+        files = render(state, taken=taken, protos=protos)
+        others = _compiled_otherwise(tree, files, state, sources) if sources else {}
+        if not others:
+            return Imported(files=_formatted(tree, files), kept_as_base64=reasons)
+        for topic in others.keys() & apart:
+            del sources[topic]
+            reasons[topic] = others[topic]
+        apart |= others.keys()
+
+
+def _compiled_otherwise(
+    tree: FileTree, files: Mapping[str, bytes], state: RegistryState, topics: Iterable[TopicName]
+) -> dict[TopicName, str]:
+    """Those of these topics whose files make another schema than the registry has, and why."""
+    loaded = load(OverlaidTree(tree, files))
+    problems = {each.subject: each.message for each in reversed(loaded.findings)}
+    found: dict[TopicName, str] = {}
+    for topic in topics:
+        desired, held = loaded.desired.topics.get(topic), state.topics[topic].history.latest
+        latest = desired.history.latest if desired else None
+        if latest is None or held is None or latest.info != held.info:
+            found[topic] = problems.get(str(topic), "its `.proto` files compile to other bytes")
+    return found
+
+
+def _formatted(tree: FileTree, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """New files of a repository as `fmt` lays them out, with the JSON Schemas that they name."""
     schemas = {
-        f"{FOLDER}/{name}": render(schema).encode() for name, schema in schemas_of_kinds().items()
+        f"{FOLDER}/{name}": render_json_schema(schema).encode()
+        for name, schema in schemas_of_kinds().items()
     }
     known = set(tree.paths())
     laid_out = format_repository(OverlaidTree(tree, files), tuple(files)).changes if files else ()

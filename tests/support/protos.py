@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.repository.definitions.protobuf import envelope, read_files
+from gitops.repository.definitions.protobuf import envelope, messages, read_files
 from gitops.repository.definitions.protoc import Protoc
 from gitops.repository.sources import Sources
 from tests.support.trees import MemoryTree
@@ -17,14 +17,15 @@ def sources(files: Mapping[str, str | bytes]) -> Sources:
 
 
 def native(files: Mapping[str, str | bytes], file: str, message: str) -> SchemaInfo:
-    """The PROTOBUF_NATIVE schema of a message that `file` defines."""
+    """The PROTOBUF_NATIVE schema of a message that `file` or an import of it defines."""
     protoc = Protoc(sources(files))
     try:
         compiled = protoc.compile(file)
     finally:
         protoc.close()
     assert compiled.problems == ()
-    text = envelope(read_files(compiled.files), file.rpartition("/")[2], message)
+    found = read_files(compiled.files)
+    text = envelope(found, messages(found, file.rpartition("/")[2])[message], message)
     return SchemaInfo(type=SchemaType.PROTOBUF_NATIVE, schema=text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -10,6 +11,7 @@ import typer
 from gitops.cli import options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, TextOrJson
+from gitops.model.names import TopicName
 
 _NEVER_CREATED: Final = (
     "a cluster does not list a topic that was never created: import finds it only where a "
@@ -42,8 +44,7 @@ def import_registry(
     from gitops.reporters.json_report import imported_document, to_text
     from gitops.reporters.tally import count
     from gitops.repository.folder import write_files
-    from gitops.repository.writer import render
-    from gitops.usecases.import_registry import formatted, new_to, observe_all
+    from gitops.usecases.import_registry import as_files, new_to, observe_all
     from gitops.usecases.known_names import known_names
 
     require_writable(output)
@@ -56,19 +57,28 @@ def import_registry(
         known = known_names(opened.root, opened.tree, opened.repository, live.name)
         state = observe_all(live, namespaces=wanted, recorded=known.topics, progress=progress)
     new, kept = new_to(opened.repository, state)
-    files = formatted(opened.tree, render(new, taken=opened.tree.paths()))
-    write_files(opened.root, files)
+    made = as_files(opened.tree, new)
+    write_files(opened.root, made.files)
     if output_format is TextOrJson.JSON:
-        print_text(to_text(imported_document(live, files, new.topics, kept)), output)
+        print_text(to_text(imported_document(live, made, new.topics, kept)), output)
         return Exit.GOOD
+    files, topics = count(len(made.files), "file"), count(len(new.topics), "topic")
     lines = [
-        f"wrote {count(len(files), 'file')} for {count(len(new.topics), 'topic')} of {live.name}",
+        f"wrote {files} for {topics} of {live.name}",
         _NEVER_CREATED,
         *(known.limits if known.has_history else ()),
         *(f"kept the manifest of {topic}, which is there already" for topic in kept),
+        *_kept_as_base64(made.kept_as_base64),
     ]
     print_lines(lines, output)
     return Exit.GOOD
+
+
+def _kept_as_base64(topics: Mapping[TopicName, str]) -> Iterator[str]:
+    """A line for each reason, with the topics that it is for."""
+    for reason in sorted(set(topics.values())):
+        names = ", ".join(str(topic) for topic in sorted(topics) if topics[topic] == reason)
+        yield f"wrote PROTOBUF_NATIVE as base64 for {names}: {reason}"
 
 
 def _update(topics: list[str], repo: Path, registry: list[str] | None, output: Path | None) -> int:
@@ -76,7 +86,6 @@ def _update(topics: list[str], repo: Path, registry: list[str] | None, output: P
     from gitops.cli.console import say
     from gitops.cli.opened import open_registry, open_repository
     from gitops.model.errors import UsageError
-    from gitops.model.names import TopicName
     from gitops.model.state import Scope
     from gitops.repository.folder import write_files
     from gitops.repository.loader import load

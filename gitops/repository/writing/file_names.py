@@ -34,6 +34,10 @@ class FileNames:
                 return stem
         raise AssertionError("there are endless candidates")
 
+    def is_taken(self, path: str) -> bool:
+        """Whether a file is there already, or will be, under whatever case."""
+        return path.lower() in self._taken
+
     @classmethod
     def fits(cls, topic: TopicName, stem: str) -> bool:
         """Whether a stem is one that this topic may have got."""

@@ -23,6 +23,7 @@ from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.reading import read
 from gitops.replay.kernel.walk import Counted, Reason, Unreadable
+from gitops.repository.writing.protos import proto_sources
 from tests.support.java_program import JavaProgram
 from tests.support.proto_rows import broken
 from tests.support.proto_wire import ProtoWire
@@ -111,6 +112,12 @@ def test_a_proto_file_is_compiled_into_what_the_client_sends(shapes: Shapes) -> 
     protos = {proto.name: proto.read_bytes() for proto in HERE.glob("*.proto")}
     for name, info in shapes.infos.items():
         assert native(protos, f"{name.lower()}.proto", f"shapes.{name}") == info
+
+
+def test_what_the_client_sends_is_written_as_proto_files_that_compile_to_it(shapes: Shapes) -> None:
+    for info in shapes.infos.values():
+        made = proto_sources(info)
+        assert native(made.texts, made.file, made.message) == info
 
 
 def test_messages_made_by_hand_are_read_as_java_reads_them(shapes: Shapes) -> None:
