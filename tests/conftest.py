@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import uuid
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,11 @@ from tests.support.skips import not_tried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and every command with
+# them that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Machines differ in speed, so no example has a deadline.
 settings.register_profile("default", deadline=None)

@@ -57,6 +57,8 @@ class Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP, unless an answer to the request was begun already."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            if (last := self._last_request) is not None:
+                last.disconnected = True  # whoever decides about it has nobody to tell any more
             super().send_400_response(msg)
         else:
             self.transport.close()

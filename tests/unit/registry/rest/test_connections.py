@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 import socket
@@ -14,11 +15,16 @@ from typing import Final, cast
 from urllib.parse import urlsplit
 
 import pytest
+import uvicorn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from uvicorn.server import ServerState
 
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.registry.rest import connections
+from gitops.registry.rest.connections import Connection
 from gitops.registry.rest.server import serving
 
 FINE: Final = b"GET /admin/v2/clusters HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -113,6 +119,44 @@ def test_what_is_no_http_is_told_so(
         assert status_of(rest_of(connection)) == status
     assert status_of(exchanged_whole(url)) == 200
     assert_quiet(caplog)
+
+
+def test_a_request_that_breaks_while_it_is_decided_has_one_answer(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert status_of(asyncio.run(_broken_while_decided())) == 400
+    assert_quiet(caplog)
+
+
+async def _broken_while_decided() -> bytes:
+    asked, told, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def decide(_scope: Scope, _receive: Receive, send: Send) -> None:
+        asked.set()
+        await told.wait()
+        try:
+            await Response("decided")(_scope, _receive, send)
+        finally:
+            ended.set()
+
+    config = uvicorn.Config(
+        decide, http=Connection, ws="none", log_level="error", log_config=None, lifespan="off"
+    )
+    config.load()
+    state = ServerState()
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Connection(config=config, server_state=state, app_state={}), "127.0.0.1", 0
+    )
+    async with server:
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(PUT + CHUNKED + b"\r\n")
+        await asked.wait()
+        writer.write(b"zz\r\n")
+        received = await reader.read()
+        told.set()
+        await ended.wait()
+        writer.close()
+        return received
 
 
 @pytest.mark.parametrize("start", [PUT + b"X: ", PUT + b"X: x\r\n", b"GET /"])
