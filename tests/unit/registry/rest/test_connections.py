@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from gitops.registry.embedded.registry import EmbeddedRegistry
@@ -122,14 +123,21 @@ def test_what_is_no_http_is_told_so(
 
 
 def test_a_request_that_breaks_while_it_is_decided_has_one_answer(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert status_of(asyncio.run(_broken_while_decided())) == 400
+    assert status_of(asyncio.run(_broken_while_decided(monkeypatch))) == 400
     assert_quiet(caplog)
 
 
-async def _broken_while_decided() -> bytes:
+async def _broken_while_decided(monkeypatch: pytest.MonkeyPatch) -> bytes:
     asked, told, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    tell = H11Protocol.send_400_response
+
+    def decided_just_then(connection: H11Protocol, msg: str) -> None:
+        told.set()  # before the connection is known to be lost
+        tell(connection, msg)
+
+    monkeypatch.setattr(H11Protocol, "send_400_response", decided_just_then)
 
     async def decide(_scope: Scope, _receive: Receive, send: Send) -> None:
         asked.set()
@@ -153,7 +161,6 @@ async def _broken_while_decided() -> bytes:
         await asked.wait()
         writer.write(b"zz\r\n")
         received = await reader.read()
-        told.set()
         await ended.wait()
         writer.close()
         return received
