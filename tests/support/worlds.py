@@ -37,6 +37,11 @@ _FIELDS: Final[tuple[dict[str, Any], ...]] = (
 _SCHEMALESS: Final = ("AUTO_CONSUME", "NONE")
 
 
+Trouble = tuple[object, ...]
+Seen = dict[tuple[frozenset[Step], frozenset[tuple[TopicName, int]]], frozenset[Trouble]]
+"""What does not work, by what is done and what is drained: all orders meet the same few states."""
+
+
 def _schema(dice: random.Random, kind: SchemaType) -> SchemaInfo:
     chosen = dice.sample(_FIELDS, dice.randrange(4))
     fields = list({one["name"]: one for one in chosen}.values())
@@ -130,6 +135,7 @@ class Simulation:
     """What runs, what is registered and what is retained; every state is looked at as a whole."""
 
     world: World
+    seen: Seen = field(default_factory=dict)
     done: set[Step] = field(default_factory=set)
     drained: set[tuple[TopicName, int]] = field(default_factory=set)
 
@@ -160,11 +166,15 @@ class Simulation:
                 if not any(is_same(to_info(stored), one) for one in written):
                     self.drained.add((name, version))
 
-    def troubles(self) -> set[tuple[object, ...]]:
+    def troubles(self) -> frozenset[Trouble]:
         """Everything that does not work now."""
-        return {*self._refused(), *self._unreadable(), *self._lost(), *self._orphans()}
+        state = (frozenset(self.done), frozenset(self.drained))
+        if state not in self.seen:
+            found = (*self._refused(), *self._unreadable(), *self._lost(), *self._orphans())
+            self.seen[state] = frozenset(found)
+        return self.seen[state]
 
-    def _refused(self) -> Iterator[tuple[object, ...]]:
+    def _refused(self) -> Iterator[Trouble]:
         for name, topic in self.world.topics.items():
             every = histories(topic)
             registered = self.registered(name)
@@ -173,14 +183,14 @@ class Simulation:
                     if why_refused(use, topic, every[registered]):
                         yield ("refused", service.name, name, role)
 
-    def _unreadable(self) -> Iterator[tuple[object, ...]]:
+    def _unreadable(self) -> Iterator[Trouble]:
         for name in self.world.topics:
             for reader, reads in self.uses(name, Role.CONSUMER):
                 for writer, writes in self.uses(name, Role.PRODUCER):
                     if any(why_unreadable(reads, one) for one in self.written(writes)):
                         yield ("unreadable", reader.name, writer.name, name)
 
-    def _lost(self) -> Iterator[tuple[object, ...]]:
+    def _lost(self) -> Iterator[Trouble]:
         for name, topic in self.world.topics.items():
             for reader, reads in self.uses(name, Role.CONSUMER):
                 for version, stored in topic.history.entries:
@@ -188,7 +198,7 @@ class Simulation:
                     if not gone and why_unreadable(reads, to_info(stored)):
                         yield ("lost", reader.name, name, version)
 
-    def _orphans(self) -> Iterator[tuple[object, ...]]:
+    def _orphans(self) -> Iterator[Trouble]:
         for step in self.done:
             if isinstance(step, Delete):
                 for role in Role:
@@ -205,9 +215,12 @@ def is_healthy(world: World) -> bool:
     )
 
 
-def is_safe(world: World, steps: Iterable[Step], *, wait: bool) -> bool:
-    """Whether nothing breaks on the way that was not broken before; `wait` drains all it can."""
-    state = Simulation(world)
+def is_safe(world: World, steps: Iterable[Step], *, wait: bool, seen: Seen | None = None) -> bool:
+    """Whether nothing breaks on the way that was not broken before; `wait` drains all it can.
+
+    `seen` is kept from one order of a world to the next.
+    """
+    state = Simulation(world, {} if seen is None else seen)
     allowed = state.troubles()
     for step in steps:
         if isinstance(step, Drain):
