@@ -206,7 +206,8 @@ def of_share(touched: int, topics: int, safety: SafetyConfig) -> tuple[Finding, 
     return (
         finding(
             "CHECK-R005",
-            f"{touched} of {topics} topics change, more than {safety.max_changed_share:.0%}",
+            f"{touched} of {topics} {'topic' if topics == 1 else 'topics'} change, "
+            f"more than {safety.max_changed_share:.0%}",
             hint="split the change, or raise safety.maxChangedShare in a change before this one",
         ),
     )

@@ -34,8 +34,8 @@ def _share(
         finding(
             "PLAN-R004",
             (
-                f"{len(changed)} of {existing} topics with a schema would change, "
-                f"more than {safety.max_changed_share:.0%}"
+                f"{len(changed)} of {existing} {'topic' if existing == 1 else 'topics'} "
+                f"with a schema would change, more than {safety.max_changed_share:.0%}"
             ),
             hint="split the change, or raise safety.maxChangedShare in gitops.yaml",
         ),

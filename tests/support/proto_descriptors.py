@@ -181,8 +181,8 @@ class RandomFile:
         message: DescriptorProto,
         name: str,
         number: int,
-        label: Any,
-        depth: int,  # noqa: ANN401 - a number that the library types
+        label: Any,  # noqa: ANN401 - a number that the library types
+        depth: int,
     ) -> None:
         group = self._new("G")
         made = message.nested_type.add(name=group)

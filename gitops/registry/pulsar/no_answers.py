@@ -36,14 +36,18 @@ _ELSEWHERE: Final = (
     "the registry's `url` leads there by a redirect: this machine must reach every broker by the "
     "address that it advertises, or all of them through a Pulsar proxy"
 )
-_TLS: Final = "see `tls` and `authentication` of the registry in gitops.yaml"
+_TLS: Final = (
+    "see `tls` and `authentication` of the registry in gitops.yaml, or with --url client.conf"
+)
 _CLIENT_CERTIFICATE: Final = (
     "if it wants a client certificate, write into the registry in gitops.yaml: "
-    "`authentication: {tls: {certificateFile: client.pem, keyFile: client.key}}`"
+    "`authentication: {tls: {certificateFile: client.pem, keyFile: client.key}}`; with --url, into "
+    "client.conf: `tlsCertificateFilePath` and `tlsKeyFilePath`"
 )
 _AUTHORITY: Final = (
     "if you trust who signed it, write into the registry in gitops.yaml: "
-    "`tls: {caFile: authority.pem}`"
+    "`tls: {caFile: authority.pem}`; with --url, into client.conf: "
+    "`tlsTrustCertsFilePath=authority.pem`"
 )
 _OTHER_NAME: Final = (
     "write a name that the certificate is for into the registry's `url`, "

@@ -96,6 +96,8 @@ def test_topics_without_a_schema_are_not_counted() -> None:
 def test_a_share_of_zero_lets_nothing_through_but_first_versions() -> None:
     none = SafetyConfig(max_changed_share=0, min_topics=1)
 
+    (found,) = guard([_register(0)], _existing(1), none)
+    assert found.message == "1 of 1 topic with a schema would change, more than 0%"
     assert len(guard([_register(0)], _existing(1), none)) == 1
     assert guard([_register(5, None)], _existing(1), none) == ()
 
