@@ -37,7 +37,7 @@ from gitops.replay.kernel.avro.steps import (
     Text,
 )
 from gitops.replay.kernel.avro.tallies import Positions
-from gitops.replay.kernel.avro.varints import read_varints, skip_varints, zigzag
+from gitops.replay.kernel.avro.varints import Raw, read_varints, skip_varints, zigzag
 from gitops.replay.kernel.walk import Unreadable, What
 
 _LONG_OR_NEGATIVE: Final = 0x81
@@ -176,8 +176,8 @@ def _flag(columns: Columns, frame: Frame, step: Flag) -> None:
 def _number(columns: Columns, frame: Frame, step: Number) -> None:
     bits = 32 if step.kind == "int" else 64
     if step.sense is not None:
-        numbers = zigzag(read_varints(columns.batch, frame, step.path, bits))
-        _number_sense(columns.batch, frame, numbers, step.path, step.sense)
+        raw = read_varints(columns.batch, frame, step.path, bits)
+        _number_sense(columns.batch, frame, raw, step.path, step.sense)
         return
     if step.reads is None or not step.can_lose:
         skip_varints(columns.batch, frame, step.path, bits)
@@ -186,16 +186,17 @@ def _number(columns: Columns, frame: Frame, step: Number) -> None:
     columns.batch.change(step.path, frame, changed_numbers(numbers, step.reads))
 
 
-def _number_sense(batch: Batch, frame: Frame, numbers: Positions, path: str, sense: Sense) -> None:
+def _number_sense(batch: Batch, frame: Frame, raw: Raw, path: str, sense: Sense) -> None:
     if sense.check is not None:
-        refused = logical_columns.refused_numbers(sense.check, numbers)
+        refused = logical_columns.refused_numbers(sense.check, zigzag(raw))
         if numpy.count_nonzero(refused):
             batch.stop(frame, where_true(refused), path, sense.check.reason)
     if sense.change is not None:
-        changed = logical_columns.changed_numbers(sense.change, numbers)
+        changed = logical_columns.changed_numbers(sense.change, raw)
         batch.change(path, frame, where_true(changed), What.REINTERPRETED)
     elif sense.cut is not None:
-        batch.change(path, frame, where_true(logical_columns.cut_numbers(sense.cut, numbers)))
+        cut = logical_columns.cut_numbers(sense.cut, zigzag(raw))
+        batch.change(path, frame, where_true(cut))
 
 
 def _bytes_sense(
@@ -212,8 +213,8 @@ def _bytes_sense(
 
 def _text(columns: Columns, frame: Frame, step: Text) -> None:
     sense = step.sense
-    is_same = sense is None or sense.change is None
-    start = columns.chunk(frame, step.path, checked=step.reads == "string" and is_same)
+    checked = step.reads == "string" and (sense is None or sense.may_be_no_text)
+    start = columns.chunk(frame, step.path, checked=checked)
     if sense is not None:
         _bytes_sense(columns.batch, frame, start, step, sense)
 

@@ -9,24 +9,24 @@ import re
 from typing import Final
 
 import numpy
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from gitops.compatibility.java_text import java_text
 from gitops.replay.kernel.avro.logical_values import Change, Check, Cut
 from gitops.replay.kernel.avro.tallies import Positions
+from gitops.replay.kernel.avro.varints import Raw
 
 Bytes = NDArray[numpy.uint8]
 Mask = NDArray[numpy.bool_]
 
-_UUID_SIZE: Final = 36
-_DASHES: Final = (8, 13, 18, 23)
-_HEX: Final = numpy.zeros(256, numpy.uint8)
-_HEX[list(b"0123456789abcdefABCDEF")] = 1
-_HEX[ord("-")] = 2
-_UUID_CLASSES: Final = numpy.ones(_UUID_SIZE, numpy.uint8)
-_UUID_CLASSES[list(_DASHES)] = 2
-"""What stands where in a UUID as it is written nearly always."""
+_CLASSES: Final = bytes(
+    ord("x" if chr(code) in "0123456789abcdefABCDEF" else "-" if code == ord("-") else "?")
+    for code in range(256)
+)
+_UUID: Final = b"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+"""What stands where in a UUID as it is written nearly always, each byte by its class."""
+
+_UUID_SIZE: Final = len(_UUID)
 
 _PLAIN: Final = {
     "number": re.compile(rb"(?:[+-]?[0-9]++(?:\.[0-9]*+)?+\n)*+"),
@@ -54,9 +54,9 @@ def refused_texts(check: Check, data: Bytes, starts: Positions, ends: Positions)
     return doubted
 
 
-def changed_numbers(change: Change, numbers: Positions) -> Mask:
-    """Which numbers mean something else to the reader."""
-    return numbers != 0 if change.zero_stays else numpy.ones(len(numbers), bool)
+def changed_numbers(change: Change, raw: Raw) -> Mask:
+    """Which numbers mean something else to the reader; a zigzag is 0 if its number is."""
+    return raw != 0 if change.zero_stays else numpy.ones(len(raw), bool)
 
 
 def cut_numbers(cut: Cut, numbers: Positions) -> Mask:
@@ -80,12 +80,14 @@ def changed_bytes(change: Change, data: Bytes, starts: Positions, ends: Position
 
 def _are_uuids(data: Bytes, starts: Positions, ends: Positions) -> Mask:
     """Which texts are of the usual form; others may be UUIDs too."""
-    usual = ends - starts == _UUID_SIZE
+    usual: Mask = ends - starts == _UUID_SIZE
     if data.size < _UUID_SIZE or not usual.any():
         return numpy.zeros(len(starts), bool)
-    at = numpy.where(usual, starts, 0)
-    classes = _HEX[sliding_window_view(data, _UUID_SIZE)[at]]
-    found: Mask = usual & (classes == _UUID_CLASSES).all(axis=1)
+    texts = numpy.ndarray(data.size - _UUID_SIZE + 1, f"S{_UUID_SIZE}", data, strides=(1,))
+    classes = texts[numpy.where(usual, starts, 0)].tobytes().translate(_CLASSES)
+    if classes == _UUID * len(starts):  # mostly; NumPy compares texts one by one
+        return usual
+    found: Mask = usual & (numpy.frombuffer(classes, texts.dtype) == _UUID)
     return found
 
 

@@ -93,6 +93,11 @@ class Sense:
     change: Change | None = None
     cut: Cut | None = None
 
+    @property
+    def may_be_no_text(self) -> bool:
+        """Whether bytes that are not UTF-8 count by themselves: they are in no UUID."""
+        return self.change is None and (self.check is None or self.check.form != "uuid")
+
 
 def sense_of(writer: Schema, reader: Schema) -> Sense | None:
     """Of two types without parts, of which the reader's takes the writer's; None: nothing."""

@@ -83,7 +83,8 @@ def _further(
         else:
             frame.at[going] = at + 1
         if raw is not None:
-            raw[going] |= (found & 0x7F).astype(numpy.uint64) << numpy.uint64(7 * index)
+            bits_of = (found & 0x7F).astype(numpy.uint64) << numpy.uint64(7 * index)
+            raw[slice(None) if whole else going] |= bits_of
         if index == last:
             return going[found > most]
         more = found >= _CONTINUES
