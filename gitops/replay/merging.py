@@ -122,7 +122,7 @@ def lower(one: ChangedValue | None, other: ChangedValue | None) -> ChangedValue 
     """The one at the lower place."""
     if one is None or other is None:
         return one or other
-    return min(one, other, key=lambda each: each[:4])
+    return min(one, other, key=lambda each: (*each[:4], each.before or "", each.after or ""))
 
 
 def natural(where: str) -> tuple[str, int, str]:
