@@ -86,3 +86,20 @@ def test_an_empty_column_has_nothing_to_say(kind: SchemaType) -> None:
     for type_ in (pyarrow.binary(), pyarrow.large_binary()):
         walk = kernel_for(info, info).walk(pyarrow.array([], type_))
         assert (len(walk.verdicts), walk.reasons, walk.counts) == (0, (), {})
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {"type": "string", "logicalType": "uuid"},
+        {"type": "string", "java-class": "java.math.BigDecimal"},
+        {"type": "string", "java-class": "java.net.URI"},
+    ],
+)
+def test_json_for_readers_without_logical_types_takes_any_text(kind: dict[str, str]) -> None:
+    record = {"type": "record", "name": "R", "fields": [{"name": "id", "type": kind}]}
+    info = SchemaInfo(type=SchemaType.JSON, schema=json.dumps(record))
+    rows = pyarrow.array([b'{"id":"a b"}', b'{"id":1}'])
+    assert kernel_for(info, info, "java").walk(rows).verdicts[0] != 0
+    assert kernel_for(info, info, "none").walk(rows).verdicts.tolist() == [0, 1]
+    assert row_reader_for(info, info, "none").read(b'{"id":"a b"}') == {"id": "a b"}
