@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from errno import EISDIR
 from pathlib import Path
 
 from gitops.model.errors import UsageError
@@ -32,46 +34,77 @@ def real_path(path: Path) -> Path:
         return Path(os.path.realpath(path))
 
 
-def write_files(root: Path, files: Mapping[str, bytes]) -> int:
+def write_files(root: Path, files: Mapping[str, bytes], removed: Iterable[str] = ()) -> int:
     """Write path → content below `root`; answers how many differed from what was there.
 
-    Nothing is written through a symbolic link that leads outside. Raises UsageError.
+    All are written beside their places before the first one takes its own, so that an error
+    leaves everything as it was; `removed` are then deleted. Nothing is written through a symbolic
+    link that leads outside. Raises UsageError.
     """
-    changed = 0
     base = root.resolve()
-    for path, content in sorted(files.items()):
-        place = root / path
-        try:
-            if not real_path(place).is_relative_to(base):
-                raise UsageError(f"{path} leads outside the repository")
-            changed += _write(place, content)
-        except OSError as error:
-            raise UsageError(f"cannot write {path}: {error.strerror}") from error
-    return changed
+    staged: list[tuple[str, Path]] = []
+    try:
+        for path, content in sorted(files.items()):
+            with _naming("write", path):
+                if not real_path(root / path).is_relative_to(base):
+                    raise UsageError(f"{path} leads outside the repository")
+                if _stage(root / path, content):
+                    staged.append((path, root / path))
+        _put_in_place(staged)
+    finally:
+        for _, place in staged:
+            _partial(place).unlink(missing_ok=True)
+    gone = sorted(set(removed))
+    for path in gone:
+        with _naming("remove", path):
+            (root / path).unlink(missing_ok=True)
+    return len(staged) + len(gone)
 
 
 def replace_files(root: Path, old: Iterable[str], files: Mapping[str, bytes]) -> int:
     """`write_files`, and remove the old files that are no longer wanted."""
-    changed = write_files(root, files)
-    for path in sorted(set(old) - set(files)):
-        (root / path).unlink(missing_ok=True)
-        changed += 1
-    return changed
+    return write_files(root, files, set(old) - set(files))
 
 
-def _write(place: Path, content: bytes) -> bool:
+@contextmanager
+def _naming(what: str, path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot {what} {path}: {error.strerror}") from error
+
+
+def _put_in_place(staged: Sequence[tuple[str, Path]]) -> None:
+    done: list[str] = []
+    for path, place in staged:
+        try:
+            _partial(place).replace(place)
+        except OSError as error:
+            hint = f"written before it: {', '.join(done)}" if done else ""
+            raise UsageError(f"cannot write {path}: {error.strerror}", hint=hint) from error
+        done.append(path)
+
+
+def _stage(place: Path, content: bytes) -> bool:
+    """Write what a file shall be beside it; False, and nothing written, where it is so already."""
     if place.is_file() and place.read_bytes() == content:
         return False
+    if place.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
     place.parent.mkdir(parents=True, exist_ok=True)
-    partial = place.with_name(f".{place.name}.partial")
+    partial = _partial(place)
     try:
         partial.write_bytes(content)
         if place.exists():
             shutil.copymode(place, partial)
-        partial.replace(place)
-    finally:
+    except OSError:
         partial.unlink(missing_ok=True)
+        raise
     return True
+
+
+def _partial(place: Path) -> Path:
+    return place.with_name(f".{place.name}.partial")
 
 
 def nearest_repository(folder: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
@@ -65,10 +65,16 @@ def new_to(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """Files by path, and by topic why its PROTOBUF_NATIVE schema is not written as `.proto`."""
+    """Files by path, and by topic why its PROTOBUF_NATIVE schema is not written as `.proto`.
 
-    files: Mapping[str, bytes]
-    kept_as_base64: Mapping[TopicName, str]
+    `removed` are definitions of topics that nothing uses any more once these have other ones,
+    `unused` shared ones of which that is true, which stay.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    kept_as_base64: Mapping[TopicName, str] = field(default_factory=dict)
 
 
 def as_files(tree: FileTree, state: RegistryState) -> Imported:

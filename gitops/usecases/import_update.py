@@ -2,58 +2,153 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from gitops.compatibility.avro.json_text import JsonTextError
 from gitops.git.checkout import open_checkout
 from gitops.git.references import head_of
 from gitops.git.tree import tree_of
 from gitops.model.errors import NotThereError, UnreadableFileError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.repository import Repository
-from gitops.model.schema import AVRO_DEFINED
+from gitops.model.schema import AVRO_DEFINED, SchemaInfo
 from gitops.model.state import RegistryState, TopicState
 from gitops.planning.diff.schemas import schema_changes
 from gitops.planning.policies import changes
 from gitops.planning.sameness import is_same
 from gitops.ports import FileTree
-from gitops.repository.formatting.files import LeftAloneError, format_definition
+from gitops.repository.definitions.key_value import compact
+from gitops.repository.definitions.protoc import Protoc
+from gitops.repository.definitions.shared_types import WITH_MANIFESTS
+from gitops.repository.formatting.yaml_text import merge_yaml
+from gitops.repository.formatting.yaml_tree import OddYamlError
 from gitops.repository.loader import load
+from gitops.repository.mentions import mentions
 from gitops.repository.selection import OverlaidTree
-from gitops.repository.writer import render
+from gitops.repository.writer import Protos, render
+from gitops.repository.writing.protos import sources_of
+from gitops.repository.writing.references import with_references
 from gitops.usecases.format import format_repository
+from gitops.usecases.import_registry import Imported
 
 _PARTS: Final = ("schema", "policies")
+_OTHER_BYTES: Final = "its `.proto` files compile to other bytes"
 
 
-def update_topic(tree: FileTree, repository: Repository, state: TopicState) -> Mapping[str, bytes]:
-    """Path → content of what has to change so that a plan has nothing to say of the topic.
+def update_topics(tree: FileTree, repository: Repository, states: Sequence[TopicState]) -> Imported:
+    """The files of these topics as the registry has them, so that a plan has nothing to say.
 
     Nothing else may change by it. Raises NotThereError where the registry has nothing to take, and
-    UsageError where the files cannot say what the registry has.
+    UsageError where the files cannot say what the registry has, or would say something else of
+    others.
     """
-    topic = state.topic
-    if state.is_empty:
-        raise NotThereError(f"{topic} has no schema in the registry", hint="remove its manifest")
+    updating = frozenset(state.topic for state in states)
+    found, now = Imported(), repository
+    for state in states:
+        if state.is_empty:
+            hint = "remove its manifest"
+            raise NotThereError(f"{state.topic} has no schema in the registry", hint=hint)
+        one = _updated(OverlaidTree(tree, found.files), now, state, updating)
+        found = replace(
+            found,
+            files={**found.files, **one.files},
+            kept_as_base64={**found.kept_as_base64, **one.kept_as_base64},
+        )
+        now = load(OverlaidTree(tree, found.files))
+    apart = [str(state.topic) for state in states if not _says(now, state)]
+    if apart:
+        raise UsageError(
+            f"the registry has different versions of what {', '.join(apart)} shares with others",
+            hint="update one after the other, and change the files that they share by hand",
+        )
+    return _cleared(tree, repository, found, now)
+
+
+def _updated(
+    tree: FileTree, repository: Repository, state: TopicState, updating: Collection[TopicName]
+) -> Imported:
+    _require_protoc(repository, state.topic)
     if _says(repository, state):
-        return {}
-    for files in _attempts(tree, repository, state):
-        overlaid = OverlaidTree(tree, files)
-        formatted = {
-            change.path: change.after
-            for change in format_repository(overlaid, tuple(files)).changes
-        }
-        wanted = {**files, **formatted}
-        after = load(OverlaidTree(tree, wanted))
-        if _says(after, state) and _others(after, topic) == _others(repository, topic):
-            return wanted
+        return Imported()
+    others: set[str] = set()
+    for attempt in _attempts(tree, repository, state):
+        overlaid = OverlaidTree(tree, attempt.files)
+        laid_out = format_repository(overlaid, tuple(attempt.files)).changes
+        files = {**attempt.files, **{change.path: change.after for change in laid_out}}
+        after = load(OverlaidTree(tree, files))
+        if not _says(after, state):
+            continue
+        changed = _changed(repository, after, updating)
+        if not changed:
+            return replace(attempt, files=files)
+        others |= changed
+    where = repository.topics[state.topic].manifest.file
+    if others:
+        raise UsageError(
+            f"an update of {state.topic} would change {', '.join(sorted(others))}: the registry "
+            "has another version of what they share",
+            where=where,
+            hint="name topics that share it with --update as well, or change the files by hand",
+        )
     raise UsageError(
-        f"{topic} cannot be updated without a change of other topics, or of what the registry has",
-        where=repository.topics[topic].manifest.file,
-        hint=f"look at it with `pulsar-gitops schemas get {topic}`, and change the files by hand",
+        f"the files of {state.topic} cannot say what the registry has",
+        where=where,
+        hint=f"look at it with `pulsar-gitops schemas get {state.topic}`",
     )
+
+
+def _require_protoc(repository: Repository, topic: TopicName) -> None:
+    """Raise UsageError where the files are `.proto` files, and nothing can compile them."""
+    source = repository.topics[topic]
+    if any(path.endswith(".proto") for path in source.definitions) and not Protoc.is_installed():
+        raise UsageError(
+            f"no protoc to compile {source.definitions[0]} with",
+            where=source.manifest.file,
+            hint="install pulsar-schema-gitops with its extra 'protobuf'",
+        )
+
+
+def _changed(before: Repository, after: Repository, updating: Collection[TopicName]) -> set[str]:
+    """The other topics, and the clients, of which the files say something else."""
+    topics = {
+        str(name)
+        for name, topic in before.desired.topics.items()
+        if name not in updating and after.desired.topics.get(name) != topic
+    }
+    clients = {client.name: client for client in after.clients}
+    return topics | {
+        f"client {client.name}" for client in before.clients if clients.get(client.name) != client
+    }
+
+
+def _cleared(tree: FileTree, before: Repository, found: Imported, after: Repository) -> Imported:
+    """With the definitions that nothing uses any more, without files that stay as they are."""
+    final = OverlaidTree(tree, found.files)
+    left = sorted(_used(tree, before) - _used(final, after) - found.files.keys())
+    return replace(
+        found,
+        files={path: data for path, data in found.files.items() if _read(tree, path) != data},
+        removed=tuple(path for path in left if path.startswith(WITH_MANIFESTS)),
+        unused=tuple(path for path in left if not path.startswith(WITH_MANIFESTS)),
+    )
+
+
+def _used(tree: FileTree, repository: Repository, but: TopicName | None = None) -> set[str]:
+    """The definitions of all topics but one and of all clients, with what `.proto` files import."""
+    topics = (source for topic, source in repository.topics.items() if topic != but)
+    waiting = [path for source in topics for path in source.definitions]
+    waiting += [path for client in repository.clients for path in client.definitions]
+    known, used = frozenset(tree.paths()), set[str]()
+    while waiting:
+        path = waiting.pop()
+        if path in known and path not in used:
+            used.add(path)
+            if path.endswith(".proto"):
+                waiting += mentions(path, tree.read(path)).files
+    return used
 
 
 def require_committed(tree: FileTree, root: Path, paths: Iterable[str]) -> None:
@@ -88,50 +183,81 @@ def _says(repository: Repository, state: TopicState) -> bool:
     held, wanted = state.history.latest, desired.history.latest
     if held is None or wanted is None:
         return held is wanted
-    return is_same(held.info, wanted.info) and not schema_changes(held.info, wanted.info)
+    return _is_unchanged(held.info, wanted.info)
 
 
-def _others(repository: Repository, topic: TopicName) -> dict[TopicName, TopicState]:
-    return {name: one for name, one in repository.desired.topics.items() if name != topic}
+def _is_unchanged(held: SchemaInfo, wanted: SchemaInfo) -> bool:
+    return is_same(held, wanted) and not schema_changes(held, wanted)
 
 
-def _attempts(
-    tree: FileTree, repository: Repository, state: TopicState
-) -> Iterator[dict[str, bytes]]:
+def _attempts(tree: FileTree, repository: Repository, state: TopicState) -> Iterator[Imported]:
     """The definition alone, then the manifest with files of its own."""
     source = repository.topics[state.topic]
     latest = state.history.latest
+    writer = _Writer(tree, repository, state)
     if latest and latest.info.type in AVRO_DEFINED and source.definitions:
-        path = source.definitions[0]
+        file = source.definitions[0]
+        yield Imported(files=writer.with_references({file: latest.info.schema.encode()}))
+    sources, reasons = sources_of(RegistryState(topics={state.topic: state}))
+    for protos in (Protos(sources=sources), Protos(sources=sources, apart=sources), Protos()):
+        kept = reasons if not sources or protos.sources else dict.fromkeys(sources, _OTHER_BYTES)
+        for taken in (writer.free_of_own, tree.paths()):
+            files = writer.rendered(protos, taken)
+            if files:
+                yield Imported(files=files, kept_as_base64=kept)
+        if not sources:
+            return
+
+
+class _Writer:
+    """The files of one topic as they would be."""
+
+    def __init__(self, tree: FileTree, repository: Repository, state: TopicState) -> None:
+        self._tree = tree
+        self._state = state
+        self._source = repository.topics[state.topic]
+        self._used_by_others = _used(tree, repository, state.topic)
+        own = _used(tree, repository) - self._used_by_others
+        self._manifest = self._source.manifest.file
+        self.free_of_own = tuple(
+            path
+            for path in tree.paths()
+            if path != self._manifest and not (path in own and path.startswith(WITH_MANIFESTS))
+        )
+
+    def rendered(self, protos: Protos, taken: Collection[str]) -> dict[str, bytes]:
+        """As an import writes it, but for the rest of the manifest; none where that is odd."""
+        state = RegistryState(topics={self._state.topic: self._state})
+        files = render(state, taken=taken, protos=protos)
+        path = next(each for each in files if each.endswith(".yaml"))
+        new = files.pop(path).decode()
         try:
-            yield {path: format_definition(path, latest.info.schema.encode())}
-        except LeftAloneError:
-            yield {path: latest.info.schema.encode()}
-    manifest = source.manifest.file
-    own = {manifest, *source.definitions[:1]}
-    for taken in ([path for path in tree.paths() if path not in own], tree.paths()):
-        rendered = render(RegistryState(topics={state.topic: state}), taken=taken)
-        path = next(each for each in rendered if each.endswith(".yaml"))
-        new = rendered.pop(path)
-        text = _spliced(tree.read(manifest).decode(), new.decode())
-        yield {**rendered, manifest: text.encode()}
+            manifest = merge_yaml(self._tree.read(self._manifest).decode(), new, _PARTS)
+        except OddYamlError:
+            return {}
+        return {**self.with_references(files), self._manifest: manifest.encode()}
+
+    def with_references(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """Avro definitions with the shared types that the topic has used so far."""
+        shared = [each for each in self._source.definitions if not each.startswith(WITH_MANIFESTS)]
+        found = dict(files)
+        for path in files:
+            if path.endswith(".avsc") and shared:
+                tree = OverlaidTree(self._tree, found)
+                folded = with_references(found[path].decode(), path, shared, tree, self._is_same)
+                found |= {**folded.shared, path: folded.text.encode("utf-8", "replace")}
+        return found
+
+    def _is_same(self, one: str, other: str) -> bool:
+        """Whether texts are one definition, which in a half of a KEY_VALUE is one text."""
+        latest = self._state.history.latest
+        if latest is None or latest.info.type not in AVRO_DEFINED:
+            return _compact(one) == _compact(other)
+        return _is_unchanged(replace(latest.info, schema=one), replace(latest.info, schema=other))
 
 
-def _spliced(text: str, new: str) -> str:
-    """A manifest with `schema` and `policies` of another one; all other lines stay."""
-    parts = _parts(new)
-    kept = [part for part in _blocks(text) if _key(part) not in _PARTS]
-    return "".join([*(part.rstrip("\n") + "\n" for part in kept), *parts])
-
-
-def _parts(text: str) -> list[str]:
-    return [part for part in _blocks(text) if _key(part) in _PARTS]
-
-
-def _blocks(text: str) -> list[str]:
-    """The lines of a manifest, from one key of the outermost mapping to the next."""
-    return re.split(r"^(?=[A-Za-z])", text, flags=re.MULTILINE)
-
-
-def _key(block: str) -> str:
-    return block.partition(":")[0]
+def _compact(text: str) -> str | None:
+    try:
+        return compact(text)
+    except JsonTextError:
+        return None

@@ -40,6 +40,7 @@ def import_registry(
     from gitops.cli.console import print_lines, print_text, require_writable
     from gitops.cli.opened import open_registry, open_repository
     from gitops.cli.progress import progress_bar
+    from gitops.model.errors import UsageError
     from gitops.model.names import NamespaceName
     from gitops.reporters.json_report import imported_document, to_text
     from gitops.reporters.tally import count
@@ -48,8 +49,13 @@ def import_registry(
     from gitops.usecases.known_names import known_names
 
     require_writable(output)
+    if update and namespaces:
+        raise UsageError(
+            "--update names topics that have a manifest, namespaces are imported without it",
+            hint="run import twice",
+        )
     if update:
-        return _update(update, repo, registry, output)
+        return _update(update, repo, registry, output_format, output)
     wanted = tuple(NamespaceName.parse(text) for text in namespaces or [])
     opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
@@ -81,16 +87,21 @@ def _kept_as_base64(topics: Mapping[TopicName, str]) -> Iterator[str]:
         yield f"wrote PROTOBUF_NATIVE as base64 for {names}: {reason}"
 
 
-def _update(topics: list[str], repo: Path, registry: list[str] | None, output: Path | None) -> int:
+def _update(
+    topics: list[str],
+    repo: Path,
+    registry: list[str] | None,
+    output_format: TextOrJson,
+    output: Path | None,
+) -> int:
     """Bring the files of these topics to what the registry has; nothing is written if one fails."""
-    from gitops.cli.console import say
+    from gitops.cli.console import print_lines, print_text
     from gitops.cli.opened import open_registry, open_repository
     from gitops.model.errors import UsageError
     from gitops.model.state import Scope
+    from gitops.reporters.json_report import imported_document, to_text
     from gitops.repository.folder import write_files
-    from gitops.repository.loader import load
-    from gitops.repository.selection import OverlaidTree
-    from gitops.usecases.import_update import require_committed, update_topic
+    from gitops.usecases.import_update import require_committed, update_topics
 
     opened = open_repository(repo, output)
     names = [TopicName.parse(text) for text in dict.fromkeys(topics)]
@@ -103,17 +114,18 @@ def _update(topics: list[str], repo: Path, registry: list[str] | None, output: P
             namespaces=frozenset(name.namespace for name in names), topics=frozenset(names)
         )
         state = live.observe(scope)
-    files: dict[str, bytes] = {}
-    repository = opened.repository
-    for name in names:
-        tree = OverlaidTree(opened.tree, files)
-        files |= update_topic(tree, repository, state.topics[name])
-        repository = load(OverlaidTree(opened.tree, files))
+    made = update_topics(opened.tree, opened.repository, [state.topics[name] for name in names])
     known = set(opened.tree.paths())
-    require_committed(opened.tree, opened.root, sorted(known & set(files)))
-    write_files(opened.root, files)
-    for path in sorted(files):
-        say(f"wrote {path}")
-    if not files:
-        say("the files have what the registry has")
+    require_committed(opened.tree, opened.root, sorted(known & {*made.files, *made.removed}))
+    write_files(opened.root, made.files, made.removed)
+    if output_format is TextOrJson.JSON:
+        print_text(to_text(imported_document(live, made, names, ())), output)
+        return Exit.GOOD
+    lines = [
+        *(f"wrote {path}" for path in sorted(made.files)),
+        *(f"removed {path}, which nothing uses any more" for path in made.removed),
+        *(f"kept {path}, which nothing uses any more" for path in made.unused),
+        *_kept_as_base64(made.kept_as_base64),
+    ]
+    print_lines(lines or ["the files have what the registry has"], output)
     return Exit.GOOD

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Collection, Iterator
+from typing import Final, TypeGuard
 
 from pydantic import BaseModel
 
 from gitops.repository.formatting.avro_text import WIDTH
 from gitops.repository.formatting.key_order import Place, below, place_of, rank
 from gitops.repository.formatting.yaml_comments import attach
-from gitops.repository.formatting.yaml_tree import Block, Entry, Leaf, OddYamlError, read_tree
+from gitops.repository.formatting.yaml_tree import (
+    Block,
+    Entry,
+    Leaf,
+    OddYamlError,
+    Tree,
+    read_tree,
+)
 from gitops.repository.yaml.parser import parse_yaml
 
 _STEP: Final = 2
@@ -25,18 +32,72 @@ def format_yaml(text: str, model: type[BaseModel]) -> str:
 
     A text with line ends that are none to most programs, or with keys over several lines, stays.
     """
-    plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    if _ODD_LINE_ENDS.search(plain):
-        return text
     try:
-        tree = read_tree(plain)
+        plain, tree = _read(text)
     except OddYamlError:
         return text
-    attach(plain, tree)
     head = _head(plain[: tree.start], tree.root)
     if not tree.bound:
         _put_in_order(tree.root, place_of(model))
+    return _printed(plain, tree, head)
+
+
+def merge_yaml(text: str, other: str, keys: Collection[str]) -> str:
+    """`text` with what `other` has at these keys of its outermost mapping, no more and no less.
+
+    Comments stay where their key stays, below these keys too. Raises OddYamlError for a text that
+    has no canonical form.
+    """
+    plain, tree = _read(text)
+    head = _head(plain[: tree.start], tree.root)
+    _merge(tree.root, _read(other)[1].root, keys)
+    return _printed(plain, tree, head)
+
+
+def _read(text: str) -> tuple[str, Tree]:
+    """The text with plain line ends, and its tree with comments; raises OddYamlError."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    if _ODD_LINE_ENDS.search(plain):
+        raise OddYamlError
+    tree = read_tree(plain)
+    attach(plain, tree)
+    return plain, tree
+
+
+def _printed(plain: str, tree: Tree, head: list[str]) -> str:
     return "".join(f"{line}\n" for line in [*head, *_Printer(plain).block(tree.root, 0)])
+
+
+def _merge(block: Block, other: Block, keys: Collection[str] | None = None) -> None:
+    """Give a mapping the entries of another one: all of them, or those of `keys`."""
+    wanted = {_name(each.key or ""): each for each in other.entries}
+    wanted = {name: each for name, each in wanted.items() if keys is None or name in keys}
+    kept = [
+        each
+        for each in block.entries
+        if (name := _name(each.key or "")) in wanted or (keys is not None and name not in keys)
+    ]
+    for entry in kept:
+        new = wanted.pop(_name(entry.key or ""), None)
+        if new is not None:
+            _take_over(entry, new.value)
+    for entry in wanted.values():
+        entry.parent = block
+    block.flow = block.flow and not wanted
+    block.entries = [*kept, *wanted.values()]
+
+
+def _has_keys(value: Leaf | Block | None) -> TypeGuard[Block]:
+    return isinstance(value, Block) and value.is_mapping and bool(value.entries)
+
+
+def _take_over(entry: Entry, value: Leaf | Block | None) -> None:
+    old = entry.value
+    if _has_keys(old) and _has_keys(value):
+        _merge(old, value)
+    elif not (isinstance(old, Leaf) and isinstance(value, Leaf) and old.text == value.text):
+        entry.value = value
+        entry.parent.flow = False  # a plain text may mean something else between braces
 
 
 def _head(before: str, root: Block) -> list[str]:

@@ -112,3 +112,30 @@ def test_definitions_are_text(tmp_path: Path) -> None:
         read_definition(bad)
     with pytest.raises(UsageError, match="No such file"):
         read_definition(tmp_path / "none")
+
+
+def test_all_files_are_written_or_none(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a": b"1", "gone": b"1"})
+    (tmp_path / "b").mkdir()
+
+    with pytest.raises(UsageError, match="cannot write b: Is a directory"):
+        write_files(tmp_path, {"a": b"2", "b": b"2", "c": b"2"}, ["gone"])
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "gone"]
+    assert (tmp_path / "a").read_bytes() == b"1"
+
+
+def test_what_was_written_before_an_error_is_named(tmp_path: Path) -> None:
+    # `b` turns into a folder once the file beside its place is there.
+    with pytest.raises(UsageError, match="cannot write b: Is a directory") as error:
+        write_files(tmp_path, {"a": b"1", "b": b"1", "b/c": b"1"})
+
+    assert error.value.hint == "written before it: a"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_files_that_are_not_wanted_go_with_the_others(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a": b"1", "old/x": b"1"})
+
+    assert write_files(tmp_path, {"a": b"1", "b": b"1"}, ["old/x"]) == 2
+    assert not (tmp_path / "old/x").exists()
