@@ -31,6 +31,10 @@ quick: lint ## Under a minute: style, types, layers, and the unit tests
 	@echo "unit tests"
 	@$(PYTEST) -m "not broker" tests/unit tests/architecture
 
+.PHONY: pythons
+pythons: $(READY) ## The unit tests, on every other Python from 3.11 on that the machine has
+	@scripts/test-pythons
+
 .PHONY: lint
 lint: $(READY) ## Style, types, layers, and GitHub's workflows
 	@echo "style"

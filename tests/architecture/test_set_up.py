@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from packaging.requirements import Requirement
@@ -21,6 +21,11 @@ ACTION: Final = re.compile(r"uses: (\S+)@([0-9a-f]{40}) # v[\d.]+")
 WITH_ACTIONS: Final = ("action.yml", ".github/*.yml", "schemas_repo_template/.github/*.yml")
 
 
+def project() -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return found
+
+
 def pinned() -> set[str]:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     matches = [PIN.fullmatch(line) for line in lines if not line.startswith("#")]
@@ -28,13 +33,13 @@ def pinned() -> set[str]:
 
 
 def declared() -> set[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    listed = [project["dependencies"], *project["optional-dependencies"].values()]
-    return {canonicalize_name(Requirement(text).name) for texts in listed for text in texts}
+    listed = [project()["dependencies"], *project()["optional-dependencies"].values()]
+    names = {canonicalize_name(Requirement(text).name) for texts in listed for text in texts}
+    return names - {project()["name"]}
 
 
 def promised() -> list[str]:
-    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    classifiers = project()["classifiers"]
     listed = "\n".join(classifiers)
     return re.findall(r"^Programming Language :: Python :: (3\.\d+)$", listed, re.MULTILINE)
 
@@ -104,6 +109,7 @@ def test_an_action_has_the_same_commit_everywhere() -> None:
         "scripts/setup",
         "scripts/setup-actionlint",
         "scripts/setup-java",
+        "scripts/test-pythons",
     ],
 )
 def test_a_script_can_be_started(script: str) -> None:
