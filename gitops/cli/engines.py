@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from importlib.abc import MetaPathFinder
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
+from gitops.cli.extras import need
 from gitops.model.errors import UsageError
 from gitops.ports import Progress, no_progress
 
@@ -63,12 +63,7 @@ class _Quick:
 
 def runner_of(engine: Engine, master: str | None) -> Runner:
     """The runner, not yet started; raises UsageError."""
-    missing = [name for name in _NEEDED[engine] if find_spec(name) is None]
-    if missing:
-        raise UsageError(
-            f"a replay on the engine '{engine}' needs {' and '.join(missing)}, not installed here",
-            hint=f"pip install 'pulsar-schema-gitops[{_EXTRAS[engine]}]'",
-        )
+    need(f"a replay on the engine '{engine}'", _NEEDED[engine], _EXTRAS[engine])
     if engine is Engine.LOCAL:
         if master is not None:
             raise UsageError(

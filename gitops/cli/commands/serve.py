@@ -30,7 +30,10 @@ def serve(
 ) -> int:
     """Serve the embedded registry as a broker would."""
     from gitops.cli.console import say
+    from gitops.cli.extras import need
     from gitops.cli.opened import open_registry, open_repository
+
+    need("`serve`", ("starlette", "uvicorn"), "serve")
     from gitops.registry.embedded.registry import EmbeddedRegistry
     from gitops.registry.rest.server import serve as run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitops.cli import checked, engines, replayed
+from gitops.cli import checked, engines, extras, replayed
 from gitops.model.errors import OutsideError
 from gitops.ports import Progress, no_progress
 from gitops.replay.runner import Ran, Running
@@ -247,7 +247,7 @@ def test_without_the_extra_it_says_what_to_install(  # noqa: PLR0913, PLR0917 - 
     def find_spec(name: str) -> object:
         return None if name == lost else importlib.util.find_spec("json")
 
-    monkeypatch.setattr(engines, "find_spec", find_spec)
+    monkeypatch.setattr(extras, "find_spec", find_spec)
     said = command(*words, "--engine", engine)
     assert said.code == 2
     assert f"needs {lost}, not installed here" in said.err

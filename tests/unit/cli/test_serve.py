@@ -6,8 +6,11 @@ import http.client
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from gitops.cli import extras
 from gitops.repository.template import copy_template
-from tests.support.command_line import PROGRAM
+from tests.support.command_line import PROGRAM, CommandLine
 
 
 def status(address: str, host: str) -> int:
@@ -17,6 +20,16 @@ def status(address: str, host: str) -> int:
         return connection.getresponse().status
     finally:
         connection.close()
+
+
+def test_without_the_extra_it_says_what_to_install(
+    command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "uvicorn" else True)
+    said = command("serve")
+    assert said.code == 2
+    assert "`serve` needs uvicorn, not installed here" in said.err
+    assert "pip install 'pulsar-schema-gitops[serve]'" in said.err
 
 
 def test_it_answers_for_the_names_that_it_was_given(tmp_path: Path) -> None:
