@@ -44,7 +44,7 @@ def schema_problems(name: str, document: object) -> list[SchemaProblem]:
 
 def schema_folder() -> FilePath:
     """The published schemas: inside the installed package, or in the checkout beside it."""
-    return shipped_folder("json", "docs/reference/json")
+    return shipped_folder("json")
 
 
 @cache

@@ -23,7 +23,7 @@ def rule_meant(word: str) -> str | None:
 
 def rule_pages() -> Path:
     """The folder of the pages: inside the installed package, or in the checkout beside it."""
-    return shipped_folder("rules", "docs/reference/rules")
+    return shipped_folder("rules")
 
 
 def rule_page(rule: str) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import gitops
 
+SHIPPED: Final = {
+    "template": "schemas_repo_template",
+    "rules": "docs/reference/rules",
+    "json": "docs/reference/json",
+}
+"""A folder inside the installed package, and where a checkout has it: as in `pyproject.toml`."""
 
-def shipped_folder(name: str, checkout: str) -> Path:
-    """The folder of that name inside the installed package, else `checkout` beside it.
 
-    `pyproject.toml` says what is shipped under which name.
-    """
+def shipped_folder(name: str) -> Path:
+    """The folder of that name inside the installed package, else that of the checkout."""
     package = Path(gitops.__file__).parent
     shipped = package / name
-    return shipped if shipped.is_dir() else package.parent / checkout
+    return shipped if shipped.is_dir() else package.parent / SHIPPED[name]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from gitops.model.errors import UsageError
+from gitops.repository.own_wheel import own_wheel
 from gitops.repository.shipped_files import shipped_folder
+
+_ACTION: Final = Path(".github/actions/pulsar-gitops")
 
 
 def template_root() -> Path:
     """The template's folder: inside the installed package, or in the checkout beside it."""
-    return shipped_folder("template", "schemas_repo_template")
+    return shipped_folder("template")
 
 
 def copy_template(target: Path) -> int:
@@ -31,3 +35,19 @@ def copy_template(target: Path) -> int:
     except OSError as error:
         raise UsageError(f"cannot write {target}: {error.strerror}") from error
     return len(files)
+
+
+def keep_own_wheel(target: Path) -> int:
+    """Put this installation beside the action that installs it; answers how many files it made.
+
+    `requirements.txt` names the wheel by its hash, without which pip does not take it. Raises
+    UsageError where that is not possible.
+    """
+    try:
+        wheel = own_wheel()
+        (target / _ACTION / wheel.name).write_bytes(wheel.content)
+        with (target / _ACTION / "requirements.txt").open("a", encoding="utf-8") as file:
+            file.write(f"./{_ACTION.as_posix()}/{wheel.name} --hash=sha256:{wheel.sha256}\n")
+    except OSError as error:
+        raise UsageError(f"cannot write {target}: {error.strerror}") from error
+    return 1

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -16,7 +17,10 @@ from packaging.utils import canonicalize_name
 
 from tests.architecture.tree import ROOT, project_files
 
-PIN: Final = re.compile(r"([\w.-]+)==[\w.]+")
+PIN: Final = re.compile(r"([\w.-]+)==([\w.]+)")
+TEMPLATE_ACTION: Final = "schemas_repo_template/.github/actions/pulsar-gitops"
+NOT_PINNED: Final = ("colorama", "setuptools")
+"""Of Windows, and what the set-up has already."""
 ACTION: Final = re.compile(r"uses: (\S+)@([0-9a-f]{40}) # v[\d.]+")
 WITH_ACTIONS: Final = ("action.yml", ".github/*.yml", "schemas_repo_template/.github/*.yml")
 
@@ -26,16 +30,16 @@ def project() -> dict[str, Any]:
     return found
 
 
-def pinned() -> set[str]:
+def pinned() -> dict[str, str]:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     matches = [PIN.fullmatch(line) for line in lines if not line.startswith("#")]
-    return {canonicalize_name(match[1]) for match in matches if match}
+    return {canonicalize_name(match[1]): match[2] for match in matches if match}
 
 
 def declared() -> set[str]:
     listed = [project()["dependencies"], *project()["optional-dependencies"].values()]
-    names = {canonicalize_name(Requirement(text).name) for texts in listed for text in texts}
-    return names - {project()["name"]}
+    names = (Requirement(text).name for texts in listed for text in texts)
+    return {str(canonicalize_name(name)) for name in names} - {project()["name"]}
 
 
 def promised() -> list[str]:
@@ -59,13 +63,12 @@ def test_actions_install_on_a_python_that_is_promised() -> None:
 
 
 def test_every_library_is_pinned() -> None:
-    assert not declared() - pinned()
+    assert not declared() - set(pinned())
 
 
 def test_every_library_of_every_install_is_used_by_the_product() -> None:
     """What only tests import belongs into the extra `dev`."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    needed = {canonicalize_name(Requirement(text).name) for text in project["dependencies"]}
+    needed = {canonicalize_name(Requirement(text).name) for text in project()["dependencies"]}
     trees = [ast.parse(path.read_text()) for path in project_files("gitops/**.py")]
     imported = {module.partition(".")[0] for tree in trees for module in _imports(tree)}
     makers = packages_distributions()
@@ -84,6 +87,33 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 def test_constraints_hold_nothing_but_pins() -> None:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     assert not [line for line in lines if not line.startswith("#") and not PIN.fullmatch(line)]
+
+
+@pytest.mark.parametrize(
+    ("file", "needed"),
+    [
+        ("libraries", ("dependencies", "github", "protobuf")),
+        ("replay", ("replay",)),
+    ],
+)
+def test_what_workflows_install_is_what_was_tested(file: str, needed: tuple[str, ...]) -> None:
+    listed = list(hashed(ROOT / f"{TEMPLATE_ACTION}/{file}.txt"))
+    extras = {"dependencies": project()["dependencies"], **project()["optional-dependencies"]}
+    asked = {canonicalize_name(Requirement(text).name) for key in needed for text in extras[key]}
+
+    assert asked <= {canonicalize_name(each.name) for each in listed}
+    for each in listed:
+        if each.name not in NOT_PINNED:
+            assert str(each.specifier) == f"=={pinned()[canonicalize_name(each.name)]}"
+
+
+def hashed(file: Path) -> Iterator[Requirement]:
+    """The requirements of a file in which each has hashes."""
+    for text in re.sub(r"^#.*\n", "", file.read_text()).replace(" \\\n", " ").splitlines():
+        name, *hashes = re.split(r" +--hash=", text)
+        assert hashes
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each) for each in hashes)
+        yield Requirement(name)
 
 
 def test_every_action_of_a_workflow_is_pinned_to_a_commit() -> None:

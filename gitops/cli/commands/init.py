@@ -15,9 +15,9 @@ def init(
 ) -> int:
     """Make a new schemas repository, with an example of everything."""
     from gitops.cli.console import say
-    from gitops.repository.template import copy_template
+    from gitops.repository.template import copy_template, keep_own_wheel
 
-    count = copy_template(directory)
+    count = copy_template(directory) + keep_own_wheel(directory)
     say(f"wrote {count} files to {directory}")
     say("next:")
     say(f"  cd {directory}")
