@@ -16,7 +16,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registry.embedded.registry import open_registry
 from gitops.repository.published_schemas import schema_problems
-from tests.scenarios.registries import Command
+from tests.scenarios.registries import Command, Live
 from tests.scenarios.repositories import empty_for
 from tests.support.protos import native
 
@@ -149,3 +149,31 @@ def test_files_that_are_there_keep_their_meaning(tmp_path: Path, command: Comman
     assert (folder / "order/line.proto").is_file()
     assert not (folder / "line.proto").exists()
     assert "2 unchanged" in command("plan", "--repo", str(repo))[1]
+
+
+def test_each_registry_is_imported_as_proto_files(
+    live: Live, tmp_path: Path, command: Command
+) -> None:
+    namespace = f"{live.tenant}/shop"
+    folder = f"namespaces/{namespace}"
+    head = f"apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: {namespace}\n"
+    filling = empty_for(tmp_path / "filling", live.registries)
+    (filling / folder).mkdir(parents=True)
+    (filling / folder / "namespace.yaml").write_text(head, "utf-8")
+    assert command("apply", "--auto-approve", "--repo", str(filling))[0] == 0
+    live.create_topic("shop/order")
+    by_hand = tmp_path / "order.json"
+    by_hand.write_text(native(_FILES, "order.proto", "shop.Order").schema, "utf-8")
+    what = (f"{namespace}/order", str(by_hand), "--type", "PROTOBUF_NATIVE")
+    assert command("schemas", "upload", *what, "--repo", str(filling))[0] == 0
+    repo = empty_for(tmp_path / "repo", live.registries)
+    root = ("--repo", str(repo))
+    assert command("fmt", *root)[0] == 0  # the configuration
+
+    assert command("import", namespace, *root)[0] == 0
+
+    assert (repo / folder / "order.proto").is_file()
+    assert not (repo / folder / "order.json").exists()
+    assert command("validate", *root)[0] == 0
+    assert command("fmt", "--check", *root)[0] == 0
+    assert "1 unchanged" in command("plan", *root)[1]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableSequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gitops.compatibility.protobuf_native.envelope import Envelope, read_envelope
 from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
@@ -15,6 +15,9 @@ from gitops.model.state import RegistryState
 from gitops.repository.definitions.protobuf import Files, envelope, read_files, with_imports
 from gitops.repository.definitions.protoc import Protoc
 from gitops.repository.writing.proto_text import UnwritableProtoError, proto_texts
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
 
 _WITH_PROTOC: Final = "google/protobuf/"
 """The folder of the files that protoc brings along."""
@@ -109,7 +112,21 @@ def _members(given: Envelope) -> tuple[bytes, ...]:
         found = FileDescriptorSet.FromString(given.file_descriptor_set)
     except DecodeError as error:
         raise InvalidEnvelopeError("the envelope has no descriptors") from error
+    if not _is_text(found):
+        raise InvalidEnvelopeError("a name or a text of the descriptors is not UTF-8")
     return tuple(each.SerializeToString(deterministic=True) for each in found.file)
+
+
+def _is_text(message: Message) -> bool:
+    """Whether no text is bytes, which the library makes of what is not UTF-8."""
+    for field, value in message.ListFields():
+        several = value if isinstance(value, MutableSequence) else [value]
+        if field.message_type:
+            if not all(map(_is_text, several)):
+                return False
+        elif field.type == field.TYPE_STRING and any(isinstance(one, bytes) for one in several):
+            return False
+    return True
 
 
 def _difference(given: Envelope, files: Files) -> str:

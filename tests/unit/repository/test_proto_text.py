@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -22,9 +23,10 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
     FileDescriptorSet,
 )
+from google.protobuf.message import DecodeError
 from grpc_tools import protoc
 
-from gitops.repository.definitions.protobuf import read_files
+from gitops.repository.definitions.protobuf import envelope, read_files
 from gitops.repository.writing.proto_text import UnwritableProtoError, proto_texts
 from gitops.repository.writing.protos import proto_sources
 from tests.support.proto_descriptors import random_files
@@ -187,3 +189,35 @@ def test_what_no_file_compiles_to_is_named() -> None:
     for reason, given_info in cases.items():
         with pytest.raises(UnwritableProtoError, match=reason):
             proto_sources(given_info)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.integers(0, 1 << 64), st.data())
+def test_damaged_descriptors_are_written_or_refused(seed: int, data: st.DataObject) -> None:
+    files = random_files(Random(seed))  # noqa: S311 - a test's descriptors
+    damaged = bytearray(FileDescriptorSet(file=files).SerializeToString())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        damaged[at] = data.draw(st.sampled_from(b"\0\x01\x7f\x80\xff./") | st.integers(0, 255))
+    info = _envelope_of(bytes(damaged), files[-1].name)
+
+    with suppress(UnwritableProtoError):
+        made = proto_sources(info)
+        assert made.file in made.texts
+
+
+def _envelope_of(damaged: bytes, file: str) -> SchemaInfo:
+    """As a client would send it, if it had such descriptors; else as anybody may post it."""
+    try:
+        members = FileDescriptorSet.FromString(damaged).file
+        found = read_files(tuple(each.SerializeToString() for each in members))
+        text = envelope(found, file, "p.A")
+    except (DecodeError, TypeError, ValueError, KeyError):
+        text = json.dumps(
+            {
+                "fileDescriptorSet": b64encode(damaged).decode(),
+                "rootMessageTypeName": "p.A",
+                "rootFileDescriptorName": file,
+            }
+        )
+    return SchemaInfo(type=SchemaType.PROTOBUF_NATIVE, schema=text)
