@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from gitops.compatibility.avro.json_text import JsonTextError
+from gitops.compatibility.avro.json_text import JsonTextError, read_json
 from gitops.git.checkout import open_checkout
 from gitops.git.references import head_of
 from gitops.git.tree import tree_of
 from gitops.model.errors import NotThereError, UnreadableFileError, UsageError
+from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.repository import Repository
 from gitops.model.schema import AVRO_DEFINED, SchemaInfo
@@ -31,6 +34,8 @@ from gitops.repository.selection import OverlaidTree
 from gitops.repository.writer import Protos, render
 from gitops.repository.writing.protos import sources_of
 from gitops.repository.writing.references import with_references
+from gitops.repository.yaml.dumper import yaml_text
+from gitops.repository.yaml.parser import parse_yaml
 from gitops.usecases.format import format_repository
 from gitops.usecases.import_registry import Imported
 
@@ -58,6 +63,8 @@ def update_topics(tree: FileTree, repository: Repository, states: Sequence[Topic
             kept_as_base64={**found.kept_as_base64, **one.kept_as_base64},
         )
         now = load(OverlaidTree(tree, found.files))
+    if any(each.severity is Severity.ERROR for each in now.findings):
+        raise UsageError("the files have errors", hint="see `pulsar-gitops validate`")
     apart = [str(state.topic) for state in states if not _says(now, state)]
     if apart:
         raise UsageError(
@@ -215,38 +222,60 @@ class _Writer:
     def __init__(self, tree: FileTree, repository: Repository, state: TopicState) -> None:
         self._tree = tree
         self._state = state
-        self._source = repository.topics[state.topic]
-        self._used_by_others = _used(tree, repository, state.topic)
-        own = _used(tree, repository) - self._used_by_others
-        self._manifest = self._source.manifest.file
-        self.free_of_own = tuple(
-            path
-            for path in tree.paths()
-            if path != self._manifest and not (path in own and path.startswith(WITH_MANIFESTS))
-        )
+        source = repository.topics[state.topic]
+        self._manifest = source.manifest.file
+        self._named = _named_definitions(self._manifest, tree.read(self._manifest))
+        self._shared = [each for each in source.definitions if each not in self._named.values()]
+        alone = _used(tree, repository) - _used(tree, repository, state.topic)
+        self._own = {path for path in alone - {*self._shared} if path.startswith(WITH_MANIFESTS)}
+        self.free_of_own = tuple({*tree.paths()} - self._own - {self._manifest})
 
     def rendered(self, protos: Protos, taken: Collection[str]) -> dict[str, bytes]:
         """As an import writes it, but for the rest of the manifest; none where that is odd."""
         state = RegistryState(topics={self._state.topic: self._state})
         files = render(state, taken=taken, protos=protos)
         path = next(each for each in files if each.endswith(".yaml"))
-        new = files.pop(path).decode()
+        new = files.pop(path)
+        if taken is self.free_of_own:
+            new = self._with_old_names(new, files)
         try:
-            manifest = merge_yaml(self._tree.read(self._manifest).decode(), new, _PARTS)
+            old = self._tree.read(self._manifest).decode()
+            manifest = merge_yaml(old, new.decode(), _PARTS)
         except OddYamlError:
             return {}
         return {**self.with_references(files), self._manifest: manifest.encode()}
 
+    def _with_old_names(self, manifest: bytes, files: dict[str, bytes]) -> bytes:
+        """The manifest with the names that its definitions have had; `files` get them too."""
+        value: Any = deepcopy(parse_yaml(manifest).value)
+        for place, path in _named_definitions(self._manifest, manifest).items():
+            old = self._named.get(place, "")
+            is_alike = path.rpartition(".")[2] == old.rpartition(".")[2] != "proto"
+            if is_alike and old in self._own:
+                files[old] = files.pop(path)
+                schema = value["schema"][place] if place else value["schema"]
+                schema["definition"] = posixpath.relpath(old, posixpath.dirname(self._manifest))
+        return yaml_text(value).encode()
+
     def with_references(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
         """Avro definitions with the shared types that the topic has used so far."""
-        shared = [each for each in self._source.definitions if not each.startswith(WITH_MANIFESTS)]
         found = dict(files)
         for path in files:
-            if path.endswith(".avsc") and shared:
+            if path.endswith(".avsc") and self._shared:
                 tree = OverlaidTree(self._tree, found)
-                folded = with_references(found[path].decode(), path, shared, tree, self._is_same)
+                text = found[path].decode()
+                folded = with_references(text, path, self._shared, tree, self._is_same)
                 found |= {**folded.shared, path: folded.text.encode("utf-8", "replace")}
-        return found
+        return {path: self._as_laid_out(path, data) for path, data in found.items()}
+
+    def _as_laid_out(self, path: str, data: bytes) -> bytes:
+        """The file as it is, with its comments, where it says the same."""
+        old = _read(self._tree, path)
+        try:
+            is_same = old is not None and read_json(old.decode()) == read_json(data.decode())
+        except (JsonTextError, UnicodeDecodeError, RecursionError):
+            return data
+        return old if is_same and old is not None else data
 
     def _is_same(self, one: str, other: str) -> bool:
         """Whether texts are one definition, which in a half of a KEY_VALUE is one text."""
@@ -254,6 +283,19 @@ class _Writer:
         if latest is None or latest.info.type not in AVRO_DEFINED:
             return _compact(one) == _compact(other)
         return _is_unchanged(replace(latest.info, schema=one), replace(latest.info, schema=other))
+
+
+def _named_definitions(manifest: str, data: bytes) -> dict[str, str]:
+    """The files that a manifest names: its schema's by "", those of halves by their key."""
+    parsed: Any = parse_yaml(data).value
+    schema = parsed.get("schema") if isinstance(parsed, dict) else None
+    found: dict[str, str] = {}
+    for place in ("", "key", "value"):
+        part = schema.get(place) if place and isinstance(schema, dict) else schema
+        name = part.get("definition") if isinstance(part, dict) else None
+        if isinstance(name, str) and not name.startswith(("{", "[", '"')):
+            found[place] = posixpath.normpath(posixpath.join(posixpath.dirname(manifest), name))
+    return found
 
 
 def _compact(text: str) -> str | None:

@@ -393,3 +393,35 @@ def test_a_type_that_nothing_uses_any_more_is_kept_and_named(
     ]
     with pytest.raises(UsageError, match="--update names topics"):
         repo("import", repo.namespace, "--update", f"{repo.namespace}/order")
+
+
+def test_what_says_the_same_stays_as_it_is(repo: _Repository) -> None:
+    own = "// of the team\n" + json.dumps(record(field("m", "n.Money")))
+    manifest = _TOPIC + "schema:\n  type: AVRO\n  definition: mine.avsc\n"
+    money = {"/types/money.avsc": json.dumps(_AMOUNT)}
+    repo.apply({"order.yaml": manifest, "mine.avsc": own, **money})
+    before = repo.read("mine.avsc")
+    repo.register("order", json.dumps(record(field("m", _WITH_CURRENCY))))
+    assert repo.update("order")["files"] == ["types/money.avsc"]
+    assert repo.read("mine.avsc") == before
+
+    repo.register("order", json.dumps(record(field("m", _WITH_CURRENCY))), "JSON", anew=True)
+    assert repo.update("order")["files"] == [f"{repo.folder}/order.yaml"]
+    assert repo.read("order.yaml") == manifest.replace("AVRO", "JSON")
+    assert repo.read("mine.avsc") == before
+
+
+def test_a_repository_with_errors_is_left_alone(repo: _Repository) -> None:
+    manifest = _TOPIC + "schema: {type: AVRO, definition: order.avsc}\n"
+    repo.apply({"order.yaml": manifest, "order.avsc": json.dumps(record(field("id")))})
+    repo.register("order", json.dumps(record(field("id"), _OPTIONAL)))
+    before = repo.read("order.avsc")
+    repo.write({"other.yaml": _TOPIC + "scheme: {}\n"})
+
+    with pytest.raises(UsageError, match="the files have errors"):
+        repo("import", "--update", f"{repo.namespace}/order")
+    assert repo.read("order.avsc") == before
+
+    repo.write({"other.yaml": _TOPIC, "order.avsc": "{"})
+    with pytest.raises(UsageError, match="changes that are not committed"):
+        repo("import", "--update", f"{repo.namespace}/order")
