@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import sys
 import traceback
 from collections.abc import Callable
@@ -44,11 +45,11 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; Python would complain while it closes stdout.
-        drop_stdout()
-        return Exit.GOOD
     except Exception as error:  # noqa: BLE001 - the last resort: a bug of ours gets code 70
+        if isinstance(error, BrokenPipeError) and _is_unread():
+            # Whoever read our output has seen enough; Python would complain while it closes stdout.
+            drop_stdout()
+            return Exit.GOOD
         if isinstance(error, OSError) and error.errno in _UNWRITABLE:
             drop_stdout()
             tell(OutsideError(f"cannot write the answer: {error.strerror}"))
@@ -56,6 +57,14 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
         _tell_bug(error, verbose=verbose)
         return Exit.BUG
     return code
+
+
+def _is_unread() -> bool:
+    """Whether nobody reads our output any more: another pipe that breaks is no good end."""
+    poll = select.poll()
+    for descriptor in (1, 2):
+        poll.register(descriptor, 0)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 
 def drop_stdout() -> None:

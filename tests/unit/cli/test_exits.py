@@ -47,6 +47,16 @@ def test_what_where_and_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == "error: it is\\x1b[31m red\n  in a\\nb\n  paint\\tit\n"
 
 
+def test_a_pipe_that_breaks_beside_our_output_is_no_good_end(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail() -> int:
+        raise BrokenPipeError
+
+    assert run_to_exit(fail, verbose=False) == Exit.BUG
+    assert "BrokenPipeError at test_exits.py" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_bug_tells_its_place_and_never_its_message(
     verbose: bool,  # noqa: FBT001 - the parameter of a test is its case
