@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import grpc_tools
+
 from tests.support.pulsar_class_path import CACHE, BrokerUnavailableError, maven_error
 
 _VERSION: Final = "3.25.5"
@@ -22,7 +24,9 @@ _SECONDS: Final = 300
 
 def make_java(protos: Sequence[Path], folder: Path) -> list[Path]:
     """The sources that protoc makes in `folder`; raises BrokerUnavailableError."""
-    command = [str(_find()), f"-I{protos[0].parent}", f"--java_out={folder}", *map(str, protos)]
+    # The program comes without the files of `google/protobuf`, of which it needs the names alone.
+    places = (f"-I{protos[0].parent}", f"-I{Path(grpc_tools.__file__).parent / '_proto'}")
+    command = [str(_find()), *places, f"--java_out={folder}", *map(str, protos)]
     subprocess.run(command, check=True)
     return sorted(folder.rglob("*.java"))
 

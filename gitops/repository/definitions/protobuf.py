@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gitops.compatibility.protobuf_native.resolving import default_json_name
 from gitops.repository.definitions.java_hash_map import java_order
@@ -20,21 +20,25 @@ if TYPE_CHECKING:
         FileDescriptorProto,
     )
 
+BROUGHT_ALONG: Final = "google/protobuf/"
+"""The folder of the files that protoc and protobuf-java bring along."""
+
 Files = Mapping[str, "tuple[FileDescriptorProto, bytes]"]
 
 
 def read_files(files: tuple[bytes, ...]) -> Files:
-    """File descriptors of protoc by their names, each with its bytes as a client has them.
+    """File descriptors of protoc by their names, each with its bytes as Java has them.
 
     protoc writes each field's JSON name into a descriptor set, but into the classes that it makes
     only a name that the `.proto` file gives (protoc 3.25.5). A name that the file gives although
-    it is the usual one cannot be told from those.
+    it is the usual one cannot be told from those. The classes that protobuf-java brings along
+    have all names (protobuf-java 3.25.5).
     """
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
     parsed = [FileDescriptorProto.FromString(data) for data in files]
     for file in parsed:
-        for field in _fields(file):
+        for field in () if file.name.startswith(BROUGHT_ALONG) else _fields(file):
             if field.extendee or field.json_name == default_json_name(field.name):
                 field.ClearField("json_name")
     return {file.name: (file, file.SerializeToString(deterministic=True)) for file in parsed}

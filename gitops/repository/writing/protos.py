@@ -12,15 +12,18 @@ from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import RegistryState
-from gitops.repository.definitions.protobuf import Files, envelope, read_files, with_imports
+from gitops.repository.definitions.protobuf import (
+    BROUGHT_ALONG,
+    Files,
+    envelope,
+    read_files,
+    with_imports,
+)
 from gitops.repository.definitions.protoc import Protoc
 from gitops.repository.writing.proto_text import UnwritableProtoError, proto_texts
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
-
-_WITH_PROTOC: Final = "google/protobuf/"
-"""The folder of the files that protoc brings along."""
 
 WITHOUT_PROTOC: Final = (
     "install pulsar-schema-gitops with its extra 'protobuf', remove the files and import again"
@@ -53,7 +56,7 @@ class ProtoSources:
         wanted = {
             name: text
             for name, text in self.texts.items()
-            if complete or not name.startswith(_WITH_PROTOC)
+            if complete or not name.startswith(BROUGHT_ALONG)
         }
         named = self.definition(stem)
         if named != self.file:

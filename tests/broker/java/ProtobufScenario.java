@@ -14,6 +14,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.apache.pulsar.client.api.Schema;
+import shapes.Brought;
 import shapes.Checked;
 import shapes.Three;
 import shapes.Two;
@@ -29,6 +30,7 @@ import shapes.Two;
 public final class ProtobufScenario {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Map<String, Schema<? extends GeneratedMessageV3>> SCHEMAS = Map.of(
+        "Brought", Schema.PROTOBUF_NATIVE(Brought.class),
         "Two", Schema.PROTOBUF_NATIVE(Two.class),
         "Three", Schema.PROTOBUF_NATIVE(Three.class),
         "Checked", Schema.PROTOBUF_NATIVE(Checked.class));

@@ -104,6 +104,19 @@ def test_json_names_are_those_that_the_file_gives_as_in_javas_classes() -> None:
 
 
 @needs_protoc
+def test_files_that_protobuf_java_brings_along_have_all_json_names_as_there() -> None:
+    time = 'import "google/protobuf/duration.proto";'
+    body = "message Order { google.protobuf.Duration within_days = 1; }"
+    loaded = _load({"o.proto": f'syntax = "proto3"; package shop; {time} {body}'})
+
+    latest = loaded.desired.topics[TopicName.parse("shop/orders/o")].history.latest
+    assert latest is not None
+    found = base64.b64decode(json.loads(latest.info.schema)["fileDescriptorSet"])
+    assert found.count(b"seconds") == 2
+    assert b"withinDays" not in found
+
+
+@needs_protoc
 def test_a_broken_neighbour_does_no_harm() -> None:
     loaded = _load({"o.proto": _ORDER, "line.proto": _LINE, "broken.proto": "nonsense"})
 
