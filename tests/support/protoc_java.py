@@ -7,11 +7,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
-
-import grpc_tools
 
 from tests.support.pulsar_class_path import CACHE, BrokerUnavailableError, maven_error
 
@@ -25,7 +24,10 @@ _SECONDS: Final = 300
 def make_java(protos: Sequence[Path], folder: Path) -> list[Path]:
     """The sources that protoc makes in `folder`; raises BrokerUnavailableError."""
     # The program comes without the files of `google/protobuf`, of which it needs the names alone.
-    places = (f"-I{protos[0].parent}", f"-I{Path(grpc_tools.__file__).parent / '_proto'}")
+    tools = find_spec("grpc_tools")
+    if tools is None or tools.origin is None:
+        raise BrokerUnavailableError("the extra protobuf is not installed")
+    places = (f"-I{protos[0].parent}", f"-I{Path(tools.origin).parent / '_proto'}")
     command = [str(_find()), *places, f"--java_out={folder}", *map(str, protos)]
     subprocess.run(command, check=True)
     return sorted(folder.rglob("*.java"))
