@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import pulsar_class_path
-from tests.support.pulsar_class_path import BrokerUnavailableError, class_path
+from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, maven_error
 from tests.support.skips import not_tried
 
 _MAVEN = """\
@@ -39,3 +39,11 @@ def test_mavens_first_error_is_the_reason(tmp_path: Path, monkeypatch: pytest.Mo
     assert str(raised.value).endswith(
         "jars: Failed to execute goal on project x: Could not transfer artifact a:b:1: Unknown host"
     )
+
+
+def test_of_maven_the_first_error_is_told_whatever_its_colours() -> None:
+    printed = """\
+\x1b[0m\x1b[0m[ERROR] No plugin found for prefix 'dependency' -> [Help 1]
+[ERROR] \n[ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch.
+"""
+    assert maven_error(printed) == "No plugin found for prefix 'dependency' -> [Help 1]"

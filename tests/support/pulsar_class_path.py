@@ -20,6 +20,7 @@ CACHE: Final = ROOT / ".cache"
 POM: Final = Path(__file__).parent / "pulsar" / "pom.xml"
 OLDEST_JAVA: Final = 17
 RESOLVE_SECONDS: Final = 600
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _ERROR: Final = "[ERROR] "
 _ERROR_LENGTH: Final = 500
 
@@ -89,6 +90,7 @@ def _resolve(target: Path) -> None:
 
 def maven_error(printed: str) -> str:
     """Maven's first error, in one line: what follows it are advice and addresses of pages."""
-    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    plain = _COLOURS.sub("", printed)
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
     errors = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
     return next(iter(errors or lines), "it said nothing")[:_ERROR_LENGTH]

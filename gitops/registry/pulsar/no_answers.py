@@ -61,6 +61,9 @@ BINARY_PORTS: Final = {6650: "http://{}:8080", 6651: "https://{}:8443"}
 _NO_TLS: Final = frozenset(
     {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"}
 )
+_ENDED: Final = (ssl.SSLEOFError, ssl.SSLZeroReturnError)
+"""A connection that the server ended, without and with TLS's own goodbye."""
+
 _NAME_MISMATCHES: Final = frozenset({62, 64})
 _EXPIRED: Final = 10
 _LIBRARY_WORDS: Final = re.compile(r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\]\s*|\[Errno -?\d+\]\s*")
@@ -162,7 +165,7 @@ def _tls_failure(root: ssl.SSLError, origin: Origin) -> NoAnswer:
             hint=f"write http into the registry's `url`: http://{origin.authority}:{origin.port}",
             understood=False,
         )
-    if isinstance(root, ssl.SSLEOFError):
+    if isinstance(root, _ENDED):
         hint = f"{_WEB_PORT} {_CLIENT_CERTIFICATE}"
         return NoAnswer(what="the server ended the TLS connection", hint=hint)
     if "CERTIFICATE" in (root.reason or ""):
@@ -184,7 +187,7 @@ def _root(cause: BaseException) -> BaseException:
 def _is_cut_off(root: BaseException) -> bool:
     """Whether the server ended the connection, or sent no HTTP, in place of an answer."""
     if isinstance(root, ssl.SSLError):
-        return isinstance(root, ssl.SSLEOFError) or root.reason in _NO_TLS
+        return isinstance(root, _ENDED) or root.reason in _NO_TLS
     return isinstance(root, (ConnectionError, http.client.BadStatusLine)) and not isinstance(
         root, ConnectionRefusedError
     )

@@ -117,6 +117,24 @@ def test_the_port_of_the_binary_protocol(
             assert error.hint.endswith(meant)
 
 
+@pytest.mark.parametrize("ended", [ssl.SSLEOFError, ssl.SSLZeroReturnError])
+def test_a_tls_connection_that_the_server_ended_is_cut_off(
+    root: Path, monkeypatch: pytest.MonkeyPatch, ended: type[ssl.SSLError]
+) -> None:
+    """With TLS's own goodbye or without: which of them is met is a matter of moments."""
+
+    def handshake(*_args: object) -> None:
+        error = ended(ssl.SSL_ERROR_EOF, "TLS/SSL connection has been closed (EOF)")
+        error.reason = ""  # as OpenSSL's own has it
+        raise error
+
+    monkeypatch.setattr(ssl.SSLSocket, "do_handshake", handshake)
+    with scripted_server([]) as server:
+        error = failure(server.url.replace("http:", "https:"), root)
+    assert error.what.endswith("the server ended the TLS connection")
+    assert "6651" in error.hint
+
+
 def test_a_port_that_closes_could_be_that_of_the_binary_protocol(root: Path) -> None:
     with scripted_server([]) as server:
         error = failure(server.url, root)

@@ -25,7 +25,7 @@ _parts = st.fixed_dictionaries(
 def _value(text: str) -> dict[str, object]:
     parsed = parse_yaml(text.encode())
     assert not parsed.problems, text
-    assert isinstance(parsed.value, dict) or parsed.empty
+    assert parsed.value is None or isinstance(parsed.value, dict)
     return parsed.value if isinstance(parsed.value, dict) else {}
 
 
