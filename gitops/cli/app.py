@@ -35,6 +35,7 @@ from gitops.cli.signals import end_at_signals, run_until_sigterm
 from gitops.cli.streams import prepare_streams
 from gitops.cli.usage import plain, without_definition_option
 from gitops.cli.waiting import waiting_line
+from gitops.model.errors import UsageError
 
 # Typer carries a Click of its own and does not export the base class of its errors.
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -107,12 +108,20 @@ def _command() -> Any:  # noqa: ANN401 - of Typer's own Click, which has no name
     return typer.main.get_command(app)
 
 
+def _complete(command: Any) -> None:  # noqa: ANN401 - of Typer's own Click, which has no name
+    try:
+        command.main(prog_name="pulsar-gitops", complete_var=VARIABLE)
+    except (KeyError, ValueError):
+        hint = f"unset {VARIABLE}: only the script of --show-completion sets it, with COMP_WORDS"
+        raise UsageError("a shell asks for completions without its words", hint=hint) from None
+
+
 def run(args: list[str]) -> int:
     """Run one command line; answers its exit code, or raises what `run_to_exit` maps."""
     command = _command()
     if os.environ.get(VARIABLE):
         # A shell asks what may come next: typer answers from COMP_WORDS, and exits.
-        command.main(prog_name="pulsar-gitops", complete_var=VARIABLE)
+        _complete(command)
     try:
         # Typer's own `main` would swallow Ctrl-C and make an error of a closed pipe.
         with (

@@ -63,7 +63,8 @@ class _Quick:
 
 def runner_of(engine: Engine, master: str | None) -> Runner:
     """The runner, not yet started; raises UsageError."""
-    need(f"a replay on the engine '{engine}'", _NEEDED[engine], _EXTRAS[engine])
+    instead = "; or have a quick look with --engine local" if engine is Engine.SPARK else ""
+    need(f"a replay on the engine '{engine}'", _NEEDED[engine], _EXTRAS[engine], instead)
     if engine is Engine.LOCAL:
         if master is not None:
             raise UsageError(

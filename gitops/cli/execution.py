@@ -133,7 +133,9 @@ class _Report:
     def finish(self) -> None:
         """Say on stderr that all is done, where stdout does not; raises what kept it from that."""
         if self._failure:
-            raise self._failure
+            raise OutsideError(
+                self._failure.what, hint=f"{self._count().plain}; {self._failure.hint}".strip("; ")
+            )
         if self._display.output or self._display.output_format is Format.JSON:
             say(self._count().plain)
 

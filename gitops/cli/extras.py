@@ -8,10 +8,14 @@ from importlib.util import find_spec
 from gitops.model.errors import UsageError
 
 
-def need(what: str, modules: Iterable[str], extra: str) -> None:
-    """Raises UsageError where a module that `what` imports is not installed."""
+def need(what: str, modules: Iterable[str], extra: str, instead: str = "") -> None:
+    """Raises UsageError where a module that `what` imports is not installed.
+
+    `instead` is what does without.
+    """
     if missing := [name for name in modules if find_spec(name) is None]:
         raise UsageError(
             f"{what} needs {' and '.join(missing)}, not installed here",
-            hint=f"pip install 'pulsar-schema-gitops[{extra}]'",
+            hint=f"install pulsar-schema-gitops with its extra '{extra}': in a checkout, "
+            f"pip install '.[{extra}]'{instead}",
         )

@@ -56,7 +56,7 @@ def find_java(environment: Mapping[str, str]) -> Path:
         found.append(f"{java} is of version {version}" if version else f"{java} does not start")
     raise OutsideError(
         f"Spark needs Java {OLDEST} or newer: {', '.join(found) or 'there is none'}",
-        hint="install one, or pip install 'pulsar-schema-gitops[java]', "
+        hint="install one, or pulsar-schema-gitops with its extra 'java', "
         "or have a quick look without it: --engine local",
     )
 

@@ -82,7 +82,8 @@ def find_session() -> SparkSession | None:
     except ImportError as error:
         raise UsageError(
             f"--engine spark needs more than is installed: {error}",
-            hint="pip install 'pulsar-schema-gitops[spark]', or have a quick look: --engine local",
+            hint="install pulsar-schema-gitops with its extra 'spark', or have a quick look: "
+            "--engine local",
         ) from error
     connect = sys.modules.get("pyspark.sql.connect.session")
     found = _active(connect.SparkSession) if connect else None

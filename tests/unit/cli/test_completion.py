@@ -196,3 +196,19 @@ def test_a_word_of_no_shell_is_refused(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "Invalid completion instruction.\n"
+
+
+@pytest.mark.parametrize(
+    "words", [{}, {"COMP_CWORD": "abc", "COMP_WORDS": "pulsar-gitops x"}], ids=["none", "odd"]
+)
+def test_a_completion_without_its_words_is_told(tmp_path: Path, words: dict[str, str]) -> None:
+    done = subprocess.run(
+        [PROGRAM, "plan"],
+        cwd=tmp_path,
+        env={**os.environ, VARIABLE: "complete_bash", **words},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: a shell asks for completions without its words\n")

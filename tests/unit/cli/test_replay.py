@@ -251,7 +251,8 @@ def test_without_the_extra_it_says_what_to_install(  # noqa: PLR0913, PLR0917 - 
     said = command(*words, "--engine", engine)
     assert said.code == 2
     assert f"needs {lost}, not installed here" in said.err
-    assert f"pip install 'pulsar-schema-gitops[{extra}]'" in said.err
+    assert f"with its extra '{extra}': in a checkout, pip install '.[{extra}]'" in said.err
+    assert ("--engine local" in said.err) == (engine == "spark")
 
 
 def test_an_interruption_reports_what_was_done(

@@ -29,7 +29,7 @@ def test_without_the_extra_it_says_what_to_install(
     said = command("serve")
     assert said.code == 2
     assert "`serve` needs uvicorn, not installed here" in said.err
-    assert "pip install 'pulsar-schema-gitops[serve]'" in said.err
+    assert "with its extra 'serve': in a checkout, pip install '.[serve]'" in said.err
 
 
 def test_it_answers_for_the_names_that_it_was_given(tmp_path: Path) -> None:

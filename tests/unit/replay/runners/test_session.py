@@ -79,7 +79,7 @@ def test_without_pyspark_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(UsageError) as raised:
         run(tmp_path, "local[2]")
-    assert "pulsar-schema-gitops[spark]" in raised.value.hint
+    assert "with its extra 'spark'" in raised.value.hint
 
 
 class Settings:
