@@ -89,8 +89,10 @@ class WaitingLine:
     def close(self) -> None:
         """Leave no line and no thread."""
         self._ended.set()
-        if self._watcher is not None:
-            self._watcher.join()
+        with self._lock:  # another thread may just be starting it
+            watcher = self._watcher
+        if watcher is not None:
+            watcher.join()
         with self._lock:
             self._erase()
 
@@ -98,8 +100,9 @@ class WaitingLine:
         """Look every now and then, in a thread."""
         with self._lock:
             if self._watcher is None:
-                self._watcher = threading.Thread(target=self._refresh_often, daemon=True)
-                self._watcher.start()
+                watcher = threading.Thread(target=self._refresh_often, daemon=True)
+                watcher.start()
+                self._watcher = watcher
 
     def _refresh_often(self) -> None:
         with suppress(OSError, ValueError):  # nobody reads stderr any more

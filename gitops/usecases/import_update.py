@@ -57,7 +57,7 @@ def update_topics(tree: FileTree, repository: Repository, states: Sequence[Topic
     if apart:
         raise UsageError(
             f"the registry has different versions of what {', '.join(apart)} shares with others",
-            hint="update one after the other, and change the files that they share by hand",
+            hint="change the files that they share by hand: an apply then brings the others along",
         )
     return _cleared(tree, repository, found, now)
 
@@ -86,7 +86,8 @@ def _updated(
             f"an update of {state.topic} would change {', '.join(sorted(others))}: the registry "
             "has another version of what they share",
             where=where,
-            hint="name topics that share it with --update as well, or change the files by hand",
+            hint="where the registry has the same for those, name them as well; else change what "
+            "they share by hand: an apply then brings the others along",
         )
     raise UsageError(
         f"the files of {state.topic} cannot say what the registry has",

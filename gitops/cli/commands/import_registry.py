@@ -27,7 +27,9 @@ def import_registry(
     update: Annotated[
         list[str] | None,
         typer.Option(
-            "--update", metavar="TOPIC", help="Take over what the registry has for this topic."
+            "--update",
+            metavar="TOPIC",
+            help="Take over what the registry has for this topic, and those that follow.",
         ),
     ] = None,
     repo: options.Repo = HERE,
@@ -40,7 +42,6 @@ def import_registry(
     from gitops.cli.console import print_lines, print_text, require_writable
     from gitops.cli.opened import open_registry, open_repository
     from gitops.cli.progress import progress_bar
-    from gitops.model.errors import UsageError
     from gitops.model.names import NamespaceName
     from gitops.reporters.json_report import imported_document, to_text
     from gitops.reporters.tally import count
@@ -49,13 +50,8 @@ def import_registry(
     from gitops.usecases.known_names import known_names
 
     require_writable(output)
-    if update and namespaces:
-        raise UsageError(
-            "--update names topics that have a manifest, namespaces are imported without it",
-            hint="run import twice",
-        )
     if update:
-        return _update(update, repo, registry, output_format, output)
+        return _update([*update, *(namespaces or [])], repo, registry, output_format, output)
     wanted = tuple(NamespaceName.parse(text) for text in namespaces or [])
     opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
@@ -104,6 +100,11 @@ def _update(
     from gitops.usecases.import_update import require_committed, update_topics
 
     opened = open_repository(repo, output)
+    if spaces := [text for text in topics if text.count("/") == 1]:
+        raise UsageError(
+            f"--update takes topics, and {spaces[0]} is a namespace",
+            hint=f"pulsar-gitops import {spaces[0]} writes what the files do not have yet",
+        )
     names = [TopicName.parse(text) for text in dict.fromkeys(topics)]
     for name in names:
         if name not in opened.repository.topics:

@@ -146,6 +146,38 @@ def test_it_stands_below_a_bar(install: Installer, clock: Clock) -> None:
     assert not progress.show_below("later")
 
 
+def test_a_command_that_ends_while_its_watcher_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread's first request may be waited for just then."""
+    starting, go = threading.Event(), threading.Event()
+
+    class Slow(threading.Thread):
+        def start(self) -> None:
+            starting.set()
+            assert go.wait(60)
+            super().start()
+
+    line, failed = WaitingLine(), list[BaseException]()
+
+    def close() -> None:
+        try:
+            line.close()
+        except BaseException as error:  # noqa: BLE001 - looked at below
+            failed.append(error)
+
+    first = threading.Thread(target=line.begin, args=("x",))
+    ending = threading.Thread(target=close)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading, "Thread", Slow)
+        first.start()
+        assert starting.wait(60)
+        ending.start()
+        ending.join(0.2)
+        go.set()
+        ending.join()
+        first.join()
+    assert not failed
+
+
 def test_a_command_ends_with_no_thread_left() -> None:
     before = threading.active_count()
     with waiting_line(), WAITING.get()("x"):
