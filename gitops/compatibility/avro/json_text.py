@@ -22,6 +22,7 @@ MAX_NAME_LENGTH: Final = 50_000
 
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|/\*.*?\*/|//[^\r\n]*', re.DOTALL)
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_ON_A_LINE: Final = re.compile(r"[^\r\n]+")
 _NO_BRACKETS: Final = re.compile(r"[^\[\]{}]+")
 _SPACE: Final = " \t\r\n"
 _BLANKS: Final = "".join(map(chr, range(33)))
@@ -114,7 +115,7 @@ def check_end(text: str, end: int) -> None:
 def blank_comments(text: str) -> str:
     """The text with each comment replaced by as many blanks, so that offsets stay."""
     return _STRING_OR_COMMENT.sub(
-        lambda m: m[0] if m[0][0] == '"' else re.sub(r"[^\r\n]", " ", m[0]), text
+        lambda m: m[0] if m[0][0] == '"' else _ON_A_LINE.sub(lambda n: " " * len(n[0]), m[0]), text
     )
 
 

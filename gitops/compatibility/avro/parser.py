@@ -55,6 +55,11 @@ def parse_data(data: bytes, *, validate_defaults: bool = False) -> Schema:
     return parsed.schema
 
 
+def not_json(error: JsonTextError) -> AvroProblem:
+    """The problem of a text that is not JSON, at the character where that shows."""
+    return AvroProblem(kind="not-json", message=f"not JSON: {error}", offset=error.offset)
+
+
 def forget() -> None:
     """Forget what was read, so that the next reading starts cold."""
     for recent in (_KNOWN, KNOWN_FIELDS, KNOWN_TYPES):
@@ -86,8 +91,7 @@ def _whole(text: str, *, strict: bool) -> _Parsed:
         schema = reader.schema(value, "")
         check_end(text, end)
     except JsonTextError as error:
-        found = AvroProblem(kind="not-json", message=f"not JSON: {error}", offset=error.offset)
-        raise AvroParseError((found,)) from None
+        raise AvroParseError((not_json(error),)) from None
     return _noted(schema, reader)
 
 

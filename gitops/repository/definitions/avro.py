@@ -9,7 +9,7 @@ from typing import Final
 from gitops.compatibility.avro.depth import deep_enough
 from gitops.compatibility.avro.errors import AvroParseError, AvroProblem
 from gitops.compatibility.avro.json_text import Json, JsonTextError, read_json
-from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.avro.parser import not_json, parse
 from gitops.compatibility.avro.schema import Union
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.review.poison import INVALID_DEFAULTS, remarks_on_half
@@ -69,7 +69,10 @@ class AvroDefinitions:
         whole = Expansion(text=given.text)
         if any(each.kind == "undefined-name" for each in problems):
             whole = self._expanded(given) or whole
-            if whole.origins:
+            if behind := _behind(given.text):
+                problems = behind
+                whole = Expansion(text=given.text, files=whole.files)
+            elif whole.origins:
                 problems = _problems(whole.text, top_union=top_union)
             else:
                 whole.text = given.text
@@ -227,6 +230,18 @@ def _poison(text: str, schema_type: SchemaType) -> tuple[Remark, ...]:
             return remarks_on_half(StoredSchema(type=schema_type, data=text.encode()))
     except (RecursionError, UnicodeEncodeError):
         return ()
+
+
+def _behind(text: str) -> tuple[AvroProblem, ...]:
+    """Text behind a definition, which Avro sees only where it knows all types."""
+    try:
+        with deep_enough(text):
+            read_json(text)
+    except JsonTextError as error:
+        return (not_json(error),)
+    except RecursionError:
+        return (_TOO_DEEP,)
+    return ()
 
 
 def _problems(text: str, *, top_union: bool) -> tuple[AvroProblem, ...]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from gitops.compatibility.avro.depth import deep_enough
-from gitops.compatibility.avro.json_text import JsonTextError, read_json
+from gitops.compatibility.avro.json_text import JsonTextError, read_json, read_value
 from gitops.model.errors import UnreadableFileError
 from gitops.repository.definitions.named_types import (
     NAMED,
@@ -105,9 +105,12 @@ class SharedTypes:
         return found
 
     def expand(self, text: str, own_file: str | None) -> Expansion:
-        """`text` with shared types put in; raises JsonTextError, RecursionError."""
+        """The value at the start of `text` with shared types put in.
+
+        Raises JsonTextError, RecursionError.
+        """
         with deep_enough(text):
-            return _Expander(self, own_file).expand(read_json(text))
+            return _Expander(self, own_file).expand(read_value(text)[0])
 
     @cached_property
     def _index(self) -> dict[str, list[SharedType]]:
