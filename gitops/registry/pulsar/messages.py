@@ -20,6 +20,7 @@ _PAGE_MESSAGES: Final = (
     re.compile(r"<h2>HTTP ERROR:? \d+ ?(.*?)</h2>", re.DOTALL | re.IGNORECASE),
     re.compile(r"<title>(.*?)</title>", re.DOTALL | re.IGNORECASE),
 )
+_PAGE_MEMBERS: Final = {"message", "url", "status"}
 _CHARSET: Final = re.compile(r"charset=\"?([\w-]+)", re.IGNORECASE)
 
 
@@ -74,7 +75,8 @@ def _json_reason(text: str) -> str | None:
     """The member that tells the reason, None where there is none.
 
     `reason` is Pulsar's; `message` stands in the error page that Jetty makes for a client that
-    accepts JSON (Pulsar 4.0.7), escaped as in HTML all the same; the others are OAuth2's.
+    accepts JSON (Pulsar 4.0.7), escaped as in HTML all the same, beside `url` and `status`; the
+    others are OAuth2's.
     """
     try:
         parsed = json.loads(text)
@@ -84,4 +86,4 @@ def _json_reason(text: str) -> str | None:
         return None
     said = (parsed.get(key) for key in ("reason", "message", "error_description", "error"))
     found = next((each for each in said if isinstance(each, str)), None)
-    return html.unescape(found) if found and "servlet" in parsed else found
+    return html.unescape(found) if found and parsed.keys() >= _PAGE_MEMBERS else found

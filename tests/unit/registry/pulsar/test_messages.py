@@ -22,7 +22,12 @@ JETTY = b"""<html><head><title>Error 409 Unable to read: &apos;a&apos;</title></
 <tr><th>URI:</th><td>/admin/v2/x</td></tr><tr><th>STATUS:</th><td>409</td></tr>
 <tr><th>MESSAGE:</th><td>Unable to read:
 { &quot;a&quot; : 1 }</td></tr></table></body></html>"""
-JETTY_JSON = b'{\n"servlet":"S",\n"message":"Invalid: &apos;a\\\\b&quot;&apos;",\n"status":"422"\n}'
+JETTY_JSON = b'''{
+"servlet":"S",
+"message":"Invalid: &apos;a\\\\b&quot;&apos;",
+"url":"/admin/v2/x",
+"status":"422"
+}'''
 
 
 @pytest.mark.parametrize(
@@ -48,6 +53,26 @@ JETTY_JSON = b'{\n"servlet":"S",\n"message":"Invalid: &apos;a\\\\b&quot;&apos;",
 )  # fmt: skip
 def test_what_an_answer_says(body: bytes, content_type: str, said: str) -> None:
     assert answer_text(body, content_type, "Conflict") == said
+
+
+@pytest.mark.parametrize(
+    ("escaped", "said"),
+    [
+        ("reader field &#x27;street&#x27;", "reader field 'street'"),
+        ("&amp;#x27;", "&#x27;"),
+        ("no&#10;::error::&#x1b;[31m&#8232;you", "no ::error::[31m you"),
+    ],
+)
+def test_an_error_page_in_json_is_unescaped_once_and_stays_one_line(
+    escaped: str, said: str
+) -> None:
+    page = json.dumps({"message": escaped, "url": "/admin/v2/x", "status": "422"}).encode()
+
+    assert answer_text(page, "application/json") == said
+
+
+def test_what_is_no_error_page_is_not_unescaped() -> None:
+    assert answer_text(b'{"reason":"a&amp;b"}', "application/json") == "a&amp;b"
 
 
 def test_an_answer_that_says_nothing() -> None:
