@@ -22,12 +22,12 @@ JETTY = b"""<html><head><title>Error 409 Unable to read: &apos;a&apos;</title></
 <tr><th>URI:</th><td>/admin/v2/x</td></tr><tr><th>STATUS:</th><td>409</td></tr>
 <tr><th>MESSAGE:</th><td>Unable to read:
 { &quot;a&quot; : 1 }</td></tr></table></body></html>"""
-JETTY_JSON = b'''{
+JETTY_JSON = b"""{
 "servlet":"S",
 "message":"Invalid: &apos;a\\\\b&quot;&apos;",
 "url":"/admin/v2/x",
 "status":"422"
-}'''
+}"""
 
 
 @pytest.mark.parametrize(
