@@ -183,7 +183,8 @@ class Reader:
     def change(self, diff: str) -> None:
         """Make a change that the page shows as a diff, with the lines that its header says."""
         code, printed = self.run(f"git apply --verbose --whitespace=nowarn - <<'END'\n{diff}END")
-        assert code == 0 and "offset" not in printed, f"the diff does not fit:\n{diff}{printed}"
+        fits = code == 0 and "offset" not in printed
+        assert fits, f"the diff does not fit:\n{diff}{printed}"
 
     def write(self, name: str, text: str) -> None:
         """Write a file as the page shows it."""
