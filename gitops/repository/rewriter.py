@@ -53,6 +53,16 @@ def is_unchanged(held: SchemaInfo, wanted: SchemaInfo) -> bool:
     return is_same(held, wanted) and not schema_changes(held, wanted)
 
 
+def is_same_definition(info: SchemaInfo, one: str, other: str) -> bool:
+    """Whether texts are one definition of `info`, or of a half where it is a KEY_VALUE.
+
+    A half is one text: a broker compares it without space, and otherwise as it is.
+    """
+    if info.type not in AVRO_DEFINED:
+        return _compact(one) == _compact(other)
+    return is_unchanged(replace(info, schema=one), replace(info, schema=other))
+
+
 class TopicRewriter:
     """The files of one topic as they would be."""
 
@@ -121,11 +131,8 @@ class TopicRewriter:
             return None
 
     def _is_same(self, one: str, other: str) -> bool:
-        """Whether texts are one definition, which in a half of a KEY_VALUE is one text."""
         latest = self._state.history.latest
-        if latest is None or latest.info.type not in AVRO_DEFINED:
-            return _compact(one) == _compact(other)
-        return is_unchanged(replace(latest.info, schema=one), replace(latest.info, schema=other))
+        return latest is not None and is_same_definition(latest.info, one, other)
 
 
 def _named_definitions(manifest: str, data: bytes) -> dict[str, str]:

@@ -40,13 +40,18 @@ _NO_PROTOS: Final = Protos()
 
 
 def render(
-    state: RegistryState, *, taken: Collection[str] = (), protos: Protos = _NO_PROTOS
+    state: RegistryState,
+    *,
+    taken: Collection[str] = (),
+    protos: Protos = _NO_PROTOS,
+    unshared: Collection[TopicName] = (),
 ) -> dict[str, bytes]:
     """Path → content of every file that says what `state` holds.
 
     Of a topic's history the latest schema is written; a topic without schema and policies is left
     out. No path in `taken` is written to: topics get other file names, and a `namespace.yaml`
-    that is there stays. Raises UsageError for a namespace that cannot be a folder.
+    that is there stays. Avro definitions of the topics in `unshared` are `.json` files, whose types
+    no other definition can name. Raises UsageError for a namespace that cannot be a folder.
     """
     files: dict[str, bytes] = {}
     names = FileNames([*taken, *(_namespace_file(each) for each in state.namespaces)])
@@ -56,7 +61,8 @@ def render(
         if namespace.exists and path.lower() not in folded:
             files[path] = _manifest("namespace", _namespace(namespace))
     for topic in _one_a_history(state.topics):
-        _Topic(topic, names, files, protos).write()
+        avro = ".json" if topic.topic in unshared else ".avsc"
+        _Topic(topic, names, files, protos, avro).write()
     return files
 
 
@@ -95,8 +101,14 @@ class _Topic:
     """One topic on its way into files."""
 
     def __init__(
-        self, state: TopicState, names: FileNames, files: dict[str, bytes], protos: Protos
+        self,
+        state: TopicState,
+        names: FileNames,
+        files: dict[str, bytes],
+        protos: Protos,
+        avro: str,
     ) -> None:
+        self._avro = avro
         self._state = state
         self._files = files
         self._names = names
@@ -138,7 +150,12 @@ class _Topic:
         return [f"{self._folder}/{stem}{each}" for each in ends]
 
     def _ending(self) -> str:
-        return _ending(self._info.type) if self._info else ""
+        return self._ending_of(self._info.type) if self._info else ""
+
+    def _ending_of(self, schema_type: SchemaType) -> str:
+        if schema_type in AVRO_DEFINED:
+            return self._avro
+        return ".json" if schema_type in _TEXT_TYPES else ".txt"
 
     def _schema(self, info: SchemaInfo) -> dict[str, object]:
         if self._pair is not None:
@@ -147,7 +164,7 @@ class _Topic:
         if self._protos is not None:
             schema |= self._of_protos(self._protos)
         elif info.schema or info.type in DEFINED_TYPES:
-            schema["definition"] = self._put(_ending(info.type), info.schema)
+            schema["definition"] = self._put(self._ending_of(info.type), info.schema)
         if info.properties:
             schema["properties"] = dict(sorted(info.properties.items()))
         return schema
@@ -188,7 +205,7 @@ class _Topic:
         if half.name != default_name(half):
             schema["name"] = half.name
         if half.text:
-            schema["definition"] = self._put(f".{which}{_ending(half.type)}", half.text)
+            schema["definition"] = self._put(f".{which}{self._ending_of(half.type)}", half.text)
         if half.properties:
             schema["properties"] = dict(half.properties)
         return schema
@@ -197,9 +214,3 @@ class _Topic:
         name = f"{self._stem}{ending}"
         self._files[f"{self._folder}/{name}"] = text.encode("utf-8", "replace")
         return name
-
-
-def _ending(schema_type: SchemaType) -> str:
-    if schema_type in AVRO_DEFINED:
-        return ".avsc"
-    return ".json" if schema_type in _TEXT_TYPES else ".txt"

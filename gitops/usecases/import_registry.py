@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.repository import Repository
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import RegistryState, Scope, TopicState
 from gitops.ports import FileTree, Progress, Registry, no_progress
 from gitops.repository.json_schema import FOLDER
 from gitops.repository.json_schema import render as render_json_schema
@@ -18,6 +18,7 @@ from gitops.repository.selection import OverlaidTree
 from gitops.repository.writer import Protos, render
 from gitops.repository.writing.protos import sources_of
 from gitops.usecases.format import format_repository
+from gitops.usecases.imported_types import TypesInUse, laid_out
 
 
 def observe_all(
@@ -68,30 +69,61 @@ class Imported:
     """Files by path, and by topic why its PROTOBUF_NATIVE schema is not written as `.proto`.
 
     `removed` are definitions of topics that nothing uses any more once these have other ones,
-    `unused` shared ones of which that is true, which stay.
+    `unused` shared ones of which that is true, which stay. `unshared` are the types, by topic,
+    that the registry has otherwise than files that others use.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     removed: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     kept_as_base64: Mapping[TopicName, str] = field(default_factory=dict)
+    unshared: Mapping[TopicName, tuple[str, ...]] = field(default_factory=dict)
 
 
-def as_files(tree: FileTree, state: RegistryState) -> Imported:
+def as_files(tree: FileTree, repository: Repository, state: RegistryState) -> Imported:
     """The files of what is not in the repository yet, with those that they refer to.
 
-    A PROTOBUF_NATIVE schema is written as `.proto` files if these compile to the same bytes,
-    beside the manifests or else in a folder of their own.
+    Shared types that the registry has the same stay references. An Avro definition with another
+    definition of such a type is a `.json` file, where nobody else looks for types.
+    """
+    in_use = TypesInUse(tree, repository)
+    made = _compiling(tree, state, ())
+    files = in_use.referring(made.files, state)
+    if unshared := in_use.redefined(files, state):
+        made = _compiling(tree, state, unshared)
+        files = in_use.referring(made.files, state)
+        files |= _laid_out(tree, files, [state.topics[topic] for topic in unshared])
+    return replace(made, files=_formatted(tree, files), unshared=unshared)
+
+
+def _laid_out(
+    tree: FileTree, files: Mapping[str, bytes], topics: Iterable[TopicState]
+) -> dict[str, bytes]:
+    """The definitions of these topics, which `fmt` passes over."""
+    loaded = load(OverlaidTree(tree, files))
+    return {
+        path: laid_out(path, files[path], state.history.latest.info)
+        for state in topics
+        if state.history.latest
+        for path in loaded.topics[state.topic].definitions
+        if path in files
+    }
+
+
+def _compiling(tree: FileTree, state: RegistryState, unshared: Collection[TopicName]) -> Imported:
+    """The files with each PROTOBUF_NATIVE as `.proto` files, if these compile to the same bytes.
+
+    They are beside the manifests or else in a folder of their own.
     """
     sources, reasons = sources_of(state)
     apart: set[TopicName] = set()
     taken = tree.paths()
     while True:
         protos = Protos(sources=sources, apart=apart)
-        files = render(state, taken=taken, protos=protos)
+        files = render(state, taken=taken, protos=protos, unshared=unshared)
         others = _compiled_otherwise(tree, files, state, sources) if sources else {}
         if not others:
-            return Imported(files=_formatted(tree, files), kept_as_base64=reasons)
+            return Imported(files=files, kept_as_base64=reasons)
         for topic in others.keys() & apart:
             del sources[topic]
             reasons[topic] = others[topic]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -59,7 +59,7 @@ def import_registry(
         known = known_names(opened.root, opened.tree, opened.repository, live.name)
         state = observe_all(live, namespaces=wanted, recorded=known.topics, progress=progress)
     new, kept = new_to(opened.repository, state)
-    made = as_files(opened.tree, new)
+    made = as_files(opened.tree, opened.repository, new)
     write_files(opened.root, made.files)
     if output_format is TextOrJson.JSON:
         print_text(to_text(imported_document(live, made, new.topics, kept)), output)
@@ -71,9 +71,18 @@ def import_registry(
         *(known.limits if known.has_history else ()),
         *(f"kept the manifest of {topic}, which is there already" for topic in kept),
         *_kept_as_base64(made.kept_as_base64),
+        *_unshared(made.unshared),
     ]
     print_lines(lines, output)
     return Exit.GOOD
+
+
+def _unshared(topics: Mapping[TopicName, Iterable[str]]) -> Iterator[str]:
+    for topic, types in sorted(topics.items()):
+        yield (
+            f"wrote the definition of {topic} as .json: it defines {', '.join(types)} otherwise "
+            "than files that others use"
+        )
 
 
 def _kept_as_base64(topics: Mapping[TopicName, str]) -> Iterator[str]:
