@@ -137,12 +137,12 @@ def recorded_document(registry: Registry, files: Iterable[str], changed: int) ->
     }
 
 
-def formatted_document(formatting: Formatting, *, check: bool, diff: bool) -> dict[str, Any]:
-    """What `fmt` changed, or with `check` would change."""
+def formatted_document(formatting: Formatting, *, written: bool, diff: bool) -> dict[str, Any]:
+    """What `fmt` changed, or would change where nothing was `written`."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Formatted",
-        "written": not check,
+        "written": written,
         "files": [
             {"path": each.path, **({"diff": each.diff} if diff and not each.sensitive else {})}
             for each in formatting.changes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -126,10 +127,27 @@ def _as_the_broker_sees(changes: Iterable[Reformatted], tree: FileTree) -> Itera
         if not change.path.endswith(".avsc"):
             yield change
             continue
-        freedom = freedom or _Freedom(load(tree))
+        freedom = freedom or _Freedom(load(_WithoutMarks(tree)))
         held = freedom.held(change)
         if held is not None:
             yield held
+
+
+class _WithoutMarks:
+    """A tree whose definitions have no byte order mark, with which no broker takes one.
+
+    What a definition is used for then shows, so that the mark can go.
+    """
+
+    def __init__(self, tree: FileTree) -> None:
+        self._tree = tree
+
+    def paths(self) -> tuple[str, ...]:
+        return self._tree.paths()
+
+    def read(self, path: str) -> bytes:
+        data = self._tree.read(path)
+        return data.removeprefix(codecs.BOM_UTF8) if path.endswith(".avsc") else data
 
 
 class _Freedom:

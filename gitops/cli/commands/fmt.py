@@ -22,7 +22,7 @@ def fmt(
         bool, typer.Option("--check", help="Change nothing; exit code 1 if something would change.")
     ] = False,
     diff: Annotated[
-        bool, typer.Option("--diff", help="Show the changes as unified diffs.")
+        bool, typer.Option("--diff", help="Change nothing; show the changes as unified diffs.")
     ] = False,
     output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
     output: options.OutputFile = None,
@@ -44,10 +44,11 @@ def fmt(
         tree, relative_paths(root, paths or []), lambda path: (root / path).is_symlink()
     )
     refuse_inputs([output], tree.consulted())
-    if not check:
+    written = not (check or diff)
+    if written:
         write_files(root, {change.path: change.after for change in done.changes})
     if output_format is TextOrJson.JSON:
-        print_text(to_text(formatted_document(done, check=check, diff=diff)), output)
+        print_text(to_text(formatted_document(done, written=written, diff=diff)), output)
     else:
-        print_text(formatting_text(done, check=check, diff=diff), output)
+        print_text(formatting_text(done, written=written, diff=diff), output)
     return Exit.FINDINGS if done.findings or (check and done.changes) else Exit.GOOD

@@ -9,22 +9,26 @@ from gitops.reporters.text.plain import safe
 from gitops.usecases.format import Formatting, Reformatted
 
 
-def formatting_text(formatting: Formatting, *, check: bool, diff: bool) -> str:
+def formatting_text(formatting: Formatting, *, written: bool, diff: bool) -> str:
     """A line for each file, or its unified diff, then the numbers; files left alone with why."""
     lines = [
-        *(line for each in formatting.changes for line in _change(each, check=check, diff=diff)),
+        *(
+            line
+            for each in formatting.changes
+            for line in _change(each, written=written, diff=diff)
+        ),
         *(line for each in formatting.findings for line in _finding(each)),
-        _sum(formatting, check=check),
+        _sum(formatting, written=written),
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _change(change: Reformatted, *, check: bool, diff: bool) -> Iterator[str]:
+def _change(change: Reformatted, *, written: bool, diff: bool) -> Iterator[str]:
     if diff and change.diff:
         for line in change.diff.removesuffix("\n").split("\n"):
             yield "\t".join(map(safe, line.split("\t")))
         return
-    did = "would change" if check else "changed"
+    did = "changed" if written else "would change"
     why = ", which is not shown: it may hold a secret" if diff and change.sensitive else ""
     yield f"{did} {safe(change.path)}{why}"
 
@@ -36,10 +40,10 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield f"  {safe(finding.hint)}"
 
 
-def _sum(formatting: Formatting, *, check: bool) -> str:
+def _sum(formatting: Formatting, *, written: bool) -> str:
     parts = []
     if formatting.changes:
-        parts.append(f"{len(formatting.changes)} {'would change' if check else 'changed'}")
+        parts.append(f"{len(formatting.changes)} {'changed' if written else 'would change'}")
     parts.append(f"{formatting.canonical} in order")
     if formatting.findings:
         files = {each.location.file for each in formatting.findings if each.location}

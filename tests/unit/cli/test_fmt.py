@@ -53,14 +53,19 @@ def test_files_are_written_once(untidy: Path, command: CommandLine) -> None:
     assert command("validate", "--repo", untidy).code == 0
 
 
-def test_diffs_are_shown_with_check_and_without(untidy: Path, command: CommandLine) -> None:
+def test_diffs_are_shown_and_not_written_with_check_and_without(
+    untidy: Path, command: CommandLine
+) -> None:
+    before = {path: path.read_bytes() for path in untidy.rglob("*") if path.is_file()}
     shown = command("fmt", "--check", "--diff", "--repo", untidy, untidy / "types")
     assert shown.code == 1
     assert shown.out.splitlines()[:3] == [
         "--- a/types/money.avsc", "+++ b/types/money.avsc", "@@ -1,6 +1,6 @@"
     ]  # fmt: skip
     assert '-"name":"Money",\n+  "name": "Money",\n' in shown.out
-    assert command("fmt", "--diff", "--repo", untidy).code == 0
+    alone = command("fmt", "--diff", "--repo", untidy, untidy / "types")
+    assert (alone.code, alone.out) == (0, shown.out)
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_no_name_and_no_text_can_forge_output(repo: Path, command: CommandLine) -> None:
@@ -88,9 +93,10 @@ def test_json_tells_the_same(untidy: Path, command: CommandLine) -> None:
     assert [each["path"] for each in shown["files"]] == [
         f"{ORDERS}/order-status.yaml", "types/money.avsc"
     ]  # fmt: skip
-    written = json.loads(command("fmt", "--diff", "--format", "json", "--repo", untidy).out)
-    assert written["written"] is True
-    assert written["files"][1]["diff"].startswith("--- a/types/money.avsc\n")
+    diffs = json.loads(command("fmt", "--diff", "--format", "json", "--repo", untidy).out)
+    assert diffs["written"] is False
+    assert diffs["files"][1]["diff"].startswith("--- a/types/money.avsc\n")
+    assert json.loads(command("fmt", "--format", "json", "--repo", untidy).out)["written"] is True
 
 
 def test_paths_are_those_of_validate_and_files_of_others_are_ignored(

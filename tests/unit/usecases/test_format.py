@@ -128,6 +128,22 @@ def test_members_get_their_order_where_a_broker_compares_as_avro_does(kind: str)
     assert list(json.loads(after)) == ["type", "name", "fields"]
 
 
+@pytest.mark.parametrize("kind", ["AVRO", "JSON", "PROTOBUF"])
+def test_a_byte_order_mark_goes(kind: str) -> None:
+    schema = f"  type: {kind}\n  definition: t.avsc\n"
+    in_order = definition_after(one_topic(schema, _RECORD))
+    assert in_order is not None
+    for text in (_RECORD, in_order):
+        assert definition_after(one_topic(schema, f"\ufeff{text}")) == in_order
+
+
+def test_a_half_with_a_byte_order_mark_keeps_its_order() -> None:
+    schema = "  type: KEY_VALUE\n  key: {type: STRING}\n  value: {type: AVRO, definition: t.avsc}\n"
+    after = definition_after(one_topic(schema, f"\ufeff{_RECORD}"))
+    assert after is not None
+    assert list(json.loads(after)) == ["name", "type", "fields"]
+
+
 def test_a_half_keeps_the_order_that_its_text_is_compared_by() -> None:
     schema = "  type: KEY_VALUE\n  key: {type: STRING}\n  value: {type: AVRO, definition: t.avsc}\n"
     tree = one_topic(schema, _RECORD)
