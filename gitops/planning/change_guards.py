@@ -40,28 +40,31 @@ class Loosened:
 
 def of_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
     """A manifest is gone; `where` it was, in the base."""
+    setting = "set safety.allowDeletions in a change before this one, and "
+    first = "" if safety.allow_deletions else setting
     found = finding(
         "CHECK-R001",
         f"the manifest of {topic} is removed; its schema stays in the registry, and nothing here "
         "manages it any more",
         location=replace(where, in_base=True),
         subject=str(topic),
-        hint="keep the manifest; or set safety.allowDeletions in a change before this one, and "
-        "`plan --prune` deletes the schema with all its versions",
+        hint=f"keep the manifest; or {first}`plan --prune` deletes the schema with all its "
+        "versions",
     )
     return _unless_allowed(found, safety)
 
 
 def of_let_go(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
     """A manifest says nothing of a schema any more."""
+    allowed = safety.allow_deletions
+    stopping = "" if allowed else "; where the base has safety.allowDeletions it stops nobody"
     found = finding(
         "CHECK-R001",
         f"the schema of {topic} is taken out of its manifest; it stays in the registry, and "
         "nothing here manages it any more",
         location=where,
         subject=str(topic),
-        hint="keep schema: in the manifest; where the base has safety.allowDeletions it stops "
-        "nobody",
+        hint=f"keep schema: in the manifest{stopping}",
     )
     return _unless_allowed(found, safety)
 

@@ -170,5 +170,6 @@ def _damaged(detail: str, path: Path) -> OutsideError:
     return OutsideError(
         f"the registry's file cannot be read: {detail}",
         where=str(path),
-        hint="it is damaged or something else; move it away and restore from a snapshot",
+        hint="it is damaged or something else; move it away, and `pulsar-gitops apply` makes a new "
+        "one with what the files define now as v0",
     )

@@ -303,3 +303,18 @@ def test_a_plan_that_cannot_be_made_tells_what_validate_tells(
     assert planned.out == validated.out
     assert planned.out.count("AVRO-P001 error") > 1
     assert "REPO-R011 error" in planned.out
+
+
+def test_a_damaged_registry_is_made_anew_as_its_hint_says(
+    applied: Path, command: CommandLine
+) -> None:
+    file = applied / ".gitops/registry.db"
+    file.write_bytes(b"not a database " * 100)
+    args = ("--auto-approve", "--repo", applied)
+
+    told = command("apply", *args)
+    assert_told(told, 4, "cannot be read", "move it away", "`pulsar-gitops apply`")
+    file.rename(applied / "damaged.db")
+
+    assert command("apply", *args).code == 0
+    assert "5 unchanged" in command("plan", "--repo", applied).out

@@ -50,6 +50,13 @@ def test_a_manifest_that_is_gone() -> None:
     assert of_removed(TOPIC, WHERE, ALLOWED).severity is Severity.WARNING
 
 
+def test_what_is_allowed_already_is_not_advised() -> None:
+    for make in (of_removed, of_let_go):
+        assert "safety.allowDeletions" in make(TOPIC, WHERE, SAFETY).hint
+        assert "safety.allowDeletions" not in make(TOPIC, WHERE, ALLOWED).hint
+    assert "; or `plan --prune` deletes" in of_removed(TOPIC, WHERE, ALLOWED).hint
+
+
 def test_a_topic_by_another_name() -> None:
     new = TopicName(SPACE, "placed")
     found = of_renamed(new, TOPIC, WHERE, SAFETY)
