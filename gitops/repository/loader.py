@@ -36,7 +36,7 @@ def load(
     `gitops.yaml`.
     """
     sources = Sources(tree)
-    config, findings = load_settings(sources)
+    config, registries, findings = load_settings(sources)
     found = layout(sources.paths)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
     with closing(SchemaBuilder(sources)) as builder:
@@ -63,7 +63,7 @@ def load(
         *strange,
         *waiver_findings,
         *strays,
-        *broken_snapshots(sources, config.registries),
+        *broken_snapshots(sources, registries),
     )
     rules = stricter(least, config).rules if least else config.rules
     return Repository(

@@ -196,7 +196,7 @@ def _other_folders(change: Change) -> list[str]:
         return []
     try:
         base, head = (
-            load_settings(Sources(SelectedTree(tree, {CONFIG})))[0]
+            load_settings(Sources(SelectedTree(tree, {CONFIG}))).config
             for tree in (change.base_tree, change.head_tree)
         )
     except UsageError:

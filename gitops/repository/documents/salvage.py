@@ -66,7 +66,9 @@ def salvage(value: object, model: type[D]) -> Salvage[D]:
         except ValidationError as error:
             details = error.errors(include_url=False, include_input=False)
             problems = [problem_of(each, left, model) for each in details]
-            saved.more += [each for each in problems if each.path[:_REGISTRY] in kinds]
+            # That a kind is missing now is what became of a wrong one.
+            known = [each for each in problems if each.rule != "REPO-R005" or each.missing]
+            saved.more += [each for each in known if each.path[:_REGISTRY] in kinds]
             kinds = {each.path[:-1] for each in problems if _is_kind(each)}
             repaired = [_repair(left, each, saved) for each in problems]
             if not all(repaired):

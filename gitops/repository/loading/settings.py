@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -25,8 +25,20 @@ _NONE_HERE = (
 )
 
 
-def load_settings(sources: Sources) -> tuple[Config, list[Finding]]:
-    """The Config and what is wrong with it; raises UsageError where there is none at all.
+class Settings(NamedTuple):
+    """The Config, and what is wrong with it.
+
+    `names` are those of all registries in the file, also of those that are wrong themselves;
+    none where a part of it cannot be read.
+    """
+
+    config: Config
+    names: frozenset[str]
+    findings: list[Finding]
+
+
+def load_settings(sources: Sources) -> Settings:
+    """What `gitops.yaml` has; raises UsageError where there is none at all.
 
     Nothing is listed: a folder without `gitops.yaml` may be anybody's, and large.
     """
@@ -42,7 +54,8 @@ def load_settings(sources: Sources) -> tuple[Config, list[Finding]]:
     document = manifest.document or _what_is_left(manifest)
     default = _default_registry(manifest)
     config = _config(document, default) if document else _NOTHING
-    return config, manifest.findings
+    names = _names(manifest) if manifest.parsed.complete else []
+    return Settings(config, frozenset(names), manifest.findings)
 
 
 def _instead(sources: Sources) -> str:
@@ -94,20 +107,26 @@ def _config(document: ConfigDocument, default_registry: str) -> Config:
     )
 
 
+def _names(manifest: Manifest[ConfigDocument]) -> list[str]:
+    value = manifest.parsed.value
+    registries = value.get("registries") if isinstance(value, dict) else None
+    return [str(name) for name in registries] if isinstance(registries, dict) else []
+
+
 def _default_registry(manifest: Manifest[ConfigDocument]) -> str:
     """The name of one of the registries, whether or not that is right itself; empty if none."""
-    value = manifest.parsed.value
-    if not isinstance(value, dict) or not isinstance(value.get("registries"), dict):
+    value, names = manifest.parsed.value, _names(manifest)
+    if not isinstance(value, dict) or not names:
         return ""
-    names, given = [str(name) for name in value["registries"]], value.get("defaultRegistry")
+    given = value.get("defaultRegistry")
     if given is None and len(names) == 1:
         return names[0]
     if given in names:
         return str(given)
-    if given is None and "defaultRegistry" not in value and names:
+    if given is None and "defaultRegistry" not in value:
         hint = f"several registries: name one of {', '.join(names)}"
         manifest.add("REPO-R005", "missing key 'defaultRegistry'", (), hint=hint)
-    elif isinstance(given, str) and given.strip() and names:
+    elif isinstance(given, str) and given.strip():
         hint = did_you_mean_or_list(given, names)
         message = f"there is no registry '{given}'"
         manifest.add("REPO-R011", message, ("defaultRegistry",), hint=hint)

@@ -261,3 +261,26 @@ def test_a_snapshot_does_not_count_as_a_part_of_the_files() -> None:
     with_it = load(MemoryTree({"gitops.yaml": SETTINGS, **_GOOD}))
 
     assert with_it.digest == load(MemoryTree({"gitops.yaml": SETTINGS})).digest
+
+
+@pytest.mark.parametrize(
+    ("registry", "told"),
+    [
+        ("{kind: embedded, path: x.db, brokerDefaultss: {}}", "unknown key 'brokerDefaultss'"),
+        ("{kind: pulsar, url: nonsense}", "url is not an http or https address"),
+        ("{kind: Pulsar, url: 'http://a:8080'}", "unknown value 'Pulsar' for kind"),
+        ("{kind: nonsense, path: x.db}", "unknown value 'nonsense' for kind"),
+        ("{kind: 7}", "unknown value '7' for kind"),
+        ("{path: x.db}", "missing key 'kind'"),
+    ],
+)
+def test_a_registry_with_a_mistake_is_there(registry: str, told: str) -> None:
+    settings = (
+        "apiVersion: pulsar-gitops/v1\nkind: Config\ndefaultRegistry: live\nregistries:\n"
+        f"  live: {{kind: embedded, path: live.db}}\n  dev: {registry}\n"
+    )
+    recorded = render("dev", state(topic_state(CREATED, STRING)))
+
+    found = load(MemoryTree({"gitops.yaml": settings.encode(), **recorded})).findings
+
+    assert [each.message for each in found] == [told]
