@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from gitops.model.errors import UsageError
-from gitops.model.schema import AUTO_TYPES, DEFINED_TYPES, SchemaInfo, SchemaType
+from gitops.model.findings import Finding, Location
+from gitops.model.schema import AUTO_TYPES, AVRO_DEFINED, DEFINED_TYPES, SchemaInfo, SchemaType
+from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.repeated_members import findings_of_repeated
+from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.folder import read_definition
 from gitops.repository.suggestions import did_you_mean_or_list
 
@@ -40,6 +45,15 @@ def read_upload(schema: str, schema_type: str | None, properties: Sequence[str])
     if kind is None:
         return read_payload(text, file, given)
     return SchemaInfo(type=kind, schema=text, properties=given)
+
+
+def repeated_in(info: SchemaInfo, file: str, *, whole: bool) -> Iterator[Finding]:
+    """The members that a definition gives twice; `whole`: it is all that the file holds."""
+    if info.type not in AVRO_DEFINED:
+        return
+    given = DefinitionText(text=info.schema, places=JsonPositions(file, info.schema))
+    for each in findings_of_repeated(given, file):
+        yield each if whole else replace(each, location=Location(file=file))
 
 
 def existing_file(schema: str, words: Iterable[str]) -> Path:

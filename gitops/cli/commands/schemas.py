@@ -51,11 +51,13 @@ def upload(
     registry: options.RegistryName = None,
 ) -> int:
     """Register a schema; prints the version that the registry answers."""
-    from gitops.cli.console import print_text
+    from gitops.cli.console import print_text, say
     from gitops.cli.opened import open_registry, open_repository
-    from gitops.usecases.upload import read_upload
+    from gitops.usecases.upload import read_upload, repeated_in
 
     info = read_upload(schema, schema_type, properties or [])
+    for each in repeated_in(info, schema, whole=schema_type is not None):
+        say(f"{each.location}: warning: {each.message} ({each.rule})")
     name = TopicName.parse(topic)
     with open_registry(open_repository(repo), registry) as (live, _):
         version = live.register_schema(name, info)

@@ -18,6 +18,7 @@ AVRO_DEFINITION_RULES: Final = (
     Rule(id="JSON-P001", title="a JSON schema in Jackson's form", severity=Severity.ERROR),
     Rule(id="AVRO-W020", title="logicalType that Avro ignores", severity=Severity.WARNING),
     Rule(id="AVRO-W021", title="member that Avro ignores", severity=Severity.WARNING),
+    Rule(id="AVRO-W022", title="member that is given twice", severity=Severity.WARNING),
 )
 
 

@@ -23,6 +23,7 @@ from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.logical_types import ignored_logical_types
 from gitops.repository.definitions.members import ignored_members, may_have_ignored_members
+from gitops.repository.definitions.repeated_members import findings_of_repeated
 from gitops.repository.definitions.shared_types import (
     Expansion,
     SharedTypeProblem,
@@ -95,6 +96,7 @@ class AvroDefinitions:
                 *(self._finding(each, given, whole, subject, half=half) for each in problems),
                 *(self._poisonous(each, given, whole, subject) for each in poison),
                 *self._ignored(given, whole, subject),
+                *findings_of_repeated(given, subject),
             ),
             obstacles=(
                 *(self._obstacle(each, given, whole, subject) for each in whole.problems),

@@ -130,6 +130,21 @@ def test_a_file_of_somebody_else_stays_where_it_is(applied: Path, command: Comma
     assert place.read_text() == "[1, 2]\n"
 
 
+def test_an_upload_warns_of_a_member_that_is_given_twice(
+    applied: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    file, posted = tmp_path / "twice.avsc", tmp_path / "posted.json"
+    file.write_text('{"type": "fixed", "name": "F",\n "size": 2, "size": 3}')
+    posted.write_text(json.dumps({"type": "JSON", "schema": file.read_text(), "properties": {}}))
+    topic = "shop/orders/twice"
+    told = "warning: 'size' is given twice: only the last one counts (AVRO-W022)\n"
+
+    done = command("schemas", "upload", topic, file, "--type", "AVRO", "--repo", applied)
+    assert (done.code, done.out, done.err) == (0, "0\n", f"{file}:2:13: {told}")
+    done = command("schemas", "upload", f"{topic}-too", posted, "--repo", applied)
+    assert (done.code, done.out, done.err) == (0, "0\n", f"{posted}: {told}")
+
+
 def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     def schemas(*args: object) -> str:
         done = command("schemas", *args, "--repo", applied)
