@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import is_unset, managed_items, snake_case
 from gitops.model.repository import Repository
-from gitops.model.state import RegistryState, Scope, TopicState
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.ports import FileTree, Progress, Registry, no_progress
 from gitops.repository.json_schema import FOLDER
 from gitops.repository.json_schema import render as render_json_schema
@@ -86,6 +87,7 @@ def as_files(tree: FileTree, repository: Repository, state: RegistryState) -> Im
     Shared types that the registry has the same stay references. An Avro definition with another
     definition of such a type is a `.json` file, where nobody else looks for types.
     """
+    state = replace(state, namespaces={n: _as_set(one) for n, one in state.namespaces.items()})
     in_use = TypesInUse(tree, repository)
     made = _compiling(tree, state, ())
     files = in_use.referring(made.files, state)
@@ -94,6 +96,14 @@ def as_files(tree: FileTree, repository: Repository, state: RegistryState) -> Im
         files = in_use.referring(made.files, state)
         files |= _laid_out(tree, files, [state.topics[topic] for topic in unshared])
     return replace(made, files=_formatted(tree, files), unshared=unshared)
+
+
+def _as_set(namespace: NamespaceState) -> NamespaceState:
+    """Without the values that a broker answers for policies that nobody has set."""
+    unset = [key for key, value in managed_items(namespace.policies) if is_unset(key, value)]
+    return replace(
+        namespace, policies=replace(namespace.policies, **{snake_case(key): None for key in unset})
+    )
 
 
 def _laid_out(
