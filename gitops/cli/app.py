@@ -33,7 +33,7 @@ from gitops.cli.completion import VARIABLE
 from gitops.cli.exits import Exit, run_to_exit
 from gitops.cli.signals import end_at_signals, run_until_sigterm
 from gitops.cli.streams import prepare_streams
-from gitops.cli.usage import plain, without_definition_option
+from gitops.cli.usage import given_word, plain, without_definition_option
 from gitops.cli.waiting import waiting_line
 from gitops.model.errors import UsageError
 
@@ -132,7 +132,7 @@ def run(args: list[str]) -> int:
     except typer.Exit as ended:
         return int(ended.exit_code)
     except _USAGE_ERROR as error:
-        error.message = plain(error.message)
+        error.message = plain(error.message, given_word(error))
         error.show()
         if line := without_definition_option(error, args):
             print(f"The definition has no option in front of it:\n  {line}", file=sys.stderr)

@@ -6,15 +6,18 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
+from gitops.repository.wording import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import typer
 
 _CHOICE: Final = re.compile(r"'([^']*)' is not one of ((?:'[^']*'(?:, )?)+)\.?$")
+_NO_NUMBER: Final = "a whole number is wanted"
 _PLAIN: Final = (
     ("Value error, ", ""),
-    ("Input should be a valid integer, unable to parse string as an integer", "no whole number"),
+    ("Input should be a valid integer, unable to parse string as an integer", _NO_NUMBER),
     ("Input should be less than or equal to ", "it may be at most "),
     ("Input should be greater than or equal to ", "it has to be at least "),
 )
@@ -72,10 +75,21 @@ def _moved(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return kept, [each for each in moved if each]
 
 
-def plain(message: str) -> str:
-    """A message of theirs; of a word that is none of a choice's, with the one that may be meant."""
+def given_word(error: BaseException) -> str:
+    """The word that an option does not take; empty where Pydantic, which Typer asks, says none."""
+    problems: list[dict[str, object]] = getattr(error.__cause__, "errors", list)()
+    return one_line(str(problems[0]["input"])) if problems else ""
+
+
+def plain(message: str, given: str = "") -> str:
+    """A message of theirs about the word `given`.
+
+    Of one that is none of a choice's with the one that may be meant.
+    """
     for theirs, ours in _PLAIN:
         message = message.replace(theirs, ours, 1)
+    if given and message == _NO_NUMBER:
+        return f"{message}, not '{given}'"
     found = _CHOICE.search(message)
     if found is None:
         return message

@@ -164,7 +164,8 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
     if not report.complete and worst is not Severity.ERROR:
         return Severity.WARNING, _interrupted(report.rows, replayed, len(topics))
     if not replayed:
-        why = f"{messages} were left aside" if report.rows else "no message was read"
+        were = "was" if report.rows == 1 else "were"
+        why = f"{messages} {were} left aside" if report.rows else "no message was read"
         return worst, f"Nothing was replayed: {why}"
     if worst is Severity.ERROR:
         after = "" if report.complete else f", interrupted after {messages}"
@@ -172,8 +173,8 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
     of = count(len(topics), "topic")
     if worst is Severity.WARNING:
         warned = sum(one.worst is Severity.WARNING for one in topics)
-        messages = count(replayed, "message")
-        return worst, f"{messages} of {of} were replayed, with warnings about {warned:,}"
+        were = f"{count(replayed, 'message')} of {of} {'was' if replayed == 1 else 'were'}"
+        return worst, f"{were} replayed, with warnings about {warned:,}"
     failing = [one.failing for one in topics if one.failing and one.worst_reader[0].gates]
     if failing:
         return worst, f"{_failing(failing, len(topics))}, as maxFailures allows"
@@ -184,7 +185,8 @@ def _interrupted(rows: int, replayed: int, topics: int) -> str:
     if not rows:
         return "Interrupted before any message was read"
     of = f"Interrupted after {count(rows, 'message')} of {count(topics, 'topic')}"
-    return f"{of}: {'what was read is good' if replayed else 'all of them were left aside'}"
+    aside = "it was left aside" if rows == 1 else "all of them were left aside"
+    return f"{of}: {'what was read is good' if replayed else aside}"
 
 
 def _bad(topics: tuple[TopicResult, ...]) -> str:

@@ -47,7 +47,7 @@ class FolderTree:
         place = self._inside(path)
         try:
             if not place.is_file():
-                raise UnreadableFileError("no such file", where=path)
+                raise UnreadableFileError(_what_else(place), where=path)
             if place.stat().st_size > MAX_FILE_BYTES:
                 raise UnreadableFileError(
                     f"larger than {MAX_FILE_BYTES // 1024 // 1024} MiB", where=path
@@ -87,3 +87,10 @@ class FolderTree:
                 self._collect(Path(entry.path), f"{prefix}{entry.name}/", found)
             else:
                 found.append(prefix + entry.name)
+
+
+def _what_else(place: Path) -> str:
+    """What is there in place of a file."""
+    if place.is_dir():
+        return "it is a folder, or a link to one"
+    return "it is no regular file" if place.exists() else "no such file"

@@ -33,6 +33,9 @@ def parse_plan(text: str, file: str) -> Document:
 
 
 def _plan_of(text: str, file: str) -> Document:
+    if text.startswith("\ufeff"):
+        hint = "save it as UTF-8 without BOM, or write it anew with `plan --out FILE`"
+        raise UsageError(f"{file} begins with a byte order mark", hint=hint)
     try:
         content: object = json.loads(text)
     except (ValueError, RecursionError):

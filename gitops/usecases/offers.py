@@ -84,7 +84,7 @@ def read_offer(name: str, context: Context) -> Offered:
         return _of_info(name, SchemaInfo(type=WITHOUT_DEFINITION[name]))
     if found := _VERSION.fullmatch(name):
         return _of_info(name, _version(int(found[1]), context))
-    path = existing_file(name, [*_WORDS, *WITHOUT_DEFINITION])
+    path = existing_file(name, dict.fromkeys([*_WORDS, *WITHOUT_DEFINITION]))
     if path.suffix in _MANIFESTS:
         return _of_manifest(path, context)
     return _of_file(path, context)

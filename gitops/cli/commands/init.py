@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,7 @@ def init(
     count = copy_template(directory) + keep_own_wheel(directory)
     say(f"wrote {count} files to {directory}")
     say("next:")
-    say(f"  cd {directory}")
+    say(f"  cd {shlex.quote(str(directory))}")
     say("  pulsar-gitops validate")
     say("  pulsar-gitops plan --out plan.json")
     say("  pulsar-gitops apply plan.json")

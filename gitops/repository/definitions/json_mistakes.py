@@ -147,6 +147,19 @@ def _missing(failure: _Failure) -> JsonMistake | None:
     return JsonMistake(f"a {missing} is missing before this", failure.at, f"add the {missing}")
 
 
+def _no_value(failure: _Failure) -> JsonMistake | None:
+    if "Expecting property name" in failure.told:
+        return JsonMistake(
+            "a name in double quotes is missing before this", failure.at, 'write "name": value'
+        )
+    if "Expecting value" not in failure.told:
+        return None
+    if failure.char in ",:]}":
+        return JsonMistake("a value is missing before this", failure.at, "write it, or null")
+    hint = 'write "text", a number, true, false, null, […] or {…}'
+    return JsonMistake(f"{failure.char} begins no value", failure.at, hint)
+
+
 def _inside_text(failure: _Failure) -> JsonMistake | None:
     if "Unterminated" in failure.told:
         return JsonMistake("a text that is not closed", failure.at, 'close it with "')
@@ -170,4 +183,5 @@ _LOOKS: Final[tuple[Callable[[_Failure], JsonMistake | None], ...]] = (
     _quotes,
     _word,
     _missing,
+    _no_value,
 )

@@ -121,6 +121,9 @@ def definition_file(name: str, manifest: Manifest[Any], path: Path, sources: Sou
     except UnreadableFileError as error:
         if file in sources:
             manifest.add("REPO-R018", f"'{name}' cannot be read: {error.what}", path)
+        elif _is_folder(file, sources):
+            hint = "name a file: the definition, not where it lies"
+            manifest.add("REPO-R006", f"'{name}' is a folder", path, hint=hint)
         else:
             manifest.add(
                 "REPO-R006", f"'{name}' does not exist", path, hint=_near(file, manifest, sources)
@@ -128,6 +131,10 @@ def definition_file(name: str, manifest: Manifest[Any], path: Path, sources: Sou
     else:
         return file
     return None
+
+
+def _is_folder(path: str, sources: Sources) -> bool:
+    return path == "." or any(each.startswith(f"{path}/") for each in sources.paths)
 
 
 def _near(file: str, manifest: Manifest[Any], sources: Sources) -> str:

@@ -146,3 +146,10 @@ def test_policies_of_the_files_come_first(applied: Path, command: CommandLine) -
     done = command(*args)
     assert (done.code, "its schema becomes v0" in done.out) == (0, True)
     assert "! the files' policies count here" in done.out
+
+
+def test_words_for_a_schema_are_listed_once(applied: Path, command: CommandLine) -> None:
+    done = command("connect", "producer", "shop/orders/order-created", "vv", "--repo", applied)
+    words = done.err.partition("use one of ")[2].strip().split(", ")
+    assert (done.code, "NONE" in words, "BYTES" in words) == (2, True, True)
+    assert len(words) == len(set(words))

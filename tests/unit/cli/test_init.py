@@ -23,3 +23,11 @@ def test_a_repository_of_its_own_needs_no_such_word(command: CommandLine, tmp_pa
 
     assert ran.code == 0
     assert "GitHub looks" not in ran.out + ran.err
+
+
+def test_the_next_commands_can_be_copied(command: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "a b" / "c d"
+
+    ran = command("init", folder)
+
+    assert f"\n  cd '{folder}'\n" in ran.err

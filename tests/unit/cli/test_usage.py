@@ -17,7 +17,11 @@ from tests.support.command_line import CommandLine
         (("replay", "--engine", "sprak"), "'sprak' is not one of 'spark', 'local'. Did you mean s"),
         (("replay", "--gate", "bth"), "'none'. Did you mean both?"),
         (("replay", "--engine", "flink"), "'flink' is not one of 'spark', 'local'.\n"),
-        (("replay", "--max-examples", "x"), "'--max-examples': no whole number\n"),
+        (
+            ("replay", "--max-examples", "x"),
+            "'--max-examples': a whole number is wanted, not 'x'",
+        ),
+        (("replay", "--max-examples", "1\n::error::"), "not '1\\n::error::'\n"),
         (("replay", "--max-examples", "5000"), "'--max-examples': it may be at most 1000\n"),
         (("replay", "--max-examples", "-1"), "'--max-examples': it has to be at least 0\n"),
     ],

@@ -110,6 +110,13 @@ def test_verdicts() -> None:
     assert verdict(warned)[1] == "54,105 messages of 3 topics were replayed, with warnings about 1"
     aside = report(reader(CREATED, None, "", 200))
     assert verdict(aside)[1] == "Nothing was replayed: 200 messages were left aside"
+    one = report(reader(CREATED, None, "", 1))
+    assert verdict(one)[1] == "Nothing was replayed: 1 message was left aside"
+    assert verdict(replace(one, complete=False))[1] == (
+        "Interrupted after 1 message of 1 topic: it was left aside"
+    )
+    warned = replace(report(reader(CREATED, 0, "proposed", 1)), findings=(UNKNOWN,))
+    assert verdict(warned)[1].startswith("1 message of 1 topic was replayed, with warnings")
     assert topics_of(aside)[0].cell == "✓ not replayed"
     allowed = (Severity.OFF, "7 of 50 messages cannot be read, as maxFailures allows")
     assert verdict(report(bad)) == allowed

@@ -36,6 +36,20 @@ def test_what_is_no_file_cannot_be_read(tmp_path: Path, path: str) -> None:
         FolderTree(tmp_path).read(path)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_what_is_there_and_no_file_is_said_to_be_there(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "linked").symlink_to("folder")
+    os.mkfifo(tmp_path / "pipe")
+    tree = FolderTree(tmp_path)
+
+    for path in ("folder", "linked"):
+        with pytest.raises(UnreadableFileError, match="it is a folder, or a link to one"):
+            tree.read(path)
+    with pytest.raises(UnreadableFileError, match="it is no regular file"):
+        tree.read("pipe")
+
+
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)

@@ -36,6 +36,9 @@ def _mistake(text: str) -> JsonMistake:
         ('{"a": "x}', "a text that is not closed", '"x}', "close it"),
         ('{"a": "x\ny"}', "line break or tab", "\ny", r"\n"),
         (r'{"a": "C:\x"}', "an unknown escape", "\\x", "backslash"),
+        ('{"a": ?}', "? begins no value", "?}", "true"),
+        ('{"a": }', "a value is missing before this", "}", "write it"),
+        ('{"a": 1, ?}', "a name in double quotes is missing", "?}", '"name": value'),
         ('\ufeff{"a": 1}', "a byte order mark", "\ufeff", "without BOM"),
         (_CONFLICT, "a conflict that git could not merge", "<<<<<<<", "remove the lines"),
         ("words", "'words' begins it", "words", "a definition begins with"),
@@ -63,4 +66,4 @@ def test_a_text_with_nothing_in_it(text: str) -> None:
 
 
 def test_what_nobody_knows_is_told_in_the_words_of_the_parser() -> None:
-    assert json_mistake('{"a": ?}', "Expecting value", 6) == JsonMistake("Expecting value", 6)
+    assert json_mistake('{"a": 1}', "Something new", 6) == JsonMistake("Something new", 6)

@@ -34,6 +34,16 @@ def test_what_is_not_a_plan_file_is_refused(content: object) -> None:
     assert "plan --out" in raised.value.hint
 
 
+def test_a_plan_file_with_a_byte_order_mark_is_told_as_that(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text(_text(to_document(EVERYTHING)), "utf-8-sig")
+
+    with pytest.raises(UsageError, match="begins with a byte order mark") as raised:
+        read_plan_file(file)
+
+    assert "without BOM" in raised.value.hint
+
+
 @pytest.mark.parametrize("change", [{"prune": False}, {"digest": f"sha256:{'0' * 64}"}])
 def test_a_plan_that_was_changed_is_refused(change: Document) -> None:
     with pytest.raises(UsageError, match="was changed after it was written"):
