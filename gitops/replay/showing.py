@@ -9,6 +9,7 @@ from typing import Any, Final
 from gitops.model.replay import Direction
 from gitops.model.samples import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.decimals import with_decimals
 from gitops.replay.job import Job
 from gitops.replay.kernel.symbols import without_symbol
 from gitops.replay.kernel.walk import Changed, Reason, Unreadable
@@ -99,7 +100,8 @@ class Showing:
         """
         try:
             try:
-                value = self._job.kernels.row_reader(writer, writer, "none").read(payload)
+                read = self._job.kernels.row_reader(writer, writer, "none").read(payload)
+                value = with_decimals(read, writer)
             except Unreadable:
                 if sensitive and writer.type is not SchemaType.JSON:
                     return WITHHELD
@@ -126,6 +128,8 @@ def _short(said: str) -> str:
 
 
 def _plain(value: object) -> str | float:
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        return int(value)
     if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:
         return float(value)
     return value.hex() if isinstance(value, bytes | bytearray | memoryview) else str(value)

@@ -20,7 +20,7 @@ _NUMPY_UNITS: Final = {"millis": "ms", "micros": "us", "nanos": "ns"}
 _NOT_A_TIME: Final = -(2**63)
 """NumPy's; Java has none."""
 
-_MOST_SHOWN: Final = 400
+MOST_SHOWN: Final = 400
 """Bytes of a decimal that are shown as a number."""
 
 _UUID_BYTES: Final = 16
@@ -93,7 +93,7 @@ def _short(text: str) -> str:
 
 
 def _decimal(meaning: Meaning, value: bytes) -> str:
-    if not value or len(value) > _MOST_SHOWN:
+    if not value or len(value) > MOST_SHOWN:
         return value.hex()
     number = int.from_bytes(value, "big", signed=True)
     digits = f"{abs(number):0{meaning.scale + 1}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Sequence
@@ -315,6 +316,26 @@ def test_a_value_that_is_withheld_says_so(tmp_path: Path, name: str, said: str) 
     ran = LocalRunner().run(Running(replays=(replay,), root=tmp_path, show_values=True))
     (example,) = ran.tallies[PROPOSED].failures[0].examples
     assert example.value == said
+
+
+def test_a_decimal_is_shown_as_a_number_unless_it_is_sensitive(tmp_path: Path) -> None:
+    decimal = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+    price = {"name": "price", "type": decimal}
+    written, wanted = (
+        SchemaInfo(
+            type=SchemaType.AVRO,
+            schema=json.dumps({"type": "record", "name": "R", "fields": [price, *more]}),
+        )
+        for more in ([], [{"name": "more", "type": "int"}])
+    )
+    data(tmp_path, payload=[b"\x04\x04\xd2"])
+    for sensitive, said in (((), '{"price": 12.34}'), (("price",), '{"price": "(sensitive)"}')):
+        replay = topic_replay(
+            of_file(sensitive=sensitive, version=0), versions={0: written}, proposed=wanted
+        )
+        ran = LocalRunner().run(Running(replays=(replay,), root=tmp_path, show_values=True))
+        (example,) = ran.tallies[PROPOSED].failures[0].examples
+        assert example.value == said
 
 
 def test_a_key_of_its_own_is_read_with_its_value(tmp_path: Path) -> None:
