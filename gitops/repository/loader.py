@@ -41,7 +41,7 @@ def load(
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
     with closing(SchemaBuilder(sources)) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
-        clients = load_clients(found.clients, sources, builder, topics.states)
+        clients = load_clients(found.clients, sources, builder, topics)
         whole = not _has_errors(topics.findings)
         waivers, waiver_findings = load_waivers(
             found.waivers, sources, topics.states if whole else None

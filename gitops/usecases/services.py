@@ -40,6 +40,8 @@ class Services:
     def _service(self, old: Client | None, new: Client | None) -> Service:
         name = new.name if new else old.name if old else ""
         before, after = self._uses(old, told=False), self._uses(new, told=True)
+        if _has_errors(new):
+            after = before  # what it is to work with cannot be read, which is no step
         if before != after:
             return Service(name=name, before=before, after=after)
         moved = tuple(self._moved(use) for use in after)
@@ -145,3 +147,11 @@ class Services:
                 for one in schemas
             )
         return replace(use, schemas=schemas)
+
+
+def _has_errors(client: Client | None) -> bool:
+    """Whether a schema that its manifest gives could not be read."""
+    if client is None:
+        return False
+    found = [use.schemas for use in client.consumes] + [use.schemas for use in client.produces]
+    return () in found

@@ -20,7 +20,6 @@ from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaType
-from gitops.model.state import TopicState
 from gitops.repository.broken_snapshots import SNAPSHOTS
 from gitops.repository.definitions.schema import Place, SchemaBuilder
 from gitops.repository.documents.client import (
@@ -32,6 +31,7 @@ from gitops.repository.documents.client import (
 from gitops.repository.documents.reading import Manifest
 from gitops.repository.documents.schema import ClientSchemaDocument
 from gitops.repository.loading.reading import read_manifest
+from gitops.repository.loading.topics import LoadedTopics
 from gitops.repository.mentions import mentions
 from gitops.repository.positions import Path
 from gitops.repository.sources import Sources
@@ -68,18 +68,20 @@ def load_clients(
     files: Iterable[str],
     sources: Sources,
     builder: SchemaBuilder,
-    topics: Mapping[TopicName, TopicState],
+    topics: LoadedTopics,
 ) -> LoadedClients:
     """Every declared client; a schema without type has that of its topic in `topics`."""
     loaded = LoadedClients()
     by_name: dict[str, str] = {}
-    declared = {(topic.namespace, topic.local_name): topic for topic in topics}
+    declared = {(topic.namespace, topic.local_name): topic for topic in topics.states}
     for file in files:
         manifest = read_manifest(file, ClientDocument, sources, loaded.findings)
         if manifest is None:
             continue
         if manifest.rest is not None:
-            client = _Reader(manifest, builder, topics, declared, loaded).client(manifest.rest)
+            client = _Reader(manifest, builder, topics.types, declared, loaded).client(
+                manifest.rest
+            )
             if manifest.document is not None:
                 loaded.clients.append(client)
             if not manifest.is_lost(("name",)):
@@ -173,7 +175,7 @@ class _Reader:
 
     manifest: Manifest[ClientDocument]
     builder: SchemaBuilder
-    topics: Mapping[TopicName, TopicState]
+    types: Mapping[TopicName, SchemaType]
     declared: Mapping[tuple[NamespaceName, str], TopicName]
     loaded: LoadedClients
     files: set[str] = field(default_factory=set)
@@ -262,6 +264,4 @@ class _Reader:
             return SchemaType.PROTOBUF_NATIVE
         if given.key is not None or given.value is not None:
             return SchemaType.KEY_VALUE
-        state = self.topics.get(topic)
-        latest = state.history.latest if state else None
-        return latest.info.type if latest else SchemaType.AVRO
+        return self.types.get(topic, SchemaType.AVRO)

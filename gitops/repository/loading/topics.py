@@ -35,10 +35,14 @@ _TOPIC_KEY: Final = re.compile("|".join(map(re.escape, TOPIC_KEYS)).encode())
 
 @dataclass(slots=True, kw_only=True)
 class LoadedTopics:
-    """States and sources by name; `files` are all definitions that some topic uses."""
+    """States and sources by name; `files` are all definitions that some topic uses.
+
+    `types` are those of the manifests, also where a schema cannot be built.
+    """
 
     states: dict[TopicName, TopicState] = field(default_factory=dict)
     sources: dict[TopicName, TopicSource] = field(default_factory=dict)
+    types: dict[TopicName, SchemaType] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
 
@@ -99,7 +103,10 @@ def _load(
     place = Place(manifest=manifest, path=("schema",), subject=str(topic or manifest.file))
     history = SchemaHistory()
     if document.schema_ is not None:
-        info = builder.build(document.schema_, SchemaType(document.schema_.type), place)
+        schema_type = SchemaType(document.schema_.type)
+        if topic is not None and not manifest.is_lost(("schema", "type")):
+            loaded.types.setdefault(topic, schema_type)
+        info = builder.build(document.schema_, schema_type, place)
         if info is not None:
             history = SchemaHistory(entries=(SchemaEntry(version=0, info=info),), next_version=1)
     loaded.files.update(place.files)

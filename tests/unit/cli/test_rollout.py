@@ -71,6 +71,28 @@ def test_files_that_cannot_be_understood_leave_steps_out(
     assert command("rollout", "--repo", folder).code == 1
 
 
+@pytest.mark.parametrize("also", ["manifests", "client", "nothing"])
+def test_a_definition_that_was_renamed_is_no_step(
+    also: str, folder: Path, command: CommandLine
+) -> None:
+    """A client without `type:` of a JSON topic uses the topic's own file."""
+    space, billing = folder / "namespaces/shop/orders", folder / "clients/billing.yaml"
+    topic, old = space / "order-cancelled.yaml", "order-cancelled.avsc"
+    own = f"schema: {{definition: ../namespaces/shop/orders/{old}}}"
+    billing.write_text(billing.read_text("utf-8").replace("schema: AUTO_CONSUME", own), "utf-8")
+    GitRepository(folder).commit()
+    (space / old).rename(space / "renamed.avsc")
+    for path in {"manifests": (topic, billing), "client": (billing,), "nothing": ()}[also]:
+        path.write_text(path.read_text("utf-8").replace(old, "renamed.avsc"), "utf-8")
+
+    done = command("rollout", "--repo", folder, "--base", "main")
+
+    assert done.out.splitlines() == ["local", "  nothing to do"]
+    assert (done.code, "the files have errors" in done.err) == (
+        (0, False) if also == "manifests" else (1, True)
+    )
+
+
 def test_where_the_registry_was_not_asked_is_told(folder: Path, command: CommandLine) -> None:
     (folder / ".gitops/registry.db").unlink()
     _edit(folder, '"quantity", "type": "int"', '"quantity", "type": "long"')

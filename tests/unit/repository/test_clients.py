@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitops.model.repository import Repository
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.loader import load
 from tests.support.trees import SETTINGS, MemoryTree
 
@@ -39,6 +40,28 @@ def test_a_client_means_the_topic_of_its_manifest_whatever_the_domain() -> None:
     loaded = _use("produces", "{version: 0}", "topic: non-persistent://shop/orders/a\n")
 
     assert loaded.clients[0].produces[0].topic in loaded.topics
+
+
+def test_a_schema_without_type_is_of_its_topics_also_where_that_cannot_be_built() -> None:
+    head = "apiVersion: pulsar-gitops/v1\nkind: "
+    use = "{topic: shop/orders/a, schema: {definition: new.avsc}}"
+    loaded = load(
+        MemoryTree(
+            {
+                "gitops.yaml": SETTINGS,
+                "namespaces/shop/orders/a.yaml": (
+                    f"{head}Topic\nschema: {{type: JSON, definition: old.avsc}}\n"
+                ),
+                "clients/b.yaml": f"{head}Client\nname: b\nowner: me\nproduces:\n  - {use}\n",
+                "clients/new.avsc": '{"type": "record", "name": "A", "fields": []}',
+            }
+        )
+    )
+
+    assert [each.message for each in loaded.findings] == ["'old.avsc' does not exist"]
+    (schema,) = loaded.clients[0].produces[0].schemas
+    assert isinstance(schema, SchemaInfo)
+    assert schema.type is SchemaType.JSON
 
 
 @pytest.mark.parametrize(
