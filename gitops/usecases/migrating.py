@@ -21,6 +21,7 @@ from gitops.repository.selection import OverlaidTree
 from gitops.repository.writer import render
 from gitops.repository.writing.entries import with_entry
 from gitops.usecases.change import LoadedChange
+from gitops.usecases.imported_types import laid_out
 from gitops.usecases.touching import named_by
 
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
@@ -82,14 +83,22 @@ class _Files:
         taken = {*self.loaded.change.head_tree.paths(), *self.written.files}
         said = f"the schema of the change, for {migration.to}"
         remark = f"# Takes the place of {migration.topic}, once all consumers read both.\n"
-        for path, content in render(
-            RegistryState(topics={migration.to: state}), taken=taken
-        ).items():
+        unshared = {migration.to} if self._needs_types_of_its_own(migration.topic) else ()
+        files = render(RegistryState(topics={migration.to: state}), taken=taken, unshared=unshared)
+        for path, content in files.items():
             if path.endswith(".yaml"):
                 head, end, rest = content.partition(b"\n")
                 self.put(path, head + end + remark.encode() + rest, said)
+            elif unshared:
+                self.put(path, laid_out(path, content, entries[0].info), said)
             else:
                 self.put(path, self._as_laid_out(migration.topic) or content, said)
+
+    def _needs_types_of_its_own(self, topic: TopicName) -> bool:
+        """Whether shared types change, which go back for the old topic, or are in a pair's text."""
+        source = self.loaded.head.topics[topic]
+        shared = {*source.definitions} - named_by(source)
+        return bool(shared & self.loaded.changed or (shared and source.halves))
 
     def _as_laid_out(self, topic: TopicName) -> bytes | None:
         """The definition as it lies in its file, with the names of shared types."""

@@ -17,6 +17,7 @@ from gitops.model.rollout import Migration
 from gitops.repository.files import FolderTree
 from gitops.repository.folder import write_files
 from gitops.repository.loader import load
+from gitops.repository.rewriter import is_unchanged
 from gitops.usecases.change import Request, find_change, load_change
 from gitops.usecases.check import Checking, check
 from gitops.usecases.migrating import Written, write_migrations
@@ -249,13 +250,49 @@ def test_a_shared_type_is_left_and_told(repo: GitRepository) -> None:
     assert any("look at the shared types" in each for each in written.left)
 
 
-def test_a_pair_moves_with_its_halves(repo: GitRepository) -> None:
-    pair = (
-        "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema:\n  type: KEY_VALUE\n"
-        "  encoding: INLINE\n  key: {type: STRING}\n"
-        "  value: {type: AVRO, definition: created.avsc}\n"
+_PAIR = (
+    "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema:\n  type: KEY_VALUE\n"
+    "  encoding: INLINE\n  key: {type: STRING}\n"
+    "  value: {type: AVRO, definition: created.avsc}\n"
+)
+
+
+@pytest.mark.parametrize("topic", [_FILES[f"{FOLDER}/created.yaml"], _PAIR], ids=["AVRO", "pair"])
+def test_the_new_topic_keeps_a_shared_type_that_goes_back(topic: str, repo: GitRepository) -> None:
+    part = json.dumps(
+        {"type": "record", "name": "n.Part", "fields": [{"name": "n", "type": "int"}]}
     )
-    repo.commit({f"{FOLDER}/created.yaml": pair})
+    using = {f"{FOLDER}/created.avsc": _avro(part="n.Part"), f"{FOLDER}/created.yaml": topic}
+    repo.commit({"types/part.avsc": part, **using})
+    repo.write({"types/part.avsc": part.replace("int", "string")})
+    wanted = load(FolderTree(repo.root)).desired.topics[TopicName.parse(_TOPIC)].history.latest
+
+    _migrate(repo)
+    repo.write({"types/part.avsc": part})
+
+    _require_good(repo)
+    new = load(FolderTree(repo.root)).desired.topics[TopicName.parse(_NEW)].history.latest
+    assert wanted
+    assert new
+    assert is_unchanged(wanted.info, new.info)
+
+
+@pytest.mark.parametrize("name", ["Part", "n.Part"])
+def test_a_pair_leaves_a_shared_type_alone(name: str, repo: GitRepository) -> None:
+    part = json.dumps({"type": "record", "name": name, "fields": [{"name": "n", "type": "int"}]})
+    using = {f"{FOLDER}/created.avsc": _avro(part=name, a="int"), f"{FOLDER}/created.yaml": _PAIR}
+    repo.commit({"types/part.avsc": part, **using})
+    repo.write({f"{FOLDER}/created.avsc": _avro(part=name, a="string")})
+
+    assert _migrate(repo).left == []
+
+    _require_good(repo)
+    source = load(FolderTree(repo.root)).topics[TopicName.parse(_TOPIC)]
+    assert "types/part.avsc" in source.definitions
+
+
+def test_a_pair_moves_with_its_halves(repo: GitRepository) -> None:
+    repo.commit({f"{FOLDER}/created.yaml": _PAIR})
     repo.write(_BREAKING)
     assert _migrate(repo).left == []
     _require_good(repo)
