@@ -123,6 +123,10 @@ def imported_document(
             {"topic": str(topic), "reason": reason}
             for topic, reason in sorted(made.kept_as_base64.items())
         ],
+        "ownTypes": [
+            {"topic": str(topic), "types": list(types)}
+            for topic, types in sorted(made.unshared.items())
+        ],
     }
 
 

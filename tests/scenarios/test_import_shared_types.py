@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from gitops.model.config import EmbeddedConfig
 from gitops.model.names import NamespaceName, TopicName
@@ -107,6 +108,21 @@ def test_another_definition_of_a_shared_type_disturbs_nobody(
     assert definition.read_text("utf-8").startswith("{\n")
     assert '"acme.types.Address"' in (folder / "same.avsc").read_text("utf-8")
     _require_empty_plan(repo, command)
+
+
+def test_types_of_a_topics_own_are_in_the_json(tmp_path: Path, command: Command) -> None:
+    repo = _working(tmp_path, command)
+    _register(repo, {"strange": info(record(field("a", _OTHER)))})
+
+    code, out = command("import", "acme/other", "--format", "json", "--repo", str(repo))
+
+    imported = json.loads(out)
+    assert (code, imported["ownTypes"]) == (
+        0,
+        [{"topic": "acme/other/strange", "types": ["acme.types.Address"]}],
+    )
+    schema = Path(__file__).parents[2] / "docs/reference/json/imported.schema.json"
+    Draft202012Validator(json.loads(schema.read_text("utf-8"))).validate(imported)
 
 
 def test_a_type_that_is_the_same_stays_a_reference(tmp_path: Path, command: Command) -> None:
