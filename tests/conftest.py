@@ -34,6 +34,7 @@ settings.load_profile(
 )
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist names the groups in a hook of the same name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the broker's tests in one process, which starts one broker (`--dist loadgroup`)."""
     for item in items:
