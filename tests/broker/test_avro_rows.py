@@ -21,9 +21,17 @@ from tests.replay.avro_rows import Case, aliased_case, case, logical_case, parse
 from tests.support.pulsar_class_path import BrokerUnavailableError
 
 _PAIRS: Final = 250
+_MOST_PAIRS: Final = 20 * _PAIRS
+"""Until each of what has to be refused was met; mostly the first pairs have all of it."""
+
 _ROWS: Final = 30
 _PAIRS_WITH_ALIASES: Final = 600
 _FEW_ROWS: Final = 5
+
+_NO_CLASS: Final = "Failed to load class"
+"""Of a `java-class` that nobody has: which classes a client has is not in its data."""
+
+_REFUSED: Final = {NO_UUID, NO_TIME_OF_DAY, NO_DIGITS}
 
 LAXER: Final = {reasons.LEFT, reasons.BOOLEAN, reasons.INT, reasons.LONG, reasons.BLOCK}
 """What Java does not look at anywhere."""
@@ -58,7 +66,9 @@ def test_aliases_are_followed_as_java_follows_them(java: JavaRows) -> None:
 @pytest.mark.broker
 def test_logical_types_are_read_as_java_reads_them_into_its_classes(java: JavaRows) -> None:
     first, read, refused = secrets.randbelow(10**9), 0, set[str]()
-    for seed in range(first, first + _PAIRS):
+    for seed in range(first, first + _MOST_PAIRS):
+        if seed >= first + _PAIRS and refused >= _REFUSED:
+            break
         found = logical_case(seed, _ROWS)
         if found is None:
             continue
@@ -67,6 +77,8 @@ def test_logical_types_are_read_as_java_reads_them_into_its_classes(java: JavaRo
         theirs = java.read(found.writer, found.reader, payloads, classes=True)
         for (payload, _, reason), answer in zip(ours, theirs, strict=True):
             place = f"seed {seed}: {payload.hex()}"
+            if _NO_CLASS in answer.get("error", ""):
+                continue
             if reason is None:
                 read += 1
                 assert answer == {"left": 0}, place
@@ -76,7 +88,7 @@ def test_logical_types_are_read_as_java_reads_them_into_its_classes(java: JavaRo
             else:
                 refused.add(reason)
     assert read
-    assert refused >= {NO_UUID, NO_TIME_OF_DAY, NO_DIGITS}
+    assert refused >= _REFUSED
 
 
 def _compare(java: JavaRows, make: Callable[[int], Case | None], pairs: int) -> None:

@@ -112,7 +112,7 @@ def makes_nothing(schema: Schema) -> bool:
 
     Avro for Java 1.11.4 takes that logical type for any type, and converts text alone.
     """
-    if schema.kind in ("string", "null") or (schema.kind == "int" and _cut_of(schema)):
+    if schema.kind in ("string", "null") or _java_class(schema):
         return False
     return schema.props.get("logicalType") == "uuid"
 
@@ -120,14 +120,12 @@ def makes_nothing(schema: Schema) -> bool:
 def check_of(schema: Schema) -> Check | None:
     """What Java's class asks of a value of that type.
 
-    A `java-class` goes first, and then Avro's own conversion finds nothing to convert; neither does
-    that of a UUID where `avro.java.string` is given (Avro 1.11.4).
+    With a `java-class`, whichever it is, Avro's own conversions are not asked; nor is that of a
+    UUID where `avro.java.string` is given (Avro 1.11.4). A class that nobody has is not looked for.
     """
-    form = JAVA_TEXTS.get(_java_class(schema)) if schema.kind == "string" else None
-    if form is not None:
-        return Check(_reason_of(form), form=form)
-    if _cut_of(schema):
-        return None
+    if java := _java_class(schema):
+        form = JAVA_TEXTS.get(java) if schema.kind == "string" else None
+        return Check(_reason_of(form), form=form) if form else None
     known = logical_type_of(schema)
     if known == "uuid" and schema.kind == "string":
         return None if "avro.java.string" in schema.props else Check(NO_UUID, form="uuid")
@@ -137,7 +135,9 @@ def check_of(schema: Schema) -> Check | None:
 
 
 def _java_class(schema: Schema) -> str:
-    return str(schema.props.get("java-class"))
+    """The class that the type names; empty for none."""
+    java = schema.props.get("java-class")
+    return java if isinstance(java, str) else ""
 
 
 def refused(schema: Schema, value: Any, path: str) -> tuple[str, str] | None:  # noqa: ANN401
