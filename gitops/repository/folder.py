@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import EISDIR
 from pathlib import Path
 
@@ -48,12 +48,14 @@ def write_files(root: Path, files: Mapping[str, bytes], removed: Iterable[str] =
             with _naming("write", path):
                 if not real_path(root / path).is_relative_to(base):
                     raise UsageError(f"{path} leads outside the repository")
-                if _stage(root / path, content):
+                if not _is_so(root / path, content):
                     staged.append((path, root / path))
+                    _stage(root / path, content)
         _put_in_place(staged)
     finally:
         for _, place in staged:
-            _partial(place).unlink(missing_ok=True)
+            with suppress(OSError):  # mostly it has its place, or there was none for it
+                _partial(place).unlink()
     gone = sorted(set(removed))
     for path in gone:
         with _naming("remove", path):
@@ -85,22 +87,19 @@ def _put_in_place(staged: Sequence[tuple[str, Path]]) -> None:
         done.append(path)
 
 
-def _stage(place: Path, content: bytes) -> bool:
-    """Write what a file shall be beside it; False, and nothing written, where it is so already."""
-    if place.is_file() and place.read_bytes() == content:
-        return False
+def _is_so(place: Path, content: bytes) -> bool:
+    return place.is_file() and place.read_bytes() == content
+
+
+def _stage(place: Path, content: bytes) -> None:
+    """Write what a file shall be beside it."""
     if place.is_dir():
         raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
     place.parent.mkdir(parents=True, exist_ok=True)
     partial = _partial(place)
-    try:
-        partial.write_bytes(content)
-        if place.exists():
-            shutil.copymode(place, partial)
-    except OSError:
-        partial.unlink(missing_ok=True)
-        raise
-    return True
+    partial.write_bytes(content)
+    if place.exists():
+        shutil.copymode(place, partial)
 
 
 def _partial(place: Path) -> Path:

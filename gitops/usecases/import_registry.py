@@ -17,7 +17,7 @@ from gitops.repository.json_schema import schemas as schemas_of_kinds
 from gitops.repository.loader import load
 from gitops.repository.selection import OverlaidTree
 from gitops.repository.writer import Protos, render
-from gitops.repository.writing.protos import sources_of
+from gitops.repository.writing.protos import OTHER_BYTES, sources_of
 from gitops.usecases.format import format_repository
 from gitops.usecases.imported_types import TypesInUse, laid_out
 
@@ -151,7 +151,7 @@ def _compiled_otherwise(
         desired, held = loaded.desired.topics.get(topic), state.topics[topic].history.latest
         latest = desired.history.latest if desired else None
         if latest is None or held is None or latest.info != held.info:
-            found[topic] = problems.get(str(topic), "its `.proto` files compile to other bytes")
+            found[topic] = problems.get(str(topic), OTHER_BYTES)
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from gitops.git.checkout import open_checkout
 from gitops.git.references import head_of
@@ -24,11 +23,9 @@ from gitops.repository.loader import load
 from gitops.repository.rewriter import TopicRewriter, is_unchanged, used_definitions
 from gitops.repository.selection import OverlaidTree
 from gitops.repository.writer import Protos
-from gitops.repository.writing.protos import sources_of
+from gitops.repository.writing.protos import OTHER_BYTES, sources_of
 from gitops.usecases.format import format_repository
 from gitops.usecases.import_registry import Imported
-
-_OTHER_BYTES: Final = "its `.proto` files compile to other bytes"
 
 
 def update_topics(tree: FileTree, repository: Repository, states: Sequence[TopicState]) -> Imported:
@@ -179,7 +176,7 @@ def _attempts(tree: FileTree, repository: Repository, state: TopicState) -> Iter
         yield Imported(files=writer.with_references({file: latest.info.schema.encode()}))
     sources, reasons = sources_of(RegistryState(topics={state.topic: state}))
     for protos in (Protos(sources=sources), Protos(sources=sources, apart=sources), Protos()):
-        kept = reasons if not sources or protos.sources else dict.fromkeys(sources, _OTHER_BYTES)
+        kept = reasons if not sources or protos.sources else dict.fromkeys(sources, OTHER_BYTES)
         for taken in (writer.free_of_own, tree.paths()):
             files = writer.rendered(protos, taken)
             if files:

@@ -29,6 +29,8 @@ WITHOUT_PROTOC: Final = (
     "install pulsar-schema-gitops with its extra 'protobuf', remove the files and import again"
 )
 
+OTHER_BYTES: Final = "its `.proto` files compile to other bytes"
+
 _PATH: Final = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9._-]*/)*[A-Za-z0-9_][A-Za-z0-9._-]*\.proto")
 
 

@@ -139,3 +139,25 @@ def test_files_that_are_not_wanted_go_with_the_others(tmp_path: Path) -> None:
 
     assert write_files(tmp_path, {"a": b"1", "b": b"1"}, ["old/x"]) == 2
     assert not (tmp_path / "old/x").exists()
+
+
+def test_ctrl_c_leaves_no_file_that_is_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+
+    def press(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shutil.copymode", press)
+    with pytest.raises(KeyboardInterrupt):
+        write_files(tmp_path, {"a": b"2"})
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"1"
+
+
+def test_a_file_below_a_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+
+    with pytest.raises(UsageError, match="cannot write a/b"):
+        write_files(tmp_path, {"a/b": b"2"})
