@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 import pytest
 
 from gitops.model.rules import RULES
 from tests.architecture.tree import ROOT
+from tests.support.case_files import CASES, cases
 
 _PAGES: Final = ROOT / "docs" / "reference" / "rules"
-_CASES: Final = ROOT / "tests" / "cases"
 _PLANNING: Final = ROOT / "tests" / "unit" / "planning"
 
 _PLAN_TESTS: Final = {
@@ -104,15 +103,16 @@ def test_every_page_is_about_a_rule() -> None:
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in _OF_PLANS])
 def test_every_rule_about_files_has_a_case_that_breaks_it_and_one_that_does_not(rule: str) -> None:
-    breaking = [case for case in _cases(rule) if _is_broken(case, rule)]
-    keeping = [case for case in _cases(rule) if not _is_broken(case, rule)]
+    of_rule = [case for case in cases("expected.txt") if case.rule == rule]
+    breaking = [case for case in of_rule if rule in case.expected]
+    keeping = [case for case in of_rule if rule not in case.expected]
 
     assert breaking, f"tests/cases/{rule} has no case that breaks it"
     assert keeping, f"tests/cases/{rule} has no case that keeps it"
 
 
 def test_every_folder_of_cases_is_about_a_rule() -> None:
-    assert {folder.name for folder in _CASES.iterdir() if folder.is_dir()} <= set(RULES)
+    assert {folder.name for folder in CASES.iterdir() if folder.is_dir()} <= set(RULES)
 
 
 @pytest.mark.parametrize("rule", _OF_PLANS)
@@ -129,14 +129,3 @@ def test_every_rule_about_plans_and_changes_has_a_test_that_says_its_id(rule: st
 
 def test_the_table_names_no_rule_that_is_gone() -> None:
     assert set(_TESTS) <= set(RULES)
-
-
-def _cases(rule: str) -> list[Path]:
-    return sorted(path for path in (_CASES / rule).glob("*") if path.is_dir())
-
-
-def _is_broken(case: Path, rule: str) -> bool:
-    """Whether what a case expects names the rule."""
-    expected = sorted(case.glob("expected.*"))
-    assert expected, f"{case} does not say what it expects"
-    return any(rule in path.read_text(encoding="utf-8") for path in expected)

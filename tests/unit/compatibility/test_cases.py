@@ -1,4 +1,4 @@
-"""The folders below tests/cases that hold the versions of a definition and what is found."""
+"""The cases below tests/cases with the versions of a definition, and what is found."""
 
 from __future__ import annotations
 
@@ -9,43 +9,38 @@ import pytest
 from gitops.model.findings import Finding
 from gitops.model.rules import RULES
 from gitops.usecases.compare_files import compare_files
+from tests.support.case_files import Case, cases
 
 _ROOT = Path(__file__).parents[3]
 _SIDES = {".avsc", ".json"}
 _FAMILIES = ("AVRO-R", "AVRO-W00", "AVRO-P003", "JSON-", "KV-", "PROTOBUF-")
-_CASES = sorted(
-    path.parent
-    for path in _ROOT.glob("tests/cases/*/*/strategy")
-    if not (path.parent / "new.proto").exists()
-)
+_CASES = [case for case in cases("strategy") if "new.proto" not in case.files]
 _RULES = [rule for rule in RULES if rule.startswith(_FAMILIES)]
 
 
-@pytest.mark.parametrize("case", _CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+@pytest.mark.parametrize("case", _CASES, ids=str)
 def test_a_comparison_has_the_findings_expected_of_it(
-    case: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = (case / "expected.txt").read_text(encoding="utf-8")
+    monkeypatch.chdir(case.write(tmp_path))
 
-    assert "".join(map(_shown, _findings(case, monkeypatch))) == expected
+    assert "".join(map(_shown, _findings(case))) == case.expected
 
 
-@pytest.mark.parametrize("case", _CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+@pytest.mark.parametrize("case", _CASES, ids=str)
 def test_a_case_is_about_the_rule_of_its_folder(
-    case: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = {finding.rule for finding in _findings(case, monkeypatch)}
+    monkeypatch.chdir(case.write(tmp_path))
 
-    assert (case.parent.name in found) != case.name.startswith("good")
+    found = {finding.rule for finding in _findings(case)}
+
+    assert (case.rule in found) != case.name.startswith("good")
 
 
 @pytest.mark.parametrize("rule", _RULES)
 def test_every_rule_has_a_case_that_breaks_it_and_one_that_does_not(rule: str) -> None:
-    expected = [
-        (case / "expected.txt").read_text(encoding="utf-8")
-        for case in _CASES
-        if case.parent.name == rule
-    ]
+    expected = [case.expected for case in _CASES if case.rule == rule]
 
     assert any(f" {rule} " in text for text in expected)
     assert any(f" {rule} " not in text for text in expected)
@@ -59,15 +54,12 @@ def test_every_rule_has_a_page(rule: str) -> None:
     assert "## How to fix it" in page
 
 
-def _findings(case: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Finding, ...]:
-    monkeypatch.chdir(case)
-    files = sorted(path.relative_to(case) for path in case.glob("*.*") if path.suffix in _SIDES)
-    strategy = (case / "strategy").read_text(encoding="utf-8").strip()
-    kind = case / "type"
-    schema_type = kind.read_text(encoding="utf-8").strip() if kind.exists() else None
+def _findings(case: Case) -> tuple[Finding, ...]:
+    files = sorted(path for path in map(Path, case.files) if path.suffix in _SIDES)
+    schema_type = case.text("type").strip() if "type" in case.files else None
     (new,) = (path for path in files if path.stem == "new")
     old = [path for path in files if path != new]
-    return compare_files([*old, new], strategy, schema_type).findings
+    return compare_files([*old, new], case.text("strategy").strip(), schema_type).findings
 
 
 def _shown(finding: Finding) -> str:

@@ -1,9 +1,8 @@
-"""The folders below tests/cases that hold two versions of a `.proto` file and what is said."""
+"""The cases below tests/cases with two versions of a `.proto` file, and what is said."""
 
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -16,31 +15,31 @@ from gitops.model.rules import RULES
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.definitions.proto_positions import ProtoPositions
 from gitops.usecases.compat import history_of
+from tests.support.case_files import Case, cases
 from tests.support.protos import native, sources
 
-_ROOT = Path(__file__).parents[3]
-_CASES = sorted(path.parent for path in _ROOT.glob("tests/cases/*/*/new.proto"))
+_CASES = cases("new.proto")
 _RULES = [rule for rule in RULES if rule.startswith("PROTO-")]
 
 
-@pytest.mark.parametrize("case", _CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
-def test_a_change_has_the_remarks_expected_of_it(case: Path) -> None:
+@pytest.mark.parametrize("case", _CASES, ids=str)
+def test_a_change_has_the_remarks_expected_of_it(case: Case) -> None:
     places = tuple(ProtoPositions(sources(_files(case, side)), f"{side}.proto") for side in _SIDES)
 
     shown = "".join(_shown(remark, places) for remark in _remarks(case))
 
-    assert shown == (case / "expected.txt").read_text(encoding="utf-8")
+    assert shown == case.expected
 
 
-@pytest.mark.parametrize("case", _CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
-def test_a_case_is_about_the_rule_of_its_folder(case: Path) -> None:
+@pytest.mark.parametrize("case", _CASES, ids=str)
+def test_a_case_is_about_the_rule_of_its_folder(case: Case) -> None:
     found = {remark.rule for remark in _remarks(case)}
 
-    assert (case.parent.name in found) != case.name.startswith("good")
+    assert (case.rule in found) != case.name.startswith("good")
 
 
-@pytest.mark.parametrize("case", _CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
-def test_the_broker_takes_the_change(case: Path) -> None:
+@pytest.mark.parametrize("case", _CASES, ids=str)
+def test_the_broker_takes_the_change(case: Case) -> None:
     old, new = _compiled(case)
 
     assert register(history_of([old]), new, _strategy(case)).accepted
@@ -48,7 +47,7 @@ def test_the_broker_takes_the_change(case: Path) -> None:
 
 @pytest.mark.parametrize("rule", _RULES)
 def test_every_rule_has_a_case_that_breaks_it_and_one_that_does_not(rule: str) -> None:
-    names = [case.name for case in _CASES if case.parent.name == rule]
+    names = [case.name for case in _CASES if case.rule == rule]
 
     assert any(name.startswith("good") for name in names)
     assert not all(name.startswith("good") for name in names)
@@ -57,7 +56,7 @@ def test_every_rule_has_a_case_that_breaks_it_and_one_that_does_not(rule: str) -
 _SIDES = ("old", "new")
 
 
-def _remarks(case: Path) -> tuple[Remark, ...]:
+def _remarks(case: Case) -> tuple[Remark, ...]:
     old, new = (
         StoredSchema(type=SchemaType.PROTOBUF_NATIVE, data=info.schema.encode())
         for info in _compiled(case)
@@ -65,25 +64,25 @@ def _remarks(case: Path) -> tuple[Remark, ...]:
     return changes_of(old, new, _strategy(case))
 
 
-def _strategy(case: Path) -> SchemaCompatibilityStrategy:
-    return SchemaCompatibilityStrategy((case / "strategy").read_text(encoding="utf-8").strip())
+def _strategy(case: Case) -> SchemaCompatibilityStrategy:
+    return SchemaCompatibilityStrategy(case.text("strategy").strip())
 
 
 @cache
-def _compiled(case: Path) -> tuple[SchemaInfo, SchemaInfo]:
+def _compiled(case: Case) -> tuple[SchemaInfo, SchemaInfo]:
     old, new = (_info(case, side) for side in _SIDES)
     return old, new
 
 
-def _info(case: Path, side: str) -> SchemaInfo:
-    root = (case / "message").read_text(encoding="utf-8").strip()
+def _info(case: Case, side: str) -> SchemaInfo:
+    root = case.text("message").strip()
     return native(_files(case, side), f"{side}.proto", root)
 
 
-def _files(case: Path, side: str) -> dict[str, bytes]:
+def _files(case: Case, side: str) -> dict[str, bytes]:
     """One side alone: both define the same messages."""
     name = f"{side}.proto"
-    return {name: (case / name).read_bytes()}
+    return {name: case.text(name).encode()}
 
 
 def _shown(remark: Remark, places: tuple[ProtoPositions, ...]) -> str:
