@@ -23,9 +23,9 @@ from gitops.reporters.json_report import to_text
 from gitops.reporters.text.rollout import rollouts_report
 from gitops.repository.folder import write_files
 from gitops.usecases.change import LoadedChange
-from gitops.usecases.change_findings import own_findings
 from gitops.usecases.desired import registry_config
 from gitops.usecases.history_choice import HistoryChoice
+from gitops.usecases.own_findings import own_findings
 from gitops.usecases.plan import ask, blocks, plan_of
 from gitops.usecases.rollouts import from_registry, rollout_of, with_topics_of_clients
 from gitops.usecases.severities import graded

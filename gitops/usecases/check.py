@@ -31,20 +31,15 @@ from gitops.repository.definitions.locating import Locator
 from gitops.repository.loader import load
 from gitops.usecases.base_places import BasePlaces
 from gitops.usecases.change import LoadedChange
-from gitops.usecases.change_findings import (
-    broken_topics,
-    guards,
-    is_config_broken,
-    limit_guards,
-    own_findings,
-    policy_guards,
-)
 from gitops.usecases.desired import desired_of, registry_config
 from gitops.usecases.gate_guards import gate_guards
 from gitops.usecases.histories import Histories, Observed, Wanted
 from gitops.usecases.history_choice import HistoryChoice
+from gitops.usecases.limit_guards import limit_guards
+from gitops.usecases.own_findings import broken_topics, is_config_broken, own_findings
 from gitops.usecases.plan import Planning, UnplannableError
 from gitops.usecases.plan import plan as plan_whole
+from gitops.usecases.policy_guards import policy_guards
 from gitops.usecases.proposed_waivers import with_proposals
 from gitops.usecases.registry_findings import registry_guards
 from gitops.usecases.replay import Replaying
@@ -52,6 +47,7 @@ from gitops.usecases.replay_check import replay_touched
 from gitops.usecases.rollouts import Rolling, rollout_of
 from gitops.usecases.sample_guards import sample_guards
 from gitops.usecases.severities import graded
+from gitops.usecases.topic_guards import guards
 from gitops.usecases.touching import topics_of_clients, touched_by
 
 _NO_DRIFT: Final = (

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName, under_either_domain
 from gitops.model.policy import Policies, managed_items
+from gitops.model.rules import finding
 from gitops.model.state import RegistryState, TopicState
-from gitops.planning.change_guards import of_recorded
 from gitops.planning.registries import before, former_name
 from gitops.planning.sameness import is_same
 from gitops.repository.broken_snapshots import SNAPSHOTS, TOPIC_DEPTH
@@ -18,6 +19,8 @@ from gitops.repository.changes import ChangedFile
 from gitops.repository.snapshots import namespace_recorded, topic_recorded
 from gitops.usecases.change import LoadedChange
 from gitops.usecases.desired import desired_of
+
+_MOST_NAMED: Final = 5
 
 
 def recorded_guards(loaded: LoadedChange) -> Iterator[Finding]:
@@ -30,6 +33,20 @@ def recorded_guards(loaded: LoadedChange) -> Iterator[Finding]:
     if edited:
         first, *_ = files = sorted(edited)
         yield of_recorded(files, Location(file=first, in_base=edited[first] != first))
+
+
+def of_recorded(files: Sequence[str], where: Location) -> Finding:
+    """Snapshots of the base are edited or deleted; `where` is the first of the files."""
+    more = [f"{len(files) - _MOST_NAMED} more"] if len(files) > _MOST_NAMED else []
+    names = ", ".join([*files[:_MOST_NAMED], *more])
+    return finding(
+        "CHECK-R007",
+        f"recorded history is edited or deleted: {names}",
+        location=where,
+        subject="snapshots",
+        hint="a snapshot is written by `pulsar-gitops snapshot` alone, and later changes are "
+        "compared with it: leave it out, or run that again and see that it gives the same",
+    )
 
 
 def _is_expected(loaded: LoadedChange, change: ChangedFile) -> bool:

@@ -9,7 +9,13 @@ from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName
 from gitops.model.policy import NamespacePolicies
 from gitops.model.repository import Repository
-from gitops.planning.change_guards import (
+from gitops.planning.policies import overlay
+from gitops.planning.registries import before, former_name, overrides_of, taken_out
+from gitops.planning.registry_guards import of_left_snapshots, of_other_default, of_taken_out
+from gitops.repository.broken_snapshots import SNAPSHOTS
+from gitops.usecases.change import LoadedChange
+from gitops.usecases.change_places import place_of_policy, place_of_setting
+from gitops.usecases.policy_guards import (
     dropped,
     in_force,
     loosened,
@@ -17,12 +23,6 @@ from gitops.planning.change_guards import (
     of_dropped,
     of_loosened,
 )
-from gitops.planning.policies import overlay
-from gitops.planning.registries import before, former_name, overrides_of, taken_out
-from gitops.planning.registry_guards import of_left_snapshots, of_other_default, of_taken_out
-from gitops.repository.broken_snapshots import SNAPSHOTS
-from gitops.usecases.change import LoadedChange
-from gitops.usecases.change_places import place_of_policy, place_of_setting
 
 
 def registry_guards(loaded: LoadedChange, checked: Collection[str]) -> Iterator[Finding]:

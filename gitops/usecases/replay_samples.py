@@ -21,10 +21,10 @@ from gitops.ports import Progress, no_progress
 from gitops.repository.loader import load
 from gitops.repository.suggestions import did_you_mean
 from gitops.usecases.change import LoadedChange
-from gitops.usecases.change_findings import own_findings
 from gitops.usecases.desired import desired_of, registry_config
 from gitops.usecases.histories import Histories, Wanted
 from gitops.usecases.history_choice import HistoryChoice
+from gitops.usecases.own_findings import own_findings
 from gitops.usecases.replay import Past, Replaying, replay
 from gitops.usecases.replay_findings import without_samples
 from gitops.usecases.replay_histories import Lying

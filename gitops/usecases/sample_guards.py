@@ -28,7 +28,7 @@ from gitops.ports import FileTree
 from gitops.replay.sensitive import is_named, steps
 from gitops.replay.sources.globbing import ListedFolders, matching
 from gitops.usecases.change import LoadedChange
-from gitops.usecases.change_findings import broken_topics
+from gitops.usecases.own_findings import broken_topics
 from gitops.usecases.sample_places import is_elsewhere, place_of
 
 _LINES: Final = "json"

@@ -19,20 +19,17 @@ from gitops.model.policy import (
 )
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.planning.change_guards import (
+from gitops.usecases.limit_guards import of_limits
+from gitops.usecases.policy_guards import (
     Loosened,
     in_force,
     loosened,
     of_defaults,
-    of_let_go,
     of_let_in,
-    of_limits,
     of_loosened,
-    of_recorded,
-    of_removed,
-    of_renamed,
-    of_share,
 )
+from gitops.usecases.recorded_findings import of_recorded
+from gitops.usecases.topic_guards import of_let_go, of_removed, of_renamed, of_share
 
 TOPIC = TopicName.parse("shop/orders/created")
 SPACE = TOPIC.namespace
