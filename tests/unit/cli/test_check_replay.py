@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
 from tests.support.replayed_template import CANCELLED, LOCAL, ORDERS, document, lose_a_symbol
@@ -49,6 +51,7 @@ def test_a_sample_alone_is_a_change(clone: GitRepository, command: CommandLine) 
     assert [topic["topic"] for topic in one["replay"]["topics"]] == [CANCELLED]
 
 
+@pytest.mark.rule("REPLAY-R009")
 def test_a_change_does_not_decide_what_is_fetched(
     clone: GitRepository, command: CommandLine, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def _plan(desired: SchemaInfo, held: TopicState, git: _Git, **severities: Severi
     return with_drift(make_plan(asked), asked, git)
 
 
+@pytest.mark.rule("PLAN-R010")
 def test_a_latest_version_that_no_commit_declared() -> None:
     held = topic_state(CREATED, _A, _B)
     entries = tuple(replace(one, timestamp=1_795_212_345_678) for one in held.history.entries)

@@ -42,6 +42,7 @@ def _policy(number: int) -> SetPolicy:
     return SetPolicy(subject=_topic(number), change=change)
 
 
+@pytest.mark.rule("PLAN-R004")
 @pytest.mark.parametrize(
     ("actions", "existing", "stopped"),
     [
@@ -102,6 +103,7 @@ def test_a_share_of_zero_lets_nothing_through_but_first_versions() -> None:
     assert guard([_register(5, None)], _existing(1), none) == ()
 
 
+@pytest.mark.rule("PLAN-R005")
 def test_each_deletion_is_named_unless_deletions_are_allowed() -> None:
     forbidden = SafetyConfig(max_changed_share=1.0)
     actions: list[Action] = [_delete(1), _register(2), _delete(3)]

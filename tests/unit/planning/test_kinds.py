@@ -30,6 +30,7 @@ def _said(plan: Plan) -> list[str]:
     return [one.message for one in plan.findings if one.rule == "CLIENT-R007"]
 
 
+@pytest.mark.rule("CLIENT-R007")
 def test_both_directions_of_a_kind_are_told() -> None:
     """CLIENT-R007: the latest version of the topic is of another kind."""
     new = avro(field("id"), field("total", "long"), field("note"), name="Placed")

@@ -259,6 +259,7 @@ def _looser(plan: Plan) -> list[str]:
     return [one.message for one in plan.findings if one.rule == "PLAN-R009"]
 
 
+@pytest.mark.rule("PLAN-R009")
 def test_a_topic_that_is_open_for_no_known_reason_is_told_of() -> None:
     """The waiver is gone, or what is wanted is another schema than the one that it let in."""
     agreed = _agreed(_state(_BREAKING), _state(_OLD))

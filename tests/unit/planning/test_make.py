@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 
 from gitops.model.config import SafetyConfig
@@ -212,6 +213,8 @@ def test_only_pruning_deletes_and_only_live_schemas() -> None:
     )
 
 
+@pytest.mark.rule("PLAN-R003")
+@pytest.mark.rule("PLAN-R007")
 def test_every_kind_of_notice_is_said_and_found() -> None:
     names = [TopicName(ORDERS, name) for name in ("refused", "reverted", "swallowed")]
     desired = state(
@@ -239,6 +242,7 @@ def test_every_kind_of_notice_is_said_and_found() -> None:
     assert plan.unchanged == 0
 
 
+@pytest.mark.rule("PLAN-R006")
 def test_a_missing_tenant_is_found() -> None:
     missing = NamespaceState(namespace=_PAYMENTS, exists=False, tenant_exists=False)
     desired = RegistryState(namespaces={_PAYMENTS: NamespaceState(namespace=_PAYMENTS)})
@@ -249,6 +253,7 @@ def test_a_missing_tenant_is_found() -> None:
     assert "pulsar-admin tenants create shop" in plan.findings[0].hint
 
 
+@pytest.mark.rule("PLAN-R008")
 def test_policies_of_a_topic_that_does_not_exist_are_found() -> None:
     own = TopicPolicies(schema_compatibility_strategy=Strategy.FULL)
     absent = replace(topic_state(CREATED), exists=False)

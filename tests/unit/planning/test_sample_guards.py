@@ -16,6 +16,7 @@ SAMPLE = Sample(
 )
 
 
+@pytest.mark.rule("CHECK-R008")
 @pytest.mark.parametrize(
     ("before", "after", "limits"),
     [(0, 1, "0 → 1"), (0, 0.001, "0 → 0.1 %"), (0.1, 0.5, "10 % → 50 %"), (5, 0.01, "5 → 1 %")],

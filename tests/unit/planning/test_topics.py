@@ -190,6 +190,7 @@ def _place(found: Finding) -> tuple[str, str]:
     return found.rule, found.location.pointer
 
 
+@pytest.mark.rule("PLAN-R001")
 def test_a_refusal_without_a_part_to_blame_stands_at_the_definition() -> None:
     outcome = _planned(INT64, history(STRING))
 
@@ -207,6 +208,7 @@ def test_a_schema_that_is_invalid_for_its_type_is_refused_even_as_the_first() ->
     assert "422" in outcome.findings[0].message
 
 
+@pytest.mark.rule("PLAN-R002")
 def test_a_history_that_cannot_be_read_refuses_a_change() -> None:
     broken = info("no pair", SchemaType.KEY_VALUE)
 

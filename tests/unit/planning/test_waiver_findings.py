@@ -45,6 +45,7 @@ def _about_waivers(plan: Plan) -> list[Finding]:
     return [one for one in plan.findings if one.rule.startswith("WAIVER-")]
 
 
+@pytest.mark.rule("WAIVER-R001")
 def test_the_last_day_is_over() -> None:
     (found,) = expiries([_in_days(-1)], TODAY)
 
@@ -53,6 +54,7 @@ def test_the_last_day_is_over() -> None:
     assert str(found.location) == "waivers/agreed.yaml:7:10"
 
 
+@pytest.mark.rule("WAIVER-R002")
 @pytest.mark.parametrize("days", [0, 1, 14])
 def test_the_last_day_is_near(days: int) -> None:
     (found,) = expiries([_in_days(days)], TODAY)
@@ -64,6 +66,7 @@ def test_the_last_day_is_far() -> None:
     assert list(expiries([_in_days(15)], TODAY)) == []
 
 
+@pytest.mark.rule("WAIVER-R003")
 @pytest.mark.parametrize(
     ("desired", "held", "why"),
     [
@@ -113,6 +116,7 @@ def test_a_topic_without_a_managed_schema() -> None:
     assert (found.rule, found.message) == ("WAIVER-R003", "the topic's manifest names no schema")
 
 
+@pytest.mark.rule("WAIVER-R004")
 def test_what_is_refused_is_another_change() -> None:
     plan = _plan(_BREAKING, _OLD, waivers=(waiver("a" * 32),))
 
@@ -122,6 +126,7 @@ def test_what_is_refused_is_another_change() -> None:
     assert refusal(plan).fingerprint in found.message
 
 
+@pytest.mark.rule("WAIVER-R007")
 def test_what_no_waiver_can_let_pass() -> None:
     invalid = SchemaInfo(type=STRING.type, schema="text")
     agreed = waiver(refusal(_plan(invalid, STRING)).fingerprint)

@@ -38,6 +38,7 @@ SAFETY = SafetyConfig()
 ALLOWED = SafetyConfig(allow_deletions=True)
 
 
+@pytest.mark.rule("CHECK-R001")
 def test_a_manifest_that_is_gone() -> None:
     for found in (of_removed(TOPIC, WHERE, SAFETY), of_let_go(TOPIC, WHERE, SAFETY)):
         assert (found.rule, found.severity) == ("CHECK-R001", Severity.ERROR)
@@ -54,6 +55,7 @@ def test_what_is_allowed_already_is_not_advised() -> None:
     assert "; or `plan --prune` deletes" in of_removed(TOPIC, WHERE, ALLOWED).hint
 
 
+@pytest.mark.rule("CHECK-R002")
 def test_a_topic_by_another_name() -> None:
     new = TopicName(SPACE, "placed")
     found = of_renamed(new, TOPIC, WHERE, SAFETY)
@@ -66,6 +68,7 @@ def test_a_topic_by_another_name() -> None:
     assert of_renamed(new, TOPIC, WHERE, ALLOWED).severity is Severity.WARNING
 
 
+@pytest.mark.rule("CHECK-R003")
 @pytest.mark.parametrize(
     ("before", "after", "is_loosened"),
     [
@@ -130,6 +133,7 @@ def test_what_is_in_force_is_the_files_the_registrys_or_what_is_above() -> None:
     assert in_force(flags, none, above)["isAllowAutoUpdateSchema"] is False
 
 
+@pytest.mark.rule("CHECK-R004")
 def test_what_only_the_new_policy_lets_in() -> None:
     why = Finding(rule="AVRO-R002", severity=Severity.ERROR, message="'a' has no default")
     refused = RefusedSchema(
@@ -145,6 +149,7 @@ def test_what_only_the_new_policy_lets_in() -> None:
     assert "'a' has no default" in found.message
 
 
+@pytest.mark.rule("CHECK-R005")
 @pytest.mark.parametrize(
     ("touched", "topics", "is_told"),
     [(3, 10, False), (4, 10, True), (9, 9, False), (0, 10, False), (0, 0, False), (31, 100, True)],
@@ -161,6 +166,7 @@ def config(safety: SafetyConfig = SAFETY, **rules: Severity) -> Config:
     return Config(registries={}, default_registry="", safety=safety, rules=named)
 
 
+@pytest.mark.rule("CHECK-R007")
 def test_history_that_is_edited() -> None:
     files = [f"snapshots/local/shop/orders/{name}.json" for name in "abcdefg"]
     found = of_recorded(files, Location(file=files[0]))
@@ -173,6 +179,7 @@ def at(key: tuple[str, str]) -> Location:
     return Location(file=".".join(key))
 
 
+@pytest.mark.rule("CHECK-R006")
 def test_limits_that_are_weakened() -> None:
     weak = SafetyConfig(max_changed_share=1.0, min_topics=99, allow_deletions=True)
     found = of_limits(config(), config(weak, CHECK_R001=Severity.OFF), at)

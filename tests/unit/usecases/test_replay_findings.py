@@ -62,6 +62,7 @@ def said(
     return list(findings_of([replay_], Ran(tallies=tallies, complete=complete)))
 
 
+@pytest.mark.rule("REPLAY-R001")
 def test_failures_that_count() -> None:
     (found,) = said({PROPOSED: failing(50, 12)})
     assert (found.rule, found.severity) == ("REPLAY-R001", Severity.ERROR)
@@ -70,6 +71,7 @@ def test_failures_that_count() -> None:
     assert found.location == REPLAY.samples[0].location
 
 
+@pytest.mark.rule("REPLAY-R002")
 def test_failures_that_do_not_count() -> None:
     (found,) = said({Key(TOPIC, 0, "v0", "forward"): failing(50, 1)})
     assert (found.rule, found.severity) == ("REPLAY-R002", Severity.WARNING)
@@ -77,6 +79,7 @@ def test_failures_that_do_not_count() -> None:
     assert "consumers upgrade first" in found.hint
 
 
+@pytest.mark.rule("REPLAY-R003")
 def test_messages_that_nobody_was_asked_about() -> None:
     tallies = {ASIDE: failing(1, 1, "the message has no payload"), PROPOSED: Tally(rows=1)}
     (found,) = said(tallies)
@@ -84,6 +87,7 @@ def test_messages_that_nobody_was_asked_about() -> None:
     assert found.message.startswith("1 message was not replayed: the message has no payload")
 
 
+@pytest.mark.rule("REPLAY-R012")
 def test_a_sample_of_which_nothing_was_replayed() -> None:
     """Another one of its topic that is good does not hide it."""
     tallies = {ASIDE: failing(7, 7, "no version"), **OTHER}
@@ -119,6 +123,7 @@ def test_samples_without_a_message_show_nothing() -> None:
     assert found.location == REPLAY.samples[0].location
 
 
+@pytest.mark.rule("REPLAY-R004")
 def test_a_sample_that_is_not_there() -> None:
     unread = UnreadSample(
         topic=CREATED, sample=TWO.samples[1], why="nothing is there", missing=True
@@ -179,6 +184,7 @@ def test_files_that_two_samples_read_alike() -> None:
     )
 
 
+@pytest.mark.rule("REPLAY-R011")
 def test_files_that_two_samples_read_otherwise() -> None:
     other = replace(TWO.samples[1], format="orc", version=3, columns={"payload": "value"})
     files = tuple(f"x/{number}" for number in range(5))
@@ -202,11 +208,13 @@ def test_files_whose_logical_types_two_samples_read_otherwise() -> None:
     assert "(logicalTypes: java), not as this does (logicalTypes: none)" in found.message
 
 
+@pytest.mark.rule("REPLAY-R005")
 def test_a_named_topic_without_samples() -> None:
     found = without_samples(CREATED, Location(file=FILE))
     assert (found.rule, found.severity) == ("REPLAY-R005", Severity.INFO)
 
 
+@pytest.mark.rule("REPLAY-R006")
 @pytest.mark.parametrize(
     ("limit", "rule"),
     [(11, "REPLAY-R001"), (12, "REPLAY-R006"), (0.1, "REPLAY-R001"), (0.24, "REPLAY-R006")],
@@ -218,6 +226,7 @@ def test_failures_within_the_limit_of_their_sample(limit: float, rule: str) -> N
     assert ("maxFailures allows" in found.message) is (rule == "REPLAY-R006")
 
 
+@pytest.mark.rule("REPLAY-R007")
 def test_values_that_change() -> None:
     tally = Tally(rows=5, fields={"b[]": Counts(read=9, changed=2), "a": Counts(read=5)})
     (found,) = said({PROPOSED: tally})
@@ -240,6 +249,7 @@ def test_values_that_change_on_the_way_through_the_new_schema(*, gates: bool) ->
         assert found[0].message.startswith("other values than before reach v0 once they are")
 
 
+@pytest.mark.rule("REPLAY-R010")
 def test_a_sensitive_field_that_no_definition_has() -> None:
     fields = [{"name": "email", "type": "string"}, {"name": "id", "type": "long"}]
     record = {"type": "record", "name": "Order", "fields": fields}
@@ -268,6 +278,7 @@ def test_where_no_definition_says_its_fields_any_may_be_sensitive() -> None:
     assert not said({PROPOSED: Tally(rows=5)}, topic)
 
 
+@pytest.mark.rule("REPLAY-R008")
 def test_an_interruption() -> None:
     (found,) = said({PROPOSED: Tally(rows=5)}, complete=False)
     assert (found.rule, found.severity) == ("REPLAY-R008", Severity.WARNING)

@@ -99,6 +99,7 @@ def test_policies_that_keep_out_who_has_not_upgraded(repo: GitRepository) -> Non
     assert findings(repo) == []
 
 
+@pytest.mark.rule("CLIENT-R009")
 def test_what_does_not_work_as_it_is(repo: GitRepository) -> None:
     """CLIENT-R009: no fault of the change, and told where the client is declared."""
     reader = {

@@ -108,6 +108,7 @@ def test_a_repository_without_clients_has_no_order_of_them(repo: GitRepository) 
     assert all(isinstance(one.step, Register) for one in steps(repo))
 
 
+@pytest.mark.rule("CLIENT-R001")
 def test_a_pin_to_nothing(repo: GitRepository) -> None:
     """CLIENT-R001."""
     repo.write({"clients/billing.yaml": client("billing", "consumes", "{version: 7}")})
@@ -128,6 +129,7 @@ def test_a_client_may_be_pinned_to_what_the_change_registers(repo: GitRepository
     assert findings(repo) == []
 
 
+@pytest.mark.rule("CLIENT-R002")
 def test_a_client_that_the_broker_would_not_let_in(repo: GitRepository) -> None:
     """CLIENT-R002."""
     own = {"clients/own.avsc": avro(a="int", z="string")}
@@ -187,6 +189,7 @@ def test_no_new_topic_takes_the_place_of_one_with_several_kinds(repo: GitReposit
     assert one.rollout.migrations == ()
 
 
+@pytest.mark.rule("CLIENT-R003")
 def test_the_second_side_before_the_first(repo: GitRepository) -> None:
     """CLIENT-R003."""
     change = {
@@ -205,6 +208,7 @@ def test_the_second_side_before_the_first(repo: GitRepository) -> None:
     assert ("CLIENT-R003", "checkout") not in findings(repo)
 
 
+@pytest.mark.rule("CLIENT-R004")
 def test_two_that_wait_for_each_other(repo: GitRepository) -> None:
     """CLIENT-R004."""
     repo.write(
@@ -224,6 +228,7 @@ def test_two_that_wait_for_each_other(repo: GitRepository) -> None:
     assert "checkout still writes v0" in found.message
 
 
+@pytest.mark.rule("CLIENT-R005")
 def test_a_topic_that_goes_while_it_is_used(repo: GitRepository) -> None:
     """CLIENT-R005."""
     repo.write(dict.fromkeys((f"{FOLDER}/created.yaml", f"{FOLDER}/created.avsc")))
@@ -251,6 +256,7 @@ def test_who_moves_to_another_topic_is_no_longer_on_the_old_one(repo: GitReposit
     assert one.rollout.left == {"billing": (TopicName.parse(TOPIC),)}
 
 
+@pytest.mark.rule("CLIENT-R006")
 def test_a_client_that_is_behind(repo: GitRepository) -> None:
     """CLIENT-R006."""
     repo.write({f"{FOLDER}/created.avsc": avro(a="long", b="string")})
@@ -294,6 +300,7 @@ def of_rule(repo: GitRepository, rule: str) -> list[tuple[str, str]]:
     return [(one.message, one.hint) for one in report(repo).findings if one.rule == rule]
 
 
+@pytest.mark.rule("CLIENT-R008")
 def test_who_would_stop_at_retained_messages(repo: GitRepository) -> None:
     """CLIENT-R008: the producer has moved, its old messages have not."""
     forward = FILES[f"{FOLDER}/namespace.yaml"].replace("BACKWARD", "FORWARD")
