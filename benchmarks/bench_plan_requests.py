@@ -26,12 +26,13 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from gitops.model.config import Config, PulsarConfig
+from gitops.model.config import Config
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.repository import Repository
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import RegistryState, Scope, TopicState
 from gitops.registry.pulsar.registry import open_registry
+from gitops.registry.pulsar.settings import PulsarConfig
 from gitops.usecases.plan import Planning, plan
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import pulsar_broker

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -75,38 +76,30 @@ class TlsConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedConfig:
-    """The embedded registry: one SQLite file, relative to the repository's root."""
+class RegistryConfig(ABC):
+    """Settings of one registry; a kind of registry adds its own in a subclass.
 
-    path: str
-    broker_defaults: BrokerDefaults = field(default_factory=BrokerDefaults)
-    namespaces: Mapping[NamespaceName, NamespacePolicies] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PulsarConfig:
-    """A cluster behind admin REST; timeouts in seconds.
-
-    `connect` is for one connection, `read` for the silence of a server, `request` for a request
-    with all its tries, and `run` for a command from its first request on.
-
-    `url` may be `${ENV_VAR}` as a whole. `namespaces` overrides the policies that the files give
-    to a namespace, for this registry only.
+    `kind` is the name of the kind in gitops.yaml. `namespaces` overrides the policies that the
+    files give to a namespace, for this registry only.
     """
 
-    url: str
-    authentication: PulsarAuthentication | None = None
-    tls: TlsConfig = field(default_factory=TlsConfig)
-    connect_timeout: float = 5.0
-    read_timeout: float = 30.0
-    request_timeout: float = 60.0
-    run_timeout: float = 3600.0
-    concurrency: int = 8
+    kind: str
     broker_defaults: BrokerDefaults = field(default_factory=BrokerDefaults)
     namespaces: Mapping[NamespaceName, NamespacePolicies] = field(default_factory=dict)
 
+    @property
+    @abstractmethod
+    def address(self) -> str:
+        """Where it is: two names of one kind and one address mean one registry."""
 
-RegistryConfig = EmbeddedConfig | PulsarConfig
+    @property
+    def local_path(self) -> str | None:
+        """The file or folder that holds all of it, relative to the root; None: it is elsewhere.
+
+        Until it exists there is nothing to ask. While git tracks it, a change could bring its own
+        history along, so `check` does not use it.
+        """
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitops.model.config import Config, EmbeddedConfig, PulsarConfig, RegistryConfig
+from gitops.model.config import Config, RegistryConfig
 from gitops.model.names import NamespaceName
 
 
@@ -52,8 +52,4 @@ def overrides_of(name: str, base: Config, head: Config) -> frozenset[NamespaceNa
 
 
 def _address(config: RegistryConfig) -> tuple[str, str]:
-    match config:
-        case EmbeddedConfig():
-            return "embedded", config.path
-        case PulsarConfig():
-            return "pulsar", config.url
+    return config.kind, config.address

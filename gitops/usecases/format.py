@@ -18,6 +18,7 @@ from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
 from gitops.ports import FileTree
 from gitops.repository.definitions.edits import Definition
 from gitops.repository.documents.base import Document
+from gitops.repository.documents.config import ConfigDocument
 from gitops.repository.documents.secrets import secret_offsets
 from gitops.repository.formatting.files import (
     LeftAloneError,
@@ -114,7 +115,7 @@ class _Run:
             return
         self.done += 1
         if after != before:
-            sensitive = path == CONFIG and any(secret_offsets(parse_yaml(before)))
+            sensitive = path == CONFIG and any(secret_offsets(parse_yaml(before), ConfigDocument))
             self.changes.append(
                 Reformatted(path=path, before=before, after=after, sensitive=sensitive)
             )

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeGuard
 
 from gitops.git.history import last_change
 from gitops.git.search import is_known
 from gitops.model.check import History, HistorySource
-from gitops.model.config import EmbeddedConfig, RegistryConfig
+from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError, OutsideError
 from gitops.model.state import RegistryState, Scope
 from gitops.ports import Progress, Registry
@@ -112,16 +111,16 @@ class Histories:
                 "secrets are sent to",
                 hint="it is asked once gitops.yaml is merged",
             )
-        if _is_not_there(config, root):
+        if is_not_there(config, root):
             raise NoHistoryError(
                 f"registry '{wanted.name}' has no file yet",
                 hint="`pulsar-gitops apply` makes it, or use --history snapshot or git",
             )
-        if self._is_of_the_clone(config):
+        if config.local_path is not None and self._is_of_the_clone(config.local_path):
             raise NoHistoryError(
                 f"the file of registry '{wanted.name}' is committed, so that a change could bring "
                 "its own history along",
-                hint=f"git rm --cached {config.path}, and add it to .gitignore",
+                hint=f"git rm --cached {config.local_path}, and add it to .gitignore",
             )
         registry = open_registry(wanted.name, config, root)
         self.stack.callback(registry.close)
@@ -130,12 +129,10 @@ class Histories:
             registry=registry, state=state, history=History(source=HistorySource.REGISTRY)
         )
 
-    def _is_of_the_clone(self, config: RegistryConfig) -> TypeGuard[EmbeddedConfig]:
+    def _is_of_the_clone(self, path: str) -> bool:
         """Whether git knows the registry's file, in the folder or in the change."""
-        if not isinstance(config, EmbeddedConfig):
-            return False
         change = self.loaded.change
-        return is_known(change.checkout, config.path, [change.head] if change.head else [])
+        return is_known(change.checkout, path, [change.head] if change.head else [])
 
     def _snapshot(self, wanted: Wanted) -> Observed:
         change = self.loaded.change
@@ -168,8 +165,9 @@ class Histories:
         return Observed(registry=registry, state=state, history=history)
 
 
-def _is_not_there(config: RegistryConfig, root: Path) -> bool:
-    return isinstance(config, EmbeddedConfig) and not (root / config.path).exists()
+def is_not_there(config: RegistryConfig, root: Path) -> bool:
+    """Whether the registry is a file or folder that does not exist yet."""
+    return config.local_path is not None and not (root / config.local_path).exists()
 
 
 def _why(source: HistorySource, error: GitopsError) -> str:

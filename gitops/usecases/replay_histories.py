@@ -11,7 +11,7 @@ from typing import Final
 from gitops.git.checkout import open_checkout
 from gitops.git.references import commit_of
 from gitops.git.tree import tree_of
-from gitops.model.config import EmbeddedConfig, RegistryConfig
+from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError, UsageError
 from gitops.model.repository import Repository
 from gitops.model.state import RegistryState, Scope
@@ -22,7 +22,7 @@ from gitops.registry.opening import open_registry
 from gitops.registry.snapshot.registry import SnapshotRegistry
 from gitops.repository.loader import load
 from gitops.usecases.desired import desired_of
-from gitops.usecases.histories import NoHistoryError
+from gitops.usecases.histories import NoHistoryError, is_not_there
 from gitops.usecases.history_choice import HistoryChoice
 from gitops.usecases.touching import files_of
 
@@ -80,7 +80,7 @@ class Lying:
         yield HistoryChoice.GIT.value, lambda: self._git(scope, progress)
 
     def _live(self, scope: Scope, progress: Progress) -> Known:
-        if isinstance(self.config, EmbeddedConfig) and not (self.root / self.config.path).exists():
+        if is_not_there(self.config, self.root):
             raise NoHistoryError(
                 f"registry '{self.name}' has no file yet",
                 hint="`pulsar-gitops apply` makes it, or use --history snapshot or git",

@@ -7,14 +7,11 @@ from importlib.metadata import EntryPoint, entry_points
 import pytest
 
 import gitops
+from gitops.repository.documents.registry_kinds import GROUP, RegistryKind
 
 OURS = [
     *entry_points(group="console_scripts", name="pulsar-gitops"),
-    *(
-        each
-        for each in entry_points(group="gitops.registries")
-        if each.module.startswith("gitops.")
-    ),
+    *(each for each in entry_points(group=GROUP) if each.module.startswith("gitops.")),
 ]
 
 
@@ -23,8 +20,11 @@ def test_the_command_and_both_built_in_registries_are_declared() -> None:
 
 
 @pytest.mark.parametrize("declared", OURS, ids=lambda each: each.name)
-def test_every_entry_point_leads_to_a_function(declared: EntryPoint) -> None:
-    assert callable(declared.load())
+def test_every_entry_point_leads_to_a_function_or_a_kind_of_registry(
+    declared: EntryPoint,
+) -> None:
+    found = declared.load()
+    assert callable(found) or isinstance(found, RegistryKind)
 
 
 def test_the_installed_version_is_the_one_in_the_code() -> None:

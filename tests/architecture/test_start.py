@@ -93,6 +93,15 @@ def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:
     assert not {"jsonschema", "numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
 
 
+def test_settings_are_read_without_what_connects(tmp_path: Path) -> None:
+    copy_template(tmp_path / "repo")
+    ended = run_and_tell("validate", folder=tmp_path / "repo")
+    modules = ended.stderr.splitlines()
+    assert {"gitops.registry.embedded.settings", "gitops.registry.pulsar.settings"} <= {*modules}
+    connecting = {"gitops.registry.embedded.registry", "gitops.registry.pulsar.registry"}
+    assert not {*connecting, "sqlite3", "starlette", "urllib3"}.intersection(modules)
+
+
 def test_a_stream_of_decisions_does_without_what_only_explains() -> None:
     """It prints nothing for people, and what is right is not held against a JSON Schema."""
     ended = run_and_tell("compat", "--jsonl")

@@ -18,7 +18,6 @@ from gitops.compatibility.connection.policies import ConnectionPolicies, connect
 from gitops.compatibility.connection.producers import admit_producer
 from gitops.compatibility.decision import StoredHistory, StoredSchema
 from gitops.compatibility.payload import to_stored
-from gitops.model.config import PulsarConfig
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
     BrokerDefaults,
@@ -30,6 +29,7 @@ from gitops.model.policy import (
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registry.pulsar.registry import open_registry
+from gitops.registry.pulsar.settings import PulsarConfig
 from tests.support.admin_rest import admin_request
 from tests.support.offers import KNOWN, offers_of
 from tests.support.pulsar_binary import BinaryClient, binary_client

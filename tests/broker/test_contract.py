@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gitops.model.config import PulsarConfig
 from gitops.model.names import NamespaceName, TopicName
 from gitops.registry.pulsar.registry import open_registry
+from gitops.registry.pulsar.settings import PulsarConfig
 from tests.contract.registry_contract import RegistryContract
 from tests.support.admin_rest import admin_request
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gitops.model.config import PulsarConfig
 from gitops.model.errors import RegistryRefusedError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange, PolicyValue, SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
 from gitops.registry.pulsar.registry import open_registry
+from gitops.registry.pulsar.settings import PulsarConfig
 from tests.support.admin_rest import admin_request
 
 if TYPE_CHECKING:

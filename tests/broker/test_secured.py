@@ -8,7 +8,6 @@ import pytest
 
 from gitops.model.config import (
     PulsarAuthentication,
-    PulsarConfig,
     SecretRef,
     TlsAuthentication,
     TlsConfig,
@@ -19,6 +18,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
 from gitops.registry.pulsar.registry import open_registry
+from gitops.registry.pulsar.settings import PulsarConfig
 from tests.support.pulsar_broker import BrokerUnavailableError
 from tests.support.secured_broker import STRANGER, SUPERUSER, SecuredBroker, secured_broker
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gitops.model.config import PulsarConfig
 from gitops.model.errors import OutsideError, PartialApplyError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RefusedSchema
@@ -14,6 +13,7 @@ from gitops.model.policy import NamespacePolicies, PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.planning.make import make_plan
 from gitops.registry.pulsar.registry import open_registry
+from gitops.registry.pulsar.settings import PulsarConfig
 from gitops.usecases.apply import apply
 from tests.support.admin_rest import admin_request
 from tests.support.states import INT64, avro, field, observe, question, state, topic_state

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from gitops.model.config import EmbeddedConfig
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registry.embedded.registry import open_registry
+from gitops.registry.embedded.settings import EmbeddedConfig
 from gitops.repository.published_schemas import schema_problems
 from tests.scenarios.registries import Command, Live
 from tests.scenarios.repositories import empty_for

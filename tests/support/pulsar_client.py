@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitops.model.config import PulsarConfig
 from gitops.registry.pulsar.deadlines import Deadline, Deadlines
 from gitops.registry.pulsar.registry import PulsarRegistry, open_transport
+from gitops.registry.pulsar.settings import PulsarConfig
 from gitops.registry.pulsar.transport import READ_RETRY
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import Final
 from gitops.compatibility import lookup, registration
 from gitops.compatibility.decision import Decision
 from gitops.compatibility.payload import to_stored
-from gitops.model.config import EmbeddedConfig
 from gitops.model.errors import RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
@@ -31,6 +30,7 @@ from gitops.registry.embedded.entries import StoredTopic, key_of
 from gitops.registry.embedded.observing import nothing, observed
 from gitops.registry.embedded.places import CreatedTopic, TenantInfo
 from gitops.registry.embedded.policies import changed
+from gitops.registry.embedded.settings import EmbeddedConfig
 
 Clock = Callable[[], int]
 """The time in ms since 1970."""

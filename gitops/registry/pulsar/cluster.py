@@ -19,7 +19,6 @@ from urllib.parse import unquote, urlsplit
 from gitops.model.config import (
     OAuth2Authentication,
     PulsarAuthentication,
-    PulsarConfig,
     SecretRef,
     TlsAuthentication,
     TlsConfig,
@@ -29,6 +28,7 @@ from gitops.registry.pulsar.address import parse_address
 from gitops.registry.pulsar.credentials import Credentials, basic_credentials, token_credentials
 from gitops.registry.pulsar.registry import PulsarRegistry, open_transport
 from gitops.registry.pulsar.secrets import read_secret, read_text_file, usable_secret
+from gitops.registry.pulsar.settings import PulsarConfig
 
 if TYPE_CHECKING:
     from gitops.ports import Registry

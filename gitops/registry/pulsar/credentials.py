@@ -17,8 +17,8 @@ from gitops.registry.pulsar.secrets import blot_out, read_secret
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gitops.model.config import PulsarConfig
     from gitops.registry.pulsar.deadlines import Deadline
+    from gitops.registry.pulsar.settings import PulsarConfig
 
 
 class Credentials(Protocol):

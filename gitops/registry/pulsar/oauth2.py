@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from gitops.model.config import OAuth2Authentication, PulsarConfig
+    from gitops.model.config import OAuth2Authentication
     from gitops.registry.pulsar.deadlines import Deadline
     from gitops.registry.pulsar.failures import Answer
+    from gitops.registry.pulsar.settings import PulsarConfig
 
 MARGIN_SECONDS: Final = 60.0
 """How long before its end a token is no longer used; at most half of its life."""

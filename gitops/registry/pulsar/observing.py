@@ -13,11 +13,11 @@ from gitops.registry.pulsar.parallel import map_in_threads
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gitops.model.config import PulsarConfig
     from gitops.model.names import NamespaceName, TopicName
     from gitops.model.state import Scope
     from gitops.ports import Progress
     from gitops.registry.pulsar.reading import Reading
+    from gitops.registry.pulsar.settings import PulsarConfig
 
 _WORTH_LISTING: Final = 4
 """From how many topics on a list of the namespace's topics spares more requests than it costs."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, final
 
 import urllib3
 
-from gitops.model.config import PulsarConfig, TlsAuthentication
+from gitops.model.config import TlsAuthentication
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName
 from gitops.ports import no_progress
@@ -23,6 +23,7 @@ from gitops.registry.pulsar.parallel import map_in_threads
 from gitops.registry.pulsar.policies import policy_request
 from gitops.registry.pulsar.reading import Reading
 from gitops.registry.pulsar.secrets import expand_variable
+from gitops.registry.pulsar.settings import PulsarConfig
 from gitops.registry.pulsar.tls import broker_context
 from gitops.registry.pulsar.transport import READ_RETRY, Transport
 

@@ -12,7 +12,8 @@ from gitops.registry.pulsar.secrets import config_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gitops.model.config import PulsarConfig, TlsConfig
+    from gitops.model.config import TlsConfig
+    from gitops.registry.pulsar.settings import PulsarConfig
 
 
 def broker_context(config: PulsarConfig, root: Path, where: str) -> ssl.SSLContext:

@@ -33,9 +33,12 @@ def _reference(text: str) -> str:
     return text
 
 
+IS_SECRET: Final = AfterValidator(_reference)
+"""What marks the type of a key as a secret's."""
+
 Secret = Annotated[
     str,
-    AfterValidator(_reference),
+    IS_SECRET,
     WithJsonSchema({"type": "string", "pattern": r"^\$\{[A-Za-z_][A-Za-z0-9_]*\}$"}),
 ]
 """`${ENV_VAR}`, never the secret itself."""

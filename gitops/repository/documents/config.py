@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from gitops.model.config import EmbeddedConfig, PulsarConfig, RegistryConfig, SafetyConfig
-from gitops.model.names import NamespaceName
-from gitops.model.policy import BrokerDefaults, NamespacePolicies, SchemaCompatibilityStrategy
+from gitops.model.config import RegistryConfig, SafetyConfig
 from gitops.model.rules import RULES
-from gitops.repository.documents.authentication import AuthenticationDocument, TlsDocument, Url
 from gitops.repository.documents.base import (
     ApiVersion,
     Document,
-    NamespaceText,
     NonEmpty,
     Number,
-    Strategy,
 )
-from gitops.repository.documents.namespace import NamespacePoliciesDocument
 from gitops.repository.documents.problems import problem
+from gitops.repository.documents.registry import RegistryDocument
+from gitops.repository.documents.registry_kinds import any_document
 from gitops.repository.rule_pages import rule_meant
 
 _FIXED: Final = {
@@ -62,93 +58,6 @@ def _rule_id(text: str) -> str:
     return text
 
 
-class BrokerDefaultsDocument(Document):
-    """What broker.conf says, where it differs from Pulsar's own defaults."""
-
-    schema_compatibility_strategy: Strategy = SchemaCompatibilityStrategy.FULL
-    is_allow_auto_update_schema_enabled: bool = True
-    is_schema_validation_enforced: bool = False
-
-    def model(self) -> BrokerDefaults:
-        """The same as a value of the model."""
-        return BrokerDefaults(
-            schema_compatibility_strategy=self.schema_compatibility_strategy,
-            is_allow_auto_update_schema_enabled=self.is_allow_auto_update_schema_enabled,
-            is_schema_validation_enforced=self.is_schema_validation_enforced,
-        )
-
-
-class _Registry(Document):
-    broker_defaults: BrokerDefaultsDocument = Field(default_factory=BrokerDefaultsDocument)
-    namespaces: dict[NamespaceText, NamespacePoliciesDocument] = Field(
-        default_factory=dict, description="Policies that differ on this registry, by namespace."
-    )
-
-    def overrides(self) -> dict[NamespaceName, NamespacePolicies]:
-        """The policies that differ, by namespace."""
-        return {NamespaceName.parse(k): v.policies() for k, v in self.namespaces.items()}
-
-
-class EmbeddedDocument(_Registry):
-    """The embedded registry: one SQLite file."""
-
-    kind: Literal["embedded"]
-    path: NonEmpty = Field(description="Relative to the repository's root.")
-
-    def model(self) -> EmbeddedConfig:
-        """The same as a value of the model."""
-        return EmbeddedConfig(
-            path=self.path,
-            broker_defaults=self.broker_defaults.model(),
-            namespaces=self.overrides(),
-        )
-
-
-Seconds = Annotated[Number, Field(gt=0, le=3600)]
-
-
-class TimeoutsDocument(Document):
-    """In seconds."""
-
-    connect: Seconds = Field(default=5, description="For one connection, with TLS.")
-    read: Seconds = Field(default=30, description="Of silence while an answer is waited for.")
-    request: Seconds | None = Field(
-        default=None,
-        description="For one request with all its bytes, tries and redirects; absent: twice read.",
-    )
-    run: Annotated[Number, Field(gt=0, le=86_400)] = Field(
-        default=3600, description="For one command, from its first request to the last."
-    )
-
-
-class PulsarDocument(_Registry):
-    """A Pulsar cluster, by its admin REST service."""
-
-    kind: Literal["pulsar"]
-    url: Url = Field(description="The admin service's address, or ${ENV_VAR}.")
-    authentication: AuthenticationDocument | None = None
-    tls: TlsDocument = Field(default_factory=TlsDocument)
-    timeouts: TimeoutsDocument = Field(default_factory=TimeoutsDocument)
-    concurrency: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=8, description="Requests at the same time."
-    )
-
-    def model(self) -> PulsarConfig:
-        """The same as a value of the model."""
-        return PulsarConfig(
-            url=self.url,
-            authentication=self.authentication.model() if self.authentication else None,
-            tls=self.tls.model(),
-            connect_timeout=float(self.timeouts.connect),
-            read_timeout=float(self.timeouts.read),
-            request_timeout=float(self.timeouts.request or 2 * self.timeouts.read),
-            run_timeout=float(self.timeouts.run),
-            concurrency=self.concurrency,
-            broker_defaults=self.broker_defaults.model(),
-            namespaces=self.overrides(),
-        )
-
-
 class SafetyDocument(Document):
     """What one apply may do at most."""
 
@@ -169,7 +78,10 @@ class SafetyDocument(Document):
         )
 
 
-RegistryDocument = Annotated[EmbeddedDocument | PulsarDocument, Field(discriminator="kind")]
+if TYPE_CHECKING:
+    AnyRegistry = RegistryDocument
+else:
+    AnyRegistry = any_document()
 RegistryKey = Annotated[str, AfterValidator(_registry_name)]
 RuleKey = Annotated[str, AfterValidator(_rule_id)]
 
@@ -182,7 +94,7 @@ class ConfigDocument(Document):
     default_registry: NonEmpty | None = Field(
         default=None, description="May be left out if there is one registry only."
     )
-    registries: Annotated[dict[RegistryKey, RegistryDocument], Field(min_length=1)]
+    registries: Annotated[dict[RegistryKey, AnyRegistry], Field(min_length=1)]
     safety: SafetyDocument = Field(default_factory=SafetyDocument)
     rules: dict[RuleKey, Literal["off", "info", "warning", "error"]] = Field(
         default_factory=dict, description="Other severities of rules, by their ids."

@@ -8,15 +8,34 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from gitops.repository.positions import Path
+from gitops.repository.positions import Path, child
 
 
-def known_keys(model: type[BaseModel], path: Path) -> tuple[str, ...]:
-    """The keys of the mapping at `path` of a document of this model, sorted."""
+def known_keys(model: type[BaseModel], path: Path, document: object = None) -> tuple[str, ...]:
+    """The keys that the mapping at `path` of `document`, of this model, may have, sorted.
+
+    Where a mapping may be of several kinds, its own `kind` decides; without a document, or where
+    it names none of them, the keys of all kinds are meant.
+    """
     here: tuple[type[BaseModel], ...] = (model,)
+    value = document
     for part in path:
+        value = _value(value, part)
         here = _below(here, part) or here
+        here = tuple(each for each in here if _is_kind(each, value)) or here
     return tuple(sorted({str(key) for each in here for key in _fields(each)}))
+
+
+def _value(value: object, part: str | int) -> object:
+    try:
+        return child(value, part)
+    except KeyError:
+        return None
+
+
+def _is_kind(model: type[BaseModel], value: object) -> bool:
+    given = value.get("kind") if isinstance(value, dict) else None
+    return given in get_args(_fields(model).get("kind"))
 
 
 def _below(models: tuple[type[BaseModel], ...], part: str | int) -> tuple[type[BaseModel], ...]:

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from gitops.model.schema import AUTO_TYPES, DEFINED_TYPES, SchemaType
 from gitops.repository.documents.keys import known_keys
 from gitops.repository.documents.problems import OWN_ERROR
+from gitops.repository.documents.registry_kinds import kind_names
 from gitops.repository.positions import Path, child, dotted
 from gitops.repository.suggestions import closest, did_you_mean_or_list
 
@@ -40,6 +41,7 @@ class _Error:
     kind: str
     context: Mapping[str, Any]
     value: object
+    document: object
     model: type[BaseModel]
 
     @property
@@ -54,7 +56,12 @@ def problem_of(error: ErrorDetails, document: object, model: type[BaseModel]) ->
     """What one of pydantic's errors about `document` means for the one who wrote it."""
     path, found = _walk(document, error["loc"])
     read = _Error(
-        path=path, kind=error["type"], context=error.get("ctx", {}), value=found, model=model
+        path=path,
+        kind=error["type"],
+        context=error.get("ctx", {}),
+        value=found,
+        document=document,
+        model=model,
     )
     if not path and error["type"] != OWN_ERROR:
         return DocumentProblem(
@@ -90,15 +97,17 @@ def _kind(value: object) -> str:
 
 
 def _unknown_key(error: _Error) -> DocumentProblem:
-    known = known_keys(error.model, error.path[:-1])
+    known = known_keys(error.model, error.path[:-1], error.document)
     word = str(error.path[-1])
-    hint = did_you_mean_or_list(word, known)
+    # The key of another kind comes second: it may be the kind that is wrong.
+    meant = closest(word, known) or closest(word, known_keys(error.model, error.path[:-1]))
+    hint = f"did you mean {meant}?" if meant else did_you_mean_or_list(word, known)
     # A secret that was typed where a key stands must not be repeated.
     secret = "authentication" in error.path[:-1] and not hint.startswith("did")
     message = "unknown key" if secret else f"unknown key '{word}'"
     return DocumentProblem(
         rule="REPO-R002", message=message, path=error.path, at_key=True, hint=hint,
-        instead=closest(word, known),
+        instead=meant,
     )  # fmt: skip
 
 
@@ -201,7 +210,7 @@ def _unknown_kind(error: _Error) -> DocumentProblem:
 
 
 def _no_kind(error: _Error, given: Mapping[str, object]) -> DocumentProblem:
-    known = known_keys(error.model, error.path)
+    known = known_keys(error.model, error.path, error.document)
     meant = closest("kind", [key for key in given if key not in known])
     if meant is not None:
         return DocumentProblem(
@@ -210,7 +219,7 @@ def _no_kind(error: _Error, given: Mapping[str, object]) -> DocumentProblem:
         )  # fmt: skip
     return DocumentProblem(
         rule="REPO-R005", message="missing key 'kind'", path=error.path, at_key=True,
-        hint="use one of embedded, pulsar",
+        hint=f"use one of {', '.join(kind_names())}",
     )  # fmt: skip
 
 

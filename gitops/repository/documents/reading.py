@@ -187,7 +187,7 @@ class Manifest(Generic[D]):
     @cached_property
     def _secret_lines(self) -> frozenset[int]:
         lines: set[int] = set()
-        for start, end in secret_offsets(self.parsed):
+        for start, end in secret_offsets(self.parsed, self.model):
             first, _ = self._lines.position(start)
             last, _ = self._lines.position(end)
             lines.update(range(first, last + 1))

@@ -63,7 +63,13 @@ def _keys(model: type[BaseModel]) -> tuple[str, ...]:
         name
         for each in model.__mro__
         if issubclass(each, BaseModel)
-        for name in each.model_fields
-        if not any(name in getattr(base, "model_fields", ()) for base in each.__bases__)
+        for name, field in each.model_fields.items()
+        if not any(_has(base, name, field.annotation) for base in each.__bases__)
     )
     return tuple(model.model_fields[name].alias or name for name in names)
+
+
+def _has(model: type, name: str, annotation: object) -> bool:
+    """Whether a class has this field with the same type, so that one below does not declare it."""
+    field = getattr(model, "model_fields", {}).get(name)
+    return field is not None and field.annotation == annotation

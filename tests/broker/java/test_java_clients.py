@@ -18,11 +18,11 @@ from gitops.compatibility.connection.policies import ConnectionPolicies
 from gitops.compatibility.connection.producers import admit_producer, admit_schemas
 from gitops.compatibility.decision import StoredHistory, StoredSchema
 from gitops.compatibility.payload import as_kept, to_info, to_stored
-from gitops.model.config import PulsarConfig
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registry.pulsar.registry import open_registry
+from gitops.registry.pulsar.settings import PulsarConfig
 from tests.support.admin_rest import admin_request
 from tests.support.offers import AVRO_CHANGES, record
 from tests.support.pulsar_broker import RunningBroker

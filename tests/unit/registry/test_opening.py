@@ -1,42 +1,43 @@
-"""Which entry point opens which kind of registry."""
+"""A registry is opened by the kind of its settings."""
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
-from gitops.registry.opening import GROUP, find_kind
+from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registry.embedded.settings import EmbeddedConfig
+from gitops.registry.opening import open_registry
+from gitops.registry.pulsar.kind import KIND
 
 
-def point(name: str, value: str) -> EntryPoint:
-    return EntryPoint(name=name, value=value, group=GROUP)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Config(RegistryConfig):
+    @property
+    def address(self) -> str:
+        return "nowhere"
 
 
-OURS = point("pulsar", "gitops.registry.pulsar.registry:open_registry")
+def test_the_kind_of_the_settings_decides(tmp_path: Path) -> None:
+    opened = open_registry("local", EmbeddedConfig(path="x.db"), tmp_path)
+    assert isinstance(opened, EmbeddedRegistry)
+    opened.close()
 
 
-def test_the_entry_point_of_the_kind_is_found() -> None:
-    other = point("embedded", "gitops.registry.embedded.registry:open_registry")
-    assert find_kind("pulsar", [other, OURS]) is OURS
+def test_a_kind_that_nobody_offers_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="kind 'odd'"):
+        open_registry("local", _Config(kind="odd"), tmp_path)
 
 
-def test_our_function_is_what_the_entry_point_names() -> None:
-    from gitops.registry.pulsar.registry import open_registry
-
-    assert find_kind("pulsar", [OURS]).load() is open_registry
-
-
-def test_the_same_entry_point_seen_twice_is_one() -> None:
-    assert find_kind("pulsar", [OURS, point(OURS.name, OURS.value)]) is not None
-
-
-def test_a_kind_that_nobody_offers_is_named() -> None:
-    with pytest.raises(UsageError, match="kind 'pulsar'"):
-        find_kind("pulsar", [])
-
-
-def test_two_packages_with_one_kind_are_both_named() -> None:
-    with pytest.raises(UsageError, match=r"gitops\.registry\.pulsar.*plugin:open"):
-        find_kind("pulsar", [OURS, point("pulsar", "plugin:open")])
+def test_a_library_that_a_kind_lacks_is_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "gitops.registry.pulsar.registry", None)
+    config = KIND.document.model_validate({"kind": "pulsar", "url": "http://broker"}).model()
+    with pytest.raises(UsageError, match="cannot be opened") as raised:
+        open_registry("prod", config, tmp_path)
+    assert raised.value.where == "gitops.yaml, registry 'prod'"

@@ -9,9 +9,7 @@ import pytest
 
 from gitops.model.clients import VersionPin
 from gitops.model.config import (
-    EmbeddedConfig,
     OAuth2Authentication,
-    PulsarConfig,
     SecretRef,
     TlsAuthentication,
     TlsConfig,
@@ -28,6 +26,8 @@ from gitops.model.policy import (
 )
 from gitops.model.repository import Repository
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.registry.embedded.settings import EmbeddedConfig
+from gitops.registry.pulsar.settings import PulsarConfig
 from gitops.repository.files import FolderTree
 from gitops.repository.loader import load
 from gitops.repository.template import template_root

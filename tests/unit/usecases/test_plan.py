@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.model.config import EmbeddedConfig
 from gitops.model.errors import RegistryRefusedError, UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
@@ -18,6 +17,7 @@ from gitops.model.state import RegistryState, Scope, TopicState
 from gitops.planning.plan_document import to_document
 from gitops.planning.reviewed_plan import resume
 from gitops.ports import Progress, no_progress
+from gitops.registry.embedded.settings import EmbeddedConfig
 from gitops.repository.loader import load
 from gitops.usecases.desired import desired_of, registry_config
 from gitops.usecases.known_names import KnownNames

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from gitops.model.config import EmbeddedConfig
 from gitops.model.errors import RegistryRefusedError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
@@ -21,6 +20,7 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope, TopicState
 from gitops.ports import Registry
 from gitops.registry.embedded.registry import EmbeddedRegistry, open_registry
+from gitops.registry.embedded.settings import EmbeddedConfig
 from tests.contract.registry_contract import RegistryContract
 
 SHOP = NamespaceName("shop", "orders")

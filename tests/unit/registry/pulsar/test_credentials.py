@@ -9,13 +9,13 @@ import pytest
 
 from gitops.model.config import (
     BasicAuthentication,
-    PulsarConfig,
     SecretRef,
     TlsAuthentication,
     TokenAuthentication,
 )
 from gitops.model.errors import UsageError
 from gitops.registry.pulsar.credentials import open_credentials
+from gitops.registry.pulsar.settings import PulsarConfig
 from tests.support.pulsar_client import unhurried
 
 SECRET = "s3cret-token"

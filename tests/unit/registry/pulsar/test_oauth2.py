@@ -10,9 +10,10 @@ from urllib.parse import parse_qs
 import pytest
 from werkzeug import Request, Response
 
-from gitops.model.config import OAuth2Authentication, PulsarConfig, SecretRef
+from gitops.model.config import OAuth2Authentication, SecretRef
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registry.pulsar.oauth2 import OAuth2Credentials, read_client
+from gitops.registry.pulsar.settings import PulsarConfig
 from tests.support.pulsar_client import open_test_transport, unhurried
 
 if TYPE_CHECKING:

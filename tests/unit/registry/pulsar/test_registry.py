@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from werkzeug import Request, Response
 
-from gitops.model.config import EmbeddedConfig, PulsarConfig
 from gitops.model.errors import OutsideError, RegistryRefusedError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
@@ -21,7 +20,9 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, Scope, TopicState
+from gitops.registry.embedded.settings import EmbeddedConfig
 from gitops.registry.pulsar.registry import PulsarRegistry, open_registry
+from gitops.registry.pulsar.settings import PulsarConfig
 from tests.support.pulsar_client import open_test_registry
 
 if TYPE_CHECKING:

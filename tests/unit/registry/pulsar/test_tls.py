@@ -15,8 +15,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from pytest_httpserver import HTTPServer
 
-from gitops.model.config import PulsarConfig, TlsAuthentication, TlsConfig
+from gitops.model.config import TlsAuthentication, TlsConfig
 from gitops.model.errors import OutsideError, UsageError
+from gitops.registry.pulsar.settings import PulsarConfig
 from gitops.registry.pulsar.tls import broker_context
 from tests.support.pulsar_client import open_test_transport
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gitops.model.config import PulsarConfig
 from gitops.model.names import NamespaceName, TopicName
 from gitops.ports import Registry
 from gitops.registry.embedded.administration import Administration
 from gitops.registry.embedded.places import TenantInfo
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.registry.pulsar.registry import open_registry
+from gitops.registry.pulsar.settings import PulsarConfig
 from gitops.registry.rest.server import serving
 from tests.contract.registry_contract import RegistryContract
 
