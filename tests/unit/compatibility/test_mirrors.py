@@ -9,8 +9,8 @@ import pytest
 
 from gitops.model.rules import RULES
 from gitops.usecases.compare_files import compare_files
+from tests.support.case_files import Case, cases
 
-_CASES: Final = Path(__file__).parents[2] / "cases"
 _MIRRORED: Final = {"BACKWARD": "FORWARD", "FORWARD": "BACKWARD", "FULL": "FULL"}
 _ABOUT_ONE_SCHEMA: Final = (
     *("REPO-", "PLAN-", "CHECK-", "CLIENT-", "WAIVER-", "REPLAY-"),
@@ -34,19 +34,22 @@ _WITHOUT: Final = {
 
 _RESOLUTION: Final = [
     case
-    for case in sorted(_CASES.glob("AVRO-R*/*"))
-    if (case / "old.avsc").exists() and (case / "strategy").read_text("utf-8").strip() in _MIRRORED
+    for case in cases("old.avsc")
+    if case.rule.startswith("AVRO-R") and case.text("strategy").strip() in _MIRRORED
 ]
 
 
-def _rules(old: Path, new: Path, strategy: str, schema_type: str | None = None) -> set[str]:
-    return {one.rule for one in compare_files([old, new], strategy, schema_type).findings}
+def _rules(old: Path, new: Path, strategy: str) -> set[str]:
+    return {one.rule for one in compare_files([old, new], strategy, None).findings}
 
 
-@pytest.mark.parametrize("case", _RESOLUTION, ids=lambda case: f"{case.parent.name}/{case.name}")
-def test_a_refusal_depends_on_reader_and_writer_and_not_on_old_and_new(case: Path) -> None:
-    strategy = (case / "strategy").read_text("utf-8").strip()
-    old, new = case / "old.avsc", case / "new.avsc"
+@pytest.mark.parametrize("case", _RESOLUTION, ids=str)
+def test_a_refusal_depends_on_reader_and_writer_and_not_on_old_and_new(
+    case: Case, tmp_path: Path
+) -> None:
+    strategy = case.text("strategy").strip()
+    folder = case.write(tmp_path)
+    old, new = folder / "old.avsc", folder / "new.avsc"
 
     there = {rule for rule in _rules(old, new, strategy) if rule.startswith("AVRO-R")}
     back = {rule for rule in _rules(new, old, _MIRRORED[strategy]) if rule.startswith("AVRO-R")}
@@ -55,17 +58,18 @@ def test_a_refusal_depends_on_reader_and_writer_and_not_on_old_and_new(case: Pat
 
 
 @pytest.mark.parametrize("rule", _MIRRORS)
-def test_the_change_back_meets_the_mirror(rule: str) -> None:
-    assert _MIRRORS[rule] in _rules_of_the_change_back(rule)
+def test_the_change_back_meets_the_mirror(rule: str, tmp_path: Path) -> None:
+    assert _MIRRORS[rule] in _rules_of_the_change_back(rule, tmp_path)
 
 
 @pytest.mark.parametrize("rule", _WITHOUT)
-def test_the_change_back_of_a_rule_without_a_mirror_harms_nobody(rule: str) -> None:
-    assert _rules_of_the_change_back(rule) == set()
+def test_the_change_back_of_a_rule_without_a_mirror_harms_nobody(rule: str, tmp_path: Path) -> None:
+    assert _rules_of_the_change_back(rule, tmp_path) == set()
 
 
-def _rules_of_the_change_back(rule: str) -> set[str]:
-    example = _CASES / rule / "example"
+def _rules_of_the_change_back(rule: str, folder: Path) -> set[str]:
+    (case,) = (case for case in cases("strategy") if str(case) == f"{rule}/example")
+    example = case.write(folder)
     (old,), (new,) = example.glob("old.*"), example.glob("new.*")
     return _rules(new, old, "FULL")
 
@@ -75,4 +79,4 @@ def test_no_rule_is_without_a_mirror_or_a_reason() -> None:
     resolution = {rule for rule in about_changes if rule.startswith("AVRO-R")}
 
     assert about_changes - resolution == {*_MIRRORS, *_WITHOUT}
-    assert resolution == {case.parent.name for case in _RESOLUTION}
+    assert resolution == {case.rule for case in _RESOLUTION}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,37 +10,33 @@ import pytest
 
 from gitops.model.findings import Severity
 from gitops.usecases.compare_files import Compared, compare_files
+from tests.support.case_files import Case, cases
 from tests.support.states import field, record
 
-_CASES = sorted(
-    path.parent for path in (Path(__file__).parents[2] / "cases").glob("AVRO-*/*/strategy")
-)
+_CASES = [case for case in cases("strategy") if case.rule.startswith("AVRO-")]
 
 
-def _compared(folder: Path) -> Compared:
-    kind = folder / "type"
-    old = sorted(path for path in folder.glob("*.avsc") if path.stem != "new")
+def _compared(case: Case) -> Compared:
+    """The case's versions, as they are in the current folder."""
+    old = sorted(path for path in case.files if path.endswith(".avsc") and path != "new.avsc")
+    schema_type = case.text("type").strip() if "type" in case.files else None
     return compare_files(
-        [path.relative_to(folder) for path in [*old, folder / "new.avsc"]],
-        (folder / "strategy").read_text("utf-8").strip(),
-        kind.read_text("utf-8").strip() if kind.exists() else None,
+        list(map(Path, [*old, "new.avsc"])), case.text("strategy").strip(), schema_type
     )
 
 
-@pytest.mark.parametrize("case", _CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+@pytest.mark.parametrize("case", _CASES, ids=str)
 def test_every_patch_applies_and_helps(
-    case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(case)
+    monkeypatch.chdir(case.write(tmp_path / "before"))
     before = _compared(case)
     for number, finding in enumerate(one for one in before.findings if one.patch):
-        folder = tmp_path / str(number)
-        shutil.copytree(case, folder)
-        monkeypatch.chdir(folder)
+        monkeypatch.chdir(case.write(tmp_path / str(number)))
 
         subprocess.run(["git", "apply", "-"], input=finding.patch, text=True, check=True)
 
-        after = {(one.rule, one.message): one.severity for one in _compared(folder).findings}
+        after = {(one.rule, one.message): one.severity for one in _compared(case).findings}
         assert (finding.rule, finding.message) not in after
         known = {(one.rule, one.message) for one in before.findings}
         assert not [key for key in after if after[key] is Severity.ERROR and key not in known]
