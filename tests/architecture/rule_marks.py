@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from functools import cache
 
-from tests.architecture.tree import ROOT, project_files
+from tests.support.project_files import ROOT, project_files
 
 
 @dataclass(frozen=True, slots=True)

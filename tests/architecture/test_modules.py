@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tests.architecture.tree import ROOT, project_files
+from tests.support.project_files import ROOT, project_files
 
 MOST_LINES: Final = 400
 

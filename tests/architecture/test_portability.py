@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests.architecture.tree import ROOT, project_files
+from tests.support.project_files import ROOT, project_files
 
 # The names are put together here, so that this file does not hold them itself.
 REGISTRY_HOSTS: Final = tuple(

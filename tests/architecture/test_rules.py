@@ -8,8 +8,8 @@ import pytest
 
 from gitops.model.rules import RULES
 from tests.architecture.rule_marks import MarkedTest, marked_tests, marks_in
-from tests.architecture.tree import ROOT
 from tests.support.case_files import CASES, cases
+from tests.support.project_files import ROOT
 
 _PAGES: Final = ROOT / "docs" / "reference" / "rules"
 _OF_FILES: Final = [rule for rule in RULES if (CASES / rule).is_dir()]

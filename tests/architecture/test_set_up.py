@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.architecture.tree import ROOT, project_files
+from tests.support.project_files import ROOT, project_files
 
 PIN: Final = re.compile(r"([\w.-]+)==([\w.]+)")
 TEMPLATE_ACTION: Final = "schemas_repo_template/.github/actions/pulsar-gitops"

@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 import yaml
 
-from tests.architecture.tree import ROOT
 from tests.support.command_line import PROGRAM
+from tests.support.project_files import ROOT
 from tests.support.pull_requests import HAS_CHECK, pull_request
 from tests.support.workflow_steps import Runner, defaults_of, steps_of
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from tests.architecture.tree import ROOT, project_files
+from tests.support.project_files import ROOT, project_files
 from tests.support.workflow_steps import steps_of
 
 BIN: Final = Path(sys.executable).parent

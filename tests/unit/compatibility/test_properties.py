@@ -22,7 +22,7 @@ from gitops.compatibility.payload import PayloadError, as_kept, to_stored
 from gitops.compatibility.registration import compatible, register
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from tests.unit.compatibility.strategies import definitions, json_values, pairs
+from tests.support.random_avro import definitions, json_values, pairs
 
 Json = Any
 

@@ -20,7 +20,7 @@ from gitops.replay.kernels import CHOSEN
 from gitops.replay.merging import in_order
 from gitops.replay.rewriting import rewrite
 from gitops.replay.tally import Chosen, Key
-from tests.unit.replay.messages import sample, topic_replay
+from tests.support.pairs_kernel import sample, topic_replay
 
 TOPIC = "shop/orders/created"
 

@@ -12,10 +12,7 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.sensitive import Sensitive, known_names, unknown_names
 from gitops.replay.showing import as_text
-from tests.support.protos import order
-from tests.support.states import field, info, pair, record
-from tests.unit.replay.messages import sample, schema, topic_replay
-from tests.unit.replay.test_places import (
+from tests.support.nested_schemas import (
     NATIVE,
     OLD_FORM,
     ORDER,
@@ -23,6 +20,9 @@ from tests.unit.replay.test_places import (
     UNTOLD,
     protobuf,
 )
+from tests.support.pairs_kernel import sample, schema, topic_replay
+from tests.support.protos import order
+from tests.support.states import field, info, pair, record
 
 VALUE = {
     "id": 1,

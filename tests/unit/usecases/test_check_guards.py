@@ -13,8 +13,7 @@ from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema
 from gitops.planning.plan_document import to_document
 from gitops.registry.embedded.registry import EmbeddedRegistry
-from tests.support.git_repos import GitRepository
-from tests.unit.usecases.test_check import (
+from tests.support.check_repository import (
     FILES,
     FOLDER,
     avro,
@@ -23,6 +22,7 @@ from tests.unit.usecases.test_check import (
     report,
     with_default,
 )
+from tests.support.git_repos import GitRepository
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from gitops.model.check import HistorySource
 from gitops.model.findings import Finding, Severity
+from tests.support.check_repository import FILES, FOLDER, avro, record, report, with_default
 from tests.support.git_repos import GitRepository
-from tests.unit.usecases.test_check import FILES, FOLDER, avro, record, report, with_default
 
 HEAD = "apiVersion: pulsar-gitops/v1\nkind: Config\n"
 SPACE = (

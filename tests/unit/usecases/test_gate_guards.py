@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gitops.model.findings import Finding
+from tests.support.check_repository import FILES, FOLDER, manifest, report
 from tests.support.git_repos import GitRepository
-from tests.unit.usecases.test_check import FILES, FOLDER, manifest, report
 
 SPACE = "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
 SAMPLES = "samples: [{format: json, path: 's3://acme/orders'}]\n"

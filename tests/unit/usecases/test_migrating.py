@@ -21,8 +21,8 @@ from gitops.repository.rewriter import is_unchanged
 from gitops.usecases.change import Request, find_change, load_change
 from gitops.usecases.check import Checking, check
 from gitops.usecases.migrating import Written, write_migrations
+from tests.support.check_repository import FOLDER, SETTINGS, manifest, report
 from tests.support.git_repos import GitRepository
-from tests.unit.usecases.test_check import FOLDER, SETTINGS, manifest, report
 
 _TOPIC = "shop/orders/created"
 _NEW = f"{_TOPIC}-v2"

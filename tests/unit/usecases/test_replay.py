@@ -9,9 +9,9 @@ from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.replay.tally import Failed, Key, Tally
 from gitops.usecases.replay import Past, Replaying, replay
+from tests.support.replay_subjects import SUBJECT
 from tests.support.replays import FakeRunner
 from tests.support.states import CREATED, ORDERS
-from tests.unit.usecases.test_replay_subjects import SUBJECT
 
 TOPIC = str(CREATED)
 PAST = Past(registry="local", source="git", limits=("Little is known.",))

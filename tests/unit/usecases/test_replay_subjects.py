@@ -5,41 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitops.model.clients import Client, ClientSchema, Consumes, VersionPin
-from gitops.model.findings import Location
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.replay import TopicReplay
-from gitops.model.samples import Sample
-from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.usecases.replay_gates import Gate
 from gitops.usecases.replay_subjects import Subject, topic_replay
+from tests.support.replay_subjects import HERE, MIDDLE, NEW, OLD, SUBJECT, history
 from tests.support.states import CREATED, ORDERS, avro, field
-
-_HERE = Location(file="namespaces/shop/orders/created.yaml")
-_SAMPLE = Sample(format="avro", path="a.avro", location=_HERE)
-OLD, MIDDLE = avro(field("a")), avro(field("a"), field("b", default=""))
-NEW = avro(field("a"), field("c", default=""))
-
-
-def history(*schemas: SchemaInfo, first: int = 0) -> SchemaHistory:
-    entries = tuple(
-        SchemaEntry(version=number, info=info) for number, info in enumerate(schemas, first)
-    )
-    return SchemaHistory(entries=entries, next_version=first + len(schemas))
 
 
 def client(name: str, *schemas: ClientSchema, topic: TopicName = CREATED) -> Client:
-    use = Consumes(topic=topic, subscription=name, schemas=schemas, location=_HERE)
-    return Client(name=name, owner="@x", consumes=(use,), produces=(), location=_HERE)
-
-
-SUBJECT = Subject(
-    topic=CREATED,
-    history=history(OLD, MIDDLE),
-    proposed=NEW,
-    samples=(_SAMPLE,),
-    strategy=Strategy.FULL,
-)
+    use = Consumes(topic=topic, subscription=name, schemas=schemas, location=HERE)
+    return Client(name=name, owner="@x", consumes=(use,), produces=(), location=HERE)
 
 
 def replayed(subject: Subject, gate: Gate = Gate.STRATEGY) -> TopicReplay:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gitops.model.findings import Severity
+from tests.support.check_repository import FOLDER, manifest, report
 from tests.support.git_repos import GitRepository
-from tests.unit.usecases.test_check import FOLDER, manifest, report
-from tests.unit.usecases.test_rollouts import (
+from tests.support.rollout_repository import (
     FILES,
     TOPIC,
     avro,

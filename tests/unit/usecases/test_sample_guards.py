@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gitops.model.findings import Finding, Severity
+from tests.support.check_repository import FILES, FOLDER, avro, manifest, report, touched
 from tests.support.git_repos import GitRepository
-from tests.unit.usecases.test_check import FILES, FOLDER, avro, manifest, report, touched
 
 FILE = f"{FOLDER}/created.yaml"
 DATA = "samples/created.jsonl"

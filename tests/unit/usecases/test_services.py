@@ -11,9 +11,9 @@ from gitops.model.check import HistorySource
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registry.embedded.registry import EmbeddedRegistry
+from tests.support.check_repository import FOLDER, SETTINGS, report
 from tests.support.git_repos import GitRepository
-from tests.unit.usecases.test_check import FOLDER, SETTINGS, report
-from tests.unit.usecases.test_rollouts import FILES, TOPIC, avro, client, findings, of_rule, steps
+from tests.support.rollout_repository import FILES, TOPIC, avro, client, findings, of_rule, steps
 
 
 @pytest.fixture

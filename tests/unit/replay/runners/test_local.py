@@ -14,7 +14,6 @@ import fastavro
 import pyarrow.fs
 import pytest
 
-from gitops.model.replay import TopicReplay
 from gitops.model.samples import Sample
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.gathering import (
@@ -24,20 +23,22 @@ from gitops.replay.gathering import (
     OTHER_TOPIC,
     UNKNOWN_VERSION,
 )
-from gitops.replay.runner import Ran, Running
+from gitops.replay.runner import Running
 from gitops.replay.runners.local import LocalRunner
 from gitops.replay.showing import MISNAMED, WITHHELD
 from gitops.replay.tally import Counts, Key, Tally
-from tests.unit.replay.messages import PAIRS, sample, schema, topic_replay, write_parquet
+from tests.support.pairs_kernel import (
+    PAIRS,
+    PROPOSED,
+    run,
+    sample,
+    schema,
+    topic_replay,
+    write_parquet,
+)
 
 CREATED = "shop/orders/created"
-PROPOSED = Key(topic=CREATED, version=0, reader="proposed")
 NOBODY = Key(topic=CREATED, version=None, reader="")
-
-
-def run(root: Path, *replays: TopicReplay, examples: int = 5, show_values: bool = False) -> Ran:
-    running = Running(replays=replays, root=root, examples=examples, show_values=show_values)
-    return LocalRunner(PAIRS).run(running)
 
 
 def data(root: Path, **columns: Sequence[object]) -> None:

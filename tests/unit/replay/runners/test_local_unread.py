@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from gitops.replay.sources import raw
-from tests.unit.replay.messages import sample, topic_replay
-from tests.unit.replay.runners.test_local import PROPOSED, run
+from tests.support.pairs_kernel import PROPOSED, run, sample, topic_replay
 
 
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:

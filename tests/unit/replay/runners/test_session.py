@@ -17,7 +17,7 @@ from gitops.model.errors import OutsideError, UsageError
 from gitops.replay.runner import Ran, Running
 from gitops.replay.runners import driver, session
 from gitops.replay.runners.spark import SparkRunner
-from tests.unit.replay.messages import PAIRS, sample, topic_replay, write_parquet
+from tests.support.pairs_kernel import PAIRS, sample, topic_replay, write_parquet
 
 pytest.importorskip("pyspark")
 from pyspark.errors import PySparkRuntimeError

@@ -11,7 +11,7 @@ from gitops.replay.job import Job, Owner
 from gitops.replay.merging import in_order
 from gitops.replay.runners.work import LATER, answers, merging, reading_rows
 from gitops.replay.tally import Tally
-from tests.unit.replay.messages import PAIRS, sample, topic_replay
+from tests.support.pairs_kernel import PAIRS, sample, topic_replay
 
 NUMBERS = [number * 37 % 61 for number in range(60)]
 REPLAY = topic_replay(sample("lake.orders", format="table", version=0))

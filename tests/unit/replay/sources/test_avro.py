@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.replay.sources import avro, avro_cutting
-from tests.unit.replay.sources.opened import Known, in_memory, payloads, rows, whole
+from tests.support.source_rows import Known, in_memory, payloads, rows, whole
 
 SCHEMA: dict[str, Any] = {
     "type": "record",

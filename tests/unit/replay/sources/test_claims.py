@@ -11,7 +11,7 @@ import pytest
 from gitops.model.replay import TopicReplay
 from gitops.replay.runner import Ran, Running
 from gitops.replay.runners.local import LocalRunner
-from tests.unit.replay.messages import PAIRS, sample, schema, topic_replay, write_parquet
+from tests.support.pairs_kernel import PAIRS, sample, schema, topic_replay, write_parquet
 
 CREATED = "shop/orders/created"
 A = "../../../samples/a.parquet"

@@ -9,7 +9,7 @@ import pytest
 
 from gitops.replay.sources.files import NothingThereError, NotOpenedHereError, find_files
 from gitops.replay.sources.part import UnreadableError
-from tests.unit.replay.messages import sample
+from tests.support.pairs_kernel import sample
 
 FILES = (
     "samples/a/1.json",

@@ -13,7 +13,7 @@ import pytest
 
 from gitops.replay.sources import json_lines, raw
 from gitops.replay.sources.json_lines import JsonLinesSource
-from tests.unit.replay.sources.opened import Known, payloads, rows, whole
+from tests.support.source_rows import Known, payloads, rows, whole
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from gitops.replay.sources.pages import MOST_DICTIONARY, MOST_PAGE, Largest, check_pages
 from gitops.replay.sources.parquet import ParquetSource
 from gitops.replay.sources.part import File, Part, UnreadableError
-from tests.unit.replay.sources.opened import Known, whole
+from tests.support.source_rows import Known, whole
 
 ROOT: Final = Path(__file__).parents[4]
 READ: Final = """\

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from gitops.replay.sources.columns import to_batch
-from tests.unit.replay.sources.opened import Known, payloads, rows, whole
+from tests.support.source_rows import Known, payloads, rows, whole
 
 Write = Callable[[pyarrow.Table, Path], None]
 

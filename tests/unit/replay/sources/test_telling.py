@@ -18,7 +18,7 @@ from gitops.model.samples import SampleFormat
 from gitops.replay.sources.formats import source_for
 from gitops.replay.sources.part import UnreadableError
 from gitops.replay.sources.telling import empty, said
-from tests.unit.replay.sources.opened import Known, whole
+from tests.support.source_rows import Known, whole
 
 TABLE = pyarrow.table({"payload": [b"x" * 50, b""], "topic": ["a", "b"]})
 

@@ -19,6 +19,9 @@ from gitops.model.samples import LogicalTypes, Sample
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.walk import Counted, Reason, Unreadable, Walk, What
 from gitops.replay.kernels import Kernels
+from gitops.replay.runner import Ran, Running
+from gitops.replay.runners.local import LocalRunner
+from gitops.replay.tally import Key
 
 MANIFEST = "namespaces/shop/orders/created.yaml"
 
@@ -76,6 +79,8 @@ def pairs(writer: SchemaInfo, reader: SchemaInfo, _logical_types: LogicalTypes) 
     return Pairs(writer, reader)
 
 
+PROPOSED = Key(topic="shop/orders/created", version=0, reader="proposed")
+"""The counts of the proposed reader of what version 0 wrote."""
 PAIRS = Kernels(kernel=pairs, row_reader=pairs, row_writer=PairsWriter)
 
 
@@ -120,3 +125,8 @@ def write_parquet(path: Path, row_group_size: int = 1000, **columns: Sequence[ob
     payload = [each.encode() if isinstance(each, str) else each for each in columns["payload"]]
     table = pyarrow.table({**columns, "payload": pyarrow.array(payload, pyarrow.binary())})
     pyarrow.parquet.write_table(table, path, row_group_size=row_group_size)
+
+
+def run(root: Path, *replays: TopicReplay, examples: int = 5, show_values: bool = False) -> Ran:
+    running = Running(replays=replays, root=root, examples=examples, show_values=show_values)
+    return LocalRunner(PAIRS).run(running)
