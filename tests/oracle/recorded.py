@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from tests.support.shared_files import SHARED_FOLDER
+
 _TESTS: Final = Path(__file__).parents[1]
-_BESIDE: Final = _TESTS.parents[1] / "shared" / "realworld"
+_BESIDE: Final = SHARED_FOLDER / "realworld"
 _FILES: Final = (
     _TESTS / "conformance" / "generated.jsonl",
     _TESTS / "conformance" / "parsing.jsonl",

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
 from tests.support.decisions import broker_answer, our_answer
-
-# Not part of the project: the schemas belong to others.
-_FOLDER: Final = Path(__file__).parents[2] / ".." / "shared" / "realworld"
+from tests.support.shared_files import shared_file
 
 
 def _lines(name: str) -> list[dict[str, Any]]:
-    path = _FOLDER / name
-    if not path.is_file():
-        pytest.skip(f"there is no {name} beside the checkout")
-    text = path.read_text(encoding="utf-8")
+    """Of a file that is no part of the project: the schemas belong to others."""
+    text = shared_file(f"realworld/{name}").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n") if line]
 
 
