@@ -41,7 +41,7 @@ from gitops.compatibility.decision import StoredHistory, StoredSchema
 from gitops.compatibility.registration import register
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.usecases.compat import decide_lines
+from gitops.repository.documents.decision_cases import decide_lines
 from tests.support.admin_rest import admin_request
 from tests.support.command_line import PROGRAM
 from tests.support.pulsar_broker import pulsar_broker

@@ -27,8 +27,7 @@ from gitops.compatibility.jackson_text import (
     Whole,
     end_of_space,
 )
-from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
-from gitops.compatibility.protobuf_native.text import jackson_text
+from gitops.compatibility.protobuf_native.text import JacksonTextError, jackson_text
 
 _AFTER_WORD: Final = r"[0-9A-Za-z_\x7f-\U0010ffff]"
 _NO_END: Final = re.compile(_AFTER_WORD)
@@ -59,7 +58,7 @@ def read_data(data: bytes) -> JsonSchema | None:
     """As `read`, for the bytes that a registry stores, which need not be UTF-8 to Jackson."""
     try:
         return _read(jackson_text(data))
-    except InvalidEnvelopeError as error:
+    except JacksonTextError as error:
         raise NotJacksonError(str(error)) from None
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.parser import parse
+from gitops.compatibility.cases import history_of
 from gitops.compatibility.decision import Decision
 from gitops.compatibility.payload import PayloadError, to_stored
 from gitops.compatibility.registration import register
@@ -37,7 +38,6 @@ from gitops.repository.sources import Sources
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.usecases.comparing import Side, read_side, stored
 from gitops.usecases.comparing_protobuf import read_proto
-from gitops.usecases.compat import history_of
 from gitops.usecases.mending import Mending, Said, severities_of
 from gitops.usecases.upload import parse_type
 

@@ -107,7 +107,7 @@ def test_a_stream_of_decisions_does_without_what_only_explains() -> None:
     ended = run_and_tell("compat", "--jsonl")
     assert (ended.returncode, ended.stdout) == (0, "")
     modules = ended.stderr.splitlines()
-    assert "gitops.usecases.compat" in modules
+    assert "gitops.repository.documents.decision_cases" in modules
     assert not {*HEAVY, "rich"}.intersection(modules)
 
 

@@ -159,7 +159,7 @@ def _stream(files: list[Path] | None, output: Path | None) -> int:
 
 
 def _decide_all(answers: TextIO) -> int:
-    from gitops.usecases.compat import decide_lines
+    from gitops.repository.documents.decision_cases import decide_lines
 
     good = True
     stdin = sys.stdin

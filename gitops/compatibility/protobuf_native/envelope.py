@@ -13,7 +13,7 @@ from gitops.compatibility.avro.depth import make_room
 from gitops.compatibility.avro.json_text import check_depth, check_member
 from gitops.compatibility.jackson_text import DECODER, Fraction, Json, Members, Whole, end_of_space
 from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
-from gitops.compatibility.protobuf_native.text import jackson_text
+from gitops.compatibility.protobuf_native.text import JacksonTextError, jackson_text
 
 _T = TypeVar("_T")
 
@@ -51,7 +51,10 @@ def read_envelope(data: bytes) -> Envelope:
     Unknown members and text behind the value are ignored; of several members of one name the
     last counts, though each has to fit (Pulsar 4.0.7, Jackson 2.17).
     """
-    text = jackson_text(data)
+    try:
+        text = jackson_text(data)
+    except JacksonTextError as error:
+        raise InvalidEnvelopeError(f"the PROTOBUF_NATIVE envelope is {error}") from None
     make_room(text)
     try:
         found = dict(_members(text))

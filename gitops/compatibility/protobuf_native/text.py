@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
-
 _BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _FOLLOWING: Final = re.compile(rb"[\x80-\xbf]{1,3}")
 _LEADS: Final = ((0xE0, 0xC0, 2), (0xF0, 0xE0, 3), (0xF8, 0xF0, 4))
@@ -25,8 +23,12 @@ _NEVER: Final = "\udfff"
 """Stands for what is no character, or is ASCII in disguise, and is part of no name."""
 
 
+class JacksonTextError(ValueError):
+    """The bytes are in no encoding that Jackson takes for JSON."""
+
+
 def jackson_text(data: bytes) -> str:
-    """JSON bytes as Jackson 2.17 reads them; raises InvalidEnvelopeError.
+    """JSON bytes as Jackson 2.17 reads them; raises JacksonTextError.
 
     UTF-16 and UTF-32 are told by a byte order mark or by where the zero bytes of the first
     characters are. The text ends before the first bytes that are no UTF-8: they do no harm behind
@@ -49,7 +51,7 @@ def _guess(data: bytes) -> str:
         case (_, True, True, True):
             return "utf-32-le"
         case (True, True, _, True) | (True, _, True, True):
-            raise InvalidEnvelopeError("the PROTOBUF_NATIVE envelope is in no encoding of JSON")
+            raise JacksonTextError("in no encoding of JSON")
         case (True, *_):
             return "utf-16-be"
         case (_, True, *_):
@@ -63,7 +65,7 @@ def _wide(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding, errors)
     except UnicodeDecodeError:
-        raise InvalidEnvelopeError(f"the PROTOBUF_NATIVE envelope is not {encoding}") from None
+        raise JacksonTextError(f"not {encoding}") from None
 
 
 def _utf8(data: bytes) -> str:

@@ -1,30 +1,22 @@
-"""One decision, explained; and a stream of decisions."""
+"""Decisions as lines of JSON: cases in, verdicts out."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NoReturn
 
 import msgspec
 from msgspec import Struct
 
-from gitops.compatibility.consumers import check_consumer, subscribe
-from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
-from gitops.compatibility.lookup import find_version
-from gitops.compatibility.payload import PayloadError, as_kept, to_stored
-from gitops.compatibility.registration import compatible, find_registered, register
+from gitops.compatibility.cases import Case, CaseError, decide, history_of
+from gitops.compatibility.decision import Decision, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 
 _DECODER: Final = msgspec.json.Decoder()
 _NAMES: Final = json.JSONEncoder(allow_nan=False)
-
-
-class CaseError(ValueError):
-    """A case of a stream is not in the form of a case."""
 
 
 class _Schema(Struct, kw_only=True):
@@ -59,53 +51,6 @@ class _Line(Struct, kw_only=True):
     strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.UNDEFINED
     mode: Literal["producer", "consumer", "subscribe", "compat", "version", "lookup"] = "producer"
     idle: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """A question: would this schema pass? `mode` is whose rule is asked.
-
-    `idle` counts for a consumer that subscribes: the topic has no clients and no data.
-    """
-
-    existing: StoredHistory
-    candidate: SchemaInfo
-    strategy: SchemaCompatibilityStrategy
-    mode: str = "producer"
-    idle: bool = True
-
-
-def decide(case: Case) -> Decision:
-    """The broker's answer; raises CaseError for an unknown mode."""
-    args = (case.existing, case.candidate, case.strategy)
-    match case.mode:
-        case "producer":
-            return register(*args)
-        case "consumer":
-            return check_consumer(*args)
-        case "subscribe":
-            return subscribe(*args, idle=case.idle)
-        case "compat":
-            return compatible(*args)
-        case "version" | "lookup":
-            return _looked_up(case)
-        case _:
-            raise CaseError(f"unknown mode '{case.mode}'")
-
-
-def history_of(schemas: Sequence[SchemaInfo | StoredSchema | None]) -> StoredHistory:
-    """A history of these, oldest first; None stands for a deletion. Raises CaseError."""
-    entries: list[tuple[int, StoredSchema]] = []
-    for version, schema in enumerate(schemas):
-        if schema is None:
-            entries.clear()
-            continue
-        try:
-            stored = to_stored(schema) if isinstance(schema, SchemaInfo) else schema
-        except PayloadError as error:
-            raise CaseError(f"existing {version}: {error}") from None
-        entries.append((version, as_kept(stored)))
-    return StoredHistory(entries=tuple(entries), next_version=len(schemas))
 
 
 def decide_lines(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
@@ -219,13 +164,3 @@ def _info(type_: SchemaType, one: _Schema) -> SchemaInfo:
         for name, value in (one.properties or {}).items()
     }
     return SchemaInfo(type=type_, schema=one.schema, properties=properties)
-
-
-def _looked_up(case: Case) -> Decision:
-    try:
-        if case.mode == "lookup":
-            return find_registered(case.existing, to_stored(case.candidate))
-        version = find_version(case.existing, case.candidate)
-    except PayloadError as error:
-        return Decision(accepted=False, status=500, reason=str(error))
-    return Decision(accepted=True, version=-1 if version is None else version)

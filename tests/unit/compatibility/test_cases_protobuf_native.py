@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from gitops.compatibility.cases import history_of
 from gitops.compatibility.decision import StoredSchema
 from gitops.compatibility.registration import register
 from gitops.compatibility.review.remark import Remark
@@ -14,7 +15,6 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import RULES
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.definitions.proto_positions import ProtoPositions
-from gitops.usecases.compat import history_of
 from tests.support.case_files import Case, cases
 from tests.support.protos import native, sources
 
