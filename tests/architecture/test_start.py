@@ -22,6 +22,7 @@ HEAVY: Final = (
     "pandas",
     "pyarrow",
     "pyspark",
+    "pytest",
     "starlette",
     "urllib3",
     "uvicorn",

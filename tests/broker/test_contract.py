@@ -9,7 +9,7 @@ import pytest
 from gitops.model.names import NamespaceName, TopicName
 from gitops.registry.pulsar.registry import open_registry
 from gitops.registry.pulsar.settings import PulsarConfig
-from tests.contract.registry_contract import RegistryContract
+from gitops.testing.registry_contract import RegistryContract
 from tests.support.admin_rest import admin_request
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def load_kind(name: str, offered: Iterable[EntryPoint] | None = None) -> Registr
     point = find_kind(name, offered)
     try:
         found = point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _unusable(point, f"{type(error).__name__}: {error}") from error
     if not isinstance(found, RegistryKind):
         raise _unusable(point, f"it is no RegistryKind, but {type(found).__name__}")

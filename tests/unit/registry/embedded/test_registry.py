@@ -21,7 +21,7 @@ from gitops.model.state import Scope, TopicState
 from gitops.ports import Registry
 from gitops.registry.embedded.registry import EmbeddedRegistry, open_registry
 from gitops.registry.embedded.settings import EmbeddedConfig
-from tests.contract.registry_contract import RegistryContract
+from gitops.testing.registry_contract import RegistryContract
 
 SHOP = NamespaceName("shop", "orders")
 TOPIC = TopicName(SHOP, "created")

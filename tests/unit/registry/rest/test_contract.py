@@ -15,7 +15,7 @@ from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.registry.pulsar.registry import open_registry
 from gitops.registry.pulsar.settings import PulsarConfig
 from gitops.registry.rest.server import serving
-from tests.contract.registry_contract import RegistryContract
+from gitops.testing.registry_contract import RegistryContract
 
 
 class TestServe(RegistryContract):

@@ -1,0 +1,97 @@
+"""All that a plug-in imports, beside `gitops.testing` in its tests.
+
+Names that are listed here stay when modules move. Nothing else here is meant for other packages.
+"""
+
+from __future__ import annotations
+
+from gitops.compatibility.decision import Decision
+from gitops.compatibility.payload import as_kept, stored_history, to_info, to_stored
+from gitops.compatibility.registration import register
+from gitops.model.config import PulsarAuthentication, RegistryConfig, SecretRef, TlsConfig
+from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError, UsageError
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import (
+    BrokerDefaults,
+    NamespacePolicies,
+    PolicyChange,
+    SchemaAutoUpdateCompatibilityStrategy,
+    SchemaCompatibilityStrategy,
+    TopicPolicies,
+    effective_strategy,
+)
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.ports import Progress, Registry, no_progress
+from gitops.registry.pulsar.secrets import read_secret
+from gitops.repository.documents.authentication import (
+    AuthenticationDocument,
+    Secret,
+    SecretFile,
+    TlsDocument,
+    Url,
+)
+from gitops.repository.documents.authentication import environment as secret_ref
+from gitops.repository.documents.base import Document, NonEmpty, Number
+from gitops.repository.documents.problems import problem
+from gitops.repository.documents.registry import RegistryDocument
+from gitops.repository.documents.registry_kinds import RegistryKind
+
+__all__ = [
+    "AuthenticationDocument",
+    "BrokerDefaults",
+    "Decision",
+    "Document",
+    "GitopsError",
+    "NamespaceName",
+    "NamespacePolicies",
+    "NamespaceState",
+    "NonEmpty",
+    "Number",
+    "OutsideError",
+    "PolicyChange",
+    "Progress",
+    "PulsarAuthentication",
+    "Registry",
+    "RegistryConfig",
+    "RegistryDocument",
+    "RegistryKind",
+    "RegistryRefusedError",
+    "RegistryState",
+    "SchemaAutoUpdateCompatibilityStrategy",
+    "SchemaCompatibilityStrategy",
+    "SchemaEntry",
+    "SchemaHistory",
+    "SchemaInfo",
+    "SchemaType",
+    "Scope",
+    "Secret",
+    "SecretFile",
+    "SecretRef",
+    "TlsConfig",
+    "TlsDocument",
+    "TopicName",
+    "TopicPolicies",
+    "TopicState",
+    "Url",
+    "UsageError",
+    "decide",
+    "effective_strategy",
+    "no_progress",
+    "problem",
+    "read_secret",
+    "secret_ref",
+    "stored_form",
+]
+
+
+def decide(
+    history: SchemaHistory, info: SchemaInfo, strategy: SchemaCompatibilityStrategy
+) -> Decision:
+    """What a Pulsar 4.0.7 broker answers to a registration, for a store that does not decide."""
+    return register(stored_history(history), info, strategy)
+
+
+def stored_form(info: SchemaInfo) -> SchemaInfo:
+    """An accepted schema as a broker gives it back: BYTES becomes NONE."""
+    return to_info(as_kept(to_stored(info)))

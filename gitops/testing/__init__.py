@@ -1,0 +1,6 @@
+"""What a plug-in tests itself with: the suite that every Registry passes. It needs pytest."""
+
+import pytest
+
+# Only then does pytest show the values in a failed assertion, as in a file of tests.
+pytest.register_assert_rewrite("gitops.testing.registry_contract")

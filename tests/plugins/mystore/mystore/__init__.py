@@ -1,0 +1,1 @@
+"""A registry for pulsar-gitops: JSON files in a folder."""

@@ -1,0 +1,211 @@
+"""A kind of registry from another distribution, through the whole command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import jsonschema
+import pytest
+
+from gitops.repository.template import copy_template
+from tests.architecture.test_start import HEAVY, RUN_AND_MODULES
+from tests.scenarios.repositories import edit_json
+from tests.support.git_repos import GitRepository
+from tests.support.plugin_install import install
+
+PROJECT: Final = Path(__file__).parent / "mystore"
+TOPIC: Final = "shop/orders/order-created"
+HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: Config\nregistries:\n"
+SETTINGS: Final = f"""{HEAD}  ours:
+    kind: mystore
+    folder: .store
+    pin: ${{STORE_PIN}}
+    namespaces: {{shop/payments: {{schemaCompatibilityStrategy: FORWARD}}}}
+"""
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the search path in which the plug-in is installed."""
+    folder = tmp_path_factory.mktemp("site")
+    install(PROJECT, folder)
+    return folder
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    copy_template(tmp_path / "repo")
+    (tmp_path / "repo/gitops.yaml").write_text(SETTINGS, "utf-8")
+    return tmp_path / "repo"
+
+
+@pytest.fixture
+def run(site: Path, root: Path) -> Run:
+    """Runs `pulsar-gitops ARGS` in the repository with the plug-in installed."""
+
+    def run_it(*words: str, code: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:
+        ended = python(site, root, "-c", RUN_AND_MODULES, *words, **variables)
+        assert ended.returncode == code, ended.stdout + ended.stderr
+        return ended
+
+    return run_it
+
+
+def python(
+    site: Path, folder: Path, *words: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(site), *sys.path])
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path, "STORE_PIN": "1234", **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_a_registry_of_its_kind_is_planned_applied_and_read(run: Run, root: Path) -> None:
+    assert not set(HEAVY).intersection(run("validate").stderr.splitlines())
+    assert json.loads(run("plan", "--format", "json").stdout)["actions"]
+    run("apply", "--auto-approve")
+    assert (root / ".store/shop/orders.json").is_file()
+    assert json.loads(run("plan", "--format", "json").stdout)["actions"] == []
+    shown = run("schemas", "get", TOPIC, "--format", "json").stdout
+    assert json.loads(json.loads(shown)["schema"])["name"] == "OrderCreated"
+    assert "FORWARD" in run("policies", "get", "shop/payments").stdout
+
+
+def test_a_change_is_checked_with_it_and_with_its_snapshot(run: Run, root: Path) -> None:
+    repo = GitRepository(root)
+    (root / ".gitignore").write_text(".store/\n", "utf-8")
+    run("apply", "--auto-approve")
+    run("snapshot")
+    repo.commit()
+    definition = root / f"namespaces/{TOPIC}.avsc"
+    edit_json(definition, lambda content: content["fields"][0].update(type="long", default=0))
+    for history, source in (("auto", "registry"), ("snapshot", "snapshot")):
+        words = ("check", "--base", "HEAD", "--history", history, "--format", "json")
+        checked = json.loads(run(*words, code=1).stdout)
+        assert checked["registries"][0]["history"]["source"] == source
+        rules = {each["rule"] for each in checked["registries"][0]["plan"]["findings"]}
+        assert rules == {"AVRO-R001"}
+
+
+def test_a_store_that_is_committed_is_not_asked(run: Run, root: Path) -> None:
+    repo = GitRepository(root)
+    (root / ".gitignore").unlink()
+    run("apply", "--auto-approve")
+    repo.commit()
+    ended = run("check", "--base", "HEAD", "--history", "registry", code=4)
+    assert "is committed" in ended.stderr
+    assert "git rm --cached .store" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ("{kind: mystore}", "gitops.yaml:4:3 REPO-R005 missing key 'folder'"),
+        ("{kind: mystore, folder: 7}", "gitops.yaml:4:33 REPO-R004 folder must be text"),
+        ("{kind: mystore, foldr: x}", "gitops.yaml:4:25 REPO-R002 unknown key 'foldr'"),
+        ("{kind: mystore, folder: x, url: y}", "gitops.yaml:4:36 REPO-R002 unknown key 'url'"),
+        ("{kind: mystore, folder: ../x}", "gitops.yaml:4:33 REPO-R012 folder leaves the reposit"),
+        ("{kind: mystore, folder: x, pin: hunter2}", "gitops.yaml:4:41 REPO-R014 pin stands here"),
+        ("{kind: mystor, folder: x}", "gitops.yaml:4:16 REPO-R011 unknown value 'mystor' for kind"),
+    ],
+)
+def test_wrong_settings_have_their_place(
+    run: Run, root: Path, settings: str, expected: str
+) -> None:
+    (root / "gitops.yaml").write_text(f"{HEAD}  ours: {settings}\n", "utf-8")
+    found = json.loads(run("validate", "--format", "json", code=1).stdout)["findings"]
+    shown = [
+        "{file}:{line}:{column} {rule} {message}".format(**each["location"], **each)
+        for each in found
+    ]
+    assert [each for each in shown if each.startswith(expected)], shown
+    printed = run("validate", code=1)
+    assert "hunter2" not in printed.stdout + printed.stderr
+
+
+def test_hints_are_those_of_its_kind(run: Run, root: Path) -> None:
+    for settings, hint in (
+        ("{kind: mystor, folder: x}", "did you mean mystore?"),
+        ("{kind: other}", "use one of embedded, mystore, pulsar"),
+        ("{kind: mystore, folder: x, abc: 1}", "use one of brokerDefaults, folder, kind, names"),
+    ):
+        (root / "gitops.yaml").write_text(f"{HEAD}  ours: {settings}\n", "utf-8")
+        assert hint in run("validate", code=1).stdout
+
+
+def test_a_secret_that_is_missing_is_named(run: Run) -> None:
+    assert "STORE_PIN" in run("plan", code=2, STORE_PIN="").stderr
+
+
+def test_editors_learn_its_keys(site: Path, root: Path) -> None:
+    code = "import json; from gitops.repository.json_schema import schemas; print(json.dumps("
+    ended = python(site, root, "-c", f"{code}schemas()['config.schema.json']))")
+    schema = json.loads(ended.stdout)
+    for settings, fits in (({"folder": "x"}, True), ({"foldr": "x"}, False)):
+        registries = {"ours": {"kind": "mystore", **settings}}
+        config = {"apiVersion": "pulsar-gitops/v1", "kind": "Config", "registries": registries}
+        assert jsonschema.Draft202012Validator(schema).is_valid(config) is fits
+
+
+@pytest.mark.parametrize(
+    ("point", "why"),
+    [
+        ("mystore = no_such_package:KIND", "ModuleNotFoundError: No module named"),
+        ("mystore = json:dumps", "it is no RegistryKind, but function"),
+    ],
+)
+def test_a_plug_in_that_cannot_be_used_is_a_finding_for_those_who_use_it(
+    root: Path, tmp_path: Path, point: str, why: str
+) -> None:
+    broken = tmp_path / "broken"
+    install(PROJECT, broken)
+    _points(broken).write_text(f"[gitops.registries]\n{point}\n", "utf-8")
+    ended = python(broken, root, "-c", RUN_AND_MODULES, "validate")
+    assert ended.returncode == 1, ended.stderr
+    assert "gitops.yaml:4:3" in ended.stdout
+    assert why in ended.stdout
+    assert "update or uninstall pulsar-gitops-mystore" in ended.stdout
+    (root / "gitops.yaml").write_text(f"{HEAD}  ours: {{kind: embedded, path: x}}\n", "utf-8")
+    ended = python(broken, root, "-c", RUN_AND_MODULES, "validate")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_two_packages_with_one_kind_are_a_finding(root: Path, tmp_path: Path) -> None:
+    both = tmp_path / "both"
+    install(PROJECT, both)
+    second = both / "other-1.0.dist-info"
+    second.mkdir()
+    (second / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (second / "entry_points.txt").write_text("[gitops.registries]\nmystore = other:KIND\n")
+    ended = python(both, root, "-c", RUN_AND_MODULES, "validate")
+    assert ended.returncode == 1, ended.stderr
+    assert "several packages offer registries of kind 'mystore'" in ended.stdout
+
+
+def test_it_passes_the_contract_of_every_registry(site: Path, tmp_path: Path) -> None:
+    shutil.copytree(PROJECT / "tests", tmp_path / "tests")
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "tests")
+    ended = python(site, tmp_path, *words)
+    assert ended.returncode == 0, ended.stdout
+    assert "passed" in ended.stdout
+
+
+def _points(folder: Path) -> Path:
+    (found,) = folder.glob("*.dist-info/entry_points.txt")
+    return found
