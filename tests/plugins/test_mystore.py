@@ -113,40 +113,41 @@ def test_a_store_that_is_committed_is_not_asked(run: Run, root: Path) -> None:
     assert "git rm --cached .store" in ended.stderr
 
 
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ("{kind: mystore}", "gitops.yaml:4:3 REPO-R005 missing key 'folder'"),
-        ("{kind: mystore, folder: 7}", "gitops.yaml:4:33 REPO-R004 folder must be text"),
-        ("{kind: mystore, foldr: x}", "gitops.yaml:4:25 REPO-R002 unknown key 'foldr'"),
-        ("{kind: mystore, folder: x, url: y}", "gitops.yaml:4:36 REPO-R002 unknown key 'url'"),
-        ("{kind: mystore, folder: ../x}", "gitops.yaml:4:33 REPO-R012 folder leaves the reposit"),
-        ("{kind: mystore, folder: x, pin: hunter2}", "gitops.yaml:4:41 REPO-R014 pin stands here"),
-        ("{kind: mystor, folder: x}", "gitops.yaml:4:16 REPO-R011 unknown value 'mystor' for kind"),
-    ],
-)
-def test_wrong_settings_have_their_place(
-    run: Run, root: Path, settings: str, expected: str
-) -> None:
-    (root / "gitops.yaml").write_text(f"{HEAD}  ours: {settings}\n", "utf-8")
+def test_wrong_settings_have_their_place(run: Run, root: Path) -> None:
+    wrong = {
+        "{kind: mystore}": "4:3 REPO-R005 missing key 'folder'",
+        "{kind: mystore, folder: 7}": "5:30 REPO-R004 folder must be text, not a number",
+        "{kind: mystore, foldr: x}": "6:22 REPO-R002 unknown key 'foldr'",
+        "{kind: mystore, folder: x, url: y}": "7:33 REPO-R002 unknown key 'url'",
+        "{kind: mystore, folder: ../x}": "8:30 REPO-R012 folder leaves the repository",
+        "{kind: mystore, folder: x, pin: hunter2}": "9:38 REPO-R014 pin stands here in clear",
+        "{kind: mystor, folder: x}": "10:13 REPO-R011 unknown value 'mystor' for kind",
+    }
+    lines = [f"  {name}: {settings}\n" for name, settings in zip("abcdefg", wrong, strict=True)]
+    (root / "gitops.yaml").write_text("".join([HEAD, *lines]) + "defaultRegistry: a\n", "utf-8")
     found = json.loads(run("validate", "--format", "json", code=1).stdout)["findings"]
     shown = [
-        "{file}:{line}:{column} {rule} {message}".format(**each["location"], **each)
+        "{line}:{column} {rule} {message}".format(**each["location"], **each)
         for each in found
+        if each["location"]["file"] == "gitops.yaml"
     ]
-    assert [each for each in shown if each.startswith(expected)], shown
+    assert shown == list(wrong.values())
     printed = run("validate", code=1)
     assert "hunter2" not in printed.stdout + printed.stderr
 
 
 def test_hints_are_those_of_its_kind(run: Run, root: Path) -> None:
-    for settings, hint in (
-        ("{kind: mystor, folder: x}", "did you mean mystore?"),
-        ("{kind: other}", "use one of embedded, mystore, pulsar"),
-        ("{kind: mystore, folder: x, abc: 1}", "use one of brokerDefaults, folder, kind, names"),
-    ):
-        (root / "gitops.yaml").write_text(f"{HEAD}  ours: {settings}\n", "utf-8")
-        assert hint in run("validate", code=1).stdout
+    wrong = {
+        "{kind: mystor, folder: x}": "did you mean mystore?",
+        "{kind: other}": "use one of embedded, mystore, pulsar",
+        "{folder: x}": "use one of embedded, mystore, pulsar",
+        "{kind: mystore, folder: x, abc: 1}": "use one of brokerDefaults, folder, kind, "
+        "namespaces, pin",
+    }
+    lines = [f"  {name}: {settings}\n" for name, settings in zip("abcd", wrong, strict=True)]
+    (root / "gitops.yaml").write_text("".join([HEAD, *lines]) + "defaultRegistry: a\n", "utf-8")
+    found = json.loads(run("validate", "--format", "json", code=1).stdout)["findings"]
+    assert [each["hint"] for each in found][: len(wrong)] == list(wrong.values())
 
 
 def test_a_secret_that_is_missing_is_named(run: Run) -> None:
