@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.project_files import ROOT, project_files
 
-_SHARED: Final = ("tests.support", "tests.contract", "tests.oracle", "tests.replay")
-"""For all tests: what several use, the suite of a registry, and random cases (also as programs)."""
+_SHARED: Final = ("tests.support", "tests.oracle", "tests.replay")
+"""For all tests: what several use, and random cases (also as programs)."""
 
 
 def test_tests_import_only_what_is_shared_and_helpers_from_their_own_folder() -> None:

@@ -15,9 +15,8 @@ import jsonschema
 import pytest
 
 from gitops.repository.template import copy_template
-from tests.architecture.test_start import HEAVY, RUN_AND_MODULES
-from tests.scenarios.repositories import edit_json
 from tests.support.git_repos import GitRepository
+from tests.support.loaded_modules import HEAVY, run_and_tell
 from tests.support.plugin_install import install
 
 PROJECT: Final = Path(__file__).parent / "mystore"
@@ -53,21 +52,28 @@ def run(site: Path, root: Path) -> Run:
     """Runs `pulsar-gitops ARGS` in the repository with the plug-in installed."""
 
     def run_it(*words: str, code: int = 0, **variables: str) -> subprocess.CompletedProcess[str]:
-        ended = python(site, root, "-c", RUN_AND_MODULES, *words, **variables)
+        ended = command(site, root, *words, **variables)
         assert ended.returncode == code, ended.stdout + ended.stderr
         return ended
 
     return run_it
 
 
-def python(
-    site: Path, folder: Path, *words: str, **variables: str
+def command(
+    site: Path, root: Path, *words: str, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(site), *sys.path])
+    """Run `pulsar-gitops ARGS` where `site` is on the search path."""
+    path = os.pathsep.join([str(site), *filter(None, sys.path)])
+    around = {"PYTHONPATH": path, "STORE_PIN": "1234", **variables}
+    return run_and_tell(*words, folder=root, variables=around)
+
+
+def python(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(site), *filter(None, sys.path)])
     return subprocess.run(
         [sys.executable, *words],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": path, "STORE_PIN": "1234", **variables},
+        env={**os.environ, "PYTHONPATH": path},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -93,8 +99,11 @@ def test_a_change_is_checked_with_it_and_with_its_snapshot(run: Run, root: Path)
     run("apply", "--auto-approve")
     run("snapshot")
     repo.commit()
-    definition = root / f"namespaces/{TOPIC}.avsc"
-    edit_json(definition, lambda content: content["fields"][0].update(type="long", default=0))
+    path = f"namespaces/{TOPIC}.avsc"
+    definition = (root / path).read_text("utf-8")
+    repo.write(
+        {path: definition.replace('"orderId", "type": "string"', '"orderId", "type": "long"')}
+    )
     for history, source in (("auto", "registry"), ("snapshot", "snapshot")):
         words = ("check", "--base", "HEAD", "--history", history, "--format", "json")
         checked = json.loads(run(*words, code=1).stdout)
@@ -177,13 +186,13 @@ def test_a_plug_in_that_cannot_be_used_is_a_finding_for_those_who_use_it(
     broken = tmp_path / "broken"
     install(PROJECT, broken)
     _points(broken).write_text(f"[gitops.registries]\n{point}\n", "utf-8")
-    ended = python(broken, root, "-c", RUN_AND_MODULES, "validate")
+    ended = command(broken, root, "validate")
     assert ended.returncode == 1, ended.stderr
     assert "gitops.yaml:4:3" in ended.stdout
     assert why in ended.stdout
     assert "update or uninstall pulsar-gitops-mystore" in ended.stdout
     (root / "gitops.yaml").write_text(f"{HEAD}  ours: {{kind: embedded, path: x}}\n", "utf-8")
-    ended = python(broken, root, "-c", RUN_AND_MODULES, "validate")
+    ended = command(broken, root, "validate")
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
@@ -194,7 +203,7 @@ def test_two_packages_with_one_kind_are_a_finding(root: Path, tmp_path: Path) ->
     second.mkdir()
     (second / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (second / "entry_points.txt").write_text("[gitops.registries]\nmystore = other:KIND\n")
-    ended = python(both, root, "-c", RUN_AND_MODULES, "validate")
+    ended = command(both, root, "validate")
     assert ended.returncode == 1, ended.stderr
     assert "several packages offer registries of kind 'mystore'" in ended.stdout
 

@@ -59,7 +59,7 @@ class MyStoreDocument(RegistryDocument):
 
 
 def _open(name: str, config: MyStoreConfig, root: Path) -> Registry:
-    from .store import MyStore
+    from mystore.store import MyStore
 
     if config.pin is not None:
         read_secret(config.pin, root, f"gitops.yaml, registry '{name}'")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mystore.kind import KIND
+from mystore.kind import KIND, MyStoreConfig
 
 from gitops.plugins import Registry
 from gitops.testing.registry_contract import RegistryContract
@@ -15,7 +15,7 @@ from gitops.testing.registry_contract import RegistryContract
 class TestMyStore(RegistryContract):
     @pytest.fixture
     def registry(self, tmp_path: Path) -> Iterator[Registry]:
-        settings = KIND.document.model_validate({"kind": "mystore", "folder": "store"})
-        registry = KIND.open("test", settings.model(), tmp_path)
+        config = MyStoreConfig(kind="mystore", folder="store", pin=None)
+        registry = KIND.open("test", config, tmp_path)
         yield registry
         registry.close()
