@@ -27,6 +27,8 @@ from gitops.repository.suggestions import did_you_mean_or_list
 GROUP: Final = "gitops.registries"
 """The entry-point group: a name is a kind, its object is a RegistryKind."""
 
+_BUILT_IN: Final = frozenset({"embedded", "pulsar"})
+
 C = TypeVar("C", bound=RegistryConfig)
 
 
@@ -99,13 +101,28 @@ def documents(offered: tuple[EntryPoint, ...] | None = None) -> tuple[type[Regis
     return tuple(_document(name, offered) for name in kind_names(offered))
 
 
-def any_document() -> Any:  # noqa: ANN401 - a type that is known once the program runs
-    """The type of a registry's settings: of the kind that its `kind` names."""
-    return Annotated[reduce(or_, documents()), Field(discriminator="kind")]
+def any_document(offered: tuple[EntryPoint, ...] | None = None) -> Any:  # noqa: ANN401 - a type
+    """The type of a registry's settings: of the kind that its `kind` names.
+
+    Raises UsageError where the built-in kinds are missing, as where this package is not installed.
+    """
+    if missing := _BUILT_IN.difference(kind_names(offered)):
+        raise UsageError(
+            f"no registry of kind {' or '.join(sorted(missing))} is installed",
+            where=f"entry points '{GROUP}'",
+            hint="install pulsar-schema-gitops again",
+        )
+    return Annotated[reduce(or_, documents(offered)), Field(discriminator="kind")]
 
 
 def _points(offered: Iterable[EntryPoint] | None) -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=GROUP) if offered is None else offered)
+    return _installed() if offered is None else tuple(offered)
+
+
+@cache
+def _installed() -> tuple[EntryPoint, ...]:
+    """Looked for once: that reads the metadata of every package."""
+    return tuple(entry_points(group=GROUP))
 
 
 def _document(name: str, offered: tuple[EntryPoint, ...] | None) -> type[RegistryDocument]:

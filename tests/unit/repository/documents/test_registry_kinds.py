@@ -16,6 +16,7 @@ from gitops.repository.documents.registry import RegistryDocument
 from gitops.repository.documents.registry_kinds import (
     GROUP,
     RegistryKind,
+    any_document,
     documents,
     find_kind,
     kind_names,
@@ -87,6 +88,11 @@ def test_settings_of_a_kind_that_cannot_be_used_are_wrong_and_others_are_not() -
     assert embedded.model_validate({"kind": "embedded", "path": "x"}).model().address == "x"
     with pytest.raises(ValidationError, match="cannot be used: ModuleNotFoundError"):
         odd.model_validate({"kind": "odd", "any": 1})
+
+
+def test_without_the_built_in_kinds_nothing_is_read() -> None:
+    with pytest.raises(UsageError, match="no registry of kind embedded is installed"):
+        any_document((OURS,))
 
 
 def test_the_name_of_the_entry_point_is_the_kind() -> None:
