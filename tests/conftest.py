@@ -29,6 +29,8 @@ settings.register_profile("default", deadline=None)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 # Where a red run stops everybody, it must come from a change; people's own runs look further.
 settings.register_profile("ci", deadline=None, derandomize=True)
+# `make quick`: a few examples of each property, the same ones each time.
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
 )

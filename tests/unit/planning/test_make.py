@@ -33,6 +33,7 @@ from gitops.planning.make import make_plan, subject_of
 from gitops.planning.plan_document import to_document
 from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import apply
+from tests.support.examples import examples
 from tests.support.states import (
     CREATED,
     INT64,
@@ -76,7 +77,7 @@ def test_what_is_there_needs_no_change(observed: RegistryState) -> None:
     assert plan.unchanged == plan.topics == len(observed.topics)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     registry_states(schema_infos(), max_versions=1),
     registry_states(schema_infos(), max_versions=1),

@@ -14,6 +14,7 @@ from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
 from gitops.reporters.github import assignments, github, outputs
 from tests.support.checks import CHECK, EMPTY, REVERT, UNKNOWN_KEY, WAIVED
+from tests.support.examples import examples
 from tests.support.hostile import PIECES, TEXTS, poisoned
 from tests.support.runner import commands
 
@@ -142,7 +143,7 @@ def test_no_piece_makes_a_command(piece: str) -> None:
     _check(poisoned(CHECK, texts))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=7))
 def test_no_text_makes_a_command(texts: list[str]) -> None:
     _check(poisoned(CHECK, itertools.cycle(texts)))

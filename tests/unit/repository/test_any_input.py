@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitops.repository.loader import load
+from tests.support.examples import examples
 from tests.support.trees import SETTINGS, MemoryTree, repository
 
 _ORDERS = "namespaces/shop/orders"
@@ -37,7 +38,7 @@ _CONTENTS = st.binary(max_size=80) | st.lists(_WORDS, max_size=30).map(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.dictionaries(st.sampled_from(_PATHS), _CONTENTS, max_size=3))
 def test_no_content_makes_a_traceback(files: dict[str, bytes]) -> None:
     good = {
@@ -86,7 +87,7 @@ _KEYS = {
 }
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.sampled_from(sorted(_KEYS)), st.data())
 def test_no_value_makes_a_traceback(path: str, data: st.DataObject) -> None:
     kind, keys = _KEYS[path]

@@ -29,6 +29,7 @@ from grpc_tools import protoc
 from gitops.repository.definitions.protobuf import envelope, read_files
 from gitops.repository.writing.proto_text import UnwritableProtoError, proto_texts
 from gitops.repository.writing.protos import proto_sources
+from tests.support.examples import examples
 from tests.support.proto_descriptors import random_files
 from tests.support.protos import native
 
@@ -50,7 +51,7 @@ def _compiled(texts: dict[str, str]) -> dict[str, bytes]:
     return {name: data for name, (_, data) in files.items()}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.integers(0, 1 << 64))
 def test_random_descriptors_compile_to_themselves(seed: int) -> None:
     files = random_files(Random(seed))  # noqa: S311 - a test's descriptors
@@ -191,7 +192,7 @@ def test_what_no_file_compiles_to_is_named() -> None:
             proto_sources(given_info)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.integers(0, 1 << 64), st.data())
 def test_damaged_descriptors_are_written_or_refused(seed: int, data: st.DataObject) -> None:
     files = random_files(Random(seed))  # noqa: S311 - a test's descriptors

@@ -12,6 +12,7 @@ from gitops.repository.definitions.shared_types import SharedTypes
 from gitops.repository.selection import OverlaidTree
 from gitops.repository.sources import Sources
 from gitops.repository.writing.references import with_references
+from tests.support.examples import examples
 from tests.support.states import field, record
 from tests.support.trees import repository
 
@@ -41,7 +42,7 @@ def _whole(files: dict[str, str], names: list[str]) -> str:
     return SharedTypes(Sources(repository(files))).expand(definition, _OWN).text
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(_shared(), _shared(), st.lists(st.sampled_from(_NAMES), max_size=4))
 def test_a_definition_with_references_is_the_whole_one(
     files: dict[str, str], others: dict[str, str], names: list[str]

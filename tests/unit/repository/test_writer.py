@@ -30,6 +30,7 @@ from gitops.repository.definitions.key_value import Half, pair_properties, pair_
 from gitops.repository.loader import load
 from gitops.repository.writer import render
 from gitops.repository.writing.pairs import take_apart
+from tests.support.examples import examples
 from tests.support.trees import repository
 
 _NAMESPACE = NamespaceName("shop", "orders")
@@ -130,7 +131,7 @@ topics = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(topics, namespace_policies)
 def test_what_is_written_loads_back_exactly(
     given_topics: list[TopicState], namespace: NamespacePolicies

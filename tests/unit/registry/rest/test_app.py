@@ -20,6 +20,7 @@ from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.registry.rest import calls
 from gitops.registry.rest.app import PATHS, make_app
 from gitops.registry.rest.hosts import HostNames
+from tests.support.examples import examples
 
 RECORD = '{"type":"record","name":"R","fields":[{"name":"a","type":"int"}]}'
 BREAKING = '{"type":"record","name":"R","fields":[{"name":"a","type":"string"}]}'
@@ -289,7 +290,9 @@ PATH_TEXT = st.text(st.sampled_from("ab/%2F0\\.?#;-+ é\x00\n<'\""), max_size=12
 
 
 @settings(
-    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=examples(60),
 )
 @given(
     method=st.sampled_from(["GET", "PUT", "POST", "DELETE"]),

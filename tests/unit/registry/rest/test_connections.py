@@ -27,6 +27,7 @@ from gitops.registry.embedded.registry import EmbeddedRegistry
 from gitops.registry.rest import connections
 from gitops.registry.rest.connections import Connection
 from gitops.registry.rest.server import serving
+from tests.support.examples import examples
 
 FINE: Final = b"GET /admin/v2/clusters HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 PUT: Final = b"PUT /admin/v2/tenants/t HTTP/1.1\r\nHost: localhost\r\n"
@@ -370,7 +371,9 @@ def requests(draw: st.DrawFn) -> bytes:
 
 
 @settings(
-    deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=examples(80),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.binary(max_size=30) | requests() | st.tuples(requests(), requests()).map(b"".join))
 def test_any_bytes_are_answered_or_the_connection_ends(

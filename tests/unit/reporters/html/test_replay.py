@@ -13,6 +13,7 @@ from hypothesis import given, settings
 
 from gitops.model.replay import FailureExample, FieldReplay, ReplayFailure, ReplayReport
 from gitops.reporters.html.replay import replay_page
+from tests.support.examples import examples
 from tests.support.hostile import PIECES, TEXTS, assert_plain, poisoned
 from tests.support.replays import CREATED, REPORT, reader
 
@@ -180,7 +181,7 @@ def test_a_hostile_piece_everywhere_does_nothing(piece: str) -> None:
     page(poisoned(REPORT, itertools.repeat(piece)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(TEXTS)
 def test_no_text_anywhere_does_anything(text: str) -> None:
     tags = page(poisoned(REPORT, itertools.repeat(f"{text}x"))).tags

@@ -17,6 +17,7 @@ from gitops.reporters.markdown.report import markdown
 from gitops.reporters.markdown.sections import COMMENT_LIMIT
 from tests.support.checks import CHECK
 from tests.support.checks import CREATED as CHANGED
+from tests.support.examples import examples
 from tests.support.hostile import PIECES, TEXTS, assert_inert, poisoned
 from tests.support.replays import CREATED, REPORT, STATUS, reader
 
@@ -91,13 +92,13 @@ def test_a_hostile_piece_everywhere_does_nothing(piece: str) -> None:
     _check(_with_text(piece))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(TEXTS)
 def test_no_text_anywhere_does_anything(text: str) -> None:
     _check(_with_text(text))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=7))
 def test_no_texts_anywhere_do_anything(texts: list[str]) -> None:
     numbered = (f"{text}{number}" for number, text in enumerate(itertools.cycle(texts)))

@@ -37,6 +37,7 @@ from tests.support.checks import (
     STAGING,
     UNKNOWN_KEY,
 )
+from tests.support.examples import examples
 from tests.support.hostile import PIECES, TEXTS, assert_inert, poisoned, tokens
 from tests.support.plans import EVERYTHING
 from tests.support.states import ORDERS, STRING
@@ -369,7 +370,7 @@ def test_a_hostile_piece_everywhere_does_nothing(piece: str) -> None:
     _check_poisoned(poisoned(CHECK, names))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=7))
 def test_no_text_anywhere_does_anything(texts: list[str]) -> None:
     numbered = (f"{text}{number}" for number, text in enumerate(itertools.cycle(texts)))

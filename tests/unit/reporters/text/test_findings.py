@@ -11,6 +11,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules import RULES, finding
 from gitops.reporters.text.findings import count_line, finding_block, findings_report
 from tests.support.consoles import shown, unwrapped
+from tests.support.examples import examples
 
 _LINE = "schemaCompatibilityStrategy: BACKWARDS"
 
@@ -156,7 +157,7 @@ _TEXTS = st.text(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(_TEXTS, st.integers(0, 80), st.integers(0, 80), st.sampled_from([24, 40, 100]))
 def test_no_line_of_a_file_breaks_the_excerpt(
     line: str, column: int, length: int, width: int

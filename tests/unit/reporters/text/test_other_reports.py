@@ -22,6 +22,7 @@ from gitops.reporters.text.plain import safe, short
 from gitops.reporters.text.policies import policies_report
 from gitops.usecases.compare_files import Compared
 from tests.support.consoles import shown, unwrapped
+from tests.support.examples import examples
 from tests.support.states import CREATED, ORDERS, STRING, avro, field, history
 
 _REFUSED = Decision(accepted=False, status=409, reason="no")
@@ -151,7 +152,7 @@ _HOSTILE = st.text(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(_HOSTILE, st.sampled_from([40, 100]))
 def test_no_word_reaches_the_terminal_raw(word: str, width: int) -> None:
     topic = TopicName(ORDERS, f"t{word.replace('/', '')}")

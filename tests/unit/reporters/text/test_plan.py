@@ -32,6 +32,7 @@ from gitops.planning.make import subject_of
 from gitops.planning.plan_document import to_document
 from gitops.reporters.text.plan import plan_report
 from tests.support.consoles import shown, unwrapped
+from tests.support.examples import examples
 from tests.support.plans import CHANGED, EVERYTHING, OTHER, REFUSAL
 from tests.support.states import ORDERS, STRING
 
@@ -245,7 +246,7 @@ _BLANKS = {chr(code) for code in range(0x10000) if chr(code).isspace() and code 
 """Blanks that only take room."""
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(_TOPICS, HOSTILE, HOSTILE, st.sampled_from(_WIDTHS))
 def test_no_word_of_a_file_or_a_registry_reaches_the_terminal_raw(
     topic: TopicName, word: str, other: str, width: int

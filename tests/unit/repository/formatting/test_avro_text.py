@@ -20,6 +20,7 @@ from gitops.compatibility.payload import PayloadError, as_shown
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.planning.sameness import is_same
 from gitops.repository.formatting.avro_text import WIDTH, format_avro
+from tests.support.examples import examples
 from tests.support.layouts import JsonLayouts
 
 _ROOT: Final = Path(__file__).parents[4]
@@ -44,7 +45,7 @@ def written(text: str, *, ordered: bool) -> Any:  # noqa: ANN401 - JSON
     )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random=st.randoms(use_true_random=False))
 def test_any_layout_becomes_canonical_once_and_says_the_same(random: Random) -> None:
     text = JsonLayouts(random).text()

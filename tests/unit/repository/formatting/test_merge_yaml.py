@@ -12,6 +12,7 @@ from gitops.repository.formatting.yaml_text import merge_yaml
 from gitops.repository.formatting.yaml_tree import OddYamlError
 from gitops.repository.yaml.dumper import yaml_text
 from gitops.repository.yaml.parser import parse_yaml
+from tests.support.examples import examples
 from tests.support.layouts import YamlLayouts
 
 _KEYS = ("schema", "policies")
@@ -29,7 +30,7 @@ def _value(text: str) -> dict[str, object]:
     return parsed.value if isinstance(parsed.value, dict) else {}
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random=st.randoms(use_true_random=False), parts=_parts)
 def test_exactly_the_parts_are_replaced(random: Random, parts: dict[str, object]) -> None:
     text = YamlLayouts(random).text()

@@ -15,6 +15,7 @@ from gitops.repository.formatting.yaml_comments import comments
 from gitops.repository.formatting.yaml_text import format_yaml, is_same_yaml
 from gitops.repository.formatting.yaml_tree import read_tree
 from gitops.repository.yaml.parser import parse_yaml
+from tests.support.examples import examples
 from tests.support.layouts import YamlLayouts
 
 
@@ -27,7 +28,7 @@ def comments_of(text: str) -> Counter[str]:
     return Counter(one.text for one in comments(plain, read_tree(plain)))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random=st.randoms(use_true_random=False))
 def test_any_layout_becomes_canonical_once_and_says_the_same(random: Random) -> None:
     text = YamlLayouts(random).text()
