@@ -45,10 +45,12 @@ def places(pattern: re.Pattern[str]) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_file_names_the_host_of_a_package_registry() -> None:
     assert not places(HOST)
 
 
+@pytest.mark.slow
 def test_no_file_names_a_folder_of_one_machine() -> None:
     assert not places(HOME_FOLDER)
 

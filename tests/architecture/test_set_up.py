@@ -66,6 +66,7 @@ def test_every_library_is_pinned() -> None:
     assert not declared() - set(pinned())
 
 
+@pytest.mark.slow
 def test_every_library_of_every_install_is_used_by_the_product() -> None:
     """What only tests import belongs into the extra `dev`."""
     needed = {canonicalize_name(Requirement(text).name) for text in project()["dependencies"]}

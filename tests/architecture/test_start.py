@@ -34,6 +34,7 @@ def test_a_shell_gets_its_answer_without_anything_heavy(tmp_path: Path) -> None:
     assert not {*HEAVY, "gitops.repository.loader"}.intersection(modules)
 
 
+@pytest.mark.slow
 def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:
     """Sensitive names are looked for in definitions, also where no replay is installed."""
     copy_template(tmp_path / "repo")
@@ -54,6 +55,7 @@ def test_settings_are_read_without_what_connects(tmp_path: Path) -> None:
     assert not {*connecting, "sqlite3", "starlette", "urllib3"}.intersection(modules)
 
 
+@pytest.mark.slow
 def test_a_stream_of_decisions_does_without_what_only_explains() -> None:
     """It prints nothing for people, and what is right is not held against a JSON Schema."""
     ended = run_and_tell("compat", "--jsonl")
@@ -63,6 +65,7 @@ def test_a_stream_of_decisions_does_without_what_only_explains() -> None:
     assert not {*HEAVY, "rich"}.intersection(modules)
 
 
+@pytest.mark.slow
 def test_a_quick_look_does_without_pandas(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     copy_template(tmp_path / "repo")

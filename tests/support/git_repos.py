@@ -14,11 +14,20 @@ class GitRepository:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.root = folder
-        with git.Repo.init(folder, initial_branch="main") as repo, repo.config_writer() as config:
+        # An empty template: git's own would write a dozen sample hooks.
+        self.git("init", "--quiet", "--initial-branch=main", "--template=")
+        with git.Repo(folder) as repo, repo.config_writer() as config:
             config.set_value("user", "name", "Ada")
             config.set_value("user", "email", "ada@example.com")
             config.set_value("commit", "gpgsign", "false")
             config.set_value("core", "hooksPath", "/dev/null")
+
+    @classmethod
+    def at(cls, folder: Path) -> GitRepository:
+        """One that is there already."""
+        found = cls.__new__(cls)
+        found.root = folder
+        return found
 
     def git(self, *words: str) -> str:
         """Run a git command; answers what it prints."""

@@ -12,6 +12,8 @@ from typing import Any, Final
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from tests.support.http_server import OneTestServer
+
 BOT: Final = "github-actions[bot]"
 TOKEN: Final = "ghs_0123456789abcdef"
 REPOSITORY: Final = "acme/schemas"
@@ -191,7 +193,7 @@ _ROUTES: Final = (
 @contextmanager
 def github_stand_in() -> Iterator[GitHubStandIn]:
     """Start one on a free port of the loopback."""
-    with HTTPServer(host="127.0.0.1") as server:
+    with OneTestServer(host="127.0.0.1") as server:
         stand_in = GitHubStandIn(server=server)
         server.expect_request(re.compile(".*")).respond_with_handler(stand_in.answer)
         yield stand_in

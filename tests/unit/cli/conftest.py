@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import CommandLine
+from tests.support.command_line import CommandLine, captured
 from tests.support.git_repos import GitRepository
 
 
@@ -26,24 +27,47 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return CommandLine(capsys)
 
 
-@pytest.fixture
-def repo(tmp_path: Path, command: CommandLine) -> Path:
-    """The template, with an embedded registry that holds nothing."""
-    folder = tmp_path / "repo"
-    assert command("init", folder).code == 0
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `init` writes, made once."""
+    folder = tmp_path_factory.mktemp("template") / "repo"
+    assert captured("init", folder).code == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def applied_template(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The template, applied once."""
+    folder = shutil.copytree(template, tmp_path_factory.mktemp("applied") / "repo")
+    assert captured("apply", "--repo", folder, "--auto-approve").code == 0
     return folder
 
 
 @pytest.fixture
-def applied(repo: Path, command: CommandLine) -> Path:
-    """The template, applied."""
-    assert command("apply", "--repo", repo, "--auto-approve").code == 0
-    return repo
+def repo(tmp_path: Path, template: Path) -> Path:
+    """The template, with an embedded registry that holds nothing."""
+    return shutil.copytree(template, tmp_path / "repo")
 
 
 @pytest.fixture
-def clone(repo: Path) -> GitRepository:
-    """The template, committed."""
-    made = GitRepository(repo)
+def applied(repo: Path, applied_template: Path) -> Path:
+    """The template, applied."""
+    return shutil.copytree(applied_template, repo, dirs_exist_ok=True)
+
+
+@pytest.fixture(scope="session")
+def committed_template(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The template, committed once."""
+    folder = shutil.copytree(template, tmp_path_factory.mktemp("committed") / "repo")
+    made = GitRepository(folder)
     made.commit()
-    return made
+    # A copy has the same files at other places of the disk.
+    made.git("config", "core.checkStat", "minimal")
+    made.git("config", "core.trustctime", "false")
+    return folder
+
+
+@pytest.fixture
+def clone(repo: Path, committed_template: Path) -> GitRepository:
+    """The template, committed."""
+    return GitRepository.at(shutil.copytree(committed_template, repo, dirs_exist_ok=True))

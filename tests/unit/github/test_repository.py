@@ -13,6 +13,7 @@ from gitops.github.repository import GitHubRepository
 from gitops.model.errors import OutsideError
 from gitops.ports import WAITING
 from tests.support.github_stand_in import BOT, REPOSITORY, TOKEN, GitHubStandIn, Stored
+from tests.support.http_server import OneTestServer
 from tests.support.slow_server import DRIPS, slow_server
 
 
@@ -139,7 +140,7 @@ def test_what_is_no_github_is_said(httpserver: HTTPServer) -> None:
 
 
 def test_nobody_there_is_said_without_the_token() -> None:
-    with HTTPServer(host="127.0.0.1") as server:
+    with OneTestServer(host="127.0.0.1") as server:
         url = server.url_for("")
     found = Access(repository=REPOSITORY, api=url.rstrip("/"), token=TOKEN)
     repository = GitHubRepository(found, retries=0)

@@ -157,6 +157,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SchemaType.AVRO, SchemaType.JSON])
 @pytest.mark.parametrize("name", LARGE)
 def test_large_defaults_are_written_some_at_a_time_and_count_the_same(
@@ -184,6 +185,7 @@ def test_large_defaults_are_written_some_at_a_time_and_count_the_same(
     assert most[1] < 400_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [SchemaType.AVRO, SchemaType.JSON])
 def test_a_message_that_grows_beyond_what_can_be_sent_is_told_and_never_written(
     kind: SchemaType,

@@ -108,6 +108,7 @@ def test_what_github_would_drop_is_counted(number: int, shown: int, held: int) -
         assert "`pulsar-gitops validate` shows all" in errors[-1].data
 
 
+@pytest.mark.slow
 def test_no_number_of_trivial_findings_holds_back_why_a_schema_is_refused() -> None:
     trivial = [replace(UNKNOWN_KEY, message=f"{each:05}") for each in range(10_000)]
     mere = [replace(each, severity=Severity.WARNING, rule="X") for each in trivial]

@@ -53,6 +53,7 @@ def test_a_renamed_registry_that_says_the_same_is_no_finding(repo: GitRepository
     assert not report(repo).touched.topics
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "new-local"])
 def test_what_a_registry_said_of_a_namespace_is_told_of_under_any_name(
     repo: GitRepository, name: str
@@ -64,6 +65,7 @@ def test_what_a_registry_said_of_a_namespace_is_told_of_under_any_name(
     assert places(repo) == [("CHECK-R003", "gitops.yaml:8:50", True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "new-local"])
 def test_a_dropped_policy_stands_in_the_base_where_it_was(repo: GitRepository, name: str) -> None:
     validation = "      shop/orders: {schemaValidationEnforced: true}\n"
@@ -74,6 +76,7 @@ def test_a_dropped_policy_stands_in_the_base_where_it_was(repo: GitRepository, n
     assert places(repo) == [("CHECK-R003", "gitops.yaml:8:47", True)]
 
 
+@pytest.mark.slow
 def test_a_renamed_registry_that_loosens_lets_nothing_in_unseen(repo: GitRepository) -> None:
     changed = avro("Created", "a", "b")
     repo.write(
@@ -119,6 +122,7 @@ def test_a_default_registry_that_is_removed_from_the_file_stands_in_the_base(
     ]
 
 
+@pytest.mark.slow
 def test_a_registry_that_nobody_checks_keeps_its_policies_or_it_is_told(
     repo: GitRepository,
 ) -> None:

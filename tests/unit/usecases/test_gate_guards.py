@@ -84,6 +84,7 @@ def test_what_counts_as_before(before: str, after: str, repo: GitRepository) -> 
     assert told(repo, before, after) == []
 
 
+@pytest.mark.slow
 def test_topics_without_samples_are_not_replayed_anyway(repo: GitRepository) -> None:
     repo.commit({f"{FOLDER}/{name}.yaml": manifest("type: STRING") for name in "abcd"})
     assert told(repo, "BACKWARD", "FORWARD") == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from gitops.model.findings import Finding, Location, Severity
 from gitops.repository.definitions.edits import Definition
 from gitops.usecases.compare_files import compare_files
@@ -75,6 +77,7 @@ def test_a_patch_helps_against_every_version(tmp_path: Path) -> None:
     assert '["null", "string"], "default": null' in missing.patch
 
 
+@pytest.mark.slow
 def test_thousands_of_changed_fields_are_answered(tmp_path: Path) -> None:
     files = []
     for name, kind in (("f", "int"), ("g", "int"), ("g", "string")):

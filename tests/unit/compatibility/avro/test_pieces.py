@@ -67,6 +67,7 @@ def nothing_read_before() -> None:
     forget()
 
 
+@pytest.mark.slow
 def test_mistakes_are_the_same_whether_or_not_a_text_is_cut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

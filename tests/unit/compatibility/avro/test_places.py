@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from gitops.compatibility.avro.errors import AvroParseError
 from gitops.compatibility.avro.parser import parse
 from gitops.compatibility.avro.places import Places
@@ -48,6 +50,7 @@ def _at(document: Any, pointer: str) -> Any:  # noqa: ANN401 - JSON
     return document
 
 
+@pytest.mark.slow
 def test_types_and_fields_stand_where_places_says() -> None:
     met = 0
     for text in _definitions():

@@ -68,6 +68,7 @@ def _cold(text: str, *, validate_defaults: bool = False) -> Hashable:
     return _outcome(text, validate_defaults=validate_defaults)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("validate_defaults", [False, True])
 def test_a_definition_is_read_as_if_it_were_the_first(
     histories: list[list[str]], *, validate_defaults: bool
@@ -116,6 +117,7 @@ def _whole(*, whole: bool) -> Resolver:
     return Resolver(whole=True)
 
 
+@pytest.mark.slow
 def test_a_check_that_skips_what_is_shared_answers_as_one_that_does_not(
     histories: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +136,7 @@ def test_a_check_that_skips_what_is_shared_answers_as_one_that_does_not(
         assert can_read(written, parse(reader)) == skipped, (writer, reader)
 
 
+@pytest.mark.slow
 def test_definitions_are_equal_if_all_that_counts_in_either_is(histories: list[list[str]]) -> None:
     """Equality ends at the first difference and leaves out what is shared."""
     answers: Counter[bool] = Counter()

@@ -55,6 +55,7 @@ def test_nothing_is_said_about_data_that_the_broker_refuses(other: bytes) -> Non
     assert remarks(other, good, forward=True) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3_000])
 def test_messages_may_lead_from_one_to_the_next_without_end(count: int) -> None:
     found = remarks(_chain(count, last=9), _chain(count, last=5), forward=False)

@@ -6,6 +6,8 @@ import json
 import multiprocessing
 from pathlib import Path
 
+import pytest
+
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
@@ -37,6 +39,7 @@ def register_all(path: Path, process: int) -> dict[str, list[int]]:
     return versions
 
 
+@pytest.mark.slow
 def test_versions_have_no_gaps_and_no_registration_is_lost(tmp_path: Path) -> None:
     registry = EmbeddedRegistry("local", tmp_path / "registry.db")
     registry.create_namespace(SHOP)

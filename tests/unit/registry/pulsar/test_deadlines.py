@@ -65,6 +65,7 @@ def test_a_handshake_has_the_time_of_a_connection(tmp_path: Path) -> None:
     assert error.what == "no answer from the registry: no connection within 0.05 s"
 
 
+@pytest.mark.slow
 def test_the_outcome_of_a_write_that_was_sent_is_not_known(tmp_path: Path) -> None:
     with slow_server(dripping(HEAD, b"x")) as url:
         error = failure(url, tmp_path, "POST", request_timeout=1)
@@ -72,6 +73,7 @@ def test_the_outcome_of_a_write_that_was_sent_is_not_known(tmp_path: Path) -> No
     assert "after 1 s (`timeouts.request`) only" in error.what
 
 
+@pytest.mark.slow
 def test_a_large_body_that_nobody_reads_ends_at_the_deadline(tmp_path: Path) -> None:
     with slow_server(silent) as url:
         transport = open_test_transport(url, tmp_path, **{**SOON, "request_timeout": 1})

@@ -19,6 +19,7 @@ from gitops.model.config import TlsAuthentication, TlsConfig
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registry.pulsar.settings import PulsarConfig
 from gitops.registry.pulsar.tls import broker_context
+from tests.support.http_server import OneTestServer
 from tests.support.pulsar_client import open_test_transport
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def https_server(authority: trustme.CA, name: str, *, ask_client: bool = False) 
     if ask_client:
         authority.configure_trust(context)
         context.verify_mode = ssl.CERT_REQUIRED
-    server = HTTPServer(ssl_context=context)
+    server = OneTestServer(ssl_context=context)
     server.expect_request("/admin/v2/tenants").respond_with_json([])
     return server
 

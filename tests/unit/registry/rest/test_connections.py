@@ -294,6 +294,7 @@ serve(registry, "127.0.0.1", 0, lambda url: print(url, flush=True))
 """
 
 
+@pytest.mark.slow
 def test_clients_that_hang_neither_hold_up_the_end_nor_are_told_of(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "registry.db")]
     with subprocess.Popen(

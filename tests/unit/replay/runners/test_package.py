@@ -60,6 +60,7 @@ def newer(work: Work) -> Work:
     return remote.carrier(f"not {digest}", again, cloudpickle.dumps(work))  # type: ignore[no-untyped-call]
 
 
+@pytest.mark.slow
 def test_a_function_brings_the_project_along(tmp_path: Path) -> None:
     work = merging(Limits(examples=1, forward_rows={}))
     answer, version, file = in_worker(tmp_path, with_code(work))
@@ -67,6 +68,7 @@ def test_a_function_brings_the_project_along(tmp_path: Path) -> None:
     assert (version, file) == (gitops.__version__, "gitops/__init__.py")
 
 
+@pytest.mark.slow
 def test_a_worker_that_lives_on_gets_the_code_of_the_next_function(tmp_path: Path) -> None:
     work = merging(Limits(examples=1, forward_rows={}))
     answer, same, version, _ = in_worker(tmp_path, with_code(work), newer(work))

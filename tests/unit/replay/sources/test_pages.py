@@ -101,6 +101,7 @@ def test_what_is_no_page_is_told(tmp_path: Path, data: bytes) -> None:
         check(tmp_path, data)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process its most memory")
 @pytest.mark.parametrize("kind", [pyarrow.binary(), pyarrow.string(), pyarrow.large_binary()])
 @pytest.mark.parametrize(
@@ -124,6 +125,7 @@ def test_one_large_value_in_many_rows_is_read_in_bounded_memory(
     assert done.stdout == f"{told}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process its most memory")
 def test_values_that_share_their_beginning_are_read_in_bounded_memory(tmp_path: Path) -> None:
     table = pyarrow.table({"payload": pyarrow.array([b"x" * 2**20] * 2_000, pyarrow.binary())})

@@ -314,6 +314,7 @@ def _many(topics: int) -> CheckReport:
     return replace(CHECK, registries=(production,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("topics", "there", "cut"),
     [
@@ -351,6 +352,7 @@ def test_a_summary_has_room_for_more_than_a_comment() -> None:
     assert "left out" not in markdown(report, SUMMARY_LIMIT)
 
 
+@pytest.mark.slow
 def test_ten_thousand_findings_are_bounded() -> None:
     findings = tuple(
         replace(UNKNOWN_KEY, message=f"unknown value '{'x' * 700}' {number}", hint="y" * 700)

@@ -220,6 +220,7 @@ def test_any_text_has_a_verdict_for_each_line_that_is_not_blank(lines: list[str]
     assert len(list(decide_lines(lines))) == sum(bool(line.strip()) for line in lines)
 
 
+@pytest.mark.slow
 def test_a_definition_that_takes_all_of_the_stack_is_answered_and_the_stream_goes_on() -> None:
     """Such a chain overflows the broker's stack too, which answers 500 (Pulsar 4.0.7)."""
     case = {

@@ -37,6 +37,7 @@ GOOD = bytes.fromhex("00 04 00 02 06 00 02 02 6b 02 ff 00 02 61")
 OLD = bytes.fromhex("02 00 00 00")
 
 
+@pytest.mark.slow
 def test_columns_and_single_rows_say_the_same() -> None:
     first = secrets.randbelow(10**9)
 

@@ -67,6 +67,7 @@ def test_what_changes_a_value_is_a_point_that_does_not_fail() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_pair_that_is_compatible_fails_at_no_other_point() -> None:
     first, compatible = secrets.randbelow(10**9), 0
     for seed in range(first, first + 250):
@@ -154,6 +155,7 @@ def test_a_type_that_stands_at_two_places_has_a_path_at_each() -> None:
     assert {key.path for key in walk.counts} == {"home", "home.zip", "work", "work.zip"}
 
 
+@pytest.mark.slow
 def test_records_that_hold_each_other_twice_make_no_endless_plan() -> None:
     schema: dict[str, Any] = record(field("a", "int"), name="R40")
     for depth in reversed(range(40)):

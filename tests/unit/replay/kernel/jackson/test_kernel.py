@@ -332,6 +332,7 @@ def test_forms_of_java_classes(kind: Any, value: str, reason: str | None, few: i
     assert [one and one.reason.startswith(reason or "?") for one in found] == [reason and True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("payload", "reason"),
     [
