@@ -166,6 +166,7 @@ def _printed_to(stdout: int, *args: str | Path) -> subprocess.CompletedProcess[b
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_reader_that_has_seen_enough_stops_no_apply(
     form: str, repo: Path, command: CommandLine
@@ -182,6 +183,7 @@ def test_a_reader_that_has_seen_enough_stops_no_apply(
     assert "5 unchanged" in command("plan", "--repo", repo).out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_full_disk_stops_no_apply_and_is_told(

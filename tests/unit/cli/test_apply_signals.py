@@ -91,6 +91,7 @@ def _count(tmp_path: Path) -> int:
     return count[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("presses", ["one", "two", "all"])
 def test_a_signal_at_any_step_hides_nothing_that_was_done(
     presses: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -11,6 +11,7 @@ from tests.support.git_repos import GitRepository
 from tests.support.replayed_template import CANCELLED, LOCAL, ORDERS, document, lose_a_symbol
 
 
+@pytest.mark.slow
 def test_a_check_replays_what_it_touches(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     args = ("check", "--repo", clone.root, "--base", "main")

@@ -73,6 +73,7 @@ TOPICS = [
 ]
 
 
+@pytest.mark.slow
 def test_bash(repo: Path) -> None:
     offered = _in_bash(
         repo,
@@ -176,6 +177,7 @@ def test_zsh(repo: Path) -> None:
     assert not (repo / "evil").exists()
 
 
+@pytest.mark.slow
 def test_installing_for_bash(tmp_path: Path) -> None:
     script = "pulsar-gitops --install-completion; pulsar-gitops --show-completion"
     said = _run(["bash", "-c"], f"{script}; true", tmp_path)

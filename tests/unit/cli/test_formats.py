@@ -102,6 +102,7 @@ def test_one_cause_in_several_versions_is_told_once(
     assert alone == ([1, 1, 1] if form == "json" else [0, 0, 0])
 
 
+@pytest.mark.slow
 def test_several_plans_are_one_document(refused: Path, command: CommandLine) -> None:
     settings = "apiVersion: pulsar-gitops/v1\nkind: Config\ndefaultRegistry: local"
     (refused / "gitops.yaml").write_text(settings + _REGISTRIES)

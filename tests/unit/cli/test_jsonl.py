@@ -30,6 +30,7 @@ def _no_json(word: str) -> object:
     raise AssertionError(f"{word} is not JSON")
 
 
+@pytest.mark.slow
 def test_every_line_that_is_no_case_is_answered_and_the_next_ones_too() -> None:
     garbage = [
         b"\x00",
@@ -133,6 +134,7 @@ def test_an_option_that_would_be_passed_over_is_refused(option: list[str]) -> No
     assert f"{option[0]} has no meaning with --jsonl".encode() in done.stderr
 
 
+@pytest.mark.slow
 def test_verdicts_go_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "verdicts"
     done = subprocess.run(
@@ -145,6 +147,7 @@ def test_verdicts_go_to_a_file(tmp_path: Path) -> None:
     assert json.loads(file.read_text("utf-8"))["id"] == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -136,6 +136,7 @@ def test_a_plan_is_not_written_over_by_what_its_apply_says(
     assert file.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("args", [["compat"], ["--version"], ["--help"], ["compat", "--jsonl"]])
@@ -156,6 +157,7 @@ def test_a_full_disk_is_said_in_one_line(
     assert (done.returncode, done.stderr) == (4, said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_do_no_harm(closed: str, pair: tuple[Path, Path]) -> None:
     done = subprocess.run(
@@ -167,6 +169,7 @@ def test_closed_streams_do_no_harm(closed: str, pair: tuple[Path, Path]) -> None
     assert (b"refused" in done.stdout) is (">&-" not in closed.replace("2>&-", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin1", "cp1252"])
 def test_an_encoding_without_our_signs_gets_others(
     encoding: str, pair: tuple[Path, Path], tmp_path: Path
@@ -184,6 +187,7 @@ def test_an_encoding_without_our_signs_gets_others(
     assert "\\u0436\\ud83d\\ude00" in said
 
 
+@pytest.mark.slow
 def test_json_stays_json_in_any_encoding(pair: tuple[Path, Path], tmp_path: Path) -> None:
     odd = tmp_path / "é😀.avsc"
     pair[1].rename(odd)
@@ -197,6 +201,7 @@ def test_json_stays_json_in_any_encoding(pair: tuple[Path, Path], tmp_path: Path
     assert found == str(odd)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["abc", "1", "-5", "0", "9" * 5000, "²"])
 def test_an_odd_width_does_no_harm(columns: str, pair: tuple[Path, Path]) -> None:
     done = subprocess.run(

@@ -41,6 +41,7 @@ def test_a_refused_change_is_offered_a_way(folder: Path, command: CommandLine) -
     assert not (folder / "namespaces/shop/orders/order-created-v2.yaml").exists()
 
 
+@pytest.mark.slow
 def test_the_way_is_written_and_told(folder: Path, command: CommandLine) -> None:
     _break(folder)
     done = command("rollout", "--repo", folder, "--base", "main", "--migrate")
@@ -203,6 +204,7 @@ _ADVICE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", _ADVICE)
 def test_without_clients_the_strategy_says_who_goes_first(
     strategy: str, repo: Path, command: CommandLine

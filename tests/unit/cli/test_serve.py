@@ -32,6 +32,7 @@ def test_without_the_extra_it_says_what_to_install(
     assert "with its extra 'serve': in a checkout, pip install '.[serve]'" in said.err
 
 
+@pytest.mark.slow
 def test_it_answers_for_the_names_that_it_was_given(tmp_path: Path) -> None:
     root = tmp_path / "repo"
     copy_template(root)

@@ -31,6 +31,7 @@ def _restored() -> Iterator[None]:
         signal.signal(number, handler)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), ENDS)
 def test_a_replay_reports_what_was_done(number: signal.Signals, code: int, applied: Path) -> None:
     ended = interrupted(REPLAYING, [*LOCAL, "--format", "json"], number, cwd=applied)
@@ -41,12 +42,14 @@ def test_a_replay_reports_what_was_done(number: signal.Signals, code: int, appli
     assert [each["rule"] for each in report["findings"]] == ["REPLAY-R008"]
 
 
+@pytest.mark.slow
 def test_a_replay_in_the_background_hears_sigterm(applied: Path) -> None:
     ended = interrupted(REPLAYING, LOCAL, signal.SIGTERM, cwd=applied, how="in the background")
     assert (ended.returncode, ended.stderr) == (143, "")
     assert "the replay was interrupted" in ended.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), ENDS)
 def test_an_apply_stops_and_is_taken_up_again(
     number: signal.Signals, code: int, repo: Path, tmp_path: Path, command: CommandLine
@@ -71,6 +74,7 @@ def test_an_apply_stops_and_is_taken_up_again(
     assert "5 unchanged" in command("plan", "--repo", repo).out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ignored", [[], ["sh", "-c", "trap '' INT; exec \"$@\"", "sh"]])
 def test_a_command_that_waits_for_input_ends(ignored: list[str]) -> None:
     with subprocess.Popen(

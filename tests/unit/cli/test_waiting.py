@@ -204,6 +204,7 @@ def point_to(url: str, root: Path, timeouts: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("plan",), ("snapshot",), ("schemas", "versions", TOPIC)])
 @pytest.mark.parametrize("behaviour", [silent, DRIPS["body"]], ids=["silent", "dripping"])
 def test_a_slow_registry_is_named_and_given_up(
@@ -223,6 +224,7 @@ def test_a_slow_registry_is_named_and_given_up(
     assert "0.6 s (`timeouts.request`)" in ended.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_command_that_waits(repository: Path) -> None:
     waited_for = threading.Event()
 
@@ -243,6 +245,7 @@ def test_ctrl_c_ends_a_command_that_waits(repository: Path) -> None:
     assert told.endswith("interrupted\n")
 
 
+@pytest.mark.slow
 def test_a_process_ends_at_the_deadline_though_threads_still_wait(repository: Path) -> None:
     with slow_server(silent) as url:
         point_to(url, repository, "{read: 3600, run: 0.3, request: 3600}")

@@ -69,7 +69,6 @@ def _only_latest(history: SchemaHistory) -> SchemaHistory:
     return SchemaHistory(entries=history.entries[-1:])
 
 
-@pytest.mark.slow
 @given(registry_states())
 def test_what_is_there_needs_no_change(observed: RegistryState) -> None:
     plan = make_plan(question(_desired_of(observed), observed, prune=True))
@@ -126,7 +125,6 @@ def _ordered(one: RegistryState, turn: bool) -> RegistryState:  # noqa: FBT001 -
     )
 
 
-@pytest.mark.slow
 @given(registry_states(), registry_states())
 def test_actions_stand_in_order_namespaces_first(
     desired: RegistryState, observed: RegistryState
