@@ -13,6 +13,7 @@ _SHARED: Final = ("tests.support", "tests.oracle", "tests.replay")
 """For all tests: what several use, and random cases (also as programs)."""
 
 
+@pytest.mark.slow
 def test_tests_import_only_what_is_shared_and_helpers_from_their_own_folder() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}: {module}"

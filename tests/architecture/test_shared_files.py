@@ -31,6 +31,7 @@ def test_a_file_that_is_there_is_used(tmp_path: Path) -> None:
     assert shared_file("a.jsonl", tmp_path) == tmp_path / "a.jsonl"
 
 
+@pytest.mark.slow
 def test_nothing_else_looks_beside_the_checkout() -> None:
     files = project_files("*.py", "*.sh", "scripts/*", "Makefile")
     looking = {

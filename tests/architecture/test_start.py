@@ -10,6 +10,7 @@ from gitops.repository.template import copy_template
 from tests.support.loaded_modules import HEAVY, run_and_tell
 
 
+@pytest.mark.slow
 def test_help_imports_nothing_heavy() -> None:
     ended = run_and_tell("--help")
     assert ended.returncode == 0, ended.stderr
@@ -19,6 +20,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert not set(HEAVY).intersection(modules)
 
 
+@pytest.mark.slow
 def test_a_shell_gets_its_answer_without_anything_heavy(tmp_path: Path) -> None:
     copy_template(tmp_path / "repo")
     words = "pulsar-gitops\nplan\n--registry\n"
@@ -46,6 +48,7 @@ def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:
     assert not {"jsonschema", "numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
 
 
+@pytest.mark.slow
 def test_settings_are_read_without_what_connects(tmp_path: Path) -> None:
     copy_template(tmp_path / "repo")
     ended = run_and_tell("validate", folder=tmp_path / "repo")

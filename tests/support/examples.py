@@ -12,4 +12,4 @@ _USUAL: Final = 100
 
 def examples(number: int) -> int:
     """`number` in the profile `default`, fewer in `quick`, more in `thorough`."""
-    return max(1, number * settings.default.max_examples // _USUAL)
+    return max(1, number * settings().max_examples // _USUAL)

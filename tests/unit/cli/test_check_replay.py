@@ -39,6 +39,7 @@ def test_a_commit_brings_its_own_samples(clone: GitRepository, command: CommandL
     assert one["replay"]["rows"] == 190
 
 
+@pytest.mark.slow
 def test_a_sample_alone_is_a_change(clone: GitRepository, command: CommandLine) -> None:
     sample = "samples/shop/orders/order-cancelled.jsonl"
     with (clone.root / sample).open("a", encoding="utf-8") as file:
@@ -52,6 +53,7 @@ def test_a_sample_alone_is_a_change(clone: GitRepository, command: CommandLine) 
     assert [topic["topic"] for topic in one["replay"]["topics"]] == [CANCELLED]
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REPLAY-R009")
 def test_a_change_does_not_decide_what_is_fetched(
     clone: GitRepository, command: CommandLine, tmp_path: Path

@@ -57,6 +57,7 @@ def test_versions_without_a_repository(
     assert json.loads(got.out)["version"] == 0
 
 
+@pytest.mark.slow
 def test_connect_without_a_repository(
     url: str, applied: Path, outside: Path, command: CommandLine
 ) -> None:
@@ -68,6 +69,7 @@ def test_connect_without_a_repository(
     assert command("connect", "producer", CANCELLED, "INT64", "--url", url).code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("outside")
 def test_what_is_assumed_of_the_broker_is_said(
     url: str, applied: Path, command: CommandLine

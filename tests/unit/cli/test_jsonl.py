@@ -66,6 +66,7 @@ def test_every_line_that_is_no_case_is_answered_and_the_next_ones_too() -> None:
     assert found[-1]["id"] == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [
@@ -84,6 +85,7 @@ def test_ends_of_lines_and_a_byte_order_mark_do_no_harm(data: bytes) -> None:
     assert [(verdict["id"], verdict["accepted"]) for verdict in found] == [(7, True)]
 
 
+@pytest.mark.slow
 def test_lone_surrogates_come_back_as_they_were() -> None:
     case = {"id": "\ud800", "candidate": {"type": "AVRO", "schema": '{"type":"\\ud800"}'}}
 
@@ -92,6 +94,7 @@ def test_lone_surrogates_come_back_as_they_were() -> None:
     assert (code, verdict["id"], verdict["accepted"]) == (0, "\ud800", False)
 
 
+@pytest.mark.slow
 def test_a_reader_who_goes_away_ends_it_without_a_word() -> None:
     with subprocess.Popen(
         [PROGRAM, "compat", "--jsonl"],
@@ -113,6 +116,7 @@ def test_a_reader_who_goes_away_ends_it_without_a_word() -> None:
     assert said == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "option",
     [

@@ -71,6 +71,7 @@ def test_messages_of_no_known_version_are_no_good_sign(
     assert "CHECK-R008 warning" in checked.out
 
 
+@pytest.mark.slow
 def test_what_the_messages_hold_decides(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL)
@@ -81,12 +82,14 @@ def test_what_the_messages_hold_decides(clone: GitRepository, command: CommandLi
     assert "o-00" not in said.out
 
 
+@pytest.mark.slow
 def test_values_are_shown_if_somebody_asks(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--show-values")
     assert '"orderId"' in said.out or "orderId" in said.out
 
 
+@pytest.mark.slow
 def test_no_value_is_shown_where_a_sensitive_name_is_misspelt(
     clone: GitRepository, command: CommandLine
 ) -> None:
@@ -109,6 +112,7 @@ def test_no_value_is_shown_where_a_sensitive_name_is_misspelt(
     assert validated.code == 0
 
 
+@pytest.mark.slow
 def test_the_number_of_examples(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     args = ("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--format", "json")
@@ -118,6 +122,7 @@ def test_the_number_of_examples(clone: GitRepository, command: CommandLine) -> N
         assert (failure["rows"], len(failure["examples"])) == (10, number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gate", "code"), [("none", 0), ("forward", 0), ("both", 1)])
 def test_what_counts_can_be_chosen(
     gate: str, code: int, clone: GitRepository, command: CommandLine
@@ -128,6 +133,7 @@ def test_what_counts_can_be_chosen(
     assert ("does not count" in said.out) is (gate != "both")
 
 
+@pytest.mark.slow
 def test_only_what_a_change_touches(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     args = ("replay", "--repo", clone.root, *LOCAL, "--base", "main", "--format", "json")
@@ -138,6 +144,7 @@ def test_only_what_a_change_touches(clone: GitRepository, command: CommandLine) 
     assert (nothing.code, document(nothing)["topics"]) == (0, [])
 
 
+@pytest.mark.slow
 def test_the_same_again_is_the_same(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     for output_format in ("json", "markdown"):
@@ -161,6 +168,7 @@ def test_formats(output_format: str, says: str, clone: GitRepository, command: C
     assert says in said.out
 
 
+@pytest.mark.slow
 def test_a_page_beside_the_answer(clone: GitRepository, command: CommandLine) -> None:
     page = clone.root.parent / "replay.html"
     said = command("replay", "--repo", clone.root, *LOCAL, "--html", page)
@@ -255,6 +263,7 @@ def test_without_the_extra_it_says_what_to_install(  # noqa: PLR0913, PLR0917 - 
     assert ("--engine local" in said.err) == (engine == "spark")
 
 
+@pytest.mark.slow
 def test_an_interruption_reports_what_was_done(
     repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,6 +280,7 @@ def test_an_interruption_reports_what_was_done(
     assert "REPLAY-R008 warning" in said.out
 
 
+@pytest.mark.slow
 def test_an_engine_that_fails(
     clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +291,7 @@ def test_an_engine_that_fails(
     assert "look at its log" in said.err
 
 
+@pytest.mark.slow
 def test_the_markdown_is_the_same_on_every_engine(
     clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +304,7 @@ def test_the_markdown_is_the_same_on_every_engine(
     assert command(*args, "--master", "sc://spark.example/;token=secret").out == local
 
 
+@pytest.mark.slow
 def test_a_check_answers_all_the_same_if_the_engine_fails(
     clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

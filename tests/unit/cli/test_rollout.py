@@ -72,6 +72,7 @@ def test_files_that_cannot_be_understood_leave_steps_out(
     assert command("rollout", "--repo", folder).code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("also", ["manifests", "client", "nothing"])
 def test_a_definition_that_was_renamed_is_no_step(
     also: str, folder: Path, command: CommandLine
@@ -170,6 +171,7 @@ def test_who_is_pinned_to_what_is_not_there_yet_comes_in_later(
     assert rollout["broken"] == []
 
 
+@pytest.mark.slow
 def test_the_snapshot_stands_for_the_registry(folder: Path, command: CommandLine) -> None:
     missing = command("rollout", "--repo", folder, "--history", "snapshot")
     assert (missing.code, "there is no snapshot" in missing.err) == (2, True)
@@ -231,6 +233,7 @@ def test_without_clients_the_strategy_says_who_goes_first(
     assert any(line.endswith(f"| {column} |") for line in table.splitlines()), table
 
 
+@pytest.mark.slow
 def test_on_another_registry_only_the_strategy_speaks(folder: Path, command: CommandLine) -> None:
     settings = folder / "gitops.yaml"
     text = settings.read_text("utf-8")

@@ -22,6 +22,7 @@ _CASES = cases("new.proto")
 _RULES = [rule for rule in RULES if rule.startswith("PROTO-")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", _CASES, ids=str)
 def test_a_change_has_the_remarks_expected_of_it(case: Case) -> None:
     places = tuple(ProtoPositions(sources(_files(case, side)), f"{side}.proto") for side in _SIDES)

@@ -152,6 +152,7 @@ def test_nobody_there_is_said_without_the_token() -> None:
     assert TOKEN not in f"{stopped.value.what}{stopped.value.hint}{found!r}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drip", ["body", "headers"])
 def test_an_answer_that_never_ends_is_given_up(drip: str) -> None:
     with slow_server(DRIPS[drip]) as url:

@@ -62,6 +62,7 @@ def _turned(mapping: Mapping[_K, _V]) -> dict[_K, _V]:
     return dict(reversed(list(mapping.items())))
 
 
+@pytest.mark.slow
 @given(registry_states())
 def test_they_do_not_depend_on_the_order_of_mappings(one: RegistryState) -> None:
     other = RegistryState(

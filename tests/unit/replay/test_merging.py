@@ -88,6 +88,7 @@ def merged(parts: list[bytes]) -> bytes:
     return encode(in_order(total))
 
 
+@pytest.mark.slow
 @given(st.lists(answers, max_size=5), st.randoms(use_true_random=False))
 def test_neither_order_nor_pieces_make_a_difference(
     found: list[Gathered], chance: random.Random

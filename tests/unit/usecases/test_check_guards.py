@@ -101,6 +101,7 @@ def told(repo: GitRepository, rule: str) -> list[Finding]:
     return [each for each in report(repo).findings if each.rule == rule]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [None, SPACE])
 def test_a_policy_that_is_managed_no_more(repo: GitRepository, left: str | None) -> None:
     file = f"{FOLDER}/namespace.yaml"
@@ -115,6 +116,7 @@ def test_a_policy_that_is_managed_no_more(repo: GitRepository, left: str | None)
     assert found.location.in_base
 
 
+@pytest.mark.slow
 def test_a_policy_that_is_another_one_is_still_managed(repo: GitRepository) -> None:
     file = f"{FOLDER}/namespace.yaml"
     repo.commit({file: f"{SPACE}schemaCompatibilityStrategy: BACKWARD\n"})

@@ -88,6 +88,7 @@ def test_a_renamed_registry_that_loosens_lets_nothing_in_unseen(repo: GitReposit
     ]
 
 
+@pytest.mark.slow
 def test_a_new_default_registry_does_not_bring_its_own_policies_unseen(
     repo: GitRepository,
 ) -> None:

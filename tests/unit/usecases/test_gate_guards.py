@@ -34,6 +34,7 @@ def told(repo: GitRepository, before: str, after: str) -> list[Finding]:
     return [each for each in report(repo).findings if each.rule == "CHECK-R008"]
 
 
+@pytest.mark.slow
 def test_stored_messages_that_no_longer_count(repo: GitRepository) -> None:
     (found,) = told(repo, "BACKWARD", "FORWARD")
     assert found.message == (
@@ -45,6 +46,7 @@ def test_stored_messages_that_no_longer_count(repo: GitRepository) -> None:
     assert (found.location.file, found.location.line) == (POLICY, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "lost"),
     [
@@ -71,6 +73,7 @@ def test_what_no_longer_counts(
     assert sorted(found) == lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after"),
     [

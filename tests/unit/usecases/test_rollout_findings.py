@@ -29,6 +29,7 @@ def repo(tmp_path: Path) -> GitRepository:
     return made
 
 
+@pytest.mark.slow
 def test_a_merge_that_locks_out_a_client_comes_after_its_upgrade(repo: GitRepository) -> None:
     """CLIENT-R003: apply registers at once, whoever has upgraded by then."""
     wider = {f"{FOLDER}/created.avsc": avro(a="long", b="string")}

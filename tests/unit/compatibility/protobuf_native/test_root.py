@@ -266,6 +266,7 @@ def test_messages_nest_a_hundred_deep(depth: int) -> None:
             root_message(data)
 
 
+@pytest.mark.slow
 def test_a_set_that_costs_too_much_is_refused() -> None:
     package = b"p" * 1_000_000
     messages: list[Pair] = [(4, [(1, b"M%d" % n)]) for n in range(300)]

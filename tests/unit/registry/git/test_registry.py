@@ -127,6 +127,7 @@ def test_a_shared_type_makes_versions(repo: GitRepository, checkout: Checkout) -
     assert ["currency" in text for text in texts] == [False, True]
 
 
+@pytest.mark.slow
 def test_an_imported_proto_makes_versions(repo: GitRepository, checkout: Checkout) -> None:
     native = manifest("created.proto", "PROTOBUF_NATIVE", ", message: shop.Created")
     head = 'syntax = "proto3"; package shop;'

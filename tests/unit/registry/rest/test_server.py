@@ -48,6 +48,7 @@ def clusters(url: str) -> object:
         connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_cleanly(tmp_path: Path, ending: signal.Signals) -> None:
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "registry.db")]
@@ -62,6 +63,7 @@ def test_a_signal_ends_it_cleanly(tmp_path: Path, ending: signal.Signals) -> Non
     assert (process.returncode, said, complaints) == (0, "ended\n", "")
 
 
+@pytest.mark.slow
 def test_it_serves_beside_a_block_on_a_free_port(registry: EmbeddedRegistry) -> None:
     with serving(registry) as first, serving(registry) as second:
         assert first != second

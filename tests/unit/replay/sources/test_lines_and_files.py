@@ -65,6 +65,7 @@ def test_what_is_packed_is_unpacked_in_as_many_members_as_it_has(
     assert payloads(whole(path, "json")) == ([b"1", b"23", b"4"], "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [1, 4, 8, 9, 100, 1000, 50_000, 400_000])
 def test_all_whole_lines_before_the_break_of_a_zipped_file_are_read(
     tmp_path: Path, cut: int
@@ -79,6 +80,7 @@ def test_all_whole_lines_before_the_break_of_a_zipped_file_are_read(
                      if line.endswith(b"\n")]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ending", "block"), [("gz", 1), ("bz2", 900_000), ("zst", 128 * 1024)])
 def test_no_more_than_a_block_of_the_packing_is_lost(
     tmp_path: Path, ending: str, block: int

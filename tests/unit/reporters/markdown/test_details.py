@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gitops.model.check import CheckReport
 from gitops.model.findings import Severity
 from gitops.model.plan import Plan, RefusedSchema
@@ -91,6 +93,7 @@ def test_shared_types_and_clients_are_named() -> None:
     assert "- 1 client: `billing`\n" in text
 
 
+@pytest.mark.slow
 def test_no_number_of_trivial_findings_cuts_why_a_schema_is_refused() -> None:
     trivial = tuple(replace(UNKNOWN_KEY, message=f"{each:05}") for each in range(10_000))
     text = markdown(replace(CHECK, findings=trivial))

@@ -182,6 +182,7 @@ REPLACING = (
 """Parts of CHECKED2: broken text, what replaces it, and what the library writes longer."""
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**64))
 def test_a_column_tells_of_text_that_is_replaced(seed: int) -> None:
     random = Random(seed)  # noqa: S311 - as above
