@@ -10,7 +10,6 @@ from gitops.repository.template import copy_template
 from tests.support.loaded_modules import HEAVY, run_and_tell
 
 
-@pytest.mark.slow
 def test_help_imports_nothing_heavy() -> None:
     ended = run_and_tell("--help")
     assert ended.returncode == 0, ended.stderr

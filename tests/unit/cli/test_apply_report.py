@@ -84,7 +84,6 @@ def test_a_plan_that_nobody_has_reviewed_is_shown_once(repo: Path, command: Comm
     assert _timeless(done.out) == [*planned, "", *_DONE, *_REST, "", _APPLIED]
 
 
-@pytest.mark.slow
 def test_a_failure_is_told_with_its_reason_and_what_is_left(
     repo: Path, plan_file: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,14 +49,12 @@ def test_a_refusal_names_the_line_and_the_way_to_repeat_it(
     assert "unchanged" in said.out
 
 
-@pytest.mark.slow
 def test_base_and_head_are_the_same(clone: GitRepository, command: CommandLine) -> None:
     said = command("check", "--base", "HEAD", "--head", "HEAD", "--repo", clone.root)
     assert said.code == 0
     assert "touches and reaches 0 topics, 0 namespaces, 0 clients, 0 waivers" in said.out
 
 
-@pytest.mark.slow
 def test_the_first_commit_of_a_repository_is_all_new(
     repo: Path, tmp_path: Path, command: CommandLine
 ) -> None:
@@ -120,7 +118,6 @@ def test_the_settings_are_removed(clone: GitRepository, command: CommandLine) ->
     assert (said.code, "no schemas repository" in said.err) == (2, True)
 
 
-@pytest.mark.slow
 def test_broken_settings_leave_no_registry_and_tell_everything(
     clone: GitRepository, command: CommandLine
 ) -> None:
@@ -187,7 +184,6 @@ def test_drift_of_a_broken_base_is_told_as_far_as_it_is_known(
     assert "The files of the base have errors" in said.out
 
 
-@pytest.mark.slow
 def test_a_registry_whose_secret_is_missing_falls_back_and_says_so(
     clone: GitRepository, command: CommandLine
 ) -> None:
@@ -257,7 +253,6 @@ def test_rules_have_the_severity_of_the_settings(
     assert "CHECK-R003 is rated lower: error → off" in said.out
 
 
-@pytest.mark.slow
 def test_several_registries_each_get_an_answer(clone: GitRepository, command: CommandLine) -> None:
     more = "second: {kind: embedded, path: .gitops/second.db}\n  local:"
     replace(clone, "gitops.yaml", "local:", more)

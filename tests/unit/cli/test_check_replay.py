@@ -39,7 +39,6 @@ def test_a_commit_brings_its_own_samples(clone: GitRepository, command: CommandL
     assert one["replay"]["rows"] == 190
 
 
-@pytest.mark.slow
 def test_a_sample_alone_is_a_change(clone: GitRepository, command: CommandLine) -> None:
     sample = "samples/shop/orders/order-cancelled.jsonl"
     with (clone.root / sample).open("a", encoding="utf-8") as file:

@@ -187,7 +187,6 @@ def test_installing_for_bash(tmp_path: Path) -> None:
     assert str(installed) in (tmp_path / ".home/.bashrc").read_text()
 
 
-@pytest.mark.slow
 def test_a_word_of_no_shell_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(
         [PROGRAM, "plan"],

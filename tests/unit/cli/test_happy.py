@@ -37,7 +37,6 @@ def test_a_plan_is_reviewed_applied_and_then_empty(
     assert (again.code, "5 unchanged" in again.out) == (0, True)
 
 
-@pytest.mark.slow
 def test_the_plan_tells_what_is_not_in_git_and_deletes_it_only_if_it_prunes(
     applied: Path, command: CommandLine
 ) -> None:
@@ -76,7 +75,6 @@ def test_warnings_fail_a_run_only_if_asked(repo: Path, command: CommandLine) -> 
     assert command("validate", "--repo", repo, "--fail-on", "warning").code == 1
 
 
-@pytest.mark.slow
 def test_what_is_imported_plans_empty(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -147,7 +145,6 @@ def test_an_upload_warns_of_a_member_that_is_given_twice(
     assert (done.code, done.out, done.err) == (0, "0\n", f"{posted}: {told}")
 
 
-@pytest.mark.slow
 def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     def schemas(*args: object) -> str:
         done = command("schemas", *args, "--repo", applied)

@@ -116,7 +116,6 @@ def test_a_reader_who_goes_away_ends_it_without_a_word() -> None:
     assert said == b""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "option",
     [

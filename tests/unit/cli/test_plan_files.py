@@ -30,7 +30,6 @@ def plan_file(repo: Path, tmp_path: Path, command: CommandLine) -> Path:
     return file
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [
@@ -148,14 +147,12 @@ def test_a_plan_of_another_world(
     assert (done.code, words in done.err) == (2, True)
 
 
-@pytest.mark.slow
 def test_a_plan_for_another_registry(repo: Path, plan_file: Path, command: CommandLine) -> None:
     done = command("apply", "--repo", repo, plan_file, "--registry", "other")
     assert (done.code, "this plan is for local, not for other" in done.err) == (2, True)
     assert command("apply", "--repo", repo, plan_file, "--prune").code == 2
 
 
-@pytest.mark.slow
 def test_files_that_changed_make_it_stale(
     repo: Path, plan_file: Path, command: CommandLine
 ) -> None:
@@ -168,7 +165,6 @@ def test_files_that_changed_make_it_stale(
     assert command("apply", "--repo", repo, plan_file).code == 0
 
 
-@pytest.mark.slow
 def test_a_registry_that_changed_makes_it_stale(
     applied: Path, tmp_path: Path, command: CommandLine
 ) -> None:
@@ -229,7 +225,6 @@ def opening_as(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type], pyt
     monkeypatch.undo()
 
 
-@pytest.mark.slow
 def test_a_plan_that_stopped_half_way_is_taken_up_again(
     repo: Path,
     plan_file: Path,

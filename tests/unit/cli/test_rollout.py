@@ -171,7 +171,6 @@ def test_who_is_pinned_to_what_is_not_there_yet_comes_in_later(
     assert rollout["broken"] == []
 
 
-@pytest.mark.slow
 def test_the_snapshot_stands_for_the_registry(folder: Path, command: CommandLine) -> None:
     missing = command("rollout", "--repo", folder, "--history", "snapshot")
     assert (missing.code, "there is no snapshot" in missing.err) == (2, True)
@@ -233,7 +232,6 @@ def test_without_clients_the_strategy_says_who_goes_first(
     assert any(line.endswith(f"| {column} |") for line in table.splitlines()), table
 
 
-@pytest.mark.slow
 def test_on_another_registry_only_the_strategy_speaks(folder: Path, command: CommandLine) -> None:
     settings = folder / "gitops.yaml"
     text = settings.read_text("utf-8")

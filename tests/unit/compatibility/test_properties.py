@@ -130,7 +130,6 @@ def test_whatever_is_stored_is_answered(kind: SchemaType, data: bytes, text: str
         assert register(history, candidate, strategy).status in (200, 409, 422, 500)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["[" * 999 + "]" * 999, "[" * 5000, '{"type":"array","items":' * 999]
 )

@@ -139,7 +139,6 @@ def test_a_schema_that_is_taken_out_of_its_manifest(repo: GitRepository) -> None
     assert [one.rule for one in report(repo).findings] == ["CHECK-R001"]
 
 
-@pytest.mark.slow
 def test_the_snapshot_is_that_of_the_base(repo: GitRepository) -> None:
     """Else a change could bring the history that it wants to be compared with."""
     record(repo)
@@ -179,7 +178,6 @@ def test_a_snapshot_that_has_what_the_base_has_needs_no_word(repo: GitRepository
     assert len([each for each in one.history.limits if "snapshot" in each]) == 1
 
 
-@pytest.mark.slow
 def test_a_definition_of_the_base_that_no_registry_takes_is_no_version(
     repo: GitRepository,
 ) -> None:

@@ -19,7 +19,6 @@ def _file(path: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.slow
 def test_a_root_message_that_was_renamed_is_refused_as_the_broker_does(tmp_path: Path) -> None:
     more = "message Other { string id = 1; }\n"
     old = _file(tmp_path / "old.proto", _ORDER + more)

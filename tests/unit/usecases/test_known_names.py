@@ -142,7 +142,6 @@ def test_the_schemas_may_lie_in_a_folder_of_any_name(tmp_path: Path) -> None:
     assert _names(repo.root / "a*[b]") == {"a/b/x"}
 
 
-@pytest.mark.slow
 def test_a_shallow_clone_says_where_it_begins(repo: GitRepository, tmp_path: Path) -> None:
     repo.commit({"namespaces/a/b/early.yaml": _TOPIC})
     repo.commit({"namespaces/a/b/early.yaml": None, "namespaces/a/b/late.yaml": _TOPIC})

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from gitops.cli.app import run
 from gitops.compatibility.payload import as_shown
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -13,7 +11,6 @@ from gitops.planning.sameness import is_same
 from gitops.repository.template import copy_template
 
 
-@pytest.mark.slow
 def test_pruning_does_not_need_namespaces_to_be_there(tmp_path: Path) -> None:
     repo = tmp_path / "repo"
     copy_template(repo)

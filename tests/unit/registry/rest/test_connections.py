@@ -253,7 +253,6 @@ def test_an_offer_of_another_protocol_is_passed_over(
     assert_quiet(caplog)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"PUT /", PUT + JSON + b"Content-Length: 5\r\n\r\n{"])
 def test_a_silent_client_is_left(
     tmp_path: Path, sent: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -46,7 +46,6 @@ def test_a_server_that_does_not_answer_is_told_at_once(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-@pytest.mark.slow
 def test_a_server_that_hangs_up_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

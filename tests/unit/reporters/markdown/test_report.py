@@ -345,7 +345,6 @@ def assert_inert_besides_notes(text: str) -> None:
     assert_inert("\n".join(line for line in text.split("\n") if not line.startswith("_… and ")))
 
 
-@pytest.mark.slow
 def test_a_summary_has_room_for_more_than_a_comment() -> None:
     report = _many(300)
 

@@ -192,7 +192,6 @@ def test_a_record_within_itself_keeps_its_paths() -> None:
     assert walk.counts[Counted("next", What.READ)] == 3
 
 
-@pytest.mark.slow
 def test_as_deep_as_jackson_goes_and_no_deeper() -> None:
     node = _record(next=["null", "R"])
     deep = b'{"next":' * 999 + b"{}" + b"}" * 999
