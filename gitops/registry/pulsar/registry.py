@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from gitops.model.config import RegistryConfig
     from gitops.model.names import TopicName
     from gitops.model.policy import BrokerDefaults, PolicyChange
     from gitops.model.schema import SchemaInfo
@@ -45,14 +44,12 @@ _TENANT_PERMISSION: Final = "the role of an administrator of the tenant"
 _PRODUCE_PERMISSION: Final = "the permission to produce on the topic"
 
 
-def open_registry(name: str, config: RegistryConfig, root: Path) -> Registry:
-    """The entry point of the kind `pulsar`.
+def open_registry(name: str, config: PulsarConfig, root: Path) -> Registry:
+    """The registry that `gitops.yaml` describes.
 
     Reads secrets and certificates now and connects later. Raises UsageError where the
     configuration cannot be used.
     """
-    if not isinstance(config, PulsarConfig):
-        raise UsageError("a registry of kind 'pulsar' needs a url", where=_where(name))
     return PulsarRegistry(name, config, open_transport(name, config, root))
 
 

@@ -20,7 +20,6 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, Scope, TopicState
-from gitops.registry.embedded.settings import EmbeddedConfig
 from gitops.registry.pulsar.registry import PulsarRegistry, open_registry
 from gitops.registry.pulsar.settings import PulsarConfig
 from tests.support.pulsar_client import open_test_registry
@@ -92,11 +91,6 @@ def test_a_variable_that_is_not_set_names_the_registry(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="TEST_NO_SUCH_URL") as error:
         open_registry("prod", PulsarConfig(url="${TEST_NO_SUCH_URL}"), tmp_path)
     assert "prod" in error.value.where
-
-
-def test_another_kind_of_configuration_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="url"):
-        open_registry("x", EmbeddedConfig(path="x.sqlite"), tmp_path)
 
 
 # ---------------------------------------------------------------------------- observe
