@@ -35,13 +35,13 @@ from avro.compatibility import ReaderWriterCompatibilityChecker, SchemaCompatibi
 
 from benchmarks.avro_java import AvroJava, avro_java
 from benchmarks.schema_pairs import history, pairs
-from gitops.compatibility.avro.parser import forget, parse
-from gitops.compatibility.avro.readability import can_read
-from gitops.compatibility.decision import StoredHistory, StoredSchema
-from gitops.compatibility.registration import register
+from gitops.broker.registration import register
+from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.documents.decision_cases import decide_lines
+from gitops.schemas.avro.compatibility import can_read
+from gitops.schemas.avro.parser import forget, parse
 from tests.support.admin_rest import admin_request
 from tests.support.command_line import PROGRAM
 from tests.support.pulsar_broker import pulsar_broker

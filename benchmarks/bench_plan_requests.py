@@ -28,12 +28,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from gitops.model.config import Config
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.repository import Repository
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
-from gitops.model.state import RegistryState, Scope, TopicState
-from gitops.registry.pulsar.registry import open_registry
-from gitops.registry.pulsar.settings import PulsarConfig
-from gitops.usecases.plan import Planning, plan
+from gitops.model.state import RegistryState, Repository, Scope, TopicState
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
+from gitops.usecases.plan import PlanRequest, plan
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import pulsar_broker
 
@@ -99,7 +98,7 @@ def _measure(
     return bare[1:], observed[1:], planned[1:]
 
 
-def _planning(registry: Registry, config: PulsarConfig, topics: Sequence[TopicName]) -> Planning:
+def _planning(registry: Registry, config: PulsarConfig, topics: Sequence[TopicName]) -> PlanRequest:
     """A repository that wants what is there."""
     info = SchemaInfo(type=SchemaType.AVRO, schema=_schema(VERSIONS - 1))
     history = SchemaHistory(entries=(SchemaEntry(version=0, info=info),), next_version=1)
@@ -109,7 +108,7 @@ def _planning(registry: Registry, config: PulsarConfig, topics: Sequence[TopicNa
         desired=RegistryState(topics=wanted),
         digest="sha256:0",
     )
-    return Planning(
+    return PlanRequest(
         repository=repository,
         registry=registry,
         config=config,
@@ -118,7 +117,7 @@ def _planning(registry: Registry, config: PulsarConfig, topics: Sequence[TopicNa
     )
 
 
-def _plan(planning: Planning) -> None:
+def _plan(planning: PlanRequest) -> None:
     made = plan(planning)
     if made.actions or made.unchanged != made.topics:
         raise RuntimeError("the plan should be empty")

@@ -30,9 +30,9 @@ import numpy
 import pyarrow
 
 from benchmarks.replay_data import WRITER, avro_payloads, reader
-from gitops.compatibility.avro.parser import parse
 from gitops.replay.kernel.avro.kernel import avro_kernel, avro_row_reader
-from gitops.replay.kernel.walk import Unreadable
+from gitops.replay.kernel.protocol import Unreadable
+from gitops.schemas.avro.parser import parse
 
 SIZES: Final = (10_000, 50_000, 1_000, 100)
 """Rows of a batch, what a source yields first."""

@@ -29,9 +29,9 @@ from benchmarks.replay_data import FILE_ROWS, WRITER, write
 from benchmarks.replay_setting import READER, memory, topics
 from gitops.model.replay import TopicReplay
 from gitops.model.schema import SchemaType
-from gitops.replay.runner import Running
-from gitops.replay.runners.session import open_session
-from gitops.replay.runners.spark import SparkRunner
+from gitops.replay.engines.session import open_session
+from gitops.replay.engines.spark import SparkRunner
+from gitops.replay.runner import RunRequest
 
 if TYPE_CHECKING:
     import pyarrow
@@ -126,7 +126,7 @@ def _pair(what: str, rows: int, rounds: int, *sides: Callable[[], int]) -> None:
 
 
 def _replay(replays: tuple[TopicReplay, ...]) -> int:
-    running = Running(replays=replays, root=Path("/nonexistent"))
+    running = RunRequest(replays=replays, root=Path("/nonexistent"))
     ran = SparkRunner(MASTER).run(running)
     if ran.unread or not ran.complete:
         raise SystemExit(f"not read: {[one.why for one in ran.unread]}")

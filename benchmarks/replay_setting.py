@@ -14,8 +14,7 @@ from benchmarks.replay_data import TOPIC, WRITER, reader
 from gitops.model.findings import Location
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.replay import Direction, ReaderSchema, TopicReplay
-from gitops.model.samples import Sample
+from gitops.model.replay import Direction, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
 
 READER: Final = reader()

@@ -5,10 +5,9 @@ Names that are listed here stay when modules move. Nothing else here is meant fo
 
 from __future__ import annotations
 
-from gitops.compatibility.decision import Decision
-from gitops.compatibility.payload import as_kept, stored_history, to_info, to_stored
-from gitops.compatibility.registration import register
+from gitops.broker.registration import register
 from gitops.model.config import PulsarAuthentication, RegistryConfig, SecretRef, TlsConfig
+from gitops.model.decision import Decision
 from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
@@ -23,7 +22,7 @@ from gitops.model.policy import (
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.ports import Progress, Registry, no_progress
-from gitops.registry.pulsar.secrets import read_secret
+from gitops.registries.pulsar.secrets import read_secret
 from gitops.repository.documents.authentication import (
     AuthenticationDocument,
     Secret,
@@ -32,10 +31,10 @@ from gitops.repository.documents.authentication import (
     Url,
 )
 from gitops.repository.documents.authentication import environment as secret_ref
-from gitops.repository.documents.base import Document, NonEmpty, Number
-from gitops.repository.documents.problems import problem
-from gitops.repository.documents.registry import RegistryDocument
+from gitops.repository.documents.base import Document, NonEmpty, Number, problem
 from gitops.repository.documents.registry_kinds import RegistryKind
+from gitops.repository.documents.registry_settings import RegistryDocument
+from gitops.schemas.payload import as_kept, stored_history, to_info, to_stored
 
 __all__ = [
     "AuthenticationDocument",

@@ -30,11 +30,10 @@ from gitops.cli.commands import (
     validate,
 )
 from gitops.cli.completion import VARIABLE
-from gitops.cli.exits import Exit, run_to_exit
-from gitops.cli.signals import end_at_signals, run_until_sigterm
+from gitops.cli.exits import Exit, end_at_signals, run_to_exit, run_until_sigterm
+from gitops.cli.progress import waiting_line
 from gitops.cli.streams import prepare_streams
-from gitops.cli.usage import given_word, plain, without_definition_option
-from gitops.cli.waiting import waiting_line
+from gitops.cli.usage_errors import given_word, plain, without_definition_option
 from gitops.model.errors import UsageError
 
 # Typer carries a Click of its own and does not export the base class of its errors.

@@ -11,28 +11,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from gitops.cli.clock import today
+from gitops.changes.change import ChangeRequest, LoadedChange, find_change, load_change
 from gitops.cli.console import print_report, print_text, refuse_inputs
-from gitops.cli.engines import Engine, runner_of
 from gitops.cli.exits import Exit, tell
-from gitops.cli.findings import exit_code
-from gitops.cli.opened import line_of, repository_root
+from gitops.cli.extras import Engine, runner_of
+from gitops.cli.findings_output import exit_code
 from gitops.cli.options import HERE, FailOn, Format
-from gitops.cli.planned import Display, write_waivers
+from gitops.cli.plan_output import Display, write_waivers
 from gitops.cli.progress import progress_bar
-from gitops.cli.reported import print_reported
+from gitops.cli.pull_request_output import print_reported
+from gitops.cli.session import line_of, repository_root, today
 from gitops.git.checkout import open_checkout
+from gitops.model.check import HistoryChoice
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Location
-from gitops.reporters.check_json import check_document
-from gitops.reporters.json_report import to_text
-from gitops.reporters.text.check import check_report
-from gitops.usecases.change import LoadedChange, Request, find_change, load_change
-from gitops.usecases.check import Checking, CheckOutcome
+from gitops.replay.request import ReplayRequest
+from gitops.reports.json.check import check_document
+from gitops.reports.json.documents import to_text
+from gitops.reports.text.check import check_report
+from gitops.usecases.check import CheckOutcome, CheckRequest
 from gitops.usecases.check import check as run_check
-from gitops.usecases.history_choice import HistoryChoice
-from gitops.usecases.replay import Replaying
-from gitops.usecases.replay_check import samples_root
+from gitops.usecases.replay import samples_root
 
 _READ: Final = (".yaml", ".yml", ".avsc", ".proto")
 """What no answer is written over."""
@@ -73,19 +72,19 @@ def checked(asked: Asked, display: Display) -> Iterator[tuple[CheckOutcome, Load
         progress_bar(no_color=display.no_color) as progress,
         ExitStack() as stack,
     ):
-        change = find_change(checkout, Request(base=asked.base, head=asked.head))
+        change = find_change(checkout, ChangeRequest(base=asked.base, head=asked.head))
         loaded = load_change(change, progress)
         files = (path for path in loaded.head_tree.paths() if path.endswith(_READ))
         outputs = [display.output, *(path for _, path in display.reports)]
         refuse_inputs(outputs, [root / path for path in files])
-        checking = Checking(
+        checking = CheckRequest(
             loaded=loaded,
             reference=asked.base,
             today=today(),
             registries=asked.registries,
             choice=asked.history,
             drift=asked.drift,
-            replaying=Replaying(runner=runner, root=stack.enter_context(samples_root(loaded)))
+            replaying=ReplayRequest(runner=runner, root=stack.enter_context(samples_root(loaded)))
             if runner
             else None,
             command=_command(asked, display, change.base),

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitops.cli.opened import has_repository, open_registry, open_repository
+from gitops.cli.session import has_repository, open_registry, open_repository
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
 from gitops.ports import Registry
@@ -33,7 +33,7 @@ def cluster_address(root: Path, names: list[str] | None, url: str | None) -> Clu
         return ClusterAddress(url=url, where="--url")
     if names or has_repository(root):
         return None
-    from gitops.registry.pulsar.cluster import URL, cluster_of_environment
+    from gitops.registries.pulsar.cluster import URL, cluster_of_environment
 
     found, where = cluster_of_environment()
     if not found:
@@ -48,7 +48,7 @@ def cluster_address(root: Path, names: list[str] | None, url: str | None) -> Clu
 @contextmanager
 def open_cluster(address: ClusterAddress) -> Iterator[tuple[Registry, RegistryConfig]]:
     """The registry behind a URL; closed in the end."""
-    from gitops.registry.pulsar.cluster import open_cluster as open_by_url
+    from gitops.registries.pulsar.cluster import open_cluster as open_by_url
 
     registry, config = open_by_url(address.url, address.where)
     try:

@@ -16,15 +16,15 @@ from rich.text import Text
 from gitops.cli.console import print_report, print_text, say
 from gitops.cli.exits import drop_stdout, tell
 from gitops.cli.options import Format
-from gitops.cli.planned import Display
+from gitops.cli.plan_output import Display
 from gitops.cli.progress import progress_bar
+from gitops.interrupts import interruption
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.plan import Plan
 from gitops.planning.reviewed_plan import REPLAN
 from gitops.ports import Progress, Registry, no_progress
-from gitops.replay.runners.interrupting import interruption
-from gitops.reporters.json_report import applied_document, to_text
-from gitops.reporters.text.apply import ActionLines, apply_count, apply_head
+from gitops.reports.json.documents import applied_document, to_text
+from gitops.reports.text.apply import ActionLines, apply_count, apply_head
 from gitops.usecases.apply import Result, apply
 
 

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from gitops.cli.completion import registry_names
-from gitops.cli.engines import Engine
+from gitops.cli.extras import Engine
+from gitops.model.check import HistoryChoice
 from gitops.model.errors import UsageError
-from gitops.usecases.history_choice import HistoryChoice
 
 
 class Format(StrEnum):

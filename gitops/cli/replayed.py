@@ -7,33 +7,32 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitops.changes.change import ChangeRequest, find_change, load_change
+from gitops.changes.registries import registry_config
+from gitops.changes.working_tree import WorkingTreeHistory
 from gitops.cli.console import print_report, print_text, refuse_inputs, require_writable, write_text
-from gitops.cli.engines import Engine, runner_of
 from gitops.cli.exits import Exit
-from gitops.cli.findings import exit_code, files_report
-from gitops.cli.opened import OpenedRepository, line_of, open_repository, repository_root
+from gitops.cli.extras import Engine, runner_of
+from gitops.cli.findings_output import exit_code, files_report
 from gitops.cli.options import EXAMPLES, HERE, FailOn, Format
-from gitops.cli.planned import Display, stopped
+from gitops.cli.plan_output import Display, stopped
 from gitops.cli.progress import progress_bar
-from gitops.cli.reported import print_reported
+from gitops.cli.pull_request_output import print_reported
+from gitops.cli.session import OpenedRepository, line_of, open_repository, repository_root
 from gitops.git.checkout import open_checkout
+from gitops.model.check import HistoryChoice
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Location
 from gitops.model.replay import ReplayReport
 from gitops.ports import FileTree, Progress
-from gitops.reporters.html.replay import replay_page
-from gitops.reporters.json_report import to_text
-from gitops.reporters.markdown.replay import replay_markdown
-from gitops.reporters.replay_json import replay_document
-from gitops.reporters.text.replay import replay_report
-from gitops.usecases.change import Request, find_change, load_change
-from gitops.usecases.desired import registry_config
-from gitops.usecases.history_choice import HistoryChoice
-from gitops.usecases.replay import Replaying
-from gitops.usecases.replay_check import sample_files
-from gitops.usecases.replay_gates import Gate
-from gitops.usecases.replay_histories import Lying
-from gitops.usecases.replay_samples import Choice, replay_change, replay_files
+from gitops.replay.gates import Gate
+from gitops.replay.request import ReplayRequest
+from gitops.reports.html.replay import replay_page
+from gitops.reports.json.documents import to_text
+from gitops.reports.json.replay import replay_document
+from gitops.reports.markdown.replay import replay_markdown
+from gitops.reports.text.replay import replay_report
+from gitops.usecases.replay import ReplaySelection, replay_change, replay_files, sample_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +51,9 @@ class Asked:
     examples: int
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> ReplaySelection:
         """What is chosen of the files and their history."""
-        return Choice(topics=self.topics, registry=self.registry, history=self.history)
+        return ReplaySelection(topics=self.topics, registry=self.registry, history=self.history)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +73,7 @@ def run(asked: Asked, display: Display, page: Path | None) -> int:
     """Replay, print, and answer the exit code; `page` is where the HTML is written, too."""
     started = time.monotonic()
     require_writable(page)
-    replaying = Replaying(
+    replaying = ReplayRequest(
         runner=runner_of(asked.engine, asked.master),
         root=repository_root(asked.repo),
         gate=asked.gate,
@@ -100,15 +99,15 @@ def run(asked: Asked, display: Display, page: Path | None) -> int:
 
 def _of_files(
     opened: OpenedRepository,
-    choice: Choice,
-    replaying: Replaying,
+    choice: ReplaySelection,
+    replaying: ReplayRequest,
     progress: Progress,
     outputs: tuple[Path | None, ...],
 ) -> _Replayed:
     samples = sample_files(opened.tree, opened.repository)
     refuse_inputs(outputs, [opened.root / path for path in samples])
     name, config = registry_config(opened.repository, choice.registry)
-    lying = Lying(
+    lying = WorkingTreeHistory(
         root=opened.root,
         tree=opened.tree,
         repository=opened.repository,
@@ -120,11 +119,13 @@ def _of_files(
 
 
 def _of_change(
-    asked: Asked, replaying: Replaying, progress: Progress, outputs: tuple[Path | None, ...]
+    asked: Asked, replaying: ReplayRequest, progress: Progress, outputs: tuple[Path | None, ...]
 ) -> _Replayed:
     root = replaying.root
     with open_checkout(root) as checkout:
-        loaded = load_change(find_change(checkout, Request(base=asked.base or "HEAD")), progress)
+        loaded = load_change(
+            find_change(checkout, ChangeRequest(base=asked.base or "HEAD")), progress
+        )
         samples = sample_files(loaded.change.head_tree, loaded.head)
         refuse_inputs(outputs, [root / path for path in (*loaded.head_tree.paths(), *samples)])
         report = replay_change(loaded, asked.choice, replaying, progress)

@@ -5,30 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from gitops.changes.change import LoadedChange
+from gitops.changes.own_findings import own_findings
+from gitops.changes.registries import registry_config
 from gitops.cli.checked import Asked, checked
 from gitops.cli.console import print_report, print_text, say
 from gitops.cli.exits import Exit, tell
-from gitops.cli.opened import OpenedRepository, open_registry, open_repository
 from gitops.cli.options import Format
-from gitops.cli.planned import Display, planning_of, plans_report, stopped
+from gitops.cli.plan_output import Display, planning_of, plans_report, stopped
 from gitops.cli.progress import progress_bar
-from gitops.model.check import CheckReport
+from gitops.cli.session import OpenedRepository, open_registry, open_repository
+from gitops.model.check import CheckReport, HistoryChoice
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
 from gitops.model.rollout import Rollout
+from gitops.planning.severities import graded
 from gitops.ports import Registry
-from gitops.registry.snapshot.registry import SnapshotRegistry
-from gitops.reporters.check_json import rollouts_document
-from gitops.reporters.json_report import to_text
-from gitops.reporters.text.rollout import rollouts_report
+from gitops.registries.snapshot import SnapshotRegistry
+from gitops.reports.json.check import rollouts_document
+from gitops.reports.json.documents import to_text
+from gitops.reports.text.rollout import rollouts_report
 from gitops.repository.folder import write_files
-from gitops.usecases.change import LoadedChange
-from gitops.usecases.desired import registry_config
-from gitops.usecases.history_choice import HistoryChoice
-from gitops.usecases.own_findings import own_findings
+from gitops.rollout.rollout import from_registry, rollout_of, with_topics_of_clients
 from gitops.usecases.plan import ask, blocks, plan_of
-from gitops.usecases.rollouts import from_registry, rollout_of, with_topics_of_clients
-from gitops.usecases.severities import graded
 
 
 def run(asked: Asked, display: Display, *, migrate: bool = False) -> int:
@@ -111,7 +110,7 @@ def _show(report: CheckReport, display: Display, *, migrated: bool = False) -> N
 
 def _migrate(report: CheckReport, loaded: LoadedChange) -> None:
     """Write the manifests, and say on stderr what was written and what is to do by hand."""
-    from gitops.usecases.migrating import write_migrations
+    from gitops.changes.migration_files import write_migrations
 
     ways = [way for one in report.registries for way in one.rollout.migrations]
     if not ways:

@@ -10,17 +10,17 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gitops.cli import planned
+from gitops.changes.registries import registry_config
+from gitops.cli import plan_output
 from gitops.cli.console import print_report, print_text
 from gitops.cli.exits import Exit, tell
-from gitops.cli.opened import OpenedRepository, open_registry
 from gitops.cli.options import Format
-from gitops.cli.reported import print_reported
+from gitops.cli.pull_request_output import print_reported
+from gitops.cli.session import OpenedRepository, open_registry
 from gitops.model.errors import GitopsError
 from gitops.model.plan import Plan
-from gitops.reporters.json_report import plans_document, to_text
-from gitops.reporters.text.plain import safe
-from gitops.usecases.desired import registry_config
+from gitops.reports.json.documents import plans_document, to_text
+from gitops.reports.text.plain import safe
 
 _WORST_FIRST: Final = (Exit.OUTSIDE, Exit.USAGE, Exit.FINDINGS, Exit.CHANGES, Exit.GOOD)
 
@@ -36,7 +36,7 @@ class Outcome:
 
 
 def plan_each(
-    names: Iterable[str], opened: OpenedRepository, display: planned.Display, *, prune: bool
+    names: Iterable[str], opened: OpenedRepository, display: plan_output.Display, *, prune: bool
 ) -> list[Outcome]:
     """A plan for each registry, in this order; a failure of one does not stop the others.
 
@@ -47,18 +47,18 @@ def plan_each(
 
 
 def _outcome(
-    name: str, opened: OpenedRepository, display: planned.Display, *, prune: bool
+    name: str, opened: OpenedRepository, display: plan_output.Display, *, prune: bool
 ) -> Outcome:
     started = time.monotonic()
     try:
         with open_registry(opened, [name]) as (live, config):
-            plan = planned.make(opened, live, config, display, prune=prune)
+            plan = plan_output.make(opened, live, config, display, prune=prune)
     except GitopsError as error:
         return Outcome(registry=name, error=error)
     return Outcome(registry=name, plan=plan, seconds=time.monotonic() - started)
 
 
-def show(outcomes: list[Outcome], opened: OpenedRepository, display: planned.Display) -> None:
+def show(outcomes: list[Outcome], opened: OpenedRepository, display: plan_output.Display) -> None:
     """Print all plans as one answer; what kept a registry from having one also goes to stderr."""
     if display.output_format is Format.JSON:
         plans = [one.plan for one in outcomes if one.plan]
@@ -73,27 +73,29 @@ def show(outcomes: list[Outcome], opened: OpenedRepository, display: planned.Dis
             tell(one.error, f"no plan for {one.registry}: ")
 
 
-def _reported(outcomes: list[Outcome], opened: OpenedRepository, display: planned.Display) -> bool:
+def _reported(
+    outcomes: list[Outcome], opened: OpenedRepository, display: plan_output.Display
+) -> bool:
     plans = [one.plan for one in outcomes if one.plan]
     failures = {one.registry: one.error.what for one in outcomes if one.error}
-    whole = planned.plans_report(plans, failures)
+    whole = plan_output.plans_report(plans, failures)
     return print_reported(whole, display.output_format, opened.root, display.output)
 
 
 def _report(outcome: Outcome, opened: OpenedRepository) -> RenderableType:
     if outcome.plan:
-        return planned.report(outcome.plan, opened, outcome.seconds)
+        return plan_output.report(outcome.plan, opened, outcome.seconds)
     why = safe(outcome.error.what) if outcome.error else ""
     return Text.assemble((safe(outcome.registry), "bold"), f" · no plan: {why}")
 
 
-def code(outcomes: list[Outcome], display: planned.Display, *, detailed: bool) -> int:
+def code(outcomes: list[Outcome], display: plan_output.Display, *, detailed: bool) -> int:
     """The worst of all: 4, 2, 1, 3, 0, in this order."""
     codes = {_code(one, display, detailed=detailed) for one in outcomes}
     return next((each for each in _WORST_FIRST if each in codes), Exit.OUTSIDE)
 
 
-def _code(outcome: Outcome, display: planned.Display, *, detailed: bool) -> int:
+def _code(outcome: Outcome, display: plan_output.Display, *, detailed: bool) -> int:
     if outcome.plan is None:
         return outcome.error.exit_code if outcome.error else Exit.OUTSIDE
-    return planned.code(outcome.plan, display, detailed=detailed)
+    return plan_output.code(outcome.plan, display, detailed=detailed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 
 from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
@@ -35,7 +35,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
+class Impact:
     """What a change touches and what it reaches, each with the changed files that lead there.
 
     `removed` are topics whose manifest is gone, `renamed` those that look like another topic of
@@ -86,8 +86,20 @@ class CheckReport:
     head: str
     reference: str
     files: str
-    touched: Touched
+    touched: Impact
     registries: tuple[RegistryCheck, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     command: str = ""
+
+
+# Where a user wants known versions from.
+
+
+class HistoryChoice(StrEnum):
+    """`auto` is the best that there is: the registry, its committed snapshot, git."""
+
+    AUTO = "auto"
+    REGISTRY = "registry"
+    SNAPSHOT = "snapshot"
+    GIT = "git"

@@ -21,7 +21,7 @@ class Post:
     title: str = ""
 
 
-class Written(Enum):
+class PostAction(Enum):
     """What was done so that a post says what it should."""
 
     CREATED = "created"
@@ -32,8 +32,8 @@ class Written(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class PostResult:
     """A post that is as it should be, and what that took; `url` is empty where there is none."""
 
-    written: Written
+    written: PostAction
     url: str = ""

@@ -85,7 +85,7 @@ class Constraints:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ordered:
+class OrderedStep:
     """A step, the number of its wave (from 0), and what it waits for.
 
     Steps of one wave may be done in any order.
@@ -139,7 +139,7 @@ class Rollout:
     use: of their clients the strategy is all that is known.
     """
 
-    steps: tuple[Ordered, ...] = ()
+    steps: tuple[OrderedStep, ...] = ()
     blocks: tuple[Block, ...] = ()
     broken: tuple[str, ...] = ()
     may_stay: frozenset[str] = frozenset()

@@ -28,8 +28,8 @@ from gitops.model.plan import (
 )
 from gitops.model.rules import finding, with_severities
 from gitops.model.schema import SchemaEntry, SchemaHistory
-from gitops.planning.diff.schemas import schema_changes
-from gitops.planning.make import Question
+from gitops.planning.plan import PlanInput
+from gitops.schemas.diff import schema_changes
 
 _Change = TypeVar("_Change", RegisterSchema, RefusedSchema)
 _SHOWN: Final = 5
@@ -55,7 +55,7 @@ LookUp = Callable[[Mapping[TopicName, SchemaHistory]], Provenance]
 """Reads git's history for what a registry holds of some topics."""
 
 
-def with_drift(plan: Plan, question: Question, look_up: LookUp) -> Plan:
+def with_drift(plan: Plan, question: PlanInput, look_up: LookUp) -> Plan:
     """The plan for a question, with what git's history tells of the versions that it meets."""
     topics = set(_differing(plan))
     if not topics:
@@ -81,7 +81,7 @@ def _differing(plan: Plan) -> Iterator[TopicName]:
 class _Judge:
     """What becomes of actions and notices; what is found on the way is in `findings`."""
 
-    def __init__(self, question: Question, provenance: Provenance) -> None:
+    def __init__(self, question: PlanInput, provenance: Provenance) -> None:
         self._question = question
         self._provenance = provenance
         self.findings: list[Finding] = []

@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gitops.compatibility.payload import PayloadError, as_shown
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Action, CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
 from gitops.model.policy import (
@@ -23,15 +22,22 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.equality import are_equal
+from gitops.schemas.payload import PayloadError, as_shown
 
 Subject = NamespaceState | TopicState
 _P = TypeVar("_P", NamespacePolicies, TopicPolicies)
 
 
-def of_state(state: RegistryState) -> dict[str, str]:
+def state_fingerprints(state: RegistryState) -> dict[str, str]:
     """Subject → fingerprint, for everything in `state`."""
-    namespaces = {subject_name(name): of_subject(ns) for name, ns in state.namespaces.items()}
-    topics = {subject_name(name): of_subject(topic) for name, topic in state.topics.items()}
+    namespaces = {
+        subject_name(name): subject_fingerprint(ns) for name, ns in state.namespaces.items()
+    }
+    topics = {
+        subject_name(name): subject_fingerprint(topic) for name, topic in state.topics.items()
+    }
     return dict(sorted((namespaces | topics).items()))
 
 
@@ -40,18 +46,18 @@ def subject_name(name: NamespaceName | TopicName) -> str:
     return f"{'namespace' if isinstance(name, NamespaceName) else 'topic'} {name}"
 
 
-def of_subject(subject: Subject) -> str:
+def subject_fingerprint(subject: Subject) -> str:
     """64 hex digits over what counts of a subject; when a version was stored does not."""
     match subject:
         case NamespaceState():
             content: object = ["namespace", subject.exists, _policies(subject.policies)]
         case TopicState():
-            content = ["topic", of_history(subject.history), _policies(subject.policies)]
+            content = ["topic", history_fingerprint(subject.history), _policies(subject.policies)]
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def after(subject: Subject, action: Action) -> Subject:
+def fingerprints_after(subject: Subject, action: Action) -> Subject:
     """The subject once `action` is carried out.
 
     What is left of a topic whose schema is deleted does not count: a tombstone, nothing at all
@@ -82,13 +88,13 @@ def _registered(history: SchemaHistory, action: RegisterSchema) -> SchemaHistory
     return SchemaHistory(entries=(*history.entries, entry), next_version=action.version + 1)
 
 
-def of_history(history: SchemaHistory) -> object:
+def history_fingerprint(history: SchemaHistory) -> object:
     """What counts of a history, as JSON: each version's number and content, and the next number."""
-    entries = [[entry.version, *of_schema(entry.info)] for entry in history.entries]
+    entries = [[entry.version, *schema_fingerprint(entry.info)] for entry in history.entries]
     return [entries, history.next_version]
 
 
-def of_schema(info: SchemaInfo) -> list[object]:
+def schema_fingerprint(info: SchemaInfo) -> list[object]:
     """What counts of a schema, as JSON: type, content and properties.
 
     As they are kept, so that a schema is the same before and after a post.
@@ -109,3 +115,29 @@ def _policies(policies: Policies) -> object:
 def _is_from_the_start(key: str, value: PolicyValue) -> bool:
     """Whether a new namespace of a Pulsar 4.0.7 broker says so by itself."""
     return is_unset(key, value) or (key == "isAllowAutoUpdateSchema" and value is True)
+
+
+# Whether a desired schema is one that a registry holds.
+
+
+def is_same(one: SchemaInfo, other: SchemaInfo) -> bool:
+    """Whether the registry takes both for one version, however odd they are.
+
+    By the broker's equality where it has one; definitions that it cannot parse are the same only
+    if they are the same text.
+    """
+    try:
+        left, right = as_shown(one), as_shown(other)
+    except PayloadError:
+        return one.type is other.type and one.schema == other.schema
+    if left.type is right.type and left.data == right.data:
+        return True
+    try:
+        return are_equal(left, right)
+    except AvroParseError:
+        return False
+
+
+def equal_version(history: SchemaHistory, info: SchemaInfo) -> int | None:
+    """The oldest live version that is the same schema, None if there is none."""
+    return next((e.version for e in history.entries if is_same(e.info, info)), None)

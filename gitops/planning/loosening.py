@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gitops.compatibility.payload import PayloadError, stored_history
-from gitops.compatibility.registration import register
+from gitops.broker.registration import register
 from gitops.model.names import TopicName
 from gitops.model.plan import Action, RegisterSchema, SetPolicy
 from gitops.model.policy import PolicyChange, PolicyValue
@@ -25,8 +24,9 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.state import TopicState
 from gitops.model.waivers import Waiver
-from gitops.planning.topic_case import TopicCase
-from gitops.planning.waivers import fingerprint, without_latest
+from gitops.planning.refusals import TopicCase
+from gitops.planning.waivers import waiver_fingerprint, without_latest
+from gitops.schemas.payload import PayloadError, stored_history
 
 KEY: Final = "schemaCompatibilityStrategy"
 OPEN: Final = Strategy.ALWAYS_COMPATIBLE
@@ -37,7 +37,7 @@ _MEND: Final = "no waiver helps here: see the reasons for the refusal, and mend 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class UnloosenedTopic:
     """A topic as it is when nobody has loosened it; `waiver` names the one that somebody has."""
 
     state: TopicState
@@ -80,7 +80,7 @@ def settle(
     observed: TopicState,
     waivers: Sequence[Waiver],
     holds: Holds,
-) -> Settled:
+) -> UnloosenedTopic:
     """`observed`, with the strategy that it had before an apply that did not come to its end.
 
     Where the files manage the topic's strategy there is nothing to remember.
@@ -88,16 +88,16 @@ def settle(
     is_open = observed.policies.schema_compatibility_strategy is OPEN
     managed = desired.policies.schema_compatibility_strategy is not None
     if not is_open or managed or observed.topic.domain == "non-persistent":
-        return Settled(state=observed)
+        return UnloosenedTopic(state=observed)
     by_fingerprint = {waiver.fingerprint: waiver.name for waiver in waivers}
     for own in (None, *(each for each in Strategy if each not in (OPEN, Strategy.UNDEFINED))):
         for history, info in _unfinished(desired, observed) if waivers else ():
-            made = fingerprint(observed.topic, history, info, own=own, strategy=holds(own))
+            made = waiver_fingerprint(observed.topic, history, info, own=own, strategy=holds(own))
             if made in by_fingerprint:
                 policies = replace(observed.policies, schema_compatibility_strategy=own)
                 state = replace(observed, policies=policies)
-                return Settled(state=state, waiver=by_fingerprint[made])
-    return Settled(state=observed)
+                return UnloosenedTopic(state=state, waiver=by_fingerprint[made])
+    return UnloosenedTopic(state=observed)
 
 
 def _unfinished(
@@ -112,7 +112,7 @@ def _unfinished(
 
 def actions_of(
     observed: TopicState,
-    settled: Settled,
+    settled: UnloosenedTopic,
     changes: Iterable[PolicyChange],
     schema: RegisterSchema | None,
 ) -> list[Action]:

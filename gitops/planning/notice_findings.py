@@ -26,7 +26,7 @@ from gitops.planning.policies import direction
 _STRATEGY: Final = "schemaCompatibilityStrategy"
 
 
-def of_notices(
+def notice_findings(
     notices: Sequence[Notice], locate: Callable[[TopicName, str], Location | None]
 ) -> Iterator[Finding]:
     """Refusals with all their reasons, and what Pulsar would take without doing it.
@@ -46,14 +46,14 @@ def of_notices(
                 yield from notice.findings
 
 
-def of_actions(actions: Sequence[Action]) -> Iterator[Finding]:
+def action_findings(actions: Sequence[Action]) -> Iterator[Finding]:
     """What our own rules say about schemas that Pulsar takes."""
     for action in actions:
         if isinstance(action, RegisterSchema):
             yield from action.findings
 
 
-def of_content(
+def content_findings(
     content: Mapping[TopicName, tuple[Finding, ...]],
     actions: Sequence[Action],
     notices: Sequence[Notice],
@@ -72,7 +72,7 @@ def of_content(
             yield replace(one, severity=severity)
 
 
-def of_tenants(observed: RegistryState) -> Iterator[Finding]:
+def tenant_findings(observed: RegistryState) -> Iterator[Finding]:
     """A namespace cannot be made where its tenant is not."""
     missing = (n.tenant for n, state in observed.namespaces.items() if not state.tenant_exists)
     for tenant in sorted(set(missing)):
@@ -84,7 +84,7 @@ def of_tenants(observed: RegistryState) -> Iterator[Finding]:
         )
 
 
-def of_missing_topics(actions: Sequence[Action], observed: RegistryState) -> Iterator[Finding]:
+def missing_topic_findings(actions: Sequence[Action], observed: RegistryState) -> Iterator[Finding]:
     """A topic's own policies need the topic; its schema does not (Pulsar 4.0.7)."""
     for topic in dict.fromkeys(a.subject for a in actions if isinstance(a, SetPolicy)):
         if isinstance(topic, TopicName) and not observed.topics[topic].exists:
@@ -96,7 +96,7 @@ def of_missing_topics(actions: Sequence[Action], observed: RegistryState) -> Ite
             )
 
 
-def of_looser_topic(
+def looser_topic_finding(
     registry: str,
     desired: TopicState,
     observed: TopicState,

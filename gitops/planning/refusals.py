@@ -1,17 +1,51 @@
-"""Findings for what the broker would refuse, and for what our own rules say beside it."""
+"""A field that is missing because it was renamed: what to do about the rename comes first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
 
-from gitops.compatibility.decision import Decision, Incompatibility
-from gitops.compatibility.registration import CANDIDATE
-from gitops.compatibility.review.remark import Remark
-from gitops.model.findings import Finding, Location, group
+from gitops.broker.registration import CANDIDATE
+from gitops.model.decision import Decision, Incompatibility
+from gitops.model.findings import Finding, Location, Severity, group
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import finding
+from gitops.model.schema import SchemaHistory, SchemaInfo
+from gitops.model.waivers import Waiver
+from gitops.schemas.remark import Remark
+
+
+def renames(findings: Sequence[Finding]) -> dict[str, Finding]:
+    """What looks like a rename (AVRO-W006), by the pointer to the new field's name."""
+    return {
+        one.location.pointer: one for one in findings if one.rule == "AVRO-W006" and one.location
+    }
+
+
+def hinted_at_renames(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings; one about a missing field (AVRO-R002) that seems renamed says both ways."""
+    known = renames(findings)
+    return tuple(_hinted(one, known.get(_pointer(one))) for one in findings)
+
+
+def _pointer(one: Finding) -> str:
+    is_missing = one.rule == "AVRO-R002" and one.location is not None
+    return one.location.pointer if one.location and is_missing else "-"
+
+
+def _hinted(one: Finding, rename: Finding | None) -> Finding:
+    if rename is None:
+        return one
+    lost = f"else {one.hint}: what older messages carry under the old name is then lost"
+    return replace(one, hint=f"{rename.hint}; {lost}")
+
+
+# Findings for what the broker would refuse, and for what our own rules say beside it.
+
 
 Locate = Callable[[str], Location | None]
 """From a JSON pointer into a topic's definition to where that stands in the files."""
@@ -29,14 +63,16 @@ def in_version(version: str, pointer: str) -> Location:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class DefinitionLocations:
     """Where both sides of a comparison stand."""
 
     new: Locate
     old: LocateOld = in_version
 
 
-def findings_of(subject: str, decision: Decision, places: Places) -> tuple[Finding, ...]:
+def findings_of(
+    subject: str, decision: Decision, places: DefinitionLocations
+) -> tuple[Finding, ...]:
     """One finding for each cause, or one for the refusal as a whole.
 
     Incompatibilities with several versions have one cause where rule, place in the new definition
@@ -50,13 +86,13 @@ def findings_of(subject: str, decision: Decision, places: Places) -> tuple[Findi
 
 
 def findings_of_remarks(
-    subject: str, version: str, remarks: Iterable[Remark], places: Places
+    subject: str, version: str, remarks: Iterable[Remark], places: DefinitionLocations
 ) -> tuple[Finding, ...]:
     """What rules of ours say; `version` is the one that the remarks compare with."""
     return tuple(_remarked(subject, version, one, places) for one in remarks)
 
 
-def _remarked(subject: str, version: str, one: Remark, places: Places) -> Finding:
+def _remarked(subject: str, version: str, one: Remark, places: DefinitionLocations) -> Finding:
     found = finding(
         one.rule,
         f"at '{one.path}': {one.message}" if one.path else one.message,
@@ -85,7 +121,7 @@ def _cause(one: Incompatibility) -> tuple[object, ...]:
     return one.rule, is_reader, mine, one.path, one.message
 
 
-def _of_cause(subject: str, same: list[Incompatibility], places: Places) -> Finding:
+def _of_cause(subject: str, same: list[Incompatibility], places: DefinitionLocations) -> Finding:
     """One finding for all the versions, the newest first, in whatever order they were checked."""
     newest_first = sorted(same, key=_number, reverse=True)
     return group(
@@ -93,7 +129,7 @@ def _of_cause(subject: str, same: list[Incompatibility], places: Places) -> Find
     )
 
 
-def _incompatible(subject: str, one: Incompatibility, places: Places) -> Finding:
+def _incompatible(subject: str, one: Incompatibility, places: DefinitionLocations) -> Finding:
     mine, other = one.reader_pointer, one.writer_pointer
     if one.reader != CANDIDATE:
         mine, other = other, mine
@@ -134,7 +170,7 @@ def version_list(numbers: Sequence[int]) -> str:
     )
 
 
-def _refused(subject: str, decision: Decision, places: Places) -> Finding:
+def _refused(subject: str, decision: Decision, places: DefinitionLocations) -> Finding:
     return finding(
         "PLAN-R001",
         f"Pulsar would refuse it ({decision.status}): {decision.reason}",
@@ -142,3 +178,30 @@ def _refused(subject: str, decision: Decision, places: Places) -> Finding:
         subject=subject,
         hint="see `pulsar-gitops explain PLAN-R001`",
     )
+
+
+# Everything that the decision about one topic's schema needs.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicCase:
+    """One topic: what is wanted, what is there, and what holds.
+
+    `strategy` is the one that holds and `own` the topic's own, both as they are once the plan is
+    carried out. `exists` is false where the topic takes no policies. `content` are the findings
+    about the desired definition; `locate` says where a JSON pointer of it stands in the files;
+    `rules` are the severities that differ from the table's. `waivers` are those of this topic, and
+    `today` is the day, in UTC, on which they must hold.
+    """
+
+    topic: TopicName
+    desired: SchemaInfo
+    history: SchemaHistory
+    strategy: SchemaCompatibilityStrategy
+    locate: Locate
+    today: datetime.date
+    own: SchemaCompatibilityStrategy | None = None
+    exists: bool = True
+    content: tuple[Finding, ...] = ()
+    rules: Mapping[str, Severity] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = ()

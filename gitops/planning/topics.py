@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from gitops.compatibility.decision import StoredSchema
-from gitops.compatibility.payload import PayloadError, as_kept, stored_history, to_stored
-from gitops.compatibility.registration import register
-from gitops.compatibility.review.kinds import is_of_kind
-from gitops.compatibility.review.reviewing import ONLY_IF_TAKEN, changes_of_all
+from gitops.broker.registration import register
+from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Severity
-from gitops.model.plan import (
-    RefusedSchema,
-    RegisterSchema,
-    SchemaSwallowed,
-    SchemaWithoutEffect,
-)
+from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, SchemaWithoutEffect
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import with_severities
 from gitops.model.schema import SchemaEntry, SchemaInfo
-from gitops.planning.diff.schemas import schema_changes
+from gitops.planning.fingerprints import equal_version, is_same
 from gitops.planning.loosening import obstacle
-from gitops.planning.refusals import Places, broken_history, findings_of, findings_of_remarks
-from gitops.planning.renames import hinted_at_renames
-from gitops.planning.sameness import equal_version, is_same
-from gitops.planning.topic_case import TopicCase
-from gitops.planning.waivers import holding, of_case, proposal, waived
+from gitops.planning.refusals import (
+    DefinitionLocations,
+    TopicCase,
+    broken_history,
+    findings_of,
+    findings_of_remarks,
+    hinted_at_renames,
+)
+from gitops.planning.waivers import case_fingerprint, holding, proposal, waived
+from gitops.schemas.diff import schema_changes
+from gitops.schemas.event_kinds import is_of_kind
+from gitops.schemas.payload import PayloadError, as_kept, stored_history, to_stored
+from gitops.schemas.review import ONLY_IF_TAKEN, changes_of_all
 
 TopicOutcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect | SchemaSwallowed | None
 """None: the topic is as the files want it."""
@@ -75,7 +75,7 @@ def _decided(case: TopicCase) -> RegisterSchema | RefusedSchema:
     findings = hinted_at_renames((*said, *remarks, *content))
     if not any(one.severity is Severity.ERROR for one in findings):
         return _registered(case, remarks)
-    wanted = of_case(case)
+    wanted = case_fingerprint(case)
     refused = replace(_refused(case, findings), accepted=accepted, fingerprint=wanted)
     if not accepted and obstacle(case):
         return refused
@@ -143,7 +143,7 @@ def _broker_says(case: TopicCase) -> tuple[tuple[Finding, ...], bool]:
     decision = register(history, case.desired, case.strategy)
     if decision.accepted:
         return (), True
-    return findings_of(str(case.topic), decision, Places(new=case.locate)), False
+    return findings_of(str(case.topic), decision, DefinitionLocations(new=case.locate)), False
 
 
 def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ...]:
@@ -153,7 +153,7 @@ def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ..
         new = as_kept(to_stored(case.desired))
     except PayloadError:
         return ()
-    places = Places(new=case.locate)
+    places = DefinitionLocations(new=case.locate)
     found = [
         one
         for version, remark in changes_of_all(list(_readable(entries)), new, case.strategy)

@@ -11,7 +11,7 @@ from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.rules import finding
 from gitops.model.waivers import Waiver
 from gitops.planning.loosening import obstacle
-from gitops.planning.topic_case import TopicCase
+from gitops.planning.refusals import TopicCase
 from gitops.planning.topics import TopicOutcome
 from gitops.planning.waivers import has_expired, let_in
 
@@ -49,7 +49,9 @@ def unneeded(
             yield _unneeded(waiver, "the topic's manifest names no schema")
 
 
-def of_topic(case: TopicCase, outcome: TopicOutcome, *, at_work: str = "") -> Iterator[Finding]:
+def topic_waiver_findings(
+    case: TopicCase, outcome: TopicOutcome, *, at_work: str = ""
+) -> Iterator[Finding]:
     """Those of the topic's waivers that let nothing pass; what has expired is said already.
 
     The one called `at_work` is still needed: a topic is left open that only it remembers.

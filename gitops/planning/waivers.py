@@ -6,17 +6,19 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
+from gitops.model.check import History, HistorySource
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
+from gitops.model.plan import Notice, Plan, RefusedSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver, WaiverProposal
-from gitops.planning.fingerprints import of_history, of_schema
-from gitops.planning.topic_case import TopicCase
+from gitops.planning.fingerprints import history_fingerprint, schema_fingerprint
+from gitops.planning.refusals import TopicCase
 
 DIGITS: Final = 32
 """Of a fingerprint. Half as many could be met on purpose: a harmless change, approved, and a
@@ -31,7 +33,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9._:/-]*[A-Za-z0-9]")
 _MAX_SLUG: Final = 60
 
 
-def fingerprint(
+def waiver_fingerprint(
     topic: TopicName,
     history: SchemaHistory,
     info: SchemaInfo,
@@ -50,8 +52,8 @@ def fingerprint(
     """
     content = [
         str(topic),
-        of_schema(info),
-        of_history(history),
+        schema_fingerprint(info),
+        history_fingerprint(history),
         None if own in (None, Strategy.UNDEFINED) else own.value,
         strategy.value,
     ]
@@ -59,9 +61,11 @@ def fingerprint(
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
-def of_case(case: TopicCase) -> str:
+def case_fingerprint(case: TopicCase) -> str:
     """The fingerprint of what is wanted of a topic."""
-    return fingerprint(case.topic, case.history, case.desired, own=case.own, strategy=case.strategy)
+    return waiver_fingerprint(
+        case.topic, case.history, case.desired, own=case.own, strategy=case.strategy
+    )
 
 
 def let_in(case: TopicCase) -> str | None:
@@ -70,7 +74,7 @@ def let_in(case: TopicCase) -> str | None:
     if latest is None:
         return None
     before = without_latest(case.history)
-    return fingerprint(case.topic, before, latest.info, own=case.own, strategy=case.strategy)
+    return waiver_fingerprint(case.topic, before, latest.info, own=case.own, strategy=case.strategy)
 
 
 def without_latest(history: SchemaHistory) -> SchemaHistory:
@@ -130,3 +134,35 @@ def proposal(case: TopicCase, wanted: str) -> WaiverProposal:
 def _file(topic: TopicName, wanted: str) -> str:
     slug = _UNSAFE.sub("-", f"{topic.namespace}/{topic.local_name}").strip("-.")[:_MAX_SLUG]
     return f"waivers/{slug}-{wanted[:_NAMED]}.yaml"
+
+
+# Waivers that a check proposes: a waiver fits the versions that it is computed from, no others.
+
+
+_WRITES: Final = "this check with `--waivers waivers` writes it"
+_OF_SNAPSHOT: Final = "it fits the versions of the snapshot"
+_NONE: Final = (
+    "No waiver is proposed: it would fit the versions that git knows, and the registry may have "
+    "others."
+)
+
+
+def with_proposals(plan: Plan, history: History) -> tuple[Plan, History]:
+    """The plan with waivers that can fit the registry, and a limit where there are none."""
+    if history.source is not HistorySource.GIT:
+        is_live = history.source is HistorySource.REGISTRY
+        fits = "" if is_live else _OF_SNAPSHOT
+        return _each(plan, lambda one: replace(one, hint=_WRITES, fits=fits)), history
+    bare = _each(plan, lambda _: None)
+    if bare == plan:
+        return plan, history
+    return bare, replace(history, limits=(*history.limits, _NONE))
+
+
+def _each(plan: Plan, edit: Callable[[WaiverProposal], WaiverProposal | None]) -> Plan:
+    def edited(one: Notice) -> Notice:
+        if isinstance(one, RefusedSchema) and one.waiver:
+            return replace(one, waiver=edit(one.waiver))
+        return one
+
+    return replace(plan, notices=tuple(map(edited, plan.notices)))

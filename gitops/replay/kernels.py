@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from gitops.model.samples import LogicalTypes
+from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.walk import Kernel, Reason, RowReader, RowWriter
+from gitops.replay.kernel.protocol import Kernel, Reason, RowReader, RowWriter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +43,10 @@ def _known(info: SchemaInfo) -> _Known:
 @lru_cache(maxsize=256)
 def _made(what: str, schemas: tuple[_Known, ...], *how: LogicalTypes) -> Any:  # noqa: ANN401
     """As `choose` answers; workers read many parts with the same schemas."""
-    from gitops.replay.kernel import choose
+    from gitops.replay.kernel import choice
 
     infos = [SchemaInfo(type=kind, schema=text, properties=dict(p)) for kind, text, p in schemas]
-    return getattr(choose, what)(*infos, *how)
+    return getattr(choice, what)(*infos, *how)
 
 
 def _kernel_for(writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes) -> Kernel:

@@ -12,26 +12,26 @@ from typing import Any, NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from gitops.replay.batches import Places
-from gitops.replay.kernel.walk import (
-    CHANGES,
-    READ,
-    ChangeReader,
-    Counted,
-    Kernel,
-    Reason,
-    What,
+from gitops.replay.batches import MessageLocations
+from gitops.replay.counts import (
+    ChangedValue,
+    Counts,
+    Example,
+    FailedRows,
+    Key,
+    Tally,
+    add_failed,
+    natural,
 )
-from gitops.replay.merging import add_failed, natural
-from gitops.replay.showing import Showing
-from gitops.replay.tally import ChangedValue, Counts, Example, Failed, Key, Tally
+from gitops.replay.failure_display import FailureDisplay
+from gitops.replay.kernel.protocol import CHANGES, READ, ChangeReader, Counted, Kernel, Reason, What
 
 
 class Messages(NamedTuple):
     """Some rows of a batch: their payloads, where they are, and their keys if those are apart."""
 
     payloads: Any
-    places: Places
+    places: MessageLocations
     keys: Any = None
 
     def take(self, rows: Any) -> Messages:  # noqa: ANN401 - pyarrow has no types
@@ -69,7 +69,7 @@ class _Reading:
 class Readings:
     """By key; of each reason the rows that sort lowest are kept as examples."""
 
-    def __init__(self, examples: int, showing: Showing) -> None:
+    def __init__(self, examples: int, showing: FailureDisplay) -> None:
         self._examples = examples
         self._showing = showing
         self._by_key: dict[Key, _Reading] = {}
@@ -182,7 +182,7 @@ def digest(payload: bytes | None) -> bytes:
     return b"" if payload is None else hashlib.blake2b(payload, digest_size=16).digest()
 
 
-def _tally(key: Key, reading: _Reading, showing: Showing, examples: int) -> Tally:
+def _tally(key: Key, reading: _Reading, showing: FailureDisplay, examples: int) -> Tally:
     fields: dict[str, Counts] = {}
     for counted, number in reading.counts.items():
         _count(fields.setdefault(counted.path, Counts()), counted, number)
@@ -195,12 +195,14 @@ def _tally(key: Key, reading: _Reading, showing: Showing, examples: int) -> Tall
     return Tally(rows=reading.rows, failed=failed, failures=failures, fields=fields)
 
 
-def _failures(key: Key, reading: _Reading, showing: Showing, examples: int) -> list[Failed]:
+def _failures(
+    key: Key, reading: _Reading, showing: FailureDisplay, examples: int
+) -> list[FailedRows]:
     """By reason as it is shown: some are one once they name no value of a sensitive field."""
-    found: dict[Reason, Failed] = {}
+    found: dict[Reason, FailedRows] = {}
     for each, failing in reading.failing.items():
         reason = showing.reason(key.topic, each)
-        failed = Failed(
+        failed = FailedRows(
             path=reason.path,
             reason=reason.reason,
             rows=failing.rows,

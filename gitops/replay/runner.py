@@ -1,21 +1,96 @@
-"""What runs a replay: samples in, tallies out; in this process or on Spark."""
+"""What both runners do with the batches of samples: from rows to counts that add up."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from gitops.model.names import TopicName
-from gitops.model.replay import TopicReplay
-from gitops.model.samples import Sample
+from gitops.model.errors import InvalidNameError
+from gitops.model.names import TopicName, under_either_domain
+from gitops.model.replay import Direction, Sample, TopicReplay
 from gitops.ports import Progress, no_progress
-from gitops.replay.tally import Key, Tally
+from gitops.replay.counts import Key, Limits, Tally
+from gitops.replay.kernels import CHOSEN, Kernels
+
+
+class Owner(NamedTuple):
+    """Whose sample a file is: a topic, and the number of the sample there."""
+
+    topic: str
+    sample: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A replay as workers get it: it can be pickled, and holds no data.
+
+    `replays` are by the topic's name.
+    """
+
+    replays: Mapping[str, TopicReplay]
+    examples: int = 5
+    show_values: bool = False
+    kernels: Kernels = CHOSEN
+
+    @classmethod
+    def of(cls, running: RunRequest, kernels: Kernels = CHOSEN) -> Job:
+        """The job that a runner is asked for."""
+        return cls(
+            replays={str(one.topic): one for one in running.replays},
+            examples=running.examples,
+            show_values=running.show_values,
+            kernels=kernels,
+        )
+
+    @cached_property
+    def limits(self) -> Limits:
+        """How much of it is kept where it is merged."""
+        most = {name: one.forward_rows for name, one in self.replays.items()}
+        forward = {
+            name: most[name] if has_forward(one) else 0 for name, one in self.replays.items()
+        }
+        return Limits(examples=self.examples, forward_rows=forward)
+
+    @cached_property
+    def _names(self) -> dict[str, str | None]:
+        return {}
+
+    def topic_of(self, text: str) -> str | None:
+        """The replayed topic that a row names, in whatever form; None if it is none of them."""
+        if text not in self._names:
+            if len(self._names) > len(self.replays) + 10_000:
+                self._names.clear()
+            self._names[text] = self._known(text)
+        return self._names[text]
+
+    def _known(self, text: str) -> str | None:
+        try:
+            return under_either_domain(self._topics, TopicName.parse(text))
+        except InvalidNameError:
+            return None
+
+    @cached_property
+    def _topics(self) -> dict[TopicName, str]:
+        return {one.topic: name for name, one in self.replays.items()}
+
+    def sample(self, owner: Owner) -> Sample:
+        """The sample that an owner stands for."""
+        return self.replays[owner.topic].samples[owner.sample]
+
+
+def has_forward(replay: TopicReplay) -> bool:
+    """Whether somebody reads what is rewritten with the proposed schema."""
+    return any(reader.direction is Direction.FORWARD for reader in replay.readers)
+
+
+# What runs a replay: samples in, tallies out; in this process or on Spark.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
+class RunRequest:
     """What is run, and what of it is shown.
 
     `root` is the folder of the repository, from which the files of manifests count. `examples`
@@ -55,7 +130,7 @@ class NamedTwice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class RunResult:
     """What came of it. After an interruption `complete` is False, and the tallies hold the rest."""
 
     tallies: Mapping[Key, Tally]
@@ -72,7 +147,7 @@ class Runner(Protocol):
         """Its name on the command line."""
         ...
 
-    def run(self, running: Running, progress: Progress = no_progress) -> Ran:
+    def run(self, running: RunRequest, progress: Progress = no_progress) -> RunResult:
         """Read every sample; progress counts rows.
 
         Raises OutsideError where the engine fails as a whole, UsageError where it is not

@@ -9,13 +9,11 @@ from dataclasses import replace
 from gitops.model.config import Config
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
-from gitops.model.repository import Repository, TopicSource
 from gitops.model.rules import with_severities
-from gitops.model.state import RegistryState
-from gitops.planning.strictness import stricter
+from gitops.model.state import RegistryState, Repository, TopicSource
+from gitops.planning.severities import stricter
 from gitops.ports import FileTree, Progress, no_progress
-from gitops.repository.broken_snapshots import broken_snapshots
-from gitops.repository.definitions.schema import SchemaBuilder
+from gitops.repository.definitions.schema_builder import SchemaBuilder
 from gitops.repository.loading.clients import load_clients, unknown_topics
 from gitops.repository.loading.layout import layout
 from gitops.repository.loading.namespaces import load_namespaces
@@ -23,7 +21,8 @@ from gitops.repository.loading.settings import load_settings
 from gitops.repository.loading.strays import broken_definitions, find_strays
 from gitops.repository.loading.topics import load_topics
 from gitops.repository.loading.waivers import load_waivers
-from gitops.repository.sources import Sources
+from gitops.repository.snapshots import broken_snapshots
+from gitops.repository.tracked_files import TrackedFiles
 
 
 def load(
@@ -35,7 +34,7 @@ def load(
     given: the configuration that a change was to be judged by. Raises UsageError where there is no
     `gitops.yaml`.
     """
-    sources = Sources(tree)
+    sources = TrackedFiles(tree)
     config, registries, findings = load_settings(sources)
     found = layout(sources.paths)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final
+from urllib.parse import SplitResult, urlsplit
 
 _MAX_LISTED: Final = 24
 """As many words are listed; there are not many more SchemaTypes than that."""
@@ -50,3 +52,52 @@ def did_you_mean_or_list(word: str, known: Sequence[str]) -> str:
 def _folded(word: str) -> str:
     """Without case, and with one sign for all that people put between words."""
     return word.lower().replace("-", "_").replace(" ", "_")
+
+
+# Words of files inside messages: none may break a line or colour a terminal.
+
+
+def one_line(text: str) -> str:
+    """The text with every character that does not print written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
+# URLs of an admin service, and what to write in place of a text that is none.
+
+
+_EXAMPLE: Final = "write the cluster's web service URL, as http://broker.example:8080 or ${ENV_VAR}"
+_BINARY: Final = {"pulsar": "http://{}:8080", "pulsar+ssl": "https://{}:8443"}
+"""The schemes of Pulsar's binary protocol, and where such a broker serves admin REST."""
+
+_HOST: Final = r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])"
+_HOST_AND_PORT: Final = re.compile(rf"({_HOST}:\d{{1,5}})/?", re.ASCII)
+
+
+def split_url(text: str) -> SplitResult | None:
+    """The parts of a URL; None where a part is none: a port beyond 65535, a blank in a name."""
+    try:
+        split = urlsplit(text)
+        port = split.port
+    except ValueError:
+        return None
+    return split if port != 0 and text.isprintable() and " " not in text else None
+
+
+def admin_url_hint(text: str) -> str:
+    """What to write instead; nothing is repeated of a text that could hold a secret."""
+    if "@" in text:
+        return _EXAMPLE
+    if found := _HOST_AND_PORT.fullmatch(text):
+        return f"write the scheme as well: http://{found[1]}"
+    if "," in text:
+        return "write the web service URL of one broker: each of them answers for the cluster"
+    scheme, _, rest = text.partition("://")
+    host = re.match(_HOST, rest, re.ASCII)
+    if scheme in _BINARY and host:
+        meant = _BINARY[scheme].format(host[0])
+        return f"{scheme}:// is Pulsar's binary protocol; write the web service URL: {meant}"
+    return _EXAMPLE

@@ -1,13 +1,99 @@
-"""Where the template of a new schemas repository lies."""
+"""The wheel of this installation, which a schemas repository keeps for its workflows.
+
+That needs neither a package index nor an address of the project: a workflow runs what `init` ran.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import io
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final
 
+import gitops
 from gitops.model.errors import UsageError
-from gitops.repository.own_wheel import own_wheel
-from gitops.repository.shipped_files import shipped_folder
+from gitops.repository.shipped_files import SHIPPED, shipped_folder
+
+_NAME: Final = "pulsar-schema-gitops"
+_METADATA: Final = ("METADATA", "entry_points.txt", "licenses/LICENSE")
+_WHEEL: Final = (
+    "Wheel-Version: 1.0\nGenerator: pulsar-gitops\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+)
+_LATER: Final = (1980, 1, 1, 0, 0, 0)
+"""The time of each file in it, so that the same files make the same wheel."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wheel:
+    """A wheel's file name, its bytes, and their SHA-256 in hex."""
+
+    name: str
+    content: bytes
+    sha256: str
+
+
+@cache
+def own_wheel() -> Wheel:
+    """What runs here, as a wheel; raises UsageError where it is not installed, and OSError."""
+    try:
+        installed = distribution(_NAME)
+    except PackageNotFoundError as error:
+        raise UsageError(
+            f"{_NAME} is not installed here", hint="pip install it, and run this again"
+        ) from error
+    version = installed.version
+    stem = f"{_NAME.replace('-', '_')}-{version}"
+    described = {name: installed.read_text(name) for name in _METADATA}
+    files = dict(_package_files())
+    files |= {f"{stem}.dist-info/{name}": text.encode() for name, text in described.items() if text}
+    files[f"{stem}.dist-info/WHEEL"] = _WHEEL.encode()
+    content = _packed(files, f"{stem}.dist-info/RECORD")
+    return Wheel(
+        name=f"{stem}-py3-none-any.whl",
+        content=content,
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
+
+
+def _package_files() -> Iterator[tuple[str, bytes]]:
+    """The package, with what a checkout keeps beside it."""
+    folders = {"gitops": Path(gitops.__file__).parent}
+    folders |= {f"gitops/{name}": shipped_folder(name) for name in SHIPPED}
+    found = {
+        f"{prefix}/{path.relative_to(folder).as_posix()}": path
+        for prefix, folder in folders.items()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    for name, path in sorted(found.items()):
+        yield name, path.read_bytes()
+
+
+def _packed(files: dict[str, bytes], record: str) -> bytes:
+    """A wheel of these files, with the list of them that its format asks for."""
+    lines = "".join(f"{path},{_digest(data)},{len(data)}\n" for path, data in files.items())
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in {**files, record: f"{lines}{record},,\n".encode()}.items():
+            entry = zipfile.ZipInfo(path, _LATER)
+            entry.external_attr = 0o100644 << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _digest(data: bytes) -> str:
+    found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+    return f"sha256={found}"
+
+
+# Where the template of a new schemas repository lies.
+
 
 _ACTION: Final = Path(".github/actions/pulsar-gitops")
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from gitops.compatibility.consumers import check_consumer
-from gitops.compatibility.decision import StoredHistory
-from gitops.compatibility.payload import PayloadError, as_kept, to_info, to_stored
-from gitops.compatibility.registration import CANDIDATE, NOT_REGISTERED, find_registered
+from gitops.broker.consumer_compatibility import check_consumer
+from gitops.broker.registration import CANDIDATE, NOT_REGISTERED, find_registered
+from gitops.model.decision import StoredHistory
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
-from gitops.rollout.world import Role, TopicWorld, Use, UsedSchema
+from gitops.rollout.model import Role, TopicModel, Use, UsedSchema
+from gitops.schemas.payload import PayloadError, as_kept, to_info, to_stored
 
 
-def histories(topic: TopicWorld) -> list[StoredHistory]:
+def histories(topic: TopicModel) -> list[StoredHistory]:
     """The topic's history before its first new version, and after each of them."""
     found = [topic.history]
     for info in topic.new:
@@ -43,7 +43,7 @@ def is_of_version(schema: UsedSchema, history: StoredHistory, version: int) -> b
         return False
 
 
-def why_refused(use: Use, topic: TopicWorld, history: StoredHistory) -> str | None:
+def why_refused(use: Use, topic: TopicModel, history: StoredHistory) -> str | None:
     """Why a client that reconnects is refused; None if it is let in.
 
     The topic is in use, so that no consumer seeds it. A producer's schema has to be registered:
@@ -53,7 +53,7 @@ def why_refused(use: Use, topic: TopicWorld, history: StoredHistory) -> str | No
     return next(ask(use, topic, history), None)
 
 
-def _consumer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[str]:
+def _consumer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[str]:
     for schema in use.schemas:
         if isinstance(schema, SchemaInfo):
             decision = check_consumer(history, schema, topic.strategy)
@@ -61,14 +61,14 @@ def _consumer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[s
                 yield f"the broker refuses it as a consumer: {_why(decision.reason, topic)}"
 
 
-def _why(reason: str, topic: TopicWorld) -> str:
+def _why(reason: str, topic: TopicModel) -> str:
     """A decision's reason in words about a consumer."""
     if topic.strategy is SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
         return f"{topic.strategy.value} lets none in that has a schema"
     return reason.replace(f"the {CANDIDATE}", CANDIDATE).replace(CANDIDATE, "its schema")
 
 
-def _producer(use: Use, topic: TopicWorld, history: StoredHistory) -> Iterator[str]:
+def _producer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[str]:
     for schema in use.schemas:
         if not isinstance(schema, SchemaInfo):
             if schema == "NONE" and topic.is_schema_validation_enforced and history.entries:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from gitops.compatibility.decision import StoredHistory
+from gitops.model.decision import StoredHistory
 from gitops.model.names import TopicName
 from gitops.model.rollout import (
     Block,
@@ -27,11 +27,11 @@ from gitops.model.rollout import (
 )
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.admission import histories, is_of_version, readable, why_refused
-from gitops.rollout.reading import why_unreadable
-from gitops.rollout.world import Role, Service, TopicWorld, Use, World
+from gitops.rollout.decoding import why_unreadable
+from gitops.rollout.model import Role, RolloutModel, Service, TopicModel, Use
 
 
-def constraints(world: World) -> Constraints:
+def constraints(world: RolloutModel) -> Constraints:
     """All constraints of a world; raises PayloadError for a history that cannot be read."""
     found = _Found()
     users: dict[TopicName, dict[str, Service]] = {}
@@ -100,7 +100,7 @@ class _Side:
 class _Topic:
     """The constraints of one topic."""
 
-    def __init__(self, topic: TopicWorld, found: _Found) -> None:
+    def __init__(self, topic: TopicModel, found: _Found) -> None:
         self.topic = topic
         self.found = found
         self.histories = histories(topic)
@@ -145,7 +145,7 @@ class _Topic:
         return [self._refusal(uses, self.topic, history) for history in self.histories]
 
     def _refusal(
-        self, uses: Iterable[Use], topic: TopicWorld, history: StoredHistory
+        self, uses: Iterable[Use], topic: TopicModel, history: StoredHistory
     ) -> str | None:
         return next((why for use in uses if (why := why_refused(use, topic, history))), None)
 

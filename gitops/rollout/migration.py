@@ -7,15 +7,15 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
-from gitops.compatibility.consumers import check_consumer
-from gitops.compatibility.decision import StoredHistory
-from gitops.compatibility.payload import PayloadError, to_stored
-from gitops.compatibility.registration import register
+from gitops.broker.consumer_compatibility import check_consumer
+from gitops.broker.registration import register
+from gitops.model.decision import StoredHistory
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout import Migration
 from gitops.model.schema import SchemaInfo
-from gitops.rollout.world import Role, Service
+from gitops.rollout.model import Role, Service
+from gitops.schemas.payload import PayloadError, to_stored
 
 _NUMBERED: Final = re.compile(r"(.+)-v(\d{1,9})")
 _FIRST: Final = 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Final
@@ -13,12 +14,14 @@ from gitops.model.rollout import (
     Constraints,
     Delete,
     Drain,
-    Ordered,
+    OrderedStep,
     Register,
     Rollout,
     Step,
     Upgrade,
 )
+from gitops.rollout.constraints import constraints
+from gitops.rollout.model import RolloutModel
 
 _RANKS: Final = {Register: 0, Upgrade: 1, Drain: 2, Delete: 3}
 
@@ -36,14 +39,14 @@ def order(found: Constraints) -> Rollout:
     return Rollout(steps=steps, broken=broken, may_stay=found.may_stay)
 
 
-def _sorted(waits: Mapping[Step, list[Constraint]]) -> tuple[Ordered, ...]:
+def _sorted(waits: Mapping[Step, list[Constraint]]) -> tuple[OrderedStep, ...]:
     sorter = TopologicalSorter({step: [one.first for one in its] for step, its in waits.items()})
     sorter.prepare()
-    found: list[Ordered] = []
+    found: list[OrderedStep] = []
     wave = 0
     while sorter.is_active():
         ready = sorted(sorter.get_ready(), key=_rank)
-        found += [Ordered(step=s, wave=wave, waits_for=tuple(waits[s])) for s in ready]
+        found += [OrderedStep(step=s, wave=wave, waits_for=tuple(waits[s])) for s in ready]
         sorter.done(*ready)
         wave += 1
     return tuple(found)
@@ -74,3 +77,37 @@ def _block(steps: list[Step], constraints: Iterable[Constraint]) -> Block:
         steps=tuple(steps[:-1]),
         topics=tuple(sorted({one.topic for one in waiting})),
     )
+
+
+# A world to its rollout: with everybody who may upgrade, or else with those who have to.
+
+
+def solve(world: RolloutModel) -> tuple[Constraints, Rollout]:
+    """The constraints and the order; raises PayloadError for a history that cannot be read.
+
+    Nobody has declared an upgrade that is only assumed, so it is no reason against an order. Where
+    all of them together have none, they stay behind but for those whom a block names, which then
+    are stuck as they are; each round lets one more of them go at least, so that there are as many
+    rounds as such services, at most.
+    """
+    found = constraints(world)
+    rollout = order(found)
+    assumed = {one.name for one in world.services if one.assumed}
+    going: set[str] = set()
+    while rollout.blocks and assumed - going:
+        found = constraints(_staying(world, assumed - going))
+        rollout = order(found)
+        steps = (step for block in rollout.blocks for step in block.steps)
+        stuck = {step.service for step in steps if isinstance(step, Upgrade)} & assumed
+        if stuck <= going:
+            break
+        going |= stuck
+    return found, rollout
+
+
+def _staying(world: RolloutModel, names: set[str]) -> RolloutModel:
+    services = (
+        replace(one, after=one.before, assumed=False) if one.name in names else one
+        for one in world.services
+    )
+    return replace(world, services=tuple(services))

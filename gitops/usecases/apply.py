@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, assert_never
 
+from gitops.interrupts import Interruption
 from gitops.model.errors import (
     GitopsError,
     InterruptedApplyError,
@@ -19,21 +20,13 @@ from gitops.model.errors import (
     UnknownOutcomeError,
 )
 from gitops.model.names import NamespaceName
-from gitops.model.plan import (
-    Action,
-    CreateNamespace,
-    DeleteSchema,
-    Plan,
-    RegisterSchema,
-    SetPolicy,
-)
+from gitops.model.plan import Action, CreateNamespace, DeleteSchema, Plan, RegisterSchema, SetPolicy
 from gitops.model.policy import value_text
 from gitops.model.state import Scope
 from gitops.planning import fingerprints
-from gitops.planning.make import subject_of
+from gitops.planning.plan import subject_of
 from gitops.planning.reviewed_plan import REPLAN, subject_list
 from gitops.ports import Progress, Registry, no_progress
-from gitops.replay.runners.interrupting import Interruption
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +146,7 @@ class _Run:
             return []
         expected, observed = self.plan.expected, self.plan.observed
         passed = Counter(fingerprints.subject_name(subject_of(one)) for one in self.done)
-        seen = fingerprints.of_state(now)
+        seen = fingerprints.state_fingerprints(now)
         left = {
             name: expected[name][count - 1] if (count := passed[name]) else observed.get(name)
             for name in seen

@@ -9,7 +9,25 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
+from gitops.changes.change import LoadedChange
+from gitops.changes.impact import impact_of, topics_of_clients
+from gitops.changes.known_versions import KnownRegistry, KnownVersions, VersionsRequest
+from gitops.changes.locations import BaseLocations
+from gitops.changes.own_findings import broken_topics, is_config_broken, own_findings
+from gitops.changes.registries import before, desired_of, former_name, registry_config
+from gitops.checks.limits import limit_guards
+from gitops.checks.policies import policy_guards
+from gitops.checks.registries import registry_guards
+from gitops.checks.samples import gate_guards, sample_guards
+from gitops.checks.topics import topic_guards
+from gitops.model.check import (
+    CheckReport,
+    History,
+    HistoryChoice,
+    HistorySource,
+    Impact,
+    RegistryCheck,
+)
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding
@@ -17,38 +35,23 @@ from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
-from gitops.model.repository import Repository
-from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
 from gitops.model.waivers import Waiver
 from gitops.planning.drift import LookUp, with_drift
-from gitops.planning.make import Question, make_plan, strategy_of
-from gitops.planning.own_part import own_part
-from gitops.planning.registries import before, former_name
+from gitops.planning.plan import PlanInput, make_plan, strategy_of
+from gitops.planning.plan_attribution import attributed_plan
+from gitops.planning.severities import graded
 from gitops.planning.waiver_findings import expiries
+from gitops.planning.waivers import with_proposals
 from gitops.ports import FileTree, Progress, no_progress
-from gitops.registry.git.provenance import find_provenance
-from gitops.repository.definitions.locating import Locator
+from gitops.registries.git.provenance import find_provenance
+from gitops.replay.request import ReplayRequest
+from gitops.repository.definitions.locations import Locator
 from gitops.repository.loader import load
-from gitops.usecases.base_places import BasePlaces
-from gitops.usecases.change import LoadedChange
-from gitops.usecases.desired import desired_of, registry_config
-from gitops.usecases.gate_guards import gate_guards
-from gitops.usecases.histories import Histories, Observed, Wanted
-from gitops.usecases.history_choice import HistoryChoice
-from gitops.usecases.limit_guards import limit_guards
-from gitops.usecases.own_findings import broken_topics, is_config_broken, own_findings
-from gitops.usecases.plan import Planning, UnplannableError
+from gitops.rollout.rollout import RolloutRequest, rollout_of
+from gitops.usecases.plan import PlanRequest, UnplannableError
 from gitops.usecases.plan import plan as plan_whole
-from gitops.usecases.policy_guards import policy_guards
-from gitops.usecases.proposed_waivers import with_proposals
-from gitops.usecases.registry_findings import registry_guards
-from gitops.usecases.replay import Replaying
-from gitops.usecases.replay_check import replay_touched
-from gitops.usecases.rollouts import Rolling, rollout_of
-from gitops.usecases.sample_guards import sample_guards
-from gitops.usecases.severities import graded
-from gitops.usecases.topic_guards import guards
-from gitops.usecases.touching import topics_of_clients, touched_by
+from gitops.usecases.replay import replay_touched
 
 _NO_DRIFT: Final = (
     "The files of the base have errors, so that only what the change touches is compared."
@@ -56,7 +59,7 @@ _NO_DRIFT: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checking:
+class CheckRequest:
     """What to check, and how: the change, the registries (none: the default one), the history.
 
     `reference` is the base as the user names it, `command` repeats the check. With `drift` a live
@@ -70,7 +73,7 @@ class Checking:
     registries: tuple[str, ...] = ()
     choice: HistoryChoice = HistoryChoice.AUTO
     drift: bool = False
-    replaying: Replaying | None = None
+    replaying: ReplayRequest | None = None
     command: str = ""
 
 
@@ -82,19 +85,19 @@ class CheckOutcome:
     errors: Mapping[str, GitopsError] = field(default_factory=dict)
 
 
-def check(checking: Checking, progress: Progress = no_progress) -> CheckOutcome:
+def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutcome:
     """Every registry's answer, whatever becomes of the others.
 
     Raises UsageError for a registry that gitops.yaml does not name.
     """
     loaded = checking.loaded
-    touched = touched_by(loaded)
+    touched = impact_of(loaded)
     mine = [one for one in loaded.head.waivers if one.name in touched.waivers]
     of_waivers = expiries(mine, checking.today)
     findings = [
         *own_findings(loaded),
         *of_waivers,
-        *guards(loaded, touched),
+        *topic_guards(loaded, touched),
         *sample_guards(loaded, touched),
     ]
     checks: list[RegistryCheck] = []
@@ -127,7 +130,7 @@ def check(checking: Checking, progress: Progress = no_progress) -> CheckOutcome:
     return CheckOutcome(report=report, errors=errors)
 
 
-def _registries(checking: Checking) -> list[tuple[str, RegistryConfig]]:
+def _registries(checking: CheckRequest) -> list[tuple[str, RegistryConfig]]:
     head = checking.loaded.head
     names: Iterable[str | None] = dict.fromkeys(checking.registries) or [None]
     return [registry_config(head, name) for name in names]
@@ -137,8 +140,8 @@ def _registries(checking: Checking) -> list[tuple[str, RegistryConfig]]:
 class _Checked:
     """One registry's answer while it is made."""
 
-    checking: Checking
-    touched: Touched
+    checking: CheckRequest
+    touched: Impact
     name: str
     config: RegistryConfig
     progress: Progress
@@ -147,9 +150,9 @@ class _Checked:
     def answer(self) -> tuple[RegistryCheck, list[Finding]]:
         """The answer, and the findings about the change that only this registry shows."""
         with ExitStack() as stack:
-            histories = Histories(self._loaded, self._scope(), stack, self.progress)
+            histories = KnownVersions(self._loaded, self._scope(), stack, self.progress)
             observed = histories.read(
-                Wanted(
+                VersionsRequest(
                     name=self.name,
                     former_name=self._former_name,
                     config=self._loaded.base.config.registries.get(self._former_name),
@@ -171,21 +174,21 @@ class _Checked:
     def _base_config(self) -> RegistryConfig:
         return before(self.name, self._loaded.base.config, self._loaded.head.config)
 
-    def _compared(self, observed: Observed) -> tuple[RegistryCheck, list[Finding]]:
+    def _compared(self, observed: KnownRegistry) -> tuple[RegistryCheck, list[Finding]]:
         loaded = self._loaded
         after = self._question(observed, loaded.head, loaded.head_tree, self.config)
         before = self._question(observed, loaded.base, loaded.base_tree, self._base_config)
         drift = self._with_drift(make_plan(before), before, observed)
         plan = self._with_drift(make_plan(after, self.progress), after, observed)
-        plan = own_part(plan, drift)
+        plan = attributed_plan(plan, drift)
         as_before = _with_policies(after, before)
         strategies = self._strategies(after, as_before)
         refused = _refused(as_before, plan, strategies)
-        places = BasePlaces(loaded, observed.state)
+        places = BaseLocations(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
         mine, history = with_proposals(places.in_plan(plan), history)
         rollout, of_clients = rollout_of(
-            Rolling(
+            RolloutRequest(
                 base=loaded.base,
                 head=loaded.head,
                 question=self._known(after, history),
@@ -211,7 +214,7 @@ class _Checked:
             *(replayed.findings if replayed else ()),
         ]
 
-    def _with_drift(self, plan: Plan, question: Question, observed: Observed) -> Plan:
+    def _with_drift(self, plan: Plan, question: PlanInput, observed: KnownRegistry) -> Plan:
         """With what the history of the base tells of versions that the registry holds."""
         if observed.history.source is HistorySource.GIT:
             return plan
@@ -221,7 +224,7 @@ class _Checked:
         change = self._loaded.change
         return partial(find_provenance, change.checkout, change.base, base.topics)
 
-    def _known(self, question: Question, history: History) -> Question:
+    def _known(self, question: PlanInput, history: History) -> PlanInput:
         """Without the topics of which git knows nothing, since no manifest declares them."""
         if history.source is not HistorySource.GIT:
             return question
@@ -230,7 +233,7 @@ class _Checked:
         topics = {name: topic for name, topic in state.topics.items() if name in managed}
         return replace(question, observed=replace(state, topics=topics))
 
-    def _replayed(self, question: Question, observed: Observed) -> ReplayReport | None:
+    def _replayed(self, question: PlanInput, observed: KnownRegistry) -> ReplayReport | None:
         """What became of the samples; a failure does not take the rest of the answer along."""
         replaying = self.checking.replaying
         if replaying is None:
@@ -244,8 +247,12 @@ class _Checked:
             return None
 
     def _question(
-        self, observed: Observed, repository: Repository, tree: FileTree, config: RegistryConfig
-    ) -> Question:
+        self,
+        observed: KnownRegistry,
+        repository: Repository,
+        tree: FileTree,
+        config: RegistryConfig,
+    ) -> PlanInput:
         """What the plan of one side of the change is made from, of what is touched only."""
         desired = desired_of(repository, config)
         broken = broken_topics(self._loaded) if repository is self._loaded.head else frozenset()
@@ -253,7 +260,7 @@ class _Checked:
         topics = {name: state for name, state in desired.topics.items() if name in names}
         spaces = {*self.touched.namespaces, *(topic.namespace for topic in self._names())}
         limits = self._loaded.limits
-        return Question(
+        return PlanInput(
             registry=self.name,
             address=observed.registry.address,
             files=repository.digest,
@@ -291,7 +298,7 @@ class _Checked:
         return Scope(namespaces=frozenset(spaces), topics=names)
 
     def _strategies(
-        self, after: Question, before: Question
+        self, after: PlanInput, before: PlanInput
     ) -> dict[TopicName, SchemaCompatibilityStrategy]:
         """The strategies of the base, of topics that the base has and that get another one."""
         base = self._loaded.base.desired.topics
@@ -305,7 +312,7 @@ class _Checked:
         """Rated already; in the order of places."""
         return replace(plan, findings=tuple(sorted(plan.findings, key=lambda one: one.sort_key)))
 
-    def _drift(self, observed: Observed, of_touched: Plan) -> tuple[Plan | None, History]:
+    def _drift(self, observed: KnownRegistry, of_touched: Plan) -> tuple[Plan | None, History]:
         """What differs without the change, and the history with what that leaves open."""
         history = observed.history
         if history.source is HistorySource.GIT:
@@ -317,11 +324,11 @@ class _Checked:
                 history = replace(history, limits=(*history.limits, _NO_DRIFT))
         return self._sorted(of_touched), history
 
-    def _drift_of_all(self, observed: Observed) -> Plan:
+    def _drift_of_all(self, observed: KnownRegistry) -> Plan:
         """The plan for the whole base; raises UnplannableError."""
         tree = self._loaded.change.base_tree
         repository = load(tree, self.progress)
-        planning = Planning(
+        planning = PlanRequest(
             repository=repository,
             registry=observed.registry,
             config=self._base_config,
@@ -332,7 +339,7 @@ class _Checked:
         return plan_whole(planning, self.progress)
 
 
-def _with_policies(after: Question, before: Question) -> Question:
+def _with_policies(after: PlanInput, before: PlanInput) -> PlanInput:
     """The schemas of the one under the policies of the other."""
     old = before.desired
     topics = {
@@ -348,7 +355,7 @@ def _with_policies(after: Question, before: Question) -> Question:
 
 
 def _refused(
-    as_before: Question, plan: Plan, strategies: Mapping[TopicName, SchemaCompatibilityStrategy]
+    as_before: PlanInput, plan: Plan, strategies: Mapping[TopicName, SchemaCompatibilityStrategy]
 ) -> list[RefusedSchema]:
     """Those that are accepted now, and that the old strategies would refuse."""
     accepted = {one.topic for one in plan.actions if isinstance(one, RegisterSchema)}

@@ -7,25 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gitops.compatibility.connection.admission import Admission, Place, Role, TopicUse
-from gitops.compatibility.connection.consumers import admit_consumer
-from gitops.compatibility.connection.policies import ConnectionPolicies, connection_policies
-from gitops.compatibility.connection.producers import admit_schemas
-from gitops.compatibility.decision import StoredHistory
-from gitops.compatibility.payload import PayloadError, stored_history
+from gitops.broker.connection import (
+    Admission,
+    ConnectionPolicies,
+    ConnectionTarget,
+    Role,
+    TopicUse,
+    connection_policies,
+)
+from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.producer_connection import admit_schemas
+from gitops.changes.registries import desired_of
 from gitops.model.config import RegistryConfig
+from gitops.model.decision import StoredHistory
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.policy import NamespacePolicies, TopicPolicies
-from gitops.model.repository import Repository
 from gitops.model.schema import SchemaHistory
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.policies import overlay
-from gitops.planning.refusals import Places, findings_of
+from gitops.planning.refusals import DefinitionLocations, findings_of
 from gitops.ports import FileTree, Registry
-from gitops.usecases.desired import desired_of
-from gitops.usecases.offers import Context, Offered, read_offer
+from gitops.repository.client_schema import ClientSchema, Context, read_client_schema
+from gitops.schemas.payload import PayloadError, stored_history
 
 _ASSUMED: Final = (
     "assumed of the broker: Pulsar's defaults, since admin REST does not tell what broker.conf "
@@ -34,7 +39,7 @@ _ASSUMED: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ConnectRequest:
     """A client that wants to connect: its topic, its side, and its schemas, the first first.
 
     `schemas` are as `read_offer` takes them. `use` is None where nobody knows whether the topic
@@ -50,7 +55,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class SchemaAdmission:
     """One schema's admission; `findings` say where a refusal comes from, as far as files do."""
 
     name: str
@@ -65,9 +70,9 @@ class Connection:
     `texts` are the files that findings point into. `notes` are about files and registry.
     """
 
-    question: Question
+    question: ConnectRequest
     policies: ConnectionPolicies
-    answered: tuple[Answered, ...]
+    answered: tuple[SchemaAdmission, ...]
     notes: tuple[str, ...]
     texts: dict[str, str]
 
@@ -78,7 +83,7 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connecting:
+class ConnectContext:
     """What an answer is made from: the files in `root`, and a registry.
 
     `knows_broker`: somebody could have said what broker.conf says (`brokerDefaults`).
@@ -92,7 +97,7 @@ class Connecting:
     knows_broker: bool = True
 
 
-def connect(question: Question, connecting: Connecting) -> Connection:
+def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
     """Ask the broker's rules; raises UsageError, NotThereError, OutsideError.
 
     The history is the registry's. Policies are the files' where they manage them, else the
@@ -106,7 +111,9 @@ def connect(question: Question, connecting: Connecting) -> Connection:
     _require_namespace(connecting, topic, observed, wanted)
     history = observed.topics[topic].history
     policies = _policies(connecting, topic, observed, wanted)
-    place = Place(history=_stored(connecting, history), policies=policies, use=question.use)
+    place = ConnectionTarget(
+        history=_stored(connecting, history), policies=policies, use=question.use
+    )
     context = Context(
         repository=connecting.repository,
         tree=connecting.tree,
@@ -116,7 +123,7 @@ def connect(question: Question, connecting: Connecting) -> Connection:
         schema_type=question.schema_type,
         message=question.message,
     )
-    offered = [read_offer(name, context) for name in question.schemas]
+    offered = [read_client_schema(name, context) for name in question.schemas]
     return Connection(
         question=question,
         policies=policies,
@@ -126,25 +133,29 @@ def connect(question: Question, connecting: Connecting) -> Connection:
     )
 
 
-def _answers(question: Question, place: Place, offered: Sequence[Offered]) -> list[Answered]:
+def _answers(
+    question: ConnectRequest, place: ConnectionTarget, offered: Sequence[ClientSchema]
+) -> list[SchemaAdmission]:
     if question.role == "consumer":
         admissions: tuple[Admission, ...] = (admit_consumer(place, offered[0].offer),)
     else:
         admissions = admit_schemas(place, [one.offer for one in offered])
     return [
-        Answered(name=one.name, admission=each, findings=_findings(question.topic, one, each))
+        SchemaAdmission(
+            name=one.name, admission=each, findings=_findings(question.topic, one, each)
+        )
         for one, each in zip(offered, admissions, strict=False)
     ]
 
 
-def _findings(topic: TopicName, offered: Offered, admission: Admission) -> tuple[Finding, ...]:
+def _findings(topic: TopicName, offered: ClientSchema, admission: Admission) -> tuple[Finding, ...]:
     """Each incompatibility with its places; a refusal that has none is told by its step."""
     if not admission.decision.incompatibilities:
         return ()
-    return findings_of(str(topic), admission.decision, Places(new=offered.locate))
+    return findings_of(str(topic), admission.decision, DefinitionLocations(new=offered.locate))
 
 
-def _require_fitting(question: Question) -> None:
+def _require_fitting(question: ConnectRequest) -> None:
     """Raise UsageError for what no client can ask for."""
     if question.role == "producer" and "AUTO_CONSUME" in question.schemas:
         raise UsageError("AUTO_CONSUME is for consumers", hint="a producer has AUTO_PRODUCE")
@@ -156,7 +167,7 @@ def _require_fitting(question: Question) -> None:
 
 
 def _require_namespace(
-    connecting: Connecting, topic: TopicName, observed: RegistryState, wanted: RegistryState
+    connecting: ConnectContext, topic: TopicName, observed: RegistryState, wanted: RegistryState
 ) -> None:
     """Raise NotThereError for a namespace that neither files nor registry have."""
     if observed.namespaces[topic.namespace].exists or topic.namespace in wanted.namespaces:
@@ -166,7 +177,7 @@ def _require_namespace(
 
 
 def _policies(
-    connecting: Connecting, topic: TopicName, observed: RegistryState, wanted: RegistryState
+    connecting: ConnectContext, topic: TopicName, observed: RegistryState, wanted: RegistryState
 ) -> ConnectionPolicies:
     want_topic, want_namespace = wanted.topics.get(topic), wanted.namespaces.get(topic.namespace)
     return connection_policies(
@@ -183,7 +194,7 @@ def _policies(
     )
 
 
-def _stored(connecting: Connecting, history: SchemaHistory) -> StoredHistory:
+def _stored(connecting: ConnectContext, history: SchemaHistory) -> StoredHistory:
     try:
         return stored_history(history)
     except PayloadError as error:
@@ -194,7 +205,7 @@ def _stored(connecting: Connecting, history: SchemaHistory) -> StoredHistory:
 
 
 def _notes(
-    connecting: Connecting, topic: TopicName, observed: RegistryState, wanted: RegistryState
+    connecting: ConnectContext, topic: TopicName, observed: RegistryState, wanted: RegistryState
 ) -> tuple[str, ...]:
     """Where files and registry differ, the answer is about what is not there yet."""
     live = _policies(connecting, topic, observed, RegistryState())

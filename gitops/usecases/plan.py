@@ -6,20 +6,19 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from gitops.changes.known_names import KnownNames
+from gitops.changes.registries import desired_of
+from gitops.changes.unmanaged import Unmanaged, find_unmanaged
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
 from gitops.model.plan import DeleteSchema, Plan
-from gitops.model.repository import Repository
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.drift import LookUp, with_drift
-from gitops.planning.make import LocateIn, Question, make_plan
+from gitops.planning.plan import LocateIn, PlanInput, make_plan
+from gitops.planning.severities import graded, worst
 from gitops.planning.waiver_findings import expiries
 from gitops.ports import Progress, Registry, no_progress
-from gitops.usecases.desired import desired_of
-from gitops.usecases.known_names import KnownNames
-from gitops.usecases.severities import graded, worst
-from gitops.usecases.unmanaged import Unmanaged, find_unmanaged
 
 
 class UnplannableError(GitopsError):
@@ -29,7 +28,7 @@ class UnplannableError(GitopsError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planning:
+class PlanRequest:
     """What a plan is made from: the files, the registry, and how places are found.
 
     `known` are names that a cluster may hold without listing them. `look_up` finds versions in
@@ -53,7 +52,7 @@ def blocks(findings: Iterable[Finding]) -> bool:
     return worst(findings) is Severity.ERROR
 
 
-def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
+def plan(planning: PlanRequest, progress: Progress = no_progress) -> Plan:
     """Read the registry and compare; raises UnplannableError, OutsideError."""
     question, known = ask(planning, progress), planning.known
     if planning.reviewed:
@@ -75,7 +74,7 @@ def plan(planning: Planning, progress: Progress = no_progress) -> Plan:
     )
 
 
-def ask(planning: Planning, progress: Progress = no_progress) -> Question:
+def ask(planning: PlanRequest, progress: Progress = no_progress) -> PlanInput:
     """What the files want, and what the registry holds of it.
 
     Raises UnplannableError, OutsideError.
@@ -85,7 +84,7 @@ def ask(planning: Planning, progress: Progress = no_progress) -> Question:
     if blocks(_findings(planning)):
         raise UnplannableError("the files have errors", hint="see `pulsar-gitops validate`")
     desired = desired_of(repository, planning.config)
-    return Question(
+    return PlanInput(
         registry=registry.name,
         address=registry.address,
         files=repository.digest,
@@ -106,7 +105,7 @@ def ask(planning: Planning, progress: Progress = no_progress) -> Question:
     )
 
 
-def plan_of(planning: Planning, question: Question, progress: Progress = no_progress) -> Plan:
+def plan_of(planning: PlanRequest, question: PlanInput, progress: Progress = no_progress) -> Plan:
     """The plan for what was asked, with the findings about the files."""
     made = make_plan(question, progress)
     if planning.look_up:
@@ -115,14 +114,14 @@ def plan_of(planning: Planning, question: Question, progress: Progress = no_prog
     return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
 
 
-def _findings(planning: Planning) -> tuple[Finding, ...]:
+def _findings(planning: PlanRequest) -> tuple[Finding, ...]:
     """About the files, rated."""
     repository = planning.repository
     of_waivers = expiries(repository.waivers, planning.today)
     return graded((*repository.findings, *of_waivers), repository.config.rules)
 
 
-def _scope(planning: Planning, desired: RegistryState) -> Scope:
+def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:
     """What the files name, and what a reviewed plan looked at besides."""
     reviewed = planning.reviewed or Scope()
     taken = {topic.keeper for topic in desired.topics}
@@ -133,7 +132,7 @@ def _scope(planning: Planning, desired: RegistryState) -> Scope:
     )
 
 
-def _with_unmanaged(question: Question, unmanaged: Unmanaged) -> Question:
+def _with_unmanaged(question: PlanInput, unmanaged: Unmanaged) -> PlanInput:
     """The question with the schemas that a plan which prunes deletes.
 
     Those of namespaces that the files do not have any more are left alone: another repository may

@@ -22,7 +22,7 @@ from gitops.model.policy import (
 from gitops.model.state import Scope, TopicState
 from gitops.ports import Registry
 from gitops.repository.suggestions import did_you_mean_or_list
-from gitops.usecases.history import similar_topic
+from gitops.usecases.schemas import similar_topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

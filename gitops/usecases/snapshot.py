@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gitops.model.names import TopicName
-from gitops.model.repository import Repository
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import Progress, Registry, no_progress
 
 

@@ -9,11 +9,11 @@ from itertools import chain
 
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
-from gitops.model.repository import Repository
 from gitops.model.schema import SchemaInfo
-from gitops.planning.sameness import is_same
+from gitops.model.state import Repository
+from gitops.planning.fingerprints import is_same
+from gitops.planning.severities import graded, worst
 from gitops.planning.waiver_findings import expiries
-from gitops.usecases.severities import graded, worst
 
 Recorded = Callable[[frozenset[TopicName]], Mapping[TopicName, Sequence[SchemaInfo]]]
 """From topics to the latest schemas that snapshots record of them."""
@@ -58,7 +58,7 @@ def _of_samples(repository: Repository) -> Iterable[Finding]:
     sources = repository.topics.values()
     if not any(sample.sensitive for source in sources for sample in source.samples):
         return ()
-    from gitops.usecases.sensitive_names import perhaps_misnamed
+    from gitops.replay.sensitive_fields import perhaps_misnamed
 
     return perhaps_misnamed(repository)
 

@@ -43,7 +43,7 @@ def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:
     ended = run_and_tell("validate", folder=tmp_path / "repo")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     modules = ended.stderr.splitlines()
-    assert "gitops.replay.sensitive" in modules
+    assert "gitops.replay.sensitive_fields" in modules
     assert not {"jsonschema", "numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
 
 
@@ -52,8 +52,10 @@ def test_settings_are_read_without_what_connects(tmp_path: Path) -> None:
     copy_template(tmp_path / "repo")
     ended = run_and_tell("validate", folder=tmp_path / "repo")
     modules = ended.stderr.splitlines()
-    assert {"gitops.registry.embedded.settings", "gitops.registry.pulsar.settings"} <= {*modules}
-    connecting = {"gitops.registry.embedded.registry", "gitops.registry.pulsar.registry"}
+    assert {"gitops.registries.embedded.settings", "gitops.registries.pulsar.settings"} <= {
+        *modules
+    }
+    connecting = {"gitops.registries.embedded.registry", "gitops.registries.pulsar.registry"}
     assert not {*connecting, "sqlite3", "starlette", "urllib3"}.intersection(modules)
 
 

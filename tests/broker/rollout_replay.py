@@ -19,13 +19,13 @@ import _pulsar
 import pulsar
 from fastavro.validation import validate
 
-from gitops.compatibility.payload import to_info
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rollout import Delete, Drain, Register, Step, Upgrade
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.rollout.reading import kind_of
-from gitops.rollout.world import Role, TopicWorld, Use, UsedSchema, World
+from gitops.rollout.decoding import kind_of
+from gitops.rollout.model import Role, RolloutModel, TopicModel, Use, UsedSchema
+from gitops.schemas.payload import to_info
 from tests.support.admin_rest import admin_request
 from tests.support.worlds import is_same
 
@@ -65,7 +65,7 @@ class Place:
 
     url: str
     name: TopicName
-    world: TopicWorld
+    world: TopicModel
     versions: list[SchemaInfo]
     retained: list[Message] = field(default_factory=list)
     deleted: bool = False
@@ -74,7 +74,13 @@ class Place:
 class Replay:
     """The world on the broker: what is registered, who runs, what is retained."""
 
-    def __init__(self, world: World, admin_url: str, client: Any, dice: random.Random) -> None:  # noqa: ANN401 - as above
+    def __init__(
+        self,
+        world: RolloutModel,
+        admin_url: str,
+        client: Any,  # noqa: ANN401 - as above
+        dice: random.Random,
+    ) -> None:
         self.world = world
         self.admin = f"{admin_url}/admin/v2"
         self.client = client
@@ -83,7 +89,7 @@ class Replay:
         self.open: list[Any] = []
         self.places = {name: self._set_up(topic) for name, topic in world.topics.items()}
 
-    def _set_up(self, topic: TopicWorld) -> Place:
+    def _set_up(self, topic: TopicModel) -> Place:
         """A namespace of its own; the versions, whatever the strategy, and messages of each."""
         namespace = NamespaceName(f"t-{uuid.uuid4().hex[:10]}", "rollout")
         tenant = {"adminRoles": [], "allowedClusters": ["standalone"]}

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import pytest
 
-from gitops.model.samples import LogicalTypes
-from gitops.replay.kernel.avro import reasons
+from gitops.model.replay import LogicalTypes
+from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroRowReader, avro_row_reader
-from gitops.replay.kernel.avro.logical_values import NO_DIGITS, NO_TIME_OF_DAY, NO_UUID
+from gitops.replay.kernel.avro.logical_types import NO_DIGITS, NO_TIME_OF_DAY, NO_UUID
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.steps import Fail
-from gitops.replay.kernel.walk import Unreadable
+from gitops.replay.kernel.protocol import Unreadable
 from tests.replay.avro_peers import JavaRows, as_java_shows, java_rows
 from tests.replay.avro_rows import Case, aliased_case, case, logical_case, parsed
 from tests.support.pulsar_class_path import BrokerUnavailableError
@@ -33,13 +33,24 @@ _NO_CLASS: Final = "Failed to load class"
 
 _REFUSED: Final = {NO_UUID, NO_TIME_OF_DAY, NO_DIGITS}
 
-LAXER: Final = {reasons.LEFT, reasons.BOOLEAN, reasons.INT, reasons.LONG, reasons.BLOCK}
+LAXER: Final = {
+    row_counts.LEFT,
+    row_counts.BOOLEAN,
+    row_counts.INT,
+    row_counts.LONG,
+    row_counts.BLOCK,
+}
 """What Java does not look at anywhere."""
 
-LAXER_WHERE_DROPPED: Final = {reasons.SYMBOL, reasons.BRANCH, reasons.LENGTH, reasons.ENDS}
+LAXER_WHERE_DROPPED: Final = {
+    row_counts.SYMBOL,
+    row_counts.BRANCH,
+    row_counts.LENGTH,
+    row_counts.ENDS,
+}
 """What it does not see where it skips a value, since it jumps over blocks that say their size."""
 
-TOO_MANY: Final = {reasons.COUNT, reasons.EMPTY}
+TOO_MANY: Final = {row_counts.COUNT, row_counts.EMPTY}
 """For these it would make room for as many items as the message claims."""
 
 

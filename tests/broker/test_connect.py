@@ -11,19 +11,24 @@ from typing import Final
 
 import pytest
 
-from gitops.compatibility.connection.admission import Admission, Offer, Place, TopicUse
-from gitops.compatibility.connection.consumers import admit_consumer
-from gitops.compatibility.connection.policies import ConnectionPolicies
-from gitops.compatibility.connection.producers import admit_producer
-from gitops.compatibility.decision import StoredHistory, StoredSchema
-from gitops.compatibility.payload import to_info
+from gitops.broker.connection import (
+    Admission,
+    ConnectionPolicies,
+    ConnectionTarget,
+    Offer,
+    TopicUse,
+)
+from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.producer_connection import admit_producer
+from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.model.state import Scope
 from gitops.ports import Registry
-from gitops.registry.pulsar.registry import open_registry
-from gitops.registry.pulsar.settings import PulsarConfig
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
+from gitops.schemas.payload import to_info
 from tests.support.admin_rest import admin_request
 from tests.support.offers import KNOWN, offers_of
 from tests.support.pulsar_binary import BinaryClient, Reply, binary_client
@@ -60,7 +65,7 @@ class World:
 
     client: BinaryClient
     topic: TopicName
-    place: Place
+    place: ConnectionTarget
     differences: list[str] = field(default_factory=list)
     asked: int = 0
 
@@ -118,7 +123,7 @@ class Cells:
     policies: ConnectionPolicies
 
     def world(self, name: str, use: TopicUse = "idle") -> World:
-        place = Place(history=StoredHistory(), policies=self.policies, use=use)
+        place = ConnectionTarget(history=StoredHistory(), policies=self.policies, use=use)
         return World(self.client, TopicName(self.namespace, name), place)
 
     def upload(self, world: World, schema: StoredSchema) -> None:
@@ -252,7 +257,7 @@ def test_a_definition_on_which_the_validator_fails(
     namespace = NamespaceName(tenant, "cells")
     admin_request("PUT", f"{pulsar.admin_url}/admin/v2/namespaces/{namespace}", {})
     policies = ConnectionPolicies(strategy=Strategy.FULL)
-    place = Place(history=StoredHistory(), policies=policies, use="idle")
+    place = ConnectionTarget(history=StoredHistory(), policies=policies, use="idle")
     data = b'{"type": "nothing"}' if kind is SchemaType.JSON else b"{"
     rubbish = StoredSchema(type=kind, data=data)
     world = World(client, TopicName(namespace, "failing"), place)

@@ -12,12 +12,16 @@ from typing import Any, Final
 
 import pytest
 
-from gitops.compatibility.connection.admission import Admission, Offer, Place
-from gitops.compatibility.connection.consumers import admit_consumer
-from gitops.compatibility.connection.policies import ConnectionPolicies, connection_policies
-from gitops.compatibility.connection.producers import admit_producer
-from gitops.compatibility.decision import StoredHistory, StoredSchema
-from gitops.compatibility.payload import to_stored
+from gitops.broker.connection import (
+    Admission,
+    ConnectionPolicies,
+    ConnectionTarget,
+    Offer,
+    connection_policies,
+)
+from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.producer_connection import admit_producer
+from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
     BrokerDefaults,
@@ -28,8 +32,9 @@ from gitops.model.policy import (
 )
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.registry.pulsar.registry import open_registry
-from gitops.registry.pulsar.settings import PulsarConfig
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
+from gitops.schemas.payload import to_stored
 from tests.support.admin_rest import admin_request
 from tests.support.offers import KNOWN, offers_of
 from tests.support.pulsar_binary import BinaryClient, binary_client
@@ -68,8 +73,8 @@ def namespace(pulsar: RunningBroker) -> Callable[..., NamespaceName]:
     return make
 
 
-def idle(policies: ConnectionPolicies) -> Place:
-    return Place(history=StoredHistory(), policies=policies, use="idle")
+def idle(policies: ConnectionPolicies) -> ConnectionTarget:
+    return ConnectionTarget(history=StoredHistory(), policies=policies, use="idle")
 
 
 @pytest.fixture(params=[True, False], ids=["update", "no update"])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitops.model.names import NamespaceName, TopicName
-from gitops.registry.pulsar.registry import open_registry
-from gitops.registry.pulsar.settings import PulsarConfig
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.testing.registry_contract import RegistryContract
 from tests.support.admin_rest import admin_request
 

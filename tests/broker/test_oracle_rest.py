@@ -11,8 +11,8 @@ from typing import Final
 
 import pytest
 
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.rest.server import serving
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.server import serving
 from tests.oracle.cases import Cases
 from tests.oracle.over_rest import AdminRest, is_for_rest, rest_differences, smallest_over_rest
 

@@ -12,8 +12,8 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange, PolicyValue, SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
-from gitops.registry.pulsar.registry import open_registry
-from gitops.registry.pulsar.settings import PulsarConfig
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
 from tests.support.admin_rest import admin_request
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.rest.server import serving
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.server import serving
 from tests.broker import rest_place_requests, rest_schema_requests
 from tests.broker.rest_requests import CLUSTERS, RawRequest, put
 

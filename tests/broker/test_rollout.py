@@ -12,8 +12,8 @@ import pytest
 
 from gitops.model.rollout import Rollout, Step, Upgrade
 from gitops.rollout.constraints import constraints
-from gitops.rollout.solving import solve
-from gitops.rollout.world import World
+from gitops.rollout.model import RolloutModel
+from gitops.rollout.order import solve
 from tests.support.pulsar_broker import RunningBroker
 from tests.support.worlds import Worlds, all_orders
 
@@ -40,7 +40,7 @@ def dice() -> random.Random:
 @pytest.fixture
 def replay(
     pulsar: RunningBroker, dice: random.Random, tmp_path: Path
-) -> Iterator[Callable[[World], Replay]]:
+) -> Iterator[Callable[[RolloutModel], Replay]]:
     """Sets up a world on the broker."""
     client = pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
     if not pulsar.service_url:
@@ -51,14 +51,14 @@ def replay(
     logger = client.FileLogger(client.LoggerLevel.Error, str(tmp_path / "client.log"))
     connected = client.Client(pulsar.service_url, operation_timeout_seconds=10, logger=logger)
 
-    def set_up(world: World) -> Replay:
+    def set_up(world: RolloutModel) -> Replay:
         return Replay(world, pulsar.admin_url, connected, dice)
 
     yield set_up
     connected.close()
 
 
-def _worlds(dice: random.Random, *, possible: bool) -> Iterator[tuple[World, Rollout]]:
+def _worlds(dice: random.Random, *, possible: bool) -> Iterator[tuple[RolloutModel, Rollout]]:
     """Worlds that have an order, or that have none and few steps."""
     worlds = Worlds(dice.randrange(10**9))
     while True:
@@ -79,7 +79,9 @@ def _one_of(rollout: Rollout, dice: random.Random) -> Iterator[Step]:
             yield step
 
 
-def test_what_is_offered_works(replay: Callable[[World], Replay], dice: random.Random) -> None:
+def test_what_is_offered_works(
+    replay: Callable[[RolloutModel], Replay], dice: random.Random
+) -> None:
     for _, (world, rollout) in zip(range(WORLDS), _worlds(dice, possible=True), strict=False):
         steps = list(_one_of(rollout, dice))
         running = replay(world)
@@ -93,7 +95,7 @@ def test_what_is_offered_works(replay: Callable[[World], Replay], dice: random.R
 
 
 def test_where_nothing_is_offered_nothing_works(
-    replay: Callable[[World], Replay], dice: random.Random
+    replay: Callable[[RolloutModel], Replay], dice: random.Random
 ) -> None:
     for _, (world, rollout) in zip(range(BLOCKED), _worlds(dice, possible=False), strict=False):
         for steps in all_orders(constraints(world).steps):

@@ -17,8 +17,8 @@ from gitops.model.errors import OutsideError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
-from gitops.registry.pulsar.registry import open_registry
-from gitops.registry.pulsar.settings import PulsarConfig
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
 from tests.support.pulsar_broker import BrokerUnavailableError
 from tests.support.secured_broker import STRANGER, SUPERUSER, SecuredBroker, secured_broker
 

@@ -11,9 +11,9 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RefusedSchema
 from gitops.model.policy import NamespacePolicies, PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.planning.make import make_plan
-from gitops.registry.pulsar.registry import open_registry
-from gitops.registry.pulsar.settings import PulsarConfig
+from gitops.planning.plan import make_plan
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.usecases.apply import apply
 from tests.support.admin_rest import admin_request
 from tests.support.states import INT64, avro, field, observe, question, state, topic_state

@@ -39,8 +39,8 @@ from gitops.model.policy import (
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import to_document
-from gitops.reporters.json_report import applied_document
-from gitops.reporters.replay_json import replay_document
+from gitops.reports.json.documents import applied_document
+from gitops.reports.json.replay import replay_document
 from gitops.usecases.apply import Result
 from tests.docs.pages import ROOT
 from tests.support.git_repos import GitRepository

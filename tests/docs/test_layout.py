@@ -9,12 +9,14 @@ from typing import Final
 import pytest
 
 from gitops.repository.documents.base import Document
-from gitops.repository.documents.client import ClientDocument
 from gitops.repository.documents.config import ConfigDocument
-from gitops.repository.documents.namespace import NamespaceDocument
-from gitops.repository.documents.topic import TopicDocument
-from gitops.repository.documents.waiver import WaiverDocument
-from gitops.repository.formatting.avro_text import format_avro
+from gitops.repository.documents.manifests import (
+    ClientDocument,
+    NamespaceDocument,
+    TopicDocument,
+    WaiverDocument,
+)
+from gitops.repository.formatting.avro import format_avro
 from gitops.repository.formatting.yaml_text import format_yaml
 from tests.docs.pages import ROOT, Block, blocks
 

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 import yaml
 
-from gitops.repository.files import FolderTree
+from gitops.repository.file_trees import FolderTree
 from gitops.repository.loader import load
 from tests.docs.pages import ROOT, UPDATE, Block, Reader, blocks, matches
 from tests.support.admin_rest import admin_request

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from gitops.compatibility.payload import PayloadError
+from gitops.schemas.payload import PayloadError
 from tests.oracle.broker_classes import Verdict
 from tests.oracle.nesting import is_up_to_the_stack
 from tests.oracle.shrinking import shrunk

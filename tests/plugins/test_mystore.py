@@ -164,8 +164,8 @@ def test_a_secret_that_is_missing_is_named(run: Run) -> None:
 
 
 def test_editors_learn_its_keys(site: Path, root: Path) -> None:
-    code = "import json; from gitops.repository.json_schema import schemas; print(json.dumps("
-    ended = python(site, root, "-c", f"{code}schemas()['config.schema.json']))")
+    code = "import json; from gitops.repository.documents.editor_schemas import schemas; "
+    ended = python(site, root, "-c", f"{code}print(json.dumps(schemas()['config.schema.json']))")
     schema = json.loads(ended.stdout)
     for settings, fits in (({"folder": "x"}, True), ({"foldr": "x"}, False)):
         registries = {"ours": {"kind": "mystore", **settings}}

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from gitops.compatibility.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union
+from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union
 from tests.oracle.chance import Chance
 
 _DEEP: Final = 6

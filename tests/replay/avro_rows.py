@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow
 
-from gitops.compatibility.avro.errors import AvroParseError
-from gitops.compatibility.avro.parser import parse
-from gitops.compatibility.avro.schema import Schema
 from gitops.replay.kernel.avro.kernel import AvroKernel, AvroRowReader
 from gitops.replay.kernel.avro.plan import make_plan
-from gitops.replay.kernel.walk import READ, Counted, Reason, Unreadable, Walk
+from gitops.replay.kernel.protocol import READ, Counted, Reason, Unreadable, Walk
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.schema import Schema
 from tests.oracle.avro_changes import AvroChanges
 from tests.oracle.avro_schemas import AvroSchemas
 from tests.oracle.chance import Chance

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.rest.server import serving
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.server import serving
 from tests.support.admin_rest import admin_request
 
 Command = Callable[..., tuple[int, str]]

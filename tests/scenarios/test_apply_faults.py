@@ -27,11 +27,11 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import Scope
-from gitops.planning.fingerprints import of_state
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.pulsar.failures import Answer
-from gitops.registry.pulsar.transport import Transport
-from gitops.registry.rest.server import serving
+from gitops.planning.fingerprints import state_fingerprints
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.pulsar.error_responses import Answer
+from gitops.registries.pulsar.transport import Transport
+from gitops.registries.server.server import serving
 from tests.support.admin_rest import admin_request
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.faults import Fault, Faults, KilledError, faulty_proxy, with_fault
@@ -180,7 +180,7 @@ class _Apply:
         names = frozenset(NamespaceName("shop", name) for name in "abc")
         topics = [f"t{number}" for number in range(_TOPICS)] + ["new0", "new1", "first"]
         every = frozenset(TopicName(name, topic) for name in names for topic in topics)
-        return of_state(self.registry.observe(Scope(namespaces=names, topics=every)))
+        return state_fingerprints(self.registry.observe(Scope(namespaces=names, topics=every)))
 
     def check_end(self, done: Outcome, report: dict[str, Any]) -> None:
         """The exit code and the hint fit what the report says."""
@@ -229,7 +229,7 @@ def _embedded(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str
         found.faults = faults
         return found
 
-    monkeypatch.setattr("gitops.registry.opening.open_registry", opened)
+    monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
     registry = EmbeddedRegistry("live", repo / "live.db")
     yield "{kind: embedded, path: live.db}", registry, faults
     registry.close()

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from gitops.reporters.markdown.sections import COMMENT_LIMIT
+from gitops.reports.markdown.document import COMMENT_LIMIT
 from gitops.repository.template import copy_template
 from tests.scenarios.hostile_pull_request import BRANCH, FINDINGS, REFUSED, make
 from tests.support.command_line import CommandLine, Outcome

@@ -13,8 +13,8 @@ import pytest
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.registry.embedded.registry import open_registry
-from gitops.registry.embedded.settings import EmbeddedConfig
+from gitops.registries.embedded.registry import open_registry
+from gitops.registries.embedded.settings import EmbeddedConfig
 from gitops.repository.published_schemas import schema_problems
 from tests.scenarios.registries import Command, Live
 from tests.scenarios.repositories import empty_for

@@ -10,8 +10,8 @@ import pytest
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.registry.embedded.registry import open_registry
-from gitops.registry.embedded.settings import EmbeddedConfig
+from gitops.registries.embedded.registry import open_registry
+from gitops.registries.embedded.settings import EmbeddedConfig
 from tests.scenarios.registries import Command
 from tests.scenarios.repositories import empty_for
 from tests.support.git_repos import GitRepository

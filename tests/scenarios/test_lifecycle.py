@@ -124,7 +124,7 @@ def test_a_half_applied_plan_is_taken_up_again(
 
 def _create_by_policy(command: Command, repo: Path, namespace: str) -> bool:
     """Carry out the plan's own first actions: the namespace, and one of its policies."""
-    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.session import open_registry, open_repository
     from gitops.model.names import NamespaceName
 
     name = NamespaceName.parse(namespace)

@@ -15,10 +15,10 @@ from typing import Any, Final
 import pytest
 from git import Git
 
+from gitops.changes import change
 from gitops.ports import FileTree
-from gitops.repository.reaching import Reached, reach
+from gitops.repository.affected_files import AffectedFiles, affected_files
 from gitops.repository.template import copy_template
-from gitops.usecases import change
 from tests.scenarios.editing import Schemas
 from tests.scenarios.pull_requests import CREATED, STEPS, Step
 from tests.support.command_line import CommandLine, Outcome
@@ -49,8 +49,8 @@ def test_the_verdicts_are_the_same_if_every_file_is_read(
 ) -> None:
     """What is left out to be fast must not count."""
 
-    def reach_all(trees: tuple[FileTree, FileTree], *rest: Any) -> Reached:  # noqa: ANN401
-        found = reach(trees, *rest)
+    def reach_all(trees: tuple[FileTree, FileTree], *rest: Any) -> AffectedFiles:  # noqa: ANN401
+        found = affected_files(trees, *rest)
         files = {path for tree in trees for path in tree.paths()}
         return replace(found, files=found.files | files)
 

@@ -13,21 +13,18 @@ import pytest
 
 from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.replay import ReplayReport
-from gitops.model.samples import Sample
+from gitops.model.replay import ReplayReport, Sample
 from gitops.ports import Progress, no_progress
-from gitops.replay import reading
-from gitops.replay.job import Job
-from gitops.replay.merging import decode, encode, merge
-from gitops.replay.reading import read
-from gitops.replay.rewriting import rewrite
-from gitops.replay.runner import Ran, Runner, Running
-from gitops.replay.runners.local import LocalRunner, ran
-from gitops.replay.sources.planning import plan
-from gitops.replay.tally import Gathered
-from gitops.usecases.replay import Past, Replaying, replay
-from gitops.usecases.replay_gates import Gate
-from gitops.usecases.replay_subjects import Subject
+from gitops.replay import worker
+from gitops.replay.counts import PartResult, decode, encode, merge
+from gitops.replay.engines.local import LocalRunner, ran
+from gitops.replay.forward import rewrite
+from gitops.replay.gates import Gate
+from gitops.replay.request import ReplayHistory, ReplayRequest, replay
+from gitops.replay.runner import Job, Runner, RunRequest, RunResult
+from gitops.replay.sources.parts import plan
+from gitops.replay.topics import Subject
+from gitops.replay.worker import read
 from tests.support.replay_messages import Form, forms
 from tests.support.replay_outputs import outputs
 from tests.support.states import CREATED, history
@@ -42,7 +39,7 @@ FORWARD = 60
 Row = dict[str, Any]
 
 
-def _fewer(running: Running) -> Running:
+def _fewer(running: RunRequest) -> RunRequest:
     replays = (replace(one, forward_rows=FORWARD) for one in running.replays)
     return replace(running, replays=tuple(replays))
 
@@ -53,7 +50,7 @@ class Here:
 
     engine: str = "local"
 
-    def run(self, running: Running, progress: Progress = no_progress) -> Ran:
+    def run(self, running: RunRequest, progress: Progress = no_progress) -> RunResult:
         return LocalRunner().run(_fewer(running), progress)
 
 
@@ -64,9 +61,9 @@ class InPieces:
     random: Random
     engine: str = "local"
 
-    def run(self, running: Running, _progress: Progress = no_progress) -> Ran:
+    def run(self, running: RunRequest, _progress: Progress = no_progress) -> RunResult:
         running = _fewer(running)
-        job, planned, gathered = Job.of(running), plan(running), Gathered()
+        job, planned, gathered = Job.of(running), plan(running), PartResult()
         parts = self.random.sample(planned.parts, len(planned.parts))
         for part in parts:
             merge(gathered, decode(encode(read(job, [part]))), job.limits)
@@ -122,8 +119,8 @@ def report_of(root: Path, form: Form, runner: Runner) -> ReplayReport:
         samples=(sample,),
         strategy=SchemaCompatibilityStrategy.FULL,
     )
-    replaying = Replaying(runner=runner, root=root, gate=Gate.STRATEGY, show_values=True)
-    return replay(replaying, [subject], Past(registry="local", source="files"))
+    replaying = ReplayRequest(runner=runner, root=root, gate=Gate.STRATEGY, show_values=True)
+    return replay(replaying, [subject], ReplayHistory(registry="local", source="files"))
 
 
 @pytest.mark.parametrize("name", ["AVRO", "JSON", "PROTOBUF_NATIVE", "KEY_VALUE"])
@@ -141,7 +138,7 @@ def test_order_and_pieces_make_no_difference(
         root = tmp_path / str(number)
         write(root / "samples", rows, random.randint(1, 4), random.choice([3, 50, 10_000]))
         with monkeypatch.context() as patch:
-            patch.setattr(reading, "MOST_ROWS", most)
+            patch.setattr(worker, "MOST_ROWS", most)
             here = outputs(report_of(root, form, Here()))
             there = outputs(report_of(root, form, InPieces(random)))
         assert here == expected

@@ -11,11 +11,11 @@ import pytest
 
 from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.samples import Sample
-from gitops.replay.runners.local import LocalRunner
-from gitops.replay.showing import WITHHELD
-from gitops.usecases.replay import Past, Replaying, replay
-from gitops.usecases.replay_subjects import Subject
+from gitops.model.replay import Sample
+from gitops.replay.engines.local import LocalRunner
+from gitops.replay.failure_display import WITHHELD
+from gitops.replay.request import ReplayHistory, ReplayRequest, replay
+from gitops.replay.topics import Subject
 from tests.support import replay_canaries as canaries
 from tests.support.replay_canaries import Canaries
 from tests.support.replay_outputs import outputs
@@ -61,8 +61,10 @@ def reports(root: Path, case: Canaries, *sensitive: str, show_values: bool) -> d
         samples=(sample,),
         strategy=SchemaCompatibilityStrategy.FULL_TRANSITIVE,
     )
-    replaying = Replaying(runner=LocalRunner(), root=root, examples=10_000, show_values=show_values)
-    return outputs(replay(replaying, [subject], Past(registry="local", source="files")))
+    replaying = ReplayRequest(
+        runner=LocalRunner(), root=root, examples=10_000, show_values=show_values
+    )
+    return outputs(replay(replaying, [subject], ReplayHistory(registry="local", source="files")))
 
 
 def found_in(report: dict[str, str]) -> list[str]:

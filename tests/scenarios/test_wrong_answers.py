@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from werkzeug import Request, Response
 
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.rest.app import make_app
-from gitops.registry.rest.hosts import HostNames
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.app import make_app
+from gitops.registries.server.host_guard import HostNames
 from tests.support.asgi import send
 from tests.support.command_line import captured
 from tests.support.whole_documents import DEFINITIONS, HEAD, OLD, PLAIN, WHOLE, payload

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.planning.plan_document import digest
-from gitops.registry.embedded.administration import Administration
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.rest.app import make_app
-from gitops.registry.rest.hosts import HostNames
+from gitops.registries.embedded.administration import Administration
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.app import make_app
+from gitops.registries.server.host_guard import HostNames
 from tests.support.asgi import send
 from tests.support.command_line import captured
 from tests.support.whole_documents import DEFINITIONS, OLD, payload

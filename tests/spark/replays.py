@@ -14,15 +14,13 @@ from typing import Final
 import msgspec
 
 from gitops.model.replay import TopicReplay
-from gitops.replay.job import Job
-from gitops.replay.merging import in_order, merge
-from gitops.replay.runner import Ran, Runner, Running
-from gitops.replay.runners.frames import answer_frame, asking
-from gitops.replay.runners.session import Opened, open_session
-from gitops.replay.runners.spark import SparkRunner
-from gitops.replay.runners.work import answers
-from gitops.replay.sources.planning import Wanted, wanted_of
-from gitops.replay.tally import Gathered, Key, Tally
+from gitops.replay.counts import Key, PartResult, Tally, in_order, merge
+from gitops.replay.engines.session import SparkConnection, open_session
+from gitops.replay.engines.spark import SparkRunner
+from gitops.replay.engines.spark_tables import answer_frame, asking
+from gitops.replay.engines.spark_tasks import answers
+from gitops.replay.runner import Job, Runner, RunRequest, RunResult
+from gitops.replay.sources.parts import SampleData, wanted_of
 from tests.spark.samples import logical, pairs, sample, topic
 from tests.spark.shared_session import interrupted, shared
 
@@ -92,11 +90,13 @@ def files(root: Path) -> dict[str, tuple[TopicReplay, ...]]:
     }
 
 
-def by_spark(opened: Opened, topics: tuple[TopicReplay, ...], *, uncut: bool = True) -> str:
+def by_spark(
+    opened: SparkConnection, topics: tuple[TopicReplay, ...], *, uncut: bool = True
+) -> str:
     """The counts of a sample that Spark itself reads; not `uncut`: where rows have no number."""
-    job = Job.of(Running(replays=topics, root=Path("/nonexistent")))
-    (wanted,) = wanted_of(Running(replays=topics, root=Path("/nonexistent")))
-    merged = Gathered()
+    job = Job.of(RunRequest(replays=topics, root=Path("/nonexistent")))
+    (wanted,) = wanted_of(RunRequest(replays=topics, root=Path("/nonexistent")))
+    merged = PartResult()
     _ask(opened, job, wanted, merged, large=False, uncut=uncut)
     if wanted.sample.format not in ("avro", "raw"):
         if not merged.later:
@@ -105,7 +105,9 @@ def by_spark(opened: Opened, topics: tuple[TopicReplay, ...], *, uncut: bool = T
     return counted(in_order(merged).tallies)
 
 
-def _ask(opened: Opened, job: Job, wanted: Wanted, into: Gathered, **how: bool) -> None:
+def _ask(
+    opened: SparkConnection, job: Job, wanted: SampleData, into: PartResult, **how: bool
+) -> None:
     with asking(opened.session, wanted, large=how["large"]) as accepted:
         assert accepted
         found = answer_frame(opened, job, wanted, **how).toArrow()
@@ -123,17 +125,17 @@ def counted(tallies: Mapping[Key, Tally]) -> str:
 
 def run(runner: Runner, root: Path, name: str, topics: tuple[TopicReplay, ...]) -> str:
     """What came of a replay, as text that two runs can be compared by."""
-    ran = runner.run(Running(replays=topics, root=root, show_values=name in _SHOWN))
+    ran = runner.run(RunRequest(replays=topics, root=root, show_values=name in _SHOWN))
     return as_text(ran)
 
 
-def as_text(ran: Ran) -> str:
+def as_text(ran: RunResult) -> str:
     unread = [f"{one.sample.path}: {one.why}" for one in ran.unread]
     tallies = msgspec.json.encode([[key, tally] for key, tally in ran.tallies.items()])
     return msgspec.json.encode([ran.complete, unread, msgspec.Raw(tallies)]).decode()
 
 
-def changing(runner: Runner, opened: Opened) -> Ran:
+def changing(runner: Runner, opened: SparkConnection) -> RunResult:
     """A replay of a table that gets more rows as soon as the first of them were read."""
     payload = "cast(repeat('x', 20000) as binary) as payload"
 
@@ -143,7 +145,7 @@ def changing(runner: Runner, opened: Opened) -> Ran:
 
     change("", 0, 0)
     table = topic(sample("global_temp.changing", format="table", version=0))
-    return runner.run(Running(replays=(table,), root=Path("/nonexistent")), change)
+    return runner.run(RunRequest(replays=(table,), root=Path("/nonexistent")), change)
 
 
 def main(master: str, root: Path, wanted: Callable[[str], bool]) -> dict[str, str]:

@@ -19,8 +19,7 @@ import pyarrow.parquet
 from gitops.model.findings import Location
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.replay import Direction, ReaderSchema, TopicReplay
-from gitops.model.samples import Sample
+from gitops.model.replay import Direction, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
 
 MANIFEST: Final = "namespaces/shop/orders/created.yaml"

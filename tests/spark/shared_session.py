@@ -14,18 +14,17 @@ import pyarrow
 from pyspark.sql import SparkSession
 
 from gitops.model.errors import OutsideError
-from gitops.model.samples import LogicalTypes
+from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo
-from gitops.replay.kernel.walk import Kernel
+from gitops.replay.engines.session import JobTag, SparkConnection, is_connect, make_tag
+from gitops.replay.engines.spark import SparkRunner
+from gitops.replay.kernel.protocol import Kernel
 from gitops.replay.kernels import CHOSEN
-from gitops.replay.runner import Ran, Runner, Running
-from gitops.replay.runners.session import Opened, is_connect
-from gitops.replay.runners.spark import SparkRunner
-from gitops.replay.runners.tags import JobTag, make_tag
+from gitops.replay.runner import Runner, RunRequest, RunResult
 from tests.spark.samples import sample, topic, write_copies
 
 
-def interrupted(runner: Runner, root: Path) -> Ran:
+def interrupted(runner: Runner, root: Path) -> RunResult:
     """A replay of large files that somebody ends once the first answer is there."""
     pressed: list[int] = []
 
@@ -36,7 +35,7 @@ def interrupted(runner: Runner, root: Path) -> Ran:
 
     write_copies(root)
     copies = topic(sample(f"file://{root}/copies/*.parquet"))
-    return runner.run(Running(replays=(copies,), root=root), press)
+    return runner.run(RunRequest(replays=(copies,), root=root), press)
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Shared:
     alive: bool
 
 
-def shared(runner: SparkRunner, opened: Opened, root: Path) -> Shared:
+def shared(runner: SparkRunner, opened: SparkConnection, root: Path) -> Shared:
     """A replay that is interrupted and one that fails, beside a job that does not end."""
     before = _state(opened.session)
     with ThreadPoolExecutor(1) as another, _endless_job(opened, root) as job:
@@ -78,7 +77,7 @@ def _state(session: SparkSession) -> str:
 
 
 @contextmanager
-def _endless_job(opened: Opened, folder: Path) -> Iterator[Future[object]]:
+def _endless_job(opened: SparkConnection, folder: Path) -> Iterator[Future[object]]:
     """A job of one task that runs once this is entered, and is cancelled when it is left.
 
     It does not wait in Python: where Spark Connect interrupts a task that is starting its Python,
@@ -123,7 +122,7 @@ def _failing(root: Path) -> str:
     runner = SparkRunner("", replace(CHOSEN, kernel=broken))
     copies = topic(sample(f"file://{root}/copies/*.parquet"))
     try:
-        runner.run(Running(replays=(copies,), root=root))
+        runner.run(RunRequest(replays=(copies,), root=root))
     except OutsideError as error:
         return error.what
     return ""

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gitops.replay.runners.local import LocalRunner
+from gitops.replay.engines.local import LocalRunner
 from tests.spark.replays import replays, run
 from tests.spark.samples import write_samples
 from tests.support.spark import run_replays

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from gitops.model.errors import OutsideError
-from gitops.replay.runner import Running
-from gitops.replay.runners.java import find_java
-from gitops.replay.runners.local import LocalRunner
+from gitops.replay.engines.driver import find_java
+from gitops.replay.engines.local import LocalRunner
+from gitops.replay.runner import RunRequest
 from tests.spark.replays import counted, files, replays, run
 from tests.spark.samples import COPIES, LARGE, ROWS, write_samples
 from tests.support.spark import connect_server, run_replays
@@ -119,7 +119,7 @@ def test_files_that_only_spark_opens_give_the_same_counts(
     samples: tuple[Path, Found], name: str
 ) -> None:
     root, found = samples
-    ran = LocalRunner().run(Running(replays=files(root)[name], root=root))
+    ran = LocalRunner().run(RunRequest(replays=files(root)[name], root=root))
     assert ran.tallies
     assert found[name] == counted(ran.tallies)
 

@@ -13,9 +13,9 @@ from gitops.model.plan import Plan
 from gitops.model.policy import NamespacePolicies, PolicyChange, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.state import RegistryState
-from gitops.planning.make import make_plan
+from gitops.planning.plan import make_plan
 from gitops.planning.plan_document import Document, to_document
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.repository.plan_file import parse_plan
 from tests.support.states import (
     CREATED,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from gitops.compatibility.avro.parser import parse
 from gitops.replay.kernel.avro.kernel import AvroKernel, AvroRowReader
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.steps import Plan
+from gitops.schemas.avro.parser import parse
 
 Json = Any
 

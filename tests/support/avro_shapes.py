@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from gitops.compatibility.avro.equality import json_key
-from gitops.compatibility.avro.schema import (
+from gitops.schemas.avro.equality import json_key
+from gitops.schemas.avro.schema import (
     Array,
     Enum,
     Field,

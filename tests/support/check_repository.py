@@ -7,15 +7,15 @@ import json
 from collections.abc import Mapping
 from contextlib import closing
 
+from gitops.changes.change import ChangeRequest, find_change, load_change
 from gitops.git.checkout import open_checkout
 from gitops.model.check import CheckReport
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.repository.snapshots import render
-from gitops.usecases.change import Request, find_change, load_change
-from gitops.usecases.check import Checking, check
+from gitops.usecases.check import CheckRequest, check
 from tests.support.git_repos import GitRepository
 
 SETTINGS = (
@@ -58,8 +58,10 @@ FILES: Mapping[str, str] = {
 
 def report(repo: GitRepository, base: str = "main") -> CheckReport:
     with open_checkout(repo.root) as checkout:
-        loaded = load_change(find_change(checkout, Request(base=base)))
-        outcome = check(Checking(loaded=loaded, reference=base, today=datetime.date(2026, 1, 1)))
+        loaded = load_change(find_change(checkout, ChangeRequest(base=base)))
+        outcome = check(
+            CheckRequest(loaded=loaded, reference=base, today=datetime.date(2026, 1, 1))
+        )
     assert not outcome.errors
     return outcome.report
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck, Touched
+from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
 from gitops.model.findings import Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
@@ -190,7 +190,7 @@ CHECK = CheckReport(
     head="",
     reference="origin/main",
     files=PRODUCTION.files,
-    touched=Touched(
+    touched=Impact(
         topics={
             **dict.fromkeys((CAPTURED, CREATED), ("types/money.avsc",)),
             **dict.fromkeys((CANCELLED, NOTED, ENTRY), ()),
@@ -217,7 +217,7 @@ CHECK = CheckReport(
 )
 """A change with everything that a report can hold."""
 
-EMPTY = CheckReport(base="", head="", reference="", files="", touched=Touched())
+EMPTY = CheckReport(base="", head="", reference="", files="", touched=Impact())
 """Nothing to say."""
 
 WAIVED = replace(

@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gitops.compatibility.consumers import check_consumer, subscribe
-from gitops.compatibility.decision import Decision, StoredHistory, StoredSchema
-from gitops.compatibility.lookup import find_version
-from gitops.compatibility.payload import PayloadError, as_kept, to_stored
-from gitops.compatibility.registration import compatible, find_registered, register
+from gitops.broker.consumer_compatibility import check_consumer, subscribe
+from gitops.broker.registration import compatible, find_registered, find_version, register
+from gitops.model.decision import Decision, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.schemas.payload import PayloadError, as_kept, to_stored
 
 Case = Mapping[str, Any]
 

@@ -34,7 +34,7 @@ app.main()
 APPLYING: Final = """\
 import sys
 from gitops.cli import app
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 
 register_schema = EmbeddedRegistry.register_schema
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from gitops.compatibility.decision import StoredSchema
-from gitops.compatibility.payload import to_stored
+from gitops.model.decision import StoredSchema
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.schemas.payload import to_stored
 from tests.support.protos import native, order
 
 _ID: Final = {"name": "id", "type": "int"}

@@ -14,14 +14,13 @@ import pyarrow.parquet
 from gitops.model.findings import Location
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.replay import Direction, ReaderSchema, TopicReplay
-from gitops.model.samples import LogicalTypes, Sample
+from gitops.model.replay import Direction, LogicalTypes, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.walk import Counted, Reason, Unreadable, Walk, What
+from gitops.replay.counts import Key
+from gitops.replay.engines.local import LocalRunner
+from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, Walk, What
 from gitops.replay.kernels import Kernels
-from gitops.replay.runner import Ran, Running
-from gitops.replay.runners.local import LocalRunner
-from gitops.replay.tally import Key
+from gitops.replay.runner import RunRequest, RunResult
 
 MANIFEST = "namespaces/shop/orders/created.yaml"
 
@@ -127,6 +126,8 @@ def write_parquet(path: Path, row_group_size: int = 1000, **columns: Sequence[ob
     pyarrow.parquet.write_table(table, path, row_group_size=row_group_size)
 
 
-def run(root: Path, *replays: TopicReplay, examples: int = 5, show_values: bool = False) -> Ran:
-    running = Running(replays=replays, root=root, examples=examples, show_values=show_values)
+def run(
+    root: Path, *replays: TopicReplay, examples: int = 5, show_values: bool = False
+) -> RunResult:
+    running = RunRequest(replays=replays, root=root, examples=examples, show_values=show_values)
     return LocalRunner(PAIRS).run(running)

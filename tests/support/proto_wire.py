@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
-from gitops.compatibility.protobuf_native.descriptors import Label, Type
-from gitops.compatibility.protobuf_native.schema import Field, Message
 from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, VARINTS, WIRE_TYPES
+from gitops.schemas.protobuf_native.descriptors import Label, Type
+from gitops.schemas.protobuf_native.schema import Field, Message
 
 _VARINT, _FIXED64, _LENGTH, _START, _END, _FIXED32 = range(6)
 _NUMBERS: Final = (0, 1, 2, 3, 127, 128, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63, 2**64 - 1)

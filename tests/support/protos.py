@@ -12,15 +12,15 @@ from grpc_tools import protoc
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.definitions.protobuf import envelope, messages, read_files
-from gitops.repository.sources import Sources
+from gitops.repository.tracked_files import TrackedFiles
 from tests.support.trees import MemoryTree
 
 _WELL_KNOWN: Final = Path(protoc.__file__).parent / "_proto"
 
 
-def sources(files: Mapping[str, str | bytes]) -> Sources:
+def sources(files: Mapping[str, str | bytes]) -> TrackedFiles:
     """These files, as a repository has them."""
-    return Sources(MemoryTree(files))
+    return TrackedFiles(MemoryTree(files))
 
 
 def native(files: Mapping[str, str | bytes], file: str, message: str) -> SchemaInfo:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from gitops.compatibility.decision import StoredSchema
+from gitops.model.decision import StoredSchema
 from gitops.model.schema import SchemaType
 
 Value = int | bytes | str | Iterable[tuple[int, "Value"]]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitops.registry.pulsar.deadlines import Deadline, Deadlines
-from gitops.registry.pulsar.registry import PulsarRegistry, open_transport
-from gitops.registry.pulsar.settings import PulsarConfig
-from gitops.registry.pulsar.transport import READ_RETRY
+from gitops.registries.pulsar.connections import Deadline, Deadlines
+from gitops.registries.pulsar.registry import PulsarRegistry, open_transport
+from gitops.registries.pulsar.settings import PulsarConfig
+from gitops.registries.pulsar.transport import READ_RETRY
 
 if TYPE_CHECKING:
-    from gitops.registry.pulsar.transport import Transport
+    from gitops.registries.pulsar.transport import Transport
 
 
 def unhurried() -> Deadline:

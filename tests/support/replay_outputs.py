@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gitops.model.replay import ReplayReport
-from gitops.reporters.html.replay import replay_page
-from gitops.reporters.json_report import to_text
-from gitops.reporters.markdown.replay import replay_markdown
-from gitops.reporters.replay_json import replay_document
-from gitops.reporters.text.replay import replay_report
+from gitops.reports.html.replay import replay_page
+from gitops.reports.json.documents import to_text
+from gitops.reports.json.replay import replay_document
+from gitops.reports.markdown.replay import replay_markdown
+from gitops.reports.text.replay import replay_report
 from tests.support.consoles import shown
 
 

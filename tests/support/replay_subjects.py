@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.samples import Sample
+from gitops.model.replay import Sample
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
-from gitops.usecases.replay_subjects import Subject
+from gitops.replay.topics import Subject
 from tests.support.states import CREATED, avro, field
 
 HERE = Location(file="namespaces/shop/orders/created.yaml")

@@ -19,8 +19,8 @@ from gitops.model.replay import (
 )
 from gitops.model.rules import finding
 from gitops.ports import Progress, no_progress
-from gitops.replay.runner import Ran, Running, UnreadSample
-from gitops.replay.tally import Key, Tally
+from gitops.replay.counts import Key, Tally
+from gitops.replay.runner import RunRequest, RunResult, UnreadSample
 
 ORDERS = NamespaceName("shop", "orders")
 CREATED = TopicName(ORDERS, "order-created")
@@ -170,8 +170,8 @@ class FakeRunner:
     unread: tuple[UnreadSample, ...] = ()
     complete: bool = True
     engine: str = "local"
-    asked: list[Running] = field(default_factory=list)
+    asked: list[RunRequest] = field(default_factory=list)
 
-    def run(self, running: Running, _progress: Progress = no_progress) -> Ran:
+    def run(self, running: RunRequest, _progress: Progress = no_progress) -> RunResult:
         self.asked.append(running)
-        return Ran(tallies=self.tallies, unread=self.unread, complete=self.complete)
+        return RunResult(tallies=self.tallies, unread=self.unread, complete=self.complete)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from gitops.model.findings import Severity
-from gitops.model.rollout import Delete, Drain, Ordered, Register, Upgrade
+from gitops.model.rollout import Delete, Drain, OrderedStep, Register, Upgrade
 from tests.support.check_repository import FOLDER, SETTINGS, manifest, report
 from tests.support.git_repos import GitRepository
 
@@ -52,13 +52,13 @@ def findings(repo: GitRepository) -> list[tuple[str, str]]:
     ]
 
 
-def steps(repo: GitRepository) -> list[Ordered]:
+def steps(repo: GitRepository) -> list[OrderedStep]:
     (one,) = report(repo).registries
     assert not one.rollout.blocks
     return list(one.rollout.steps)
 
 
-def said(steps: list[Ordered]) -> list[str]:
+def said(steps: list[OrderedStep]) -> list[str]:
     words = []
     for one in steps:
         match one.step:

@@ -14,7 +14,7 @@ from gitops.model.policy import BrokerDefaults, NamespacePolicies, TopicPolicies
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.model.waivers import Waiver
-from gitops.planning.make import Question
+from gitops.planning.plan import PlanInput
 from gitops.ports import Registry
 
 ORDERS = NamespaceName("shop", "orders")
@@ -104,9 +104,9 @@ def question(  # noqa: PLR0913 - each is one member of a question
     rules: Mapping[str, Severity] | None = None,
     waivers: Iterable[Waiver] = (),
     prune: bool = False,
-) -> Question:
+) -> PlanInput:
     """What a plan is made from; `observed` need not name everything that `desired` names."""
-    return Question(
+    return PlanInput(
         registry="local",
         address="local.db",
         files="sha256:" + "0" * 64,

@@ -18,7 +18,7 @@ import pyarrow
 import pyarrow.parquet
 
 from gitops.model.names import TopicName
-from gitops.repository.files import FolderTree
+from gitops.repository.file_trees import FolderTree
 from gitops.repository.loader import load
 from gitops.repository.template import template_root
 

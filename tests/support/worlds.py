@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gitops.compatibility.payload import stored_history, to_info
-from gitops.compatibility.registration import register
+from gitops.broker.registration import register
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rollout import Delete, Drain, Register, Step, Upgrade
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.rollout.admission import histories, why_refused
-from gitops.rollout.reading import why_unreadable
-from gitops.rollout.world import Role, Service, TopicWorld, Use, UsedSchema, World
+from gitops.rollout.decoding import why_unreadable
+from gitops.rollout.model import Role, RolloutModel, Service, TopicModel, Use, UsedSchema
+from gitops.schemas.payload import stored_history, to_info
 from tests.support.states import history as history_of
 
 _FIELDS: Final[tuple[dict[str, Any], ...]] = (
@@ -67,25 +67,25 @@ class Worlds:
         self.auto = auto
         self.dice = random.Random(seed)  # noqa: S311 - worlds to repeat, no secret
 
-    def healthy(self) -> World:
+    def healthy(self) -> RolloutModel:
         """A world in which all is well at the start, and Pulsar takes what is new."""
         return next(one for one in iter(self.world, None) if is_healthy(one))
 
-    def world(self) -> World:
+    def world(self) -> RolloutModel:
         """One or two topics, up to four services."""
         dice = self.dice
         topics = [self._topic(name) for name in "tu"[: dice.randrange(1, 3)]]
         services = tuple(self._service(f"s{n}", topics) for n in range(dice.randrange(1, 5)))
-        return World(topics={one.topic: one for one in topics}, services=services)
+        return RolloutModel(topics={one.topic: one for one in topics}, services=services)
 
-    def _topic(self, name: str) -> TopicWorld:
+    def _topic(self, name: str) -> TopicModel:
         dice = self.dice
         kind = dice.choice((SchemaType.AVRO, SchemaType.AVRO, SchemaType.JSON))
         old = _different(_schema(dice, kind) for _ in range(dice.randrange(1, 3)))
         deleted = dice.random() < 0.1
         count = 0 if deleted else dice.randrange(3)
         new = _different(_schema(dice, kind) for _ in range(count))
-        return TopicWorld(
+        return TopicModel(
             topic=TopicName.parse(f"t/n/{name}"),
             history=stored_history(history_of(*old)),
             new=tuple(info for info in new if info not in old),
@@ -94,7 +94,7 @@ class Worlds:
             deleted=deleted,
         )
 
-    def _service(self, name: str, topics: list[TopicWorld]) -> Service:
+    def _service(self, name: str, topics: list[TopicModel]) -> Service:
         dice = self.dice
         before = self._uses(topics, new=False)
         after = self._uses(topics, new=True) if dice.random() < 0.8 else before
@@ -104,14 +104,14 @@ class Worlds:
             before, after = (*before, always), (*after, always)
         return Service(name=name, before=before, after=after, assumed=dice.random() < 0.3)
 
-    def _uses(self, topics: list[TopicWorld], *, new: bool) -> tuple[Use, ...]:
+    def _uses(self, topics: list[TopicModel], *, new: bool) -> tuple[Use, ...]:
         """Of each topic nothing, one side, or two: both sides, or two subscriptions."""
         counts = (0, 1, 1, 1, 1, 1, 1, 2)
         return tuple(
             self._use(topic, new=new) for topic in topics for _ in range(self.dice.choice(counts))
         )
 
-    def _use(self, topic: TopicWorld, *, new: bool) -> Use:
+    def _use(self, topic: TopicModel, *, new: bool) -> Use:
         dice = self.dice
         known = [to_info(stored) for _, stored in topic.history.entries]
         held = [*known, *(topic.new if new else ())]
@@ -134,7 +134,7 @@ class Worlds:
 class Simulation:
     """What runs, what is registered and what is retained; every state is looked at as a whole."""
 
-    world: World
+    world: RolloutModel
     seen: Seen = field(default_factory=dict)
     done: set[Step] = field(default_factory=set)
     drained: set[tuple[TopicName, int]] = field(default_factory=set)
@@ -206,7 +206,7 @@ class Simulation:
                         yield ("orphan", service.name, step.topic)
 
 
-def is_healthy(world: World) -> bool:
+def is_healthy(world: RolloutModel) -> bool:
     """Whether everybody is let in and reads everything now, and the new versions are accepted."""
     return not Simulation(world).troubles() and all(
         register(before, info, topic.strategy).accepted
@@ -215,7 +215,9 @@ def is_healthy(world: World) -> bool:
     )
 
 
-def is_safe(world: World, steps: Iterable[Step], *, wait: bool, seen: Seen | None = None) -> bool:
+def is_safe(
+    world: RolloutModel, steps: Iterable[Step], *, wait: bool, seen: Seen | None = None
+) -> bool:
     """Whether nothing breaks on the way that was not broken before; `wait` drains all it can.
 
     `seen` is kept from one order of a world to the next.

@@ -32,9 +32,9 @@ def apply(
     no_color: options.NoColor = False,
 ) -> int:
     """Carry out a reviewed plan."""
-    from gitops.cli import execution, planned
+    from gitops.cli import execution, plan_output
     from gitops.cli.console import refuse_inputs, require_writable
-    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.session import open_registry, open_repository
     from gitops.planning.plan_document import to_document
     from gitops.planning.reviewed_plan import REPLAN, Resumption, resume, scope_of
 
@@ -46,26 +46,26 @@ def apply(
     if plan_file and prune:
         raise UsageError("a plan file says itself whether it prunes", hint="leave --prune out")
     started = time.monotonic()
-    display = planned.Display(
+    display = plan_output.Display(
         output_format=Format(output_format), output=output, fail_on=fail_on, no_color=no_color
     )
     require_writable(output)
     document = _read(plan_file) if plan_file else None
     refuse_inputs([output], [plan_file] if plan_file else [])
     opened = open_repository(repo, output)
-    if code := planned.stopped(opened, display):
+    if code := plan_output.stopped(opened, display):
         return code
     name = _registry_of(document, registry) if document else registry
     with open_registry(opened, name) as (live, config):
         prunes = bool(document["prune"]) if document else prune
         looked_at = scope_of(document) if document else None
-        made = planned.make(opened, live, config, display, prune=prunes, reviewed=looked_at)
+        made = plan_output.make(opened, live, config, display, prune=prunes, reviewed=looked_at)
         resumption = resume(document, made) if document else Resumption(plan=made)
         made = resumption.plan
-        blocked = planned.code(made, display)
+        blocked = plan_output.code(made, display)
         shown = None
         if auto_approve or blocked:
-            shown = planned.report(made, opened, time.monotonic() - started)
+            shown = plan_output.report(made, opened, time.monotonic() - started)
         run = execution.Execution(
             plan=made,
             digest=str((document or to_document(made))["digest"]),

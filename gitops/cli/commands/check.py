@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from gitops.cli import options
-from gitops.cli.engines import Engine
+from gitops.cli.extras import Engine
 from gitops.cli.options import HERE, FailOn, Format
+from gitops.model.check import HistoryChoice
 from gitops.model.errors import UsageError
-from gitops.usecases.history_choice import HistoryChoice
 
 
 def check(
@@ -37,7 +37,7 @@ def check(
 ) -> int:
     """Check what a change touches and reaches, as before a merge."""
     from gitops.cli import checked
-    from gitops.cli.planned import Display
+    from gitops.cli.plan_output import Display
 
     if not replay and (master is not None or engine is not Engine.SPARK):
         raise UsageError("--engine and --master go with --replay", hint="add --replay")

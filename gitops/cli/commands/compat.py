@@ -14,7 +14,7 @@ from gitops.cli.options import HERE, FailOn, Format
 from gitops.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from gitops.usecases.compare_files import Compared
+    from gitops.usecases.compat import Comparison
 
 
 def compat(
@@ -74,10 +74,10 @@ def compat(
         _refuse_options(context)
         return _stream(files, output)
     from gitops.cli.console import print_report, print_text, refuse_inputs
-    from gitops.cli.findings import exit_code
-    from gitops.reporters.json_report import decision_document, to_text
-    from gitops.reporters.text.decision import decision_report
-    from gitops.usecases.compare_files import compare_files
+    from gitops.cli.findings_output import exit_code
+    from gitops.reports.json.documents import decision_document, to_text
+    from gitops.reports.text.decision import decision_report
+    from gitops.usecases.compat import compare_files
 
     files = _require_versions(context, files or [], first=first)
     refuse_inputs([output], files)
@@ -95,7 +95,7 @@ def compat(
 
 def _require_versions(context: typer.Context, files: list[Path], *, first: bool) -> list[Path]:
     """Raise UsageError where nothing would be compared and `--first` does not ask for that."""
-    from gitops.cli.usage import line_with
+    from gitops.cli.usage_errors import line_with
 
     if not files:
         raise UsageError(
@@ -116,10 +116,10 @@ def _require_versions(context: typer.Context, files: list[Path], *, first: bool)
     return files
 
 
-def _reported(compared: Compared, output_format: Format, output: Path | None) -> bool:
-    from gitops.cli.findings import files_report
-    from gitops.cli.reported import print_reported
-    from gitops.reporters.markdown.decision import decision_markdown
+def _reported(compared: Comparison, output_format: Format, output: Path | None) -> bool:
+    from gitops.cli.findings_output import files_report
+    from gitops.cli.pull_request_output import print_reported
+    from gitops.reports.markdown.document import decision_markdown
 
     def summary(limit: int) -> str:
         return decision_markdown(compared, limit)

@@ -14,7 +14,7 @@ from gitops.cli.options import HERE, Format, TextOrJson
 from gitops.model.names import TopicName
 
 if TYPE_CHECKING:
-    from gitops.usecases.connect import Question
+    from gitops.usecases.connect import ConnectRequest
 
 app = typer.Typer(
     help="Say whether a broker would let a client connect, step by step.",
@@ -81,9 +81,9 @@ def producer(
     no_color: options.NoColor = False,
 ) -> int:
     """Say whether a producer would be let in, and which version its messages would carry."""
-    from gitops.usecases.connect import Question
+    from gitops.usecases.connect import ConnectRequest
 
-    question = Question(
+    question = ConnectRequest(
         topic=TopicName.parse(topic),
         role="producer",
         schemas=(schema, *(new_schemas or [])),
@@ -121,9 +121,9 @@ def consumer(
     no_color: options.NoColor = False,
 ) -> int:
     """Say whether a consumer would be let in, and whether it would register its schema."""
-    from gitops.usecases.connect import Question
+    from gitops.usecases.connect import ConnectRequest
 
-    question = Question(
+    question = ConnectRequest(
         topic=TopicName.parse(topic),
         role="consumer",
         schemas=(schema,),
@@ -135,7 +135,7 @@ def consumer(
 
 
 def _answer(
-    question: Question,
+    question: ConnectRequest,
     repo: Path,
     registry: list[str] | None,
     url: str | None,
@@ -146,11 +146,11 @@ def _answer(
 ) -> int:
     from gitops.cli.cluster import cluster_address, open_cluster
     from gitops.cli.console import print_report, print_text
-    from gitops.cli.opened import has_repository, nowhere, open_registry, open_repository
-    from gitops.cli.planned import Display, stopped
-    from gitops.reporters.json_report import connection_document, to_text
-    from gitops.reporters.text.connection import connection_report
-    from gitops.usecases.connect import Connecting, connect
+    from gitops.cli.plan_output import Display, stopped
+    from gitops.cli.session import has_repository, nowhere, open_registry, open_repository
+    from gitops.reports.json.documents import connection_document, to_text
+    from gitops.reports.text.decision import connection_report
+    from gitops.usecases.connect import ConnectContext, connect
 
     cluster = cluster_address(repo, registry, url)
     opened = nowhere() if cluster and not has_repository(repo) else open_repository(repo, output)
@@ -159,7 +159,7 @@ def _answer(
         return code
     target = open_cluster(cluster) if cluster else open_registry(opened, registry)
     with target as (live, config):
-        connecting = Connecting(
+        connecting = ConnectContext(
             repository=opened.repository,
             tree=opened.tree,
             root=opened.root,

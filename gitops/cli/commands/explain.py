@@ -26,8 +26,8 @@ def explain(
     from gitops.cli.console import print_report
     from gitops.model.errors import UsageError
     from gitops.model.rules import RULES
-    from gitops.reporters.text.rules import rules_report
-    from gitops.repository.rule_pages import rule_meant, rule_page
+    from gitops.reports.text.findings import rules_report
+    from gitops.repository.shipped_files import rule_meant, rule_page
 
     if rule is None:
         print_report(rules_report(RULES.values()), no_color=no_color)

@@ -29,13 +29,13 @@ def fmt(
 ) -> int:
     """Lay out manifests and Avro definitions (.avsc) the same way everywhere."""
     from gitops.cli.console import print_text, refuse_inputs, require_writable
-    from gitops.cli.findings import relative_paths
-    from gitops.cli.opened import repository_root
-    from gitops.reporters.json_report import formatted_document, to_text
-    from gitops.reporters.text.formatting import formatting_text
-    from gitops.repository.files import FolderTree
+    from gitops.cli.findings_output import relative_paths
+    from gitops.cli.session import repository_root
+    from gitops.reports.json.documents import formatted_document, to_text
+    from gitops.reports.text.findings import formatting_text
+    from gitops.repository.file_trees import FolderTree
     from gitops.repository.folder import write_files
-    from gitops.usecases.format import format_repository
+    from gitops.usecases.fmt import format_repository
 
     require_writable(output)
     root = repository_root(repo)

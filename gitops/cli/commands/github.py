@@ -14,7 +14,7 @@ from gitops.cli.exits import Exit
 from gitops.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from gitops.model.posts import Kept
+    from gitops.model.posts import PostResult
     from gitops.ports import CodeHost
 
 app = typer.Typer(
@@ -49,9 +49,8 @@ def comment(
     path: Where = ".",
 ) -> int:
     """Have one comment on a pull request say what the report says; nothing if it does."""
-    from gitops.github.artifact import read_plain
-    from gitops.github.environment import pull_request_of
-    from gitops.usecases.github_posts import comment_marker, keep_comment
+    from gitops.hosting.workflow import pull_request_of, read_plain
+    from gitops.usecases.github import comment_marker, keep_comment
 
     number = pull_request_of(os.environ) if pull_request is None else pull_request
     if number < 1:
@@ -72,8 +71,8 @@ def relay(
     path: Where = ".",
 ) -> int:
     """Comment with a report that another run left: nothing in its folder is trusted."""
-    from gitops.github.artifact import read_artifact
-    from gitops.usecases.github_posts import comment_marker, relay_comment
+    from gitops.hosting.workflow import read_artifact
+    from gitops.usecases.github import comment_marker, relay_comment
 
     claimed = read_artifact(folder)
     marker = comment_marker(path)
@@ -91,8 +90,8 @@ def issue(
     path: Where = ".",
 ) -> int:
     """Have one open issue say what the report says; nothing if it does."""
-    from gitops.github.artifact import read_plain
-    from gitops.usecases.github_posts import close_issue, issue_marker, keep_issue
+    from gitops.hosting.workflow import read_plain
+    from gitops.usecases.github import close_issue, issue_marker, keep_issue
 
     if (report is None) is not done:
         raise UsageError("issue needs either --file or --close")
@@ -105,10 +104,10 @@ def issue(
 @contextmanager
 def _host() -> Iterator[CodeHost]:
     """The repository that the environment names; raises UsageError without the extra."""
-    from gitops.github.environment import access
+    from gitops.hosting.workflow import access
 
     try:
-        from gitops.github.repository import GitHubRepository
+        from gitops.hosting.github import GitHubRepository
     except ImportError as error:
         raise UsageError(
             "the library for GitHub is not installed",
@@ -121,7 +120,7 @@ def _host() -> Iterator[CodeHost]:
         repository.close()
 
 
-def _tell(kept: Kept) -> int:
+def _tell(kept: PostResult) -> int:
     from gitops.cli.console import say
 
     say(f"{kept.written.value} {kept.url}".rstrip())

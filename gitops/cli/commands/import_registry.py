@@ -39,15 +39,15 @@ def import_registry(
     no_color: options.NoColor = False,
 ) -> int:
     """Write what a registry holds as files of this repository."""
+    from gitops.changes.known_names import known_names
     from gitops.cli.console import print_lines, print_text, require_writable
-    from gitops.cli.opened import open_registry, open_repository
     from gitops.cli.progress import progress_bar
+    from gitops.cli.session import open_registry, open_repository
     from gitops.model.names import NamespaceName
-    from gitops.reporters.json_report import imported_document, to_text
-    from gitops.reporters.tally import count
+    from gitops.reports.json.documents import imported_document, to_text
+    from gitops.reports.summary import count
     from gitops.repository.folder import write_files
     from gitops.usecases.import_registry import as_files, new_to, observe_all
-    from gitops.usecases.known_names import known_names
 
     require_writable(output)
     if update:
@@ -101,12 +101,12 @@ def _update(
 ) -> int:
     """Bring the files of these topics to what the registry has; nothing is written if one fails."""
     from gitops.cli.console import print_lines, print_text
-    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.session import open_registry, open_repository
     from gitops.model.errors import UsageError
     from gitops.model.state import Scope
-    from gitops.reporters.json_report import imported_document, to_text
+    from gitops.reports.json.documents import imported_document, to_text
     from gitops.repository.folder import write_files
-    from gitops.usecases.import_update import require_committed, update_topics
+    from gitops.usecases.import_registry import require_committed, update_topics
 
     opened = open_repository(repo, output)
     if spaces := [text for text in topics if text.count("/") == 1]:

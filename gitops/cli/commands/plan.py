@@ -33,12 +33,12 @@ def plan(
     no_color: options.NoColor = False,
 ) -> int:
     """Show what would be done to a registry, and what it would say."""
-    from gitops.cli import planned, several
+    from gitops.cli import plan_output, several
     from gitops.cli.console import say
-    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.session import open_registry, open_repository
 
     started = time.monotonic()
-    display = planned.Display(
+    display = plan_output.Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
     names = list(dict.fromkeys(registry or []))
@@ -48,19 +48,19 @@ def plan(
             hint="run `plan --registry NAME --out FILE` for each; `apply` takes one plan file",
         )
     opened = open_repository(repo, output, out)
-    if code := planned.stopped(opened, display):
+    if code := plan_output.stopped(opened, display):
         return code
     if len(names) > 1:
         outcomes = several.plan_each(names, opened, display, prune=prune)
         several.show(outcomes, opened, display)
         if waivers:
-            planned.write_waivers((one.plan for one in outcomes if one.plan), waivers)
+            plan_output.write_waivers((one.plan for one in outcomes if one.plan), waivers)
         return several.code(outcomes, display, detailed=detailed_exitcode)
     with open_registry(opened, names) as (live, config):
-        made = planned.make(opened, live, config, display, prune=prune)
-    planned.show(made, opened, display, time.monotonic() - started)
+        made = plan_output.make(opened, live, config, display, prune=prune)
+    plan_output.show(made, opened, display, time.monotonic() - started)
     if waivers:
-        planned.write_waivers([made], waivers)
+        plan_output.write_waivers([made], waivers)
     if out:
-        say(f"plan written to {out} · {planned.write(made, out)}")
-    return planned.code(made, display, detailed=detailed_exitcode)
+        say(f"plan written to {out} · {plan_output.write(made, out)}")
+    return plan_output.code(made, display, detailed=detailed_exitcode)

@@ -38,9 +38,9 @@ def get(
 ) -> int:
     """Print the policies and the strategy that holds."""
     from gitops.cli.console import print_report, print_text
-    from gitops.cli.opened import open_registry, open_repository
-    from gitops.reporters.json_report import policies_document, to_text
-    from gitops.reporters.text.policies import policies_report
+    from gitops.cli.session import open_registry, open_repository
+    from gitops.reports.json.documents import policies_document, to_text
+    from gitops.reports.text.history import policies_report
     from gitops.usecases.policies import observe_policies, parse_subject
 
     name = parse_subject(subject)
@@ -66,7 +66,7 @@ def set_policies(
 ) -> int:
     """Set policies; an empty value removes a setting."""
     from gitops.cli.console import say
-    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.session import open_registry, open_repository
     from gitops.planning.policies import policy_text
     from gitops.usecases.policies import observe_policies, parse_assignments, parse_subject
 

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from gitops.cli import completion, options
-from gitops.cli.engines import Engine
+from gitops.cli.extras import Engine
 from gitops.cli.options import HERE, FailOn, Format
-from gitops.usecases.history_choice import HistoryChoice
-from gitops.usecases.replay_gates import Gate
+from gitops.model.check import HistoryChoice
+from gitops.replay.gates import Gate
 
 
 def replay(
@@ -54,7 +54,7 @@ def replay(
 ) -> int:
     """Read sample data with the proposed schemas, and what those write with the older ones."""
     from gitops.cli import replayed
-    from gitops.cli.planned import Display
+    from gitops.cli.plan_output import Display
 
     asked = replayed.Asked(
         repo=repo,

@@ -8,8 +8,8 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.options import HERE, TextOrJson
+from gitops.model.check import HistoryChoice
 from gitops.model.errors import UsageError
-from gitops.usecases.history_choice import HistoryChoice
 
 
 def rollout(
@@ -38,7 +38,7 @@ def rollout(
     from gitops.cli import rolling
     from gitops.cli.checked import Asked
     from gitops.cli.options import Format
-    from gitops.cli.planned import Display
+    from gitops.cli.plan_output import Display
 
     display = Display(output_format=Format(output_format), output=output, no_color=no_color)
     if base is None:

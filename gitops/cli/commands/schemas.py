@@ -52,8 +52,8 @@ def upload(
 ) -> int:
     """Register a schema; prints the version that the registry answers."""
     from gitops.cli.console import print_text, say
-    from gitops.cli.opened import open_registry, open_repository
-    from gitops.usecases.upload import read_upload, repeated_in
+    from gitops.cli.session import open_registry, open_repository
+    from gitops.repository.definitions.upload import read_upload, repeated_in
 
     info = read_upload(schema, schema_type, properties or [])
     for each in repeated_in(info, schema, whole=schema_type is not None):
@@ -80,8 +80,8 @@ def get(
     """Print a schema: its definition as text, everything as JSON."""
     from gitops.cli.cluster import open_either
     from gitops.cli.console import print_text
-    from gitops.reporters.json_report import entry_document, to_text
-    from gitops.usecases.history import read_version
+    from gitops.reports.json.documents import entry_document, to_text
+    from gitops.usecases.schemas import read_version
 
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, output) as live:
@@ -106,9 +106,9 @@ def versions(
     """List the live versions of a topic, oldest first, and what each changed."""
     from gitops.cli.cluster import open_either
     from gitops.cli.console import print_report, print_text
-    from gitops.reporters.json_report import entry_document, to_text
-    from gitops.reporters.text.history import history_report
-    from gitops.usecases.history import read_history
+    from gitops.reports.json.documents import entry_document, to_text
+    from gitops.reports.text.history import history_report
+    from gitops.usecases.schemas import read_history
 
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, output) as live:
@@ -132,7 +132,7 @@ def delete(
 ) -> int:
     """Delete a topic's schema, all its versions with it."""
     from gitops.cli.console import say
-    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.session import open_registry, open_repository
 
     name = TopicName.parse(topic)
     with open_registry(open_repository(repo), registry) as (live, _):

@@ -31,11 +31,11 @@ def serve(
     """Serve the embedded registry as a broker would."""
     from gitops.cli.console import say
     from gitops.cli.extras import need
-    from gitops.cli.opened import open_registry, open_repository
+    from gitops.cli.session import open_registry, open_repository
 
     need("`serve`", ("starlette", "uvicorn"), "serve")
-    from gitops.registry.embedded.registry import EmbeddedRegistry
-    from gitops.registry.rest.server import serve as run
+    from gitops.registries.embedded.registry import EmbeddedRegistry
+    from gitops.registries.server.server import serve as run
 
     opened = open_repository(repo)
     with open_registry(opened, registry) as (live, _):

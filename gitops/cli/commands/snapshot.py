@@ -15,14 +15,14 @@ def snapshot(
     no_color: options.NoColor = False,
 ) -> int:
     """Record all versions of the repository's topics under snapshots/."""
+    from gitops.changes.known_names import known_names
     from gitops.cli.console import print_lines, print_text, require_writable
-    from gitops.cli.opened import open_registry, open_repository
     from gitops.cli.progress import progress_bar
-    from gitops.reporters.json_report import recorded_document, to_text
-    from gitops.reporters.tally import count
+    from gitops.cli.session import open_registry, open_repository
+    from gitops.reports.json.documents import recorded_document, to_text
+    from gitops.reports.summary import count
     from gitops.repository import snapshots
     from gitops.repository.folder import replace_files
-    from gitops.usecases.known_names import known_names
     from gitops.usecases.snapshot import observe_managed
 
     require_writable(output)

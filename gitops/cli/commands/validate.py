@@ -23,9 +23,8 @@ def validate(
     no_color: options.NoColor = False,
 ) -> int:
     """Check the files of the repository, without any registry."""
-    from gitops.cli.clock import today
-    from gitops.cli.findings import finish, relative_paths
-    from gitops.cli.opened import open_repository
+    from gitops.cli.findings_output import finish, relative_paths
+    from gitops.cli.session import open_repository, today
     from gitops.repository.snapshots import latest_recorded
     from gitops.usecases.validate import validate as run
 

@@ -8,20 +8,17 @@ from types import MappingProxyType
 from typing import Final
 
 from gitops.model.findings import Finding, Location, Severity
-from gitops.model.rules.avro import (
+from gitops.model.rules.changes import CHECK_RULES, PLAN_RULES, WAIVER_RULES
+from gitops.model.rules.clients import CLIENT_RULES, REPLAY_RULES
+from gitops.model.rules.repository import REPOSITORY_RULES
+from gitops.model.rules.rule import Rule
+from gitops.model.rules.schemas import (
     AVRO_CHANGE_RULES,
     AVRO_DEFINITION_RULES,
     AVRO_RESOLUTION_RULES,
+    KEY_VALUE_RULES,
+    PROTOBUF_RULES,
 )
-from gitops.model.rules.check import CHECK_RULES
-from gitops.model.rules.client import CLIENT_RULES
-from gitops.model.rules.key_value import KEY_VALUE_RULES
-from gitops.model.rules.plan import PLAN_RULES
-from gitops.model.rules.protobuf import PROTOBUF_RULES
-from gitops.model.rules.replay import REPLAY_RULES
-from gitops.model.rules.repository import REPOSITORY_RULES
-from gitops.model.rules.rule import Rule
-from gitops.model.rules.waiver import WAIVER_RULES
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {

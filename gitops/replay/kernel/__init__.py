@@ -1,1 +1,1 @@
-"""Columns of payloads in, verdicts by row and counts by field out; no I/O."""
+"""Reading payloads: one kernel for each schema type."""

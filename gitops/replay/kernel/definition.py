@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from gitops.compatibility.avro.errors import AvroParseError
-from gitops.compatibility.avro.parser import parse
-from gitops.compatibility.avro.schema import Schema
+from typing import Final
+
 from gitops.model.schema import SchemaInfo
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.schema import Schema
 
 
 class DefinitionError(ValueError):
@@ -18,3 +20,27 @@ def avro_form(info: SchemaInfo) -> Schema:
         return parse(info.schema)
     except (AvroParseError, RecursionError) as error:
         raise DefinitionError(f"the {info.type.value} definition is not valid: {error}") from None
+
+
+# Reasons that name an enum's symbol, which is a value, and how they read without it.
+
+
+_NEITHER: Final = "the reader's enum has neither "
+_LACKS: Final = "the reader's enum does not have "
+
+
+def neither(symbol: str) -> str:
+    """The writer's symbol is none of the reader's, which has no default."""
+    return f"{_NEITHER}{symbol} nor a default"
+
+
+def lacks(symbol: str) -> str:
+    """The symbol is none of the reader's, for whom a default would count for nothing."""
+    return f"{_LACKS}{symbol}"
+
+
+def without_symbol(reason: str) -> str:
+    """The reason without the symbol that it may name."""
+    if reason.startswith(_NEITHER):
+        return neither("the symbol")
+    return lacks("the symbol") if reason.startswith(_LACKS) else reason

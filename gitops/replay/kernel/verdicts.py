@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy
 from numpy.typing import NDArray
 
-from gitops.replay.kernel.walk import READ, Counted, Reason, Walk
+from gitops.replay.kernel.protocol import READ, Counted, Reason, Walk
 
 Rows = NDArray[numpy.int64]
 """Indexes of rows, ascending."""

@@ -1,1 +1,1 @@
-"""Sample data of every format, as batches of messages."""
+"""Where samples come from: formats, files, tables."""

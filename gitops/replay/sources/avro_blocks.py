@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow
 
 from gitops.replay.sources.part import Part, UnreadableError
-from gitops.replay.sources.telling import AGAIN, HEAD, refused
+from gitops.replay.sources.source_errors import AGAIN, HEAD, refused
 
 MOST_BLOCK: Final = 256 * 1024 * 1024
 """Bytes of a block, packed or not: writers make blocks of some 10 to 1,000 KiB."""

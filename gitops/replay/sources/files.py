@@ -1,4 +1,4 @@
-"""The files that a sample's path means: a path from the manifest, a glob, a folder, a URI."""
+"""Which sample of a topic a file counts for, where several of them name it: the first one."""
 
 from __future__ import annotations
 
@@ -6,17 +6,64 @@ import errno
 import os
 import posixpath
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pyarrow.fs
 
-from gitops.model.samples import Sample
-from gitops.replay.sources.claims import place_of
-from gitops.replay.sources.globbing import MAGIC, Entry, matching
-from gitops.replay.sources.opening import known_filesystem, to_uri
+from gitops.model.replay import Sample
+from gitops.replay.runner import NamedTwice, Owner, RunRequest
+from gitops.replay.sources.filesystems import known_filesystem, to_uri
 from gitops.replay.sources.part import File, UnreadableError
+from gitops.repository.globs import MAGIC, Entry, matching
+
+
+class Claims:
+    """Tell it all that samples name, then ask for whom each file is read."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], int] = {}
+        self._twice: dict[tuple[str, int, int], set[str]] = {}
+
+    def name(self, owners: Iterable[Owner], place: str) -> None:
+        """Note that these samples name what is at a place."""
+        for topic, sample in owners:
+            known = self._first.get((topic, place), sample)
+            self._first[topic, place] = min(known, sample)
+
+    def keepers(self, owners: Iterable[Owner], place: str, name: str) -> tuple[Owner, ...]:
+        """Those of the samples that count its messages; `name` is what a person calls it."""
+        kept = []
+        for owner in owners:
+            first = self._first[owner.topic, place]
+            if owner.sample == first:
+                kept.append(owner)
+            else:
+                self._twice.setdefault((*owner, first), set()).add(name)
+        return tuple(kept)
+
+    def twice(self, running: RunRequest) -> list[NamedTwice]:
+        """What was asked for a second time, by topic and sample."""
+        replays = {str(one.topic): one for one in running.replays}
+        return [
+            NamedTwice(
+                topic=replays[topic].topic,
+                sample=replays[topic].samples[sample],
+                first=replays[topic].samples[first],
+                files=tuple(sorted(names)),
+            )
+            for (topic, sample, first), names in sorted(self._twice.items())
+        ]
+
+
+def place_of(file: File) -> str:
+    """The same for all names of one file on this machine."""
+    return file.uri if "://" in file.uri else os.path.realpath(file.uri)
+
+
+# The files that a sample's path means: a path from the manifest, a glob, a folder, a URI.
 
 
 class NothingThereError(UnreadableError):

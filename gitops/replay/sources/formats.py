@@ -1,9 +1,36 @@
-"""Which source reads which format."""
+"""Raw payloads: one a file."""
 
 from __future__ import annotations
 
-from gitops.model.samples import SampleFormat
-from gitops.replay.sources.part import Source, UnreadableError
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow
+
+from gitops.model.replay import SampleFormat
+from gitops.replay.batches import batch
+from gitops.replay.sources.filesystems import open_stream
+from gitops.replay.sources.part import MOST_PAYLOAD, Part, Source, UnreadableError, Versions
+
+
+class RawSource:
+    """The bytes of a file are the payload, all of them."""
+
+    def parts(self, whole: Part) -> Iterator[Part]:
+        """The file, which is one message."""
+        yield replace(whole, rows=1)
+
+    def batches(self, part: Part, versions: Versions) -> Iterator[pyarrow.RecordBatch]:
+        """A batch of one message, which the file's name tells."""
+        del versions  # the manifest tells the version
+        with open_stream(part.file) as stream:
+            payload = stream.read(MOST_PAYLOAD + 1)
+        if len(payload) > MOST_PAYLOAD:
+            raise UnreadableError(f"{part.file.name} is larger than {MOST_PAYLOAD >> 20} MiB")
+        yield batch(pyarrow.array([payload], pyarrow.binary()), part.file.name)
+
+
+# Which source reads which format.
 
 
 def source_for(sample_format: SampleFormat) -> Source:
@@ -18,11 +45,9 @@ def source_for(sample_format: SampleFormat) -> Source:
 
             return JsonLinesSource()
         case "raw":
-            from gitops.replay.sources.raw import RawSource
-
             return RawSource()
         case "orc":
-            from gitops.replay.sources.orc import OrcSource
+            from gitops.replay.sources.tables import OrcSource
 
             return OrcSource()
         case "parquet" | "capture":

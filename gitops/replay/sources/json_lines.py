@@ -9,9 +9,9 @@ from typing import Any, Final
 import pyarrow
 
 from gitops.replay.batches import MOST_ROWS, batch, rows_from
-from gitops.replay.sources.opening import open_stream
+from gitops.replay.sources.filesystems import open_stream
 from gitops.replay.sources.part import MOST_PAYLOAD, Part, UnreadableError, Versions
-from gitops.replay.sources.telling import AGAIN, HEAD, other_format, said
+from gitops.replay.sources.source_errors import AGAIN, HEAD, other_format, said
 
 _CHUNK: Final = 4 * 1024 * 1024
 _PIECE: Final = 64 * 1024

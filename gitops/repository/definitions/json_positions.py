@@ -8,10 +8,10 @@ from typing import Any
 from json_source_map import calculate
 from json_source_map.errors import BaseError
 
-from gitops.compatibility.avro.depth import deep_enough
-from gitops.compatibility.avro.json_text import blank_comments
 from gitops.model.findings import Location
 from gitops.repository.positions import Lines, Span, parts
+from gitops.schemas.avro.json_text import blank_comments
+from gitops.schemas.avro.recursion import deep_enough
 
 
 class JsonPositions:

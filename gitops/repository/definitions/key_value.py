@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitops.compatibility.avro.json_text import JsonTextError, blank_comments, read_json
 from gitops.model.schema import KeyValueEncodingType, SchemaType
+from gitops.schemas.avro.json_text import JsonTextError, blank_comments, read_json
 
 JAVA_NAMES: Final[Mapping[str, str]] = {
     "BYTES": "Bytes", "STRING": "String", "BOOLEAN": "Boolean", "INT8": "INT8", "INT16": "INT16",

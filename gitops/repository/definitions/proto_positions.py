@@ -11,7 +11,7 @@ from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Location
 from gitops.repository.definitions.protoc import Protoc
 from gitops.repository.positions import Lines, Span, parts
-from gitops.repository.sources import Sources
+from gitops.repository.tracked_files import TrackedFiles
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor_pb2 import (
@@ -42,7 +42,7 @@ class _Place(NamedTuple):
 class ProtoPositions:
     """The lines of a `.proto` file of a repository and of all that it imports."""
 
-    def __init__(self, sources: Sources, file: str) -> None:
+    def __init__(self, sources: TrackedFiles, file: str) -> None:
         self._sources = sources
         self._file = file
 

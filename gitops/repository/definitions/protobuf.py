@@ -1,17 +1,17 @@
-"""The envelope of a PROTOBUF_NATIVE schema, as Java's ProtobufNativeSchemaUtils writes it.
+"""The order in which Java's HashMap gives its keys back.
 
-Seen with the classes of Pulsar 4.0.7.
+Java's client writes the files of a PROTOBUF_NATIVE envelope in that order, and Pulsar compares
+envelopes byte for byte (Pulsar 4.0.7), so the same order makes the same schema.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from gitops.compatibility.protobuf_native.resolving import default_json_name
-from gitops.repository.definitions.java_hash_map import java_order
+from gitops.schemas.protobuf_native.parser import default_json_name
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor_pb2 import (
@@ -19,6 +19,36 @@ if TYPE_CHECKING:
         FieldDescriptorProto,
         FileDescriptorProto,
     )
+
+
+_FIRST_CAPACITY: Final = 16
+_LOAD: Final = 0.75
+
+
+def java_order(keys: Sequence[str]) -> list[str]:
+    """Distinct keys, given in the order of insertion, as `HashMap.keySet()` lists them.
+
+    Keys of one bucket keep their order; the trees that Java makes of eight or more such keys
+    keep it too.
+    """
+    capacity = _FIRST_CAPACITY
+    while len(keys) > capacity * _LOAD:
+        capacity *= 2
+    return sorted(keys, key=lambda key: _bucket(key, capacity))
+
+
+def _bucket(key: str, capacity: int) -> int:
+    code = 0
+    units = key.encode("utf-16-be", "surrogatepass")
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        code = (31 * code + high * 256 + low) & 0xFFFFFFFF
+    return (code ^ (code >> 16)) & (capacity - 1)
+
+
+# The envelope of a PROTOBUF_NATIVE schema, as Java's ProtobufNativeSchemaUtils writes it.
+#
+# Seen with the classes of Pulsar 4.0.7.
+
 
 BROUGHT_ALONG: Final = "google/protobuf/"
 """The folder of the files that protoc and protobuf-java bring along."""

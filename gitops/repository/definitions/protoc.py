@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from gitops.model.errors import UnreadableFileError
-from gitops.repository.sources import Sources
+from gitops.repository.tracked_files import TrackedFiles
 
 _SECONDS: Final = 120
 _MESSAGE: Final = re.compile(
@@ -47,7 +47,7 @@ class Compiled:
 class Protoc:
     """Compiles files of one repository, those of a folder together if they allow it."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: TrackedFiles) -> None:
         self._sources = sources
         self._folders: dict[str, Compiled] = {}
         self._open = ExitStack()

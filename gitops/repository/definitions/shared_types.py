@@ -1,30 +1,81 @@
-"""Types that a definition names and another file defines: found, and put in where first named.
-
-Pulsar has no references, so the text that it gets must be whole.
-"""
+"""Named types inside Avro definitions that were read as JSON: their names, and where they are."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from gitops.compatibility.avro.depth import deep_enough
-from gitops.compatibility.avro.json_text import JsonTextError, read_json, read_value
 from gitops.model.errors import UnreadableFileError
-from gitops.repository.definitions.named_types import (
-    NAMED,
-    PRIMITIVES,
-    children,
-    full_name,
-    kind_of,
-    named_types,
-    namespace_of,
+from gitops.repository.tracked_files import TrackedFiles
+from gitops.schemas.avro.json_text import JsonTextError, read_json, read_value
+from gitops.schemas.avro.recursion import deep_enough
+
+NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
+PRIMITIVES: Final = frozenset(
+    {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}
 )
-from gitops.repository.sources import Sources
+
+
+def kind_of(node: dict[str, Any]) -> str:
+    """The word in `type`; empty where no text is there, as a union in the place of a name."""
+    kind = node.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def full_name(node: dict[str, Any], enclosing: str) -> str | None:
+    """The full name of a named type; None where it has none."""
+    name, namespace = node.get("name"), node.get("namespace")
+    if not isinstance(name, str) or not name:
+        return None
+    if "." in name:
+        return name
+    space = namespace if isinstance(namespace, str) else enclosing
+    return f"{space}.{name}" if space else name
+
+
+def namespace_of(name: str) -> str:
+    """The namespace part of a full name, empty if it has none."""
+    return name.rpartition(".")[0]
+
+
+def children(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any] | list[Any], Any]]:
+    """The places below a type where types stand: (relative pointer, container, key)."""
+    kind = kind_of(node)
+    if kind in ("record", "error") and isinstance(node.get("fields"), list):
+        for index, item in enumerate(node["fields"]):
+            if isinstance(item, dict) and "type" in item:
+                yield f"/fields/{index}/type", item, "type"
+    elif kind == "array" and "items" in node:
+        yield "/items", node, "items"
+    elif kind == "map" and "values" in node:
+        yield "/values", node, "values"
+
+
+def named_types(node: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:  # noqa: ANN401 - JSON
+    """All named types of a definition: (full name, pointer, node), outer ones first."""
+    waiting: list[tuple[Any, str, str]] = [(node, "", "")]
+    while waiting:
+        here, namespace, at = waiting.pop()
+        if isinstance(here, list):
+            waiting += [(each, namespace, f"{at}/{i}") for i, each in enumerate(here)][::-1]
+        if not isinstance(here, dict):
+            continue
+        inner = namespace
+        if kind_of(here) in NAMED and (name := full_name(here, namespace)):
+            yield name, at, here
+            inner = namespace_of(name)
+        below = [(c[key], inner, at + step) for step, c, key in children(here)]
+        waiting += below[::-1]
+
+
+# Types that a definition names and another file defines: found, and put in where first named.
+#
+# Pulsar has no references, so the text that it gets must be whole.
+
 
 WITH_MANIFESTS: Final = ("namespaces/", "clients/")
 """Folders where definitions lie beside the manifests that use them."""
@@ -76,7 +127,7 @@ class Expansion:
 class SharedTypes:
     """The named types of every `.avsc` file, read when first asked for."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: TrackedFiles) -> None:
         self._sources = sources
 
     def named(self, name: str) -> list[SharedType]:

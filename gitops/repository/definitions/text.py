@@ -1,20 +1,85 @@
-"""The text of one definition, from a file or from inside a manifest, with its positions."""
+"""Where the characters of a scalar's value stand in the text of a YAML file."""
 
 from __future__ import annotations
 
 import json
 import posixpath
+import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.model.findings import Location
 from gitops.repository.definitions.json_positions import JsonPositions
-from gitops.repository.documents.reading import Manifest
+from gitops.repository.documents.parser import Manifest
 from gitops.repository.positions import Path, Span, child, parts
 from gitops.repository.positions import pointer as json_pointer
-from gitops.repository.sources import Sources, resolve
-from gitops.repository.yaml.scalar_lines import Scalar
+from gitops.repository.tracked_files import TrackedFiles, resolve
+
+_BLOCK: Final = re.compile(r"[|>][^\n]*\n")
+_INDENT: Final = re.compile(r"^ *(?=[^ \n])", re.MULTILINE)
+_QUOTES: Final = ("'", '"')
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """The lines of a scalar: where each starts in its value, and in the file."""
+
+    in_value: tuple[int, ...]
+    in_file: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str, span: Span | None, value: str) -> Scalar | None:
+        """The lines of what stands at `span`; None where YAML changes more than an indentation.
+
+        A folded scalar is as good as a literal one where each line end becomes one character.
+        """
+        if span is None:
+            return None
+        starts, lines = _lines(text[span.start : span.end], _indent(value))
+        if not _is_same("\n".join(lines), value):
+            return None
+        in_value = [0]
+        for line in lines[:-1]:
+            in_value.append(in_value[-1] + len(line) + 1)
+        return cls(tuple(in_value), tuple(span.start + start for start in starts))
+
+    def offset(self, at: int) -> int:
+        """The place in the file of a character of the value."""
+        line = bisect_right(self.in_value, at) - 1
+        return self.in_file[line] + at - self.in_value[line]
+
+
+def _indent(text: str) -> int:
+    """The blanks before the first line that is not blank."""
+    found = _INDENT.search(text)
+    return len(found[0]) if found else 0
+
+
+def _lines(raw: str, kept: int) -> tuple[list[int], list[str]]:
+    """Where each line's content starts, and the content; the first one's has `kept` blanks."""
+    head = _BLOCK.match(raw)
+    if head is None:
+        quoted = raw.startswith(_QUOTES)
+        return [int(quoted)], [raw[1:-1] if quoted else raw]
+    body = raw[head.end() :]
+    indent, starts, lines, at = _indent(body) - kept, [], [], head.end()
+    for line in body.split("\n"):
+        cut = min(indent, len(line) - len(line.lstrip(" ")))
+        starts.append(at + cut)
+        lines.append(line[cut:])
+        at += len(line) + 1
+    return starts, lines
+
+
+def _is_same(lines: str, value: str) -> bool:
+    """Whether they differ in the kind of white space only, and at the end."""
+    return lines.rstrip().replace("\n", " ") == value.rstrip().replace("\n", " ")
+
+
+# The text of one definition, from a file or from inside a manifest, with its positions.
+
 
 _INLINE: Final = ("{", "[", '"')
 
@@ -82,7 +147,7 @@ class _InManifest:
 
 
 def definition_text(
-    definition: object, manifest: Manifest[Any], path: Path, sources: Sources
+    definition: object, manifest: Manifest[Any], path: Path, sources: TrackedFiles
 ) -> DefinitionText | None:
     """What `definition:` at `path` means; None with a finding in the manifest if it fails."""
     if inline := inline_definition(definition, manifest, path):
@@ -110,7 +175,9 @@ def inline_definition(
     return None if text is None else DefinitionText(text=text, places=in_yaml)
 
 
-def definition_file(name: str, manifest: Manifest[Any], path: Path, sources: Sources) -> str | None:
+def definition_file(
+    name: str, manifest: Manifest[Any], path: Path, sources: TrackedFiles
+) -> str | None:
     """The file, from the root, that a manifest names; None with a finding if there is none."""
     try:
         file = resolve(posixpath.dirname(manifest.file), name)
@@ -133,11 +200,11 @@ def definition_file(name: str, manifest: Manifest[Any], path: Path, sources: Sou
     return None
 
 
-def _is_folder(path: str, sources: Sources) -> bool:
+def _is_folder(path: str, sources: TrackedFiles) -> bool:
     return path == "." or any(each.startswith(f"{path}/") for each in sources.paths)
 
 
-def _near(file: str, manifest: Manifest[Any], sources: Sources) -> str:
+def _near(file: str, manifest: Manifest[Any], sources: TrackedFiles) -> str:
     near = sources.closest(file.replace("\\", "/"))
     if near is None and "\\" in file:
         return "folders are parted by /, on Windows too"
@@ -147,7 +214,7 @@ def _near(file: str, manifest: Manifest[Any], sources: Sources) -> str:
 
 
 def text_of_file(
-    file: str, manifest: Manifest[Any], path: Path, sources: Sources
+    file: str, manifest: Manifest[Any], path: Path, sources: TrackedFiles
 ) -> DefinitionText | None:
     """The text of a file exactly as it is; None with a finding if it is not UTF-8."""
     data = sources.data(file)

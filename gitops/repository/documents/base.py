@@ -1,4 +1,4 @@
-"""What all kinds of manifest share: strictness, names of keys, types of values."""
+"""How a validator of ours says what is wrong."""
 
 from __future__ import annotations
 
@@ -15,11 +15,23 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from gitops.model.errors import InvalidNameError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy, SchemaCompatibilityStrategy
-from gitops.repository.documents.problems import problem
+
+OWN_ERROR: Final = "gitops"
+
+
+def problem(rule: str, message: str, hint: str = "") -> PydanticCustomError:
+    """An error that becomes a finding of `rule`; `{name}` in the message is the value's key."""
+    context = {"rule": rule, "text": message, "hint": hint}
+    return PydanticCustomError(OWN_ERROR, "{text}", context)
+
+
+# What all kinds of manifest share: strictness, names of keys, types of values.
+
 
 API_VERSION: Final = "pulsar-gitops/v1"
 ApiVersion = Literal["pulsar-gitops/v1"]

@@ -9,16 +9,10 @@ from pydantic import AfterValidator, Field
 
 from gitops.model.config import RegistryConfig, SafetyConfig
 from gitops.model.rules import RULES
-from gitops.repository.documents.base import (
-    ApiVersion,
-    Document,
-    NonEmpty,
-    Number,
-)
-from gitops.repository.documents.problems import problem
-from gitops.repository.documents.registry import RegistryDocument
+from gitops.repository.documents.base import ApiVersion, Document, NonEmpty, Number, problem
 from gitops.repository.documents.registry_kinds import any_document
-from gitops.repository.rule_pages import rule_meant
+from gitops.repository.documents.registry_settings import RegistryDocument
+from gitops.repository.shipped_files import rule_meant
 
 _FIXED: Final = {
     "REPO-": (

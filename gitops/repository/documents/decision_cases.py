@@ -10,8 +10,8 @@ from typing import Final, Literal, NoReturn
 import msgspec
 from msgspec import Struct
 
-from gitops.compatibility.cases import Case, CaseError, decide, history_of
-from gitops.compatibility.decision import Decision, StoredSchema
+from gitops.broker.cases import Case, CaseError, decide, history_of
+from gitops.model.decision import Decision, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 

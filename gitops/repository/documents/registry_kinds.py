@@ -20,8 +20,8 @@ from pydantic import ConfigDict, Field, create_model, model_validator
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
 from gitops.ports import Registry
-from gitops.repository.documents.problems import problem
-from gitops.repository.documents.registry import RegistryDocument
+from gitops.repository.documents.base import problem
+from gitops.repository.documents.registry_settings import RegistryDocument
 from gitops.repository.suggestions import did_you_mean_or_list
 
 GROUP: Final = "gitops.registries"

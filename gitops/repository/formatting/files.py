@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitops.compatibility.avro.json_text import JsonTextError
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.documents.base import Document
-from gitops.repository.documents.client import ClientDocument
 from gitops.repository.documents.config import ConfigDocument
-from gitops.repository.documents.namespace import NamespaceDocument
-from gitops.repository.documents.reading import Manifest
-from gitops.repository.documents.topic import TopicDocument
-from gitops.repository.documents.waiver import WaiverDocument
-from gitops.repository.formatting.avro_text import format_avro
+from gitops.repository.documents.manifests import (
+    ClientDocument,
+    NamespaceDocument,
+    TopicDocument,
+    WaiverDocument,
+)
+from gitops.repository.documents.parser import Manifest
+from gitops.repository.formatting.avro import format_avro
 from gitops.repository.formatting.yaml_text import format_yaml, is_same_yaml
 from gitops.repository.loading.layout import CONFIG, Layout
-from gitops.repository.wording import one_line
+from gitops.repository.suggestions import one_line
 from gitops.repository.yaml.parser import parse_yaml
+from gitops.schemas.avro.json_text import JsonTextError
 
 _BOM: Final = "\ufeff"
 

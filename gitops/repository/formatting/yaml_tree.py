@@ -11,7 +11,7 @@ _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _KEPT_APART: Final = frozenset({"StreamStart", "Directive", "DocumentStart"})
 
 
-class OddYamlError(ValueError):
+class UnformattableYamlError(ValueError):
     """The text holds something that has no canonical form, which no manifest needs."""
 
 
@@ -122,9 +122,9 @@ class _Reader:
         words = [(start, end) for _, start, end in self._tokens if end > start]
         root = self._node(None)
         if not isinstance(root, Block) or not root.is_mapping or root.anchor or not root.entries:
-            raise OddYamlError
+            raise UnformattableYamlError
         if self._kind not in ("DocumentEnd", "StreamEnd"):
-            raise OddYamlError
+            raise UnformattableYamlError
         bound = any(kind in ("Anchor", "Alias") for kind, _, _ in self._tokens) or any(
             isinstance(each.value, Leaf) and each.value.keeps_end and not self._is_cut(each.value)
             for each in self._entries
@@ -190,7 +190,7 @@ class _Reader:
                 entry.value = self._node(entry)
         if opened:
             if self._kind != "BlockEnd":
-                raise OddYamlError
+                raise UnformattableYamlError
             self._take()
         block.end = self._offset
         return block
@@ -231,7 +231,7 @@ class _Reader:
             entry.explicit = self._take() > entry.start
         key = self._node(entry)
         if not isinstance(key, Leaf) or "\n" in key.text or key.is_block:
-            raise OddYamlError
+            raise UnformattableYamlError
         entry.key = key.text
         entry.explicit &= not entry.parent.flow
         if self._kind == "Value":

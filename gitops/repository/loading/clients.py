@@ -20,22 +20,21 @@ from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaType
-from gitops.repository.broken_snapshots import SNAPSHOTS
-from gitops.repository.definitions.schema import Place, SchemaBuilder
-from gitops.repository.documents.client import (
+from gitops.repository.definitions.schema_builder import Place, SchemaBuilder
+from gitops.repository.documents.manifests import (
     ClientDocument,
+    ClientSchemaDocument,
     ConsumesDocument,
     OneSchema,
     ProducesDocument,
 )
-from gitops.repository.documents.reading import Manifest
-from gitops.repository.documents.schema import ClientSchemaDocument
-from gitops.repository.loading.reading import read_manifest
+from gitops.repository.documents.parser import Manifest, read_manifest
+from gitops.repository.file_references import file_references
 from gitops.repository.loading.topics import LoadedTopics
-from gitops.repository.mentions import mentions
 from gitops.repository.positions import Path
-from gitops.repository.sources import Sources
+from gitops.repository.snapshots import SNAPSHOTS
 from gitops.repository.suggestions import closest
+from gitops.repository.tracked_files import TrackedFiles
 
 _SCHEMA_KEYS = ("type", "definition", "message", "encoding", "key", "value")
 _OTHER_SIDE = {
@@ -66,7 +65,7 @@ class LoadedClients:
 
 def load_clients(
     files: Iterable[str],
-    sources: Sources,
+    sources: TrackedFiles,
     builder: SchemaBuilder,
     topics: LoadedTopics,
 ) -> LoadedClients:
@@ -94,7 +93,7 @@ def unknown_topics(
     uses: Iterable[tuple[TopicName, Location]],
     topics: Collection[TopicName],
     namespaces: Collection[NamespaceName],
-    sources: Sources,
+    sources: TrackedFiles,
 ) -> list[Finding]:
     """Findings where clients name a topic that neither a manifest nor a snapshot has.
 
@@ -127,13 +126,13 @@ def _is_known(topic: TopicName, known: set[tuple[NamespaceName, str]]) -> bool:
     return any(topic.local_name.startswith(f"{name}-") for name in starts)
 
 
-def _recorded(sources: Sources) -> set[tuple[NamespaceName, str]]:
+def _recorded(sources: TrackedFiles) -> set[tuple[NamespaceName, str]]:
     """The topics of all snapshots; those that cannot be read are reported elsewhere."""
     found = set()
     for path in sources.paths:
         if path.startswith(SNAPSHOTS):
             with suppress(UnreadableFileError, InvalidNameError):
-                for name in mentions(path, sources.peek(path)).topics:
+                for name in file_references(path, sources.peek(path)).topics:
                     topic = TopicName.parse(name)
                     found.add((topic.namespace, topic.local_name))
     return found

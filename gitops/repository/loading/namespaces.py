@@ -10,9 +10,9 @@ from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName
 from gitops.model.rules import finding
 from gitops.model.state import NamespaceState
-from gitops.repository.documents.namespace import NamespaceDocument
-from gitops.repository.loading.reading import read_manifest
-from gitops.repository.sources import Sources
+from gitops.repository.documents.manifests import NamespaceDocument
+from gitops.repository.documents.parser import read_manifest
+from gitops.repository.tracked_files import TrackedFiles
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,7 +34,7 @@ def folder_namespace(path: str) -> NamespaceName | None:
 
 
 def load_namespaces(
-    files: Iterable[str], topic_files: Iterable[str], sources: Sources
+    files: Iterable[str], topic_files: Iterable[str], sources: TrackedFiles
 ) -> LoadedNamespaces:
     """Every namespace that has a folder, with the policies that its file gives it."""
     loaded = LoadedNamespaces()
@@ -53,7 +53,7 @@ def load_namespaces(
     return loaded
 
 
-def _load(file: str, sources: Sources, loaded: LoadedNamespaces) -> None:
+def _load(file: str, sources: TrackedFiles, loaded: LoadedNamespaces) -> None:
     manifest = read_manifest(file, NamespaceDocument, sources, loaded.findings)
     if manifest is None:
         return

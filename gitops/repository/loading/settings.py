@@ -11,11 +11,11 @@ from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Finding, Severity
 from gitops.repository.documents.base import API_VERSION
 from gitops.repository.documents.config import ConfigDocument
-from gitops.repository.documents.reading import Manifest
+from gitops.repository.documents.parser import Manifest
 from gitops.repository.loading.layout import CONFIG
 from gitops.repository.positions import Path
-from gitops.repository.sources import Sources
 from gitops.repository.suggestions import did_you_mean_or_list
+from gitops.repository.tracked_files import TrackedFiles
 
 _NOTHING = Config(registries={}, default_registry="", safety=SafetyConfig())
 _REGISTRY_DEPTH = 2
@@ -37,7 +37,7 @@ class Settings(NamedTuple):
     findings: list[Finding]
 
 
-def load_settings(sources: Sources) -> Settings:
+def load_settings(sources: TrackedFiles) -> Settings:
     """What `gitops.yaml` has; raises UsageError where there is none at all.
 
     Nothing is listed: a folder without `gitops.yaml` may be anybody's, and large.
@@ -58,7 +58,7 @@ def load_settings(sources: Sources) -> Settings:
     return Settings(config, frozenset(names), manifest.findings)
 
 
-def _instead(sources: Sources) -> str:
+def _instead(sources: TrackedFiles) -> str:
     try:
         sources.peek(_OTHER_ENDING)
     except UnreadableFileError:

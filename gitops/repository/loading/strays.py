@@ -8,18 +8,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from gitops.compatibility.avro.depth import deep_enough
-from gitops.compatibility.avro.json_text import JsonTextError, read_json
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules import finding
-from gitops.repository.definitions.named_types import named_types
-from gitops.repository.definitions.schema import SchemaBuilder
-from gitops.repository.definitions.shared_types import WITH_MANIFESTS
+from gitops.repository.definitions.schema_builder import SchemaBuilder
+from gitops.repository.definitions.shared_types import WITH_MANIFESTS, named_types
+from gitops.repository.documents.parser import unreadable
 from gitops.repository.loading.layout import Layout
-from gitops.repository.loading.reading import unreadable
-from gitops.repository.sources import Sources
-from gitops.repository.wording import one_line
+from gitops.repository.suggestions import one_line
+from gitops.repository.tracked_files import TrackedFiles
+from gitops.schemas.avro.json_text import JsonTextError, read_json
+from gitops.schemas.avro.recursion import deep_enough
 
 _KIND: Final = re.compile(rb"^kind: *([A-Za-z]+) *\r?$", re.MULTILINE)
 _PLACES: Final = {
@@ -32,7 +31,7 @@ _PLACES: Final = {
 _ANYWHERE: Final = "manifests lie below namespaces/, clients/ and waivers/"
 
 
-def find_strays(found: Layout, used: set[str] | None, sources: Sources) -> list[Finding]:
+def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> list[Finding]:
     """Findings about files; `used` are the definitions that some manifest needs.
 
     None where a manifest could not be understood: it may need any of them.
@@ -89,7 +88,7 @@ def broken_definitions(
     ]
 
 
-def _use_of_definition(path: str, sources: Sources) -> str:
+def _use_of_definition(path: str, sources: TrackedFiles) -> str:
     """Which manifest or definition would have to name it."""
     folder, name = posixpath.split(path)
     manifest = posixpath.join(folder, f"{posixpath.splitext(name)[0]}.yaml")
@@ -103,7 +102,7 @@ def _use_of_definition(path: str, sources: Sources) -> str:
     return "name it in a manifest, or remove it"
 
 
-def _types_in(path: str, sources: Sources) -> list[str]:
+def _types_in(path: str, sources: TrackedFiles) -> list[str]:
     try:
         text = sources.peek(path).decode()
         with deep_enough(text):
@@ -112,7 +111,7 @@ def _types_in(path: str, sources: Sources) -> list[str]:
         return []
 
 
-def _place_of_manifest(path: str, sources: Sources) -> str:
+def _place_of_manifest(path: str, sources: TrackedFiles) -> str:
     """Where a manifest of its kind would be read."""
     try:
         found = _KIND.search(sources.peek(path))
@@ -122,7 +121,7 @@ def _place_of_manifest(path: str, sources: Sources) -> str:
     return f"move it to {place}" if place else _ANYWHERE
 
 
-def _broken_links(found: Layout, sources: Sources) -> list[Finding]:
+def _broken_links(found: Layout, sources: TrackedFiles) -> list[Finding]:
     findings: list[Finding] = []
     for path in found.links:
         try:

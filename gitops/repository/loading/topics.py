@@ -12,18 +12,16 @@ from typing import Final
 from gitops.model.errors import InvalidNameError, OutsideRepositoryError
 from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.repository import TopicSource
+from gitops.model.replay import Sample
 from gitops.model.rules import finding
-from gitops.model.samples import Sample
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaType
-from gitops.model.state import TopicState
+from gitops.model.state import TopicSource, TopicState
 from gitops.ports import Progress
-from gitops.repository.definitions.schema import Place, SchemaBuilder
-from gitops.repository.documents.reading import Manifest
-from gitops.repository.documents.topic import SampleDocument, TopicDocument
+from gitops.repository.definitions.schema_builder import Place, SchemaBuilder
+from gitops.repository.documents.manifests import SampleDocument, TopicDocument
+from gitops.repository.documents.parser import Manifest, read_manifest
 from gitops.repository.loading.namespaces import folder_namespace
-from gitops.repository.loading.reading import read_manifest
-from gitops.repository.sources import Sources, resolve
+from gitops.repository.tracked_files import TrackedFiles, resolve
 
 _TABLES: Final = ("parquet", "orc", "table")
 """Formats of samples whose columns may have other names."""
@@ -48,7 +46,7 @@ class LoadedTopics:
 
 
 def load_topics(
-    files: Sequence[str], sources: Sources, builder: SchemaBuilder, progress: Progress
+    files: Sequence[str], sources: TrackedFiles, builder: SchemaBuilder, progress: Progress
 ) -> LoadedTopics:
     """Every topic that has a manifest."""
     loaded = LoadedTopics()

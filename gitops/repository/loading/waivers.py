@@ -11,18 +11,17 @@ from typing import Final
 from gitops.model.findings import Finding, group
 from gitops.model.names import TopicName
 from gitops.model.waivers import Waiver
-from gitops.repository.documents.reading import Manifest
-from gitops.repository.documents.waiver import WaiverDocument
-from gitops.repository.loading.reading import read_manifest
-from gitops.repository.sources import Sources
+from gitops.repository.documents.manifests import WaiverDocument
+from gitops.repository.documents.parser import Manifest, read_manifest
 from gitops.repository.suggestions import did_you_mean
+from gitops.repository.tracked_files import TrackedFiles
 
 _BLANKS: Final = ("reason is empty", "approvedBy is empty")
 _FILL_IN: Final = "say why the change may pass, and who says so; or remove the file"
 
 
 def load_waivers(
-    files: Iterable[str], sources: Sources, topics: Collection[TopicName] | None
+    files: Iterable[str], sources: TrackedFiles, topics: Collection[TopicName] | None
 ) -> tuple[tuple[Waiver, ...], list[Finding]]:
     """Every waiver; whether it still holds is not decided here.
 

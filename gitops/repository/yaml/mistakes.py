@@ -1,15 +1,46 @@
-"""What people do when a text is not YAML, told from libyaml's words and the text around them."""
+"""A problem inside one YAML text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from yaml import Mark, MarkedYAMLError
 
-from gitops.repository.conflicts import CONFLICT, CONFLICT_HINT, conflict_marker
-from gitops.repository.positions import Lines, Span
+from gitops.repository.positions import Lines, Path, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YamlProblem:
+    """A breach of a rule, with its place in the text; `first` is where a twin of it stands."""
+
+    rule: str
+    message: str
+    span: Span
+    path: Path = ()
+    hint: str = ""
+    first: Span | None = None
+
+
+# What git leaves in a file that two people changed.
+
+
+CONFLICT: Final = "a conflict that git could not merge"
+CONFLICT_HINT: Final = "keep what is right and remove the lines <<<<<<<, ======= and >>>>>>>"
+
+_MARKER: Final = re.compile(r"^(?:<{7} .*|>{7} .*)$", re.MULTILINE)
+
+
+def conflict_marker(text: str) -> Span | None:
+    """The first line that git wrote into the file, None if there is none."""
+    found = _MARKER.search(text)
+    return None if found is None else Span(found.start(), found.end())
+
+
+# What people do when a text is not YAML, told from libyaml's words and the text around them.
+
 
 _UNEVEN: Final = ("expected key", "expected '-' indicator", "expected <document start>")
 _PAIRED: Final = (

@@ -12,8 +12,8 @@ from typing import Final
 
 import pytest
 
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.rest.server import serving
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.server import serving
 from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, find_java
 
 # It needs the jars of a broker, which the broker's tests resolve.

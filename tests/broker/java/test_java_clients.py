@@ -12,17 +12,16 @@ from typing import Final
 
 import pytest
 
-from gitops.compatibility.connection.admission import Admission, Offer, Place
-from gitops.compatibility.connection.consumers import admit_consumer
-from gitops.compatibility.connection.policies import ConnectionPolicies
-from gitops.compatibility.connection.producers import admit_producer, admit_schemas
-from gitops.compatibility.decision import StoredHistory, StoredSchema
-from gitops.compatibility.payload import as_kept, to_info, to_stored
+from gitops.broker.connection import Admission, ConnectionPolicies, ConnectionTarget, Offer
+from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.producer_connection import admit_producer, admit_schemas
+from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.registry.pulsar.registry import open_registry
-from gitops.registry.pulsar.settings import PulsarConfig
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
+from gitops.schemas.payload import as_kept, to_info, to_stored
 from tests.support.admin_rest import admin_request
 from tests.support.offers import AVRO_CHANGES, record
 from tests.support.pulsar_broker import RunningBroker
@@ -118,11 +117,11 @@ def expected(policies: ConnectionPolicies) -> dict[str, str]:
     return ends
 
 
-def place_of(schema: StoredSchema | None, policies: ConnectionPolicies) -> Place:
+def place_of(schema: StoredSchema | None, policies: ConnectionPolicies) -> ConnectionTarget:
     history = StoredHistory()
     if schema is not None:
         history = replace(history, entries=((0, as_kept(schema)),), next_version=1)
-    return Place(history=history, policies=policies, use="idle")
+    return ConnectionTarget(history=history, policies=policies, use="idle")
 
 
 def avro_of(text: str) -> StoredSchema:

@@ -12,10 +12,10 @@ import fastavro
 import pyarrow
 import pytest
 
-from gitops.model.samples import LogicalTypes
+from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo
-from gitops.replay.kernel.choose import kernel_for
-from gitops.replay.kernel.walk import READ, Reason, Walk
+from gitops.replay.kernel.choice import kernel_for
+from gitops.replay.kernel.protocol import READ, Reason, Walk
 from tests.support.java_scenarios import Scenario, scenario
 
 pytestmark = pytest.mark.broker  # no broker is started, but its jars are needed

@@ -15,15 +15,15 @@ from typing import Any, Final
 import pyarrow
 import pytest
 
-from gitops.compatibility.protobuf_native.descriptors import Type
-from gitops.compatibility.protobuf_native.schema import Field, Message
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choose import kernel_for
+from gitops.replay.kernel.choice import kernel_for
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protobuf.plan import pair
-from gitops.replay.kernel.protobuf.reading import read
-from gitops.replay.kernel.walk import Counted, Reason, Unreadable
-from gitops.repository.writing.protos import proto_sources
+from gitops.replay.kernel.protobuf.rows import read
+from gitops.replay.kernel.protocol import Counted, Reason, Unreadable
+from gitops.repository.writing.proto_files import proto_sources
+from gitops.schemas.protobuf_native.descriptors import Type
+from gitops.schemas.protobuf_native.schema import Field, Message
 from tests.support.java_program import JavaProgram
 from tests.support.proto_rows import broken
 from tests.support.proto_wire import ProtoWire

@@ -14,7 +14,7 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import OutsideError
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.support.command_line import PROGRAM, CommandLine
 
 
@@ -22,7 +22,7 @@ def _opened(kind: type[EmbeddedRegistry], monkeypatch: pytest.MonkeyPatch) -> No
     def opened(name: str, _config: RegistryConfig, root: Path) -> EmbeddedRegistry:
         return kind(name, root / ".gitops/registry.db", address=".gitops/registry.db")
 
-    monkeypatch.setattr("gitops.registry.opening.open_registry", opened)
+    monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
 
 
 class _Failing(EmbeddedRegistry):

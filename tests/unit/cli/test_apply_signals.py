@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import pytest
 
+from gitops import interrupts
 from gitops.cli import console, execution
 from gitops.cli.options import Format
-from gitops.cli.planned import Display
+from gitops.cli.plan_output import Display
 from gitops.model.errors import InterruptedApplyError
-from gitops.replay.runners import interrupting
-from gitops.reporters import json_report
+from gitops.reports.json import documents
 from gitops.usecases import apply
 from tests.support.fake_registry import FakeRegistry
 from tests.support.interrupts import ctrl_c_as_ever
@@ -29,7 +29,7 @@ from tests.support.plans import EVERYTHING
 _STRIDE: Final = int(os.environ.get("SIGNAL_STRIDE", "11"))
 """Only each so many steps of the program is tried; 1 tries all, which takes minutes."""
 _FILES: Final = frozenset(
-    str(module.__file__) for module in (apply, console, execution, interrupting, json_report)
+    str(module.__file__) for module in (apply, console, execution, interrupts, documents)
 )
 """Where signals come: in the steps of an apply and of its report."""
 _PLAN: Final = replace(EVERYTHING, actions=EVERYTHING.actions[3:6])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.registry.rest.server import serving
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.server import serving
 from tests.support.command_line import CommandLine
 
 CREATED = "shop/orders/order-created"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitops.cli.reported import folder_in_git
+from gitops.cli.pull_request_output import folder_in_git
 from tests.support.command_line import CommandLine
 from tests.support.runner import commands
 

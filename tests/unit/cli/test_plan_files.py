@@ -16,7 +16,7 @@ from gitops.model.errors import OutsideError
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo
 from gitops.planning.plan_document import digest
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.support.command_line import CommandLine
 
 Document = dict[str, Any]
@@ -218,7 +218,7 @@ def opening_as(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type], pyt
             path = ".gitops/registry.db"
             return kind(name, root / path, address=path)
 
-        monkeypatch.setattr("gitops.registry.opening.open_registry", opened)
+        monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
         return monkeypatch
 
     yield become

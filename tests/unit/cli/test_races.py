@@ -9,7 +9,7 @@ import pytest
 
 from gitops.model.config import RegistryConfig
 from gitops.model.names import NamespaceName
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.support.command_line import CommandLine
 
 
@@ -30,7 +30,7 @@ def overtaken(repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch)
     def opened(name: str, _config: RegistryConfig, root: Path) -> EmbeddedRegistry:
         return Overtaken(name, root / ".gitops/registry.db", address=".gitops/registry.db")
 
-    monkeypatch.setattr("gitops.registry.opening.open_registry", opened)
+    monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
 
 
 @pytest.mark.usefixtures("overtaken")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gitops.cli import checked, engines, extras, replayed
+from gitops.cli import checked, extras, replayed
 from gitops.model.errors import OutsideError
 from gitops.ports import Progress, no_progress
-from gitops.replay.runner import Ran, Running
-from gitops.replay.tally import Key, Tally
+from gitops.replay.counts import Key, Tally
+from gitops.replay.runner import RunRequest, RunResult
 from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
 from tests.support.replayed_template import CANCELLED, LOCAL, ORDERS, document, lose_a_symbol
@@ -27,7 +27,7 @@ def use(runner: object, monkeypatch: pytest.MonkeyPatch) -> None:
 class _Broken:
     engine = "spark"
 
-    def run(self, _running: Running, _progress: Progress = no_progress) -> Ran:
+    def run(self, _running: RunRequest, _progress: Progress = no_progress) -> RunResult:
         raise OutsideError("Spark ended: no route to host", hint="look at its log")
 
 
@@ -36,8 +36,8 @@ class _OnSpark:
 
     engine = "spark"
 
-    def run(self, running: Running, progress: Progress = no_progress) -> Ran:
-        return engines.runner_of(engines.Engine.LOCAL, None).run(running, progress)
+    def run(self, running: RunRequest, progress: Progress = no_progress) -> RunResult:
+        return extras.runner_of(extras.Engine.LOCAL, None).run(running, progress)
 
 
 def test_the_template_can_be_read(applied: Path, command: CommandLine) -> None:

@@ -12,7 +12,7 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import OutsideError
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.support.command_line import CommandLine
 
 
@@ -80,7 +80,7 @@ def test_an_apply_that_stops_half_way_tells_where(
     def opened(name: str, _config: RegistryConfig, root: Path) -> EmbeddedRegistry:
         return _Failing(name, root / "registry.db")
 
-    monkeypatch.setattr("gitops.registry.opening.open_registry", opened)
+    monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
     done = command("apply", "--repo", repo, "--auto-approve", "--format", "json")
     assert (done.code, "then: the broker went away" in done.err) == (6, True)
     document = _applied(done.out)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gitops.repository.files import FolderTree
+from gitops.repository.file_trees import FolderTree
 from tests.support.command_line import PROGRAM, CommandLine
 from tests.support.interrupts import ctrl_c_as_ever
 

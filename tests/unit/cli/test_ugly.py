@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from gitops.repository.files import FolderTree
+from gitops.repository.file_trees import FolderTree
 from tests.support.command_line import CommandLine, Outcome, stdin_of
 
 SETTINGS = "apiVersion: pulsar-gitops/v1\nkind: Config\nregistries: "

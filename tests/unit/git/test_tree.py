@@ -10,7 +10,7 @@ import pytest
 from gitops.git.checkout import Checkout, GitFailedError
 from gitops.git.tree import CommitTree, tree_of
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
-from gitops.repository.files import MAX_FILE_BYTES, FolderTree
+from gitops.repository.file_trees import MAX_FILE_BYTES, FolderTree
 from tests.support.git_repos import GitRepository
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.rules import RULES, finding, with_severities
-from gitops.usecases.severities import graded, worst
+from gitops.planning.severities import graded, worst
 
 _PLACE = Location(file="a.yaml", line=3, column=5, pointer="/schema")
 _FOUND = Finding(

@@ -20,7 +20,7 @@ from gitops.model.plan import (
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import TopicState
 from gitops.planning.drift import Provenance, with_drift
-from gitops.planning.make import make_plan
+from gitops.planning.plan import make_plan
 from tests.support.states import CREATED, INT64, STRING, avro, field, question, state, topic_state
 
 _OPTIONAL = ["null", "string"]

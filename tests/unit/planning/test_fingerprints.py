@@ -12,22 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.names import TopicName
-from gitops.model.plan import (
-    Action,
-    CreateNamespace,
-    DeleteSchema,
-    Plan,
-    RegisterSchema,
-    SetPolicy,
-)
+from gitops.model.plan import Action, CreateNamespace, DeleteSchema, Plan, RegisterSchema, SetPolicy
 from gitops.model.policy import NamespacePolicies, PolicyChange, PolicyValue, TopicPolicies
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, TopicState
-from gitops.planning.fingerprints import Subject, after, of_state, of_subject, subject_name
-from gitops.planning.make import make_plan, subject_of
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.planning.fingerprints import (
+    Subject,
+    fingerprints_after,
+    state_fingerprints,
+    subject_fingerprint,
+    subject_name,
+)
+from gitops.planning.plan import make_plan, subject_of
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import apply
 from tests.support.states import (
     CREATED,
@@ -82,8 +81,8 @@ def test_they_do_not_depend_on_the_order_of_mappings(one: RegistryState) -> None
         },
     )
 
-    assert of_state(other) == of_state(one)
-    assert list(of_state(other)) == sorted(of_state(one))
+    assert state_fingerprints(other) == state_fingerprints(one)
+    assert list(state_fingerprints(other)) == sorted(state_fingerprints(one))
 
 
 def test_subjects_are_called_by_kind_and_name() -> None:
@@ -98,9 +97,9 @@ def test_when_a_version_was_stored_does_not_count() -> None:
     plain = topic_state(CREATED, STRING)
     timed = tuple(replace(entry, timestamp=1) for entry in plain.history.entries)
 
-    assert of_subject(replace(plain, history=replace(plain.history, entries=timed))) == of_subject(
-        plain
-    )
+    assert subject_fingerprint(
+        replace(plain, history=replace(plain.history, entries=timed))
+    ) == subject_fingerprint(plain)
 
 
 _BASE = topic_state(CREATED, avro(field("a")))
@@ -125,7 +124,7 @@ _DIFFERENT: dict[str, Subject] = {
 
 
 def test_everything_else_counts() -> None:
-    prints = {of_subject(subject) for subject in _DIFFERENT.values()}
+    prints = {subject_fingerprint(subject) for subject in _DIFFERENT.values()}
 
     assert len(prints) == len(_DIFFERENT)
 
@@ -145,7 +144,9 @@ def test_a_schema_is_the_same_before_and_after_it_is_stored(
     written: SchemaInfo, kept: SchemaInfo
 ) -> None:
     assert written != kept
-    assert of_subject(topic_state(CREATED, written)) == of_subject(topic_state(CREATED, kept))
+    assert subject_fingerprint(topic_state(CREATED, written)) == subject_fingerprint(
+        topic_state(CREATED, kept)
+    )
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_what_a_new_namespace_says_by_itself_is_as_good_as_unset(
 ) -> None:
     spelt_out = NamespaceState(namespace=ORDERS, policies=policies)
 
-    assert of_subject(spelt_out) == of_subject(NamespaceState(namespace=ORDERS))
+    assert subject_fingerprint(spelt_out) == subject_fingerprint(NamespaceState(namespace=ORDERS))
 
 
 def _set(key: str, value: PolicyValue) -> SetPolicy:
@@ -189,7 +190,7 @@ def test_an_action_about_another_kind_of_subject_is_a_mistake(
     subject: NamespaceState | TopicState, action: Action
 ) -> None:
     with pytest.raises(TypeError, match="is not about"):
-        after(subject, action)
+        fingerprints_after(subject, action)
 
 
 def test_removing_a_setting_leaves_it_unset() -> None:
@@ -197,7 +198,9 @@ def test_removing_a_setting_leaves_it_unset() -> None:
         namespace=ORDERS, policies=NamespacePolicies(is_allow_auto_update_schema=False)
     )
 
-    assert after(before, _set("isAllowAutoUpdateSchema", None)) == NamespaceState(namespace=ORDERS)
+    assert fingerprints_after(before, _set("isAllowAutoUpdateSchema", None)) == NamespaceState(
+        namespace=ORDERS
+    )
 
 
 # ------------------------------------------------------------------ what a registry shows
@@ -300,6 +303,6 @@ def test_a_registration_appends(one: SchemaInfo, first: int) -> None:
         strategy=Strategy.FULL,
     )
 
-    assert after(before, action) == TopicState(
+    assert fingerprints_after(before, action) == TopicState(
         topic=CREATED, history=history(STRING, one, after=first)
     )

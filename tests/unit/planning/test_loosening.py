@@ -22,7 +22,7 @@ from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, TopicState
 from gitops.model.waivers import Waiver
-from gitops.planning.make import make_plan
+from gitops.planning.plan import make_plan
 from tests.support.states import (
     CREATED,
     INT64,

@@ -8,7 +8,6 @@ from itertools import product
 import pytest
 from hypothesis import given
 
-from gitops.compatibility.strategies import TRANSITIVE, pairs
 from gitops.model.policy import (
     NamespacePolicies,
     PolicyChange,
@@ -20,6 +19,7 @@ from gitops.model.policy import (
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.planning.policies import changes, describe, direction, overlay, policy_text
+from gitops.schemas.strategies import TRANSITIVE, pairs
 from tests.support.strategies import namespace_policies, topic_policies
 
 _DECIDING = [each for each in Strategy if each is not Strategy.UNDEFINED]

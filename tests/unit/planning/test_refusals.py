@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gitops.compatibility.decision import Decision, Incompatibility
-from gitops.compatibility.payload import stored_history
-from gitops.compatibility.registration import CANDIDATE, register
+from gitops.broker.registration import CANDIDATE, register
+from gitops.model.decision import Decision, Incompatibility
 from gitops.model.findings import Finding, Location
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
-from gitops.planning.refusals import Places, findings_of
+from gitops.planning.refusals import DefinitionLocations, findings_of
+from gitops.schemas.payload import stored_history
 from tests.support.states import avro, field, history, pair, record
 
 _OLD = [avro(field("id"), *(field(f"f{n}", default="") for n in range(upto))) for upto in range(4)]
@@ -26,7 +26,9 @@ def _found(
 
 
 def _of(decision: Decision) -> tuple[Finding, ...]:
-    places = Places(new=lambda pointer: Location(file="new.avsc", line=1, pointer=pointer))
+    places = DefinitionLocations(
+        new=lambda pointer: Location(file="new.avsc", line=1, pointer=pointer)
+    )
     return findings_of("shop/orders/created", decision, places)
 
 

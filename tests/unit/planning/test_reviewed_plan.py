@@ -14,9 +14,9 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import CreateNamespace, DeleteSchema, Plan
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.planning.make import make_plan
+from gitops.planning.plan import make_plan
 from gitops.planning.reviewed_plan import resume, scope_of
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import apply
 from tests.support.applies import (
     ACTIONS,

@@ -7,16 +7,11 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.findings import Finding, Location, Severity
-from gitops.model.plan import (
-    RefusedSchema,
-    RegisterSchema,
-    SchemaSwallowed,
-    SchemaWithoutEffect,
-)
+from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, SchemaWithoutEffect
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
-from gitops.planning.topic_case import TopicCase
+from gitops.planning.refusals import TopicCase
 from gitops.planning.topics import TopicOutcome, plan_topic
 from tests.support.states import (
     CREATED,

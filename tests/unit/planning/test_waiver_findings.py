@@ -10,7 +10,7 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.plan import Plan
 from gitops.model.schema import SchemaInfo
 from gitops.model.waivers import Waiver
-from gitops.planning.make import make_plan
+from gitops.planning.plan import make_plan
 from gitops.planning.waiver_findings import expiries
 from tests.support.states import (
     CREATED,

@@ -15,14 +15,14 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
-from gitops.planning.topic_case import TopicCase
+from gitops.planning.refusals import TopicCase
 from gitops.planning.waivers import (
-    fingerprint,
+    case_fingerprint,
     holding,
     let_in,
-    of_case,
     proposal,
     waived,
+    waiver_fingerprint,
     without_latest,
 )
 from tests.support.states import (
@@ -52,7 +52,7 @@ _CASE = TopicCase(
 
 
 def test_a_fingerprint_is_the_same_on_every_machine() -> None:
-    assert of_case(_CASE) == "21660065ac18aac953bb1e5ba8f8019b"
+    assert case_fingerprint(_CASE) == "21660065ac18aac953bb1e5ba8f8019b"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_fingerprint_is_the_same_on_every_machine() -> None:
     ],
 )
 def test_any_change_makes_another_fingerprint(other: TopicCase) -> None:
-    assert of_case(other) != of_case(_CASE)
+    assert case_fingerprint(other) != case_fingerprint(_CASE)
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_any_change_makes_another_fingerprint(other: TopicCase) -> None:
     ],
 )
 def test_what_does_not_count(same: TopicCase) -> None:
-    assert of_case(same) == of_case(_CASE)
+    assert case_fingerprint(same) == case_fingerprint(_CASE)
 
 
 @given(st.dictionaries(st.text(), st.text()))
 def test_the_order_of_properties_does_not_count(properties: dict[str, str]) -> None:
     turned = dict(reversed(properties.items()))
     prints = {
-        of_case(replace(_CASE, desired=info(_NEW.schema, properties=one)))
+        case_fingerprint(replace(_CASE, desired=info(_NEW.schema, properties=one)))
         for one in (properties, turned)
     }
 
@@ -118,7 +118,7 @@ def test_a_schema_has_the_same_fingerprint_before_and_after_it_is_registered(
     before = replace(_CASE, desired=desired, history=history(_OLD, after=3))
     after = replace(before, history=history(_OLD, _stored(desired), after=3))
 
-    assert let_in(after) == of_case(before)
+    assert let_in(after) == case_fingerprint(before)
     assert without_latest(after.history) == before.history
 
 
@@ -134,9 +134,9 @@ def test_without_a_version_nothing_was_let_in() -> None:
 def test_a_schema_that_cannot_be_converted_has_a_fingerprint() -> None:
     broken = info("not a pair \ud800", SchemaType.KEY_VALUE)
 
-    first = fingerprint(CREATED, history(broken), broken, own=None, strategy=Strategy.FULL)
+    first = waiver_fingerprint(CREATED, history(broken), broken, own=None, strategy=Strategy.FULL)
 
-    assert first != fingerprint(CREATED, history(), broken, own=None, strategy=Strategy.FULL)
+    assert first != waiver_fingerprint(CREATED, history(), broken, own=None, strategy=Strategy.FULL)
 
 
 def test_a_waiver_holds_up_to_its_last_day_and_for_its_fingerprint() -> None:

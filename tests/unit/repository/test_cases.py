@@ -8,7 +8,7 @@ import pytest
 
 from gitops.model.findings import Finding
 from gitops.model.rules import RULES
-from gitops.repository.files import FolderTree
+from gitops.repository.file_trees import FolderTree
 from gitops.repository.loader import load
 from tests.support.case_files import Case, cases
 

@@ -24,11 +24,11 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
     TopicPolicies,
 )
-from gitops.model.repository import Repository
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.registry.embedded.settings import EmbeddedConfig
-from gitops.registry.pulsar.settings import PulsarConfig
-from gitops.repository.files import FolderTree
+from gitops.model.state import Repository
+from gitops.registries.embedded.settings import EmbeddedConfig
+from gitops.registries.pulsar.settings import PulsarConfig
+from gitops.repository.file_trees import FolderTree
 from gitops.repository.loader import load
 from gitops.repository.template import template_root
 from tests.support.trees import SETTINGS, MemoryTree, repository

@@ -9,8 +9,8 @@ import pytest
 
 from gitops.model.rollout import Step, Upgrade
 from gitops.rollout.constraints import constraints
-from gitops.rollout.solving import solve
-from gitops.rollout.world import World
+from gitops.rollout.model import RolloutModel
+from gitops.rollout.order import solve
 from tests.support.worlds import Seen, Worlds, all_orders, is_safe
 
 
@@ -37,7 +37,7 @@ def test_every_order_was_tried(seed: int, *, auto: bool) -> None:
     assert min(outcomes.values()) > 1
 
 
-def _all_ways(world: World) -> Iterator[tuple[Step, ...]]:
+def _all_ways(world: RolloutModel) -> Iterator[tuple[Step, ...]]:
     """All orders of all steps; and without any of the upgrades that nobody declared."""
     steps = constraints(world).steps
     assumed = [

@@ -17,7 +17,7 @@ from gitops.model.errors import (
 )
 from gitops.model.plan import CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
 from gitops.planning.reviewed_plan import REPLAN
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import Result, apply
 from tests.support.applies import (
     planned,

@@ -25,10 +25,10 @@ from gitops.model.policy import NamespacePolicies, PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Scope
-from gitops.planning.make import make_plan
+from gitops.planning.plan import make_plan
 from gitops.ports import Progress, Registry, no_progress
-from gitops.registry.embedded.administration import Administration
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.administration import Administration
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import Result, apply
 from tests.support.fake_registry import FakeRegistry
 from tests.support.pulsar_client import open_test_registry

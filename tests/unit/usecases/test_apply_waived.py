@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gitops.interrupts import interruption
 from gitops.model.errors import (
     GitopsError,
     InterruptedApplyError,
@@ -25,11 +26,10 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState
 from gitops.model.waivers import Waiver
-from gitops.planning.make import make_plan
+from gitops.planning.plan import make_plan
 from gitops.planning.reviewed_plan import resume
-from gitops.registry.embedded.registry import EmbeddedRegistry
-from gitops.replay.runners.interrupting import interruption
-from gitops.reporters.json_report import applied_document
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.reports.json.documents import applied_document
 from gitops.usecases.apply import Result, apply
 from tests.support.applies import written
 from tests.support.states import (

@@ -12,7 +12,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema
 from gitops.planning.plan_document import to_document
-from gitops.registry.embedded.registry import EmbeddedRegistry
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.support.check_repository import (
     FILES,
     FOLDER,

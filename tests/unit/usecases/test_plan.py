@@ -6,22 +6,21 @@ from dataclasses import replace
 
 import pytest
 
+from gitops.changes.known_names import KnownNames
+from gitops.changes.registries import desired_of, registry_config
 from gitops.model.errors import RegistryRefusedError, UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import DeleteSchema
 from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy, TopicPolicies
-from gitops.model.repository import Repository
 from gitops.model.schema import SchemaHistory
-from gitops.model.state import RegistryState, Scope, TopicState
+from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.planning.plan_document import to_document
 from gitops.planning.reviewed_plan import resume
 from gitops.ports import Progress, no_progress
-from gitops.registry.embedded.settings import EmbeddedConfig
+from gitops.registries.embedded.settings import EmbeddedConfig
 from gitops.repository.loader import load
-from gitops.usecases.desired import desired_of, registry_config
-from gitops.usecases.known_names import KnownNames
-from gitops.usecases.plan import Planning, UnplannableError, plan
+from gitops.usecases.plan import PlanRequest, UnplannableError, plan
 from gitops.usecases.validate import validate
 from tests.support.applies import written
 from tests.support.fake_registry import FakeRegistry
@@ -47,8 +46,8 @@ def _loaded(files: dict[str, str], rules: str = "") -> Repository:
 
 def _planning(
     files: Repository, registry: FakeRegistry, *, prune: bool = False, recorded: str = ""
-) -> Planning:
-    return Planning(
+) -> PlanRequest:
+    return PlanRequest(
         repository=files,
         registry=registry,
         config=_CONFIG,

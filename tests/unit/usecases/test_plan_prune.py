@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from gitops.cli.app import run
-from gitops.compatibility.payload import as_shown
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.planning.sameness import is_same
+from gitops.planning.fingerprints import is_same
 from gitops.repository.template import copy_template
+from gitops.schemas.payload import as_shown
 
 
 def test_pruning_does_not_need_namespaces_to_be_there(tmp_path: Path) -> None:

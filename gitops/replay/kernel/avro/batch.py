@@ -8,11 +8,11 @@ import numpy
 import pyarrow
 from numpy.typing import NDArray
 
-from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro import row_counts
+from gitops.replay.kernel.avro.row_counts import Positions, Tallies
 from gitops.replay.kernel.avro.rows import Row
-from gitops.replay.kernel.avro.tallies import Positions, Tallies
-from gitops.replay.kernel.utf8 import not_utf8
-from gitops.replay.kernel.walk import READ, Counted, Reason, Walk, What
+from gitops.replay.kernel.payload_column import not_utf8
+from gitops.replay.kernel.protocol import READ, Counted, Reason, Walk, What
 
 Bytes = NDArray[numpy.uint8]
 
@@ -116,7 +116,7 @@ class Batch:
         over = frame.at > frame.end
         if not numpy.count_nonzero(over):
             return False
-        self.stop(frame, where_true(over), path, reasons.ENDS)
+        self.stop(frame, where_true(over), path, row_counts.ENDS)
         return True
 
     def is_stopped(self, frame: Frame) -> NDArray[numpy.bool_]:

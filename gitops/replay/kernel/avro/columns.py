@@ -1,10 +1,4 @@
-"""All rows of one step at a time, without making values.
-
-A frame is the rows that stand at one step. Each step moves them on and stops those that cannot
-be read; a row that was stopped stands at its own end and is stopped again wherever it is looked
-at, so that no step has to ask which rows are left. What is read behind a row's end is never used:
-every step compares where it came to with the end of each row.
-"""
+"""The headers of an array's or a map's blocks, of all rows at once."""
 
 from __future__ import annotations
 
@@ -14,13 +8,12 @@ from typing import Any, Final
 import numpy
 from numpy.typing import NDArray
 
-from gitops.replay.kernel import symbols
-from gitops.replay.kernel.avro import logical_columns, reasons
+from gitops.replay.kernel import definition
+from gitops.replay.kernel.avro import logical_columns, row_counts
 from gitops.replay.kernel.avro.batch import Batch, Frame, where_true
-from gitops.replay.kernel.avro.headers import end_blocks, read_headers
-from gitops.replay.kernel.avro.logical_values import Sense
-from gitops.replay.kernel.avro.lossy import changed_numbers
-from gitops.replay.kernel.avro.rows import Row
+from gitops.replay.kernel.avro.logical_types import Sense
+from gitops.replay.kernel.avro.row_counts import Positions
+from gitops.replay.kernel.avro.rows import Row, rounded_numbers
 from gitops.replay.kernel.avro.steps import (
     Again,
     Branches,
@@ -36,9 +29,71 @@ from gitops.replay.kernel.avro.steps import (
     Symbols,
     Text,
 )
-from gitops.replay.kernel.avro.tallies import Positions
 from gitops.replay.kernel.avro.varints import Raw, read_varints, skip_varints, zigzag
-from gitops.replay.kernel.walk import Unreadable, What
+from gitops.replay.kernel.protocol import Unreadable, What
+
+_LEAST_COUNT: Final = -(2**63) + 1
+"""The least whose opposite is a number."""
+
+
+def read_headers(batch: Batch, frame: Frame, step: Items) -> tuple[Positions, Positions]:
+    """How many items each row's next block has, and where it ends: -1 if it does not say.
+
+    A stopped row has none. The items are counted.
+    """
+    counts = zigzag(read_varints(batch, frame, step.path, 64))
+    stop = numpy.full(len(frame), -1)
+    negative = where_true(counts < 0)
+    if negative.size:
+        part = frame.part(negative)
+        stop[negative] = _read_sizes(batch, part, step)
+        frame.at[negative] = part.at
+        counts[negative] = -numpy.maximum(counts[negative], _LEAST_COUNT)
+    _limit(batch, frame, step, counts)
+    if batch.stopped:
+        counts[batch.is_stopped(frame)] = 0
+    batch.tallies.add(step.item.keys, frame.rows, counts.copy())
+    return counts, stop
+
+
+def end_blocks(batch: Batch, frame: Frame, step: Items, stop: Positions) -> None:
+    """Stop the rows whose block said that it ends elsewhere."""
+    wrong = (stop >= 0) & (stop != frame.at)
+    if numpy.count_nonzero(wrong):
+        batch.stop(frame, where_true(wrong), step.path, row_counts.BLOCK)
+
+
+def _read_sizes(batch: Batch, frame: Frame, step: Items) -> Positions:
+    """Where the blocks end."""
+    sizes = zigzag(read_varints(batch, frame, step.path, 64))
+    wrong = (sizes < 0) | (sizes > frame.end - frame.at)
+    if numpy.count_nonzero(wrong):
+        batch.stop(frame, where_true(wrong), step.path, row_counts.BLOCK)
+        sizes[wrong] = 0
+    return frame.at + sizes
+
+
+def _limit(batch: Batch, frame: Frame, step: Items, counts: Positions) -> None:
+    """Stop the rows that ask for more items than they can have."""
+    if step.least_item:
+        wrong = counts > (frame.end - frame.at) // step.least_item
+        reason = row_counts.COUNT
+    else:
+        met, most = batch.empties(), row_counts.MOST_EMPTY
+        rows = slice(None) if frame.rows is None else frame.rows
+        met[rows] += numpy.minimum(counts, most + 1)
+        wrong, reason = met[rows] > most, row_counts.EMPTY
+    if numpy.count_nonzero(wrong):
+        batch.stop(frame, where_true(wrong), step.path, reason)
+
+
+# All rows of one step at a time, without making values.
+#
+# A frame is the rows that stand at one step. Each step moves them on and stops those that cannot
+# be read; a row that was stopped stands at its own end and is stopped again wherever it is looked
+# at, so that no step has to ask which rows are left. What is read behind a row's end is never
+# used: every step compares where it came to with the end of each row.
+
 
 _LONG_OR_NEGATIVE: Final = 0x81
 """The bits of a length's first byte that say so."""
@@ -79,8 +134,8 @@ class Columns:
 
     def enter(self, frame: Frame, path: str) -> bool:
         """One level deeper, if there may be one."""
-        if self.depth >= reasons.DEEPEST:
-            self.batch.stop(frame, numpy.arange(len(frame)), path, reasons.DEEP)
+        if self.depth >= row_counts.DEEPEST:
+            self.batch.stop(frame, numpy.arange(len(frame)), path, row_counts.DEEP)
             return False
         self.depth += 1
         return True
@@ -107,7 +162,7 @@ class Columns:
         lengths = zigzag(read_varints(self.batch, frame, path, 64))
         start, negative = frame.at, lengths < 0
         if numpy.count_nonzero(negative):
-            self.batch.stop(frame, where_true(negative), path, reasons.LENGTH)
+            self.batch.stop(frame, where_true(negative), path, row_counts.LENGTH)
         # A forged length may be larger than what can be added to a position.
         frame.at = start + numpy.clip(lengths, 0, self.batch.size + 1)
         return start
@@ -170,7 +225,7 @@ def _flag(columns: Columns, frame: Frame, step: Flag) -> None:
     frame.at = frame.at + 1
     batch.stop_behind_end(frame, step.path)
     if numpy.maximum.reduce(found) > 1:
-        batch.stop(frame, where_true(found > 1), step.path, reasons.BOOLEAN)
+        batch.stop(frame, where_true(found > 1), step.path, row_counts.BOOLEAN)
 
 
 def _number(columns: Columns, frame: Frame, step: Number) -> None:
@@ -183,7 +238,7 @@ def _number(columns: Columns, frame: Frame, step: Number) -> None:
         skip_varints(columns.batch, frame, step.path, bits)
         return
     numbers = zigzag(read_varints(columns.batch, frame, step.path, bits))
-    columns.batch.change(step.path, frame, changed_numbers(numbers, step.reads))
+    columns.batch.change(step.path, frame, rounded_numbers(numbers, step.reads))
 
 
 def _number_sense(batch: Batch, frame: Frame, raw: Raw, path: str, sense: Sense) -> None:
@@ -221,14 +276,14 @@ def _text(columns: Columns, frame: Frame, step: Text) -> None:
 
 def _symbols(columns: Columns, frame: Frame, step: Symbols) -> None:
     batch = columns.batch
-    found = columns.index(frame, step.path, len(step.symbols), reasons.SYMBOL)
+    found = columns.index(frame, step.path, len(step.symbols), row_counts.SYMBOL)
     for index, taken in enumerate(step.taken):
         written = step.symbols[index]
         if taken == written:
             continue
         where = where_true(found == index)
         if where.size and taken is None:
-            batch.stop(frame, where, step.path, symbols.neither(written))
+            batch.stop(frame, where, step.path, definition.neither(written))
         elif where.size:
             batch.change(step.path, frame, where)
     if step.taken:
@@ -238,7 +293,7 @@ def _symbols(columns: Columns, frame: Frame, step: Symbols) -> None:
 def _branches(columns: Columns, frame: Frame, step: Branches) -> None:
     if not columns.enter(frame, step.path):
         return
-    found = columns.index(frame, step.path, len(step.groups), reasons.BRANCH)
+    found = columns.index(frame, step.path, len(step.groups), row_counts.BRANCH)
     for index, group in enumerate(step.groups):
         where = where_true(found == index)
         if where.size == len(frame):

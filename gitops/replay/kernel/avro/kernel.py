@@ -1,7 +1,8 @@
-"""The kernel of an Avro payload, and its plain reader."""
+"""Values back to bytes, with the schema that they were read with."""
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -9,17 +10,128 @@ from typing import Any, Final
 import numpy
 import pyarrow
 
-from gitops.compatibility.avro.schema import Schema
-from gitops.model.samples import LogicalTypes
-from gitops.replay.kernel.avro import reasons
+from gitops.model.replay import LogicalTypes
+from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.batch import Batch, where_true
 from gitops.replay.kernel.avro.columns import Columns
 from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import Plan
-from gitops.replay.kernel.avro.tallies import Positions
-from gitops.replay.kernel.parts import MOST_BYTES, MOST_ROWS, joined
-from gitops.replay.kernel.walk import Changed, Counted, Walk
+from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.payload_column import MOST_BYTES, MOST_ROWS, joined
+from gitops.replay.kernel.protocol import Changed, Counted, Reason, Unreadable, Walk
+from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union, branch_name
+
+_FLOAT: Final = struct.Struct("<f")
+_DOUBLE: Final = struct.Struct("<d")
+_BITS: Final = {"int": 32, "long": 64}
+
+
+class AvroRowWriter:
+    """Writes values that an AvroRowReader answered with `schema` as reader: a RowWriter."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def write(self, value: Any) -> bytes:  # noqa: ANN401 - any value that a schema can say
+        """The payload, each array and map in one block; raises Unreadable."""
+        out = bytearray()
+        _Writing(out).value(self._schema, value, "")
+        return bytes(out)
+
+
+class _Writing:
+    def __init__(self, out: bytearray) -> None:
+        self._out = out
+
+    def value(self, schema: Schema, value: Any, path: str) -> None:  # noqa: ANN401
+        match schema:
+            case Record() if isinstance(value, dict) and schema.by_name.keys() == value.keys():
+                for field in schema.all_fields:
+                    inner = f"{path}.{field.name}" if path else field.name
+                    self.value(field.type, value[field.name], inner)
+            case Union():
+                self._union(schema, value, path)
+            case Enum() if value in schema.symbols:
+                self._number(schema.symbols.index(value))
+            case Array() if isinstance(value, list):
+                self._array(schema, value, path)
+            case Map() if isinstance(value, dict):
+                self._map(schema, value, path)
+            case Fixed() if isinstance(value, bytes) and len(value) == schema.size:
+                self._out += value
+            case _:
+                self._scalar(schema.kind, value, path)
+
+    def _union(self, union: Union, value: Any, path: str) -> None:  # noqa: ANN401
+        """The branch of its tag, else null or the only one that is not."""
+        for index, branch in enumerate(union.branches):
+            if isinstance(value, Tagged):
+                found = branch_name(branch) == value.branch
+            else:
+                found = (branch.kind == "null") is (value is None)
+            if found:
+                self._number(index)
+                self.value(branch, value.value if isinstance(value, Tagged) else value, path)
+                return
+        raise _misfit("union", value, path)
+
+    def _array(self, schema: Array, value: list[Any], path: str) -> None:
+        if value:
+            self._number(len(value))
+        for item in value:
+            self.value(schema.items, item, f"{path}[]")
+        self._number(0)
+
+    def _map(self, schema: Map, value: dict[str, Any], path: str) -> None:
+        if value:
+            self._number(len(value))
+        for name, item in value.items():
+            self._text(name)
+            self.value(schema.values, item, f"{path}{{}}")
+        self._number(0)
+
+    def _scalar(self, kind: str, value: Any, path: str) -> None:  # noqa: ANN401
+        match kind, value:
+            case "null", None:
+                pass
+            case "boolean", bool():
+                self._out.append(value)
+            case (("int" | "long"), int()) if -1 <= value >> (_BITS[kind] - 1) <= 0:
+                self._number(value)
+            case (("float" | "double"), (int() | float())):
+                self._out += (_FLOAT if kind == "float" else _DOUBLE).pack(value)
+            case "string", str():
+                self._text(value)
+            case "bytes", bytes():
+                self._bytes(value)
+            case _:
+                raise _misfit(kind, value, path)
+
+    def _text(self, text: str) -> None:
+        """A default can hold half of a character, for which Java writes a question mark."""
+        self._bytes(text.encode("utf-8", "replace"))
+
+    def _bytes(self, data: bytes) -> None:
+        self._number(len(data))
+        self._out += data
+
+    def _number(self, number: int) -> None:
+        left = (number << 1) ^ (number >> 63)
+        while left > 0x7F:  # noqa: PLR2004 - seven bits a byte
+            self._out.append(left & 0x7F | 0x80)
+            left >>= 7
+        self._out.append(left)
+
+
+def _misfit(kind: str, value: Any, path: str) -> Unreadable:  # noqa: ANN401
+    reason = f"not a value of the type {kind}"
+    return Unreadable(Reason(path, reason), f"{path}: {value!r:.80} is {reason}")
+
+
+# The kernel of an Avro payload, and its plain reader.
+
 
 FEW: Final = 6
 """Rows below which one at a time is faster."""
@@ -49,7 +161,7 @@ class AvroKernel:
         Columns(batch, self._few).group(frame, self._plan.top)
         left = frame.at < frame.end
         if numpy.count_nonzero(left):
-            batch.stop(frame, where_true(left), "", reasons.LEFT)
+            batch.stop(frame, where_true(left), "", row_counts.LEFT)
         return batch.walk()
 
 

@@ -11,10 +11,10 @@ from typing import Final
 import numpy
 from numpy.typing import NDArray
 
-from gitops.compatibility.java_text import java_text
-from gitops.replay.kernel.avro.logical_values import Change, Check, Cut
-from gitops.replay.kernel.avro.tallies import Positions
+from gitops.replay.kernel.avro.logical_types import Change, Check, Cut
+from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.varints import Raw
+from gitops.schemas.java_text import java_text
 
 Bytes = NDArray[numpy.uint8]
 Mask = NDArray[numpy.bool_]

@@ -7,40 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
-from gitops.compatibility.avro.actions import (
-    Action,
-    Adjust,
-    Chosen,
-    Error,
-    Nothing,
-    Walk,
-)
-from gitops.compatibility.avro.actions import (
-    Branches as Resolved,
-)
-from gitops.compatibility.avro.actions import (
-    Items as ResolvedItems,
-)
-from gitops.compatibility.avro.aliases import apply_aliases
-from gitops.compatibility.avro.default_values import UnusableDefaultError
-from gitops.compatibility.avro.errors import AvroParseError
-from gitops.compatibility.avro.mismatches import explain
-from gitops.compatibility.avro.places import Places
-from gitops.compatibility.avro.readability import can_read
-from gitops.compatibility.avro.resolution import Resolver
-from gitops.compatibility.avro.schema import (
-    Array,
-    Enum,
-    Field,
-    Fixed,
-    Map,
-    Record,
-    Schema,
-    Union,
-    branch_name,
-)
-from gitops.model.samples import LogicalTypes
-from gitops.replay.kernel.avro.logical_values import UUID_OF_BYTES, makes_nothing, refused, sense_of
+from gitops.model.replay import LogicalTypes
+from gitops.replay.kernel.avro.logical_types import UUID_OF_BYTES, makes_nothing, refused, sense_of
 from gitops.replay.kernel.avro.steps import (
     Again,
     Branches,
@@ -59,7 +27,26 @@ from gitops.replay.kernel.avro.steps import (
     Text,
 )
 from gitops.replay.kernel.avro.values import default_value, needs_tag
-from gitops.replay.kernel.walk import Counted, Reason, What
+from gitops.replay.kernel.protocol import Counted, Reason, What
+from gitops.schemas.avro.aliases import apply_aliases
+from gitops.schemas.avro.compatibility import can_read, explain
+from gitops.schemas.avro.default_values import UnusableDefaultError
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.avro.pointers import Pointers
+from gitops.schemas.avro.resolution import Action, Adjust, Chosen, Error, Nothing, Resolver, Walk
+from gitops.schemas.avro.resolution import Branches as Resolved
+from gitops.schemas.avro.resolution import Items as ResolvedItems
+from gitops.schemas.avro.schema import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Record,
+    Schema,
+    Union,
+    branch_name,
+)
 
 _MANY: Final = 20_000
 """Steps after which a pair of records that was met before shares the paths that it had there:
@@ -138,7 +125,7 @@ class _Planner:
     """One pair on its way; `reader` None where the writer's value is dropped."""
 
     def __init__(self, reader: Schema, *, logical: bool) -> None:
-        self._places = Places(reader)
+        self._places = Pointers(reader)
         self._logical = logical
         self._resolver = Resolver(whole=True)
         self._steps: list[Step] = []

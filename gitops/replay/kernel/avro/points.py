@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from gitops.replay.kernel import symbols
-from gitops.replay.kernel.avro import reasons
-from gitops.replay.kernel.avro.logical_values import CUT, Sense
+from gitops.replay.kernel import definition
+from gitops.replay.kernel.avro import row_counts
+from gitops.replay.kernel.avro.logical_types import CUT, Sense
 from gitops.replay.kernel.avro.steps import (
     Again,
     Fail,
@@ -50,13 +50,13 @@ def _of(step: Step) -> Iterator[Point]:
         case Symbols():
             yield from _of_symbols(step)
         case Items() if not step.least_item:
-            yield Point(step.path, reasons.EMPTY, fails=True)
+            yield Point(step.path, row_counts.EMPTY, fails=True)
         case Again():
-            yield Point(step.path, reasons.DEEP, fails=True)
+            yield Point(step.path, row_counts.DEEP, fails=True)
         case Number(sense=None) if step.can_lose:
             yield Point(step.path, LOSES, fails=False)
         case Text() if step.reads == "string" and not (step.sense and step.sense.change):
-            yield Point(step.path, reasons.NO_TEXT, fails=False)
+            yield Point(step.path, row_counts.NO_TEXT, fails=False)
         case _:
             pass
 
@@ -73,6 +73,6 @@ def _of_sense(path: str, sense: Sense) -> Iterator[Point]:
 def _of_symbols(step: Symbols) -> Iterator[Point]:
     for symbol, taken in zip(step.symbols, step.taken, strict=bool(step.taken)):
         if taken is None:
-            yield Point(step.path, symbols.neither(symbol), fails=True)
+            yield Point(step.path, definition.neither(symbol), fails=True)
         elif taken != symbol:
             yield Point(step.path, f"{symbol} is read as {taken}", fails=False)

@@ -1,4 +1,4 @@
-"""One row at a time, strictly, with its value and what it counts."""
+"""The bytes of one payload, and where in them a reader stands."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
-from gitops.compatibility.java_text import java_text
-from gitops.replay.kernel import symbols
-from gitops.replay.kernel.avro import reasons
-from gitops.replay.kernel.avro.cursor import Cursor
-from gitops.replay.kernel.avro.logical_values import CUT
-from gitops.replay.kernel.avro.lossy import single_of
+import numpy
+from numpy.typing import NDArray
+
+from gitops.replay.kernel import definition
+from gitops.replay.kernel.avro import row_counts
+from gitops.replay.kernel.avro.logical_types import CUT
 from gitops.replay.kernel.avro.steps import (
     Again,
     Branches,
@@ -29,8 +29,100 @@ from gitops.replay.kernel.avro.steps import (
     Symbols,
     Text,
 )
-from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.kernel.walk import CHANGES, Changed, Counted, Unreadable, What
+from gitops.replay.kernel.avro.values import Tagged, to_float
+from gitops.replay.kernel.protocol import CHANGES, Changed, Counted, Reason, Unreadable, What
+from gitops.schemas.java_text import java_text
+
+_CONTINUES = 0x80
+_MOST = {32: 5, 64: 10}
+_TOO_LARGE = {32: row_counts.INT, 64: row_counts.LONG}
+
+
+class Cursor:
+    """All that is read is between `at` and the `end` of `data`; paths are for what is said."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at, self.end = data, 0, len(data)
+
+    def fail(self, path: str, reason: str, detail: str = "") -> NoReturn:
+        """Stop here: raises Unreadable."""
+        more = f" ({detail})" if detail else ""
+        message = f"{reason}{more}, at byte {self.at} of {self.end}"
+        raise Unreadable(Reason(path, reason), f"{path}: {message}" if path else message)
+
+    def number(self, path: str, bits: int) -> int:
+        """A zigzag number of 32 or 64 bits, in as many bytes as Avro allows for them."""
+        data, at, end = self.data, self.at, self.end
+        found = shift = 0
+        for _ in range(_MOST[bits]):
+            if at >= end:
+                self.fail(path, row_counts.ENDS)
+            byte = data[at]
+            at += 1
+            found |= (byte & 0x7F) << shift
+            if byte < _CONTINUES:
+                break
+            shift += 7
+        else:
+            found = 1 << bits
+        if found >> bits:
+            self.fail(path, _TOO_LARGE[bits])
+        self.at = at
+        return (found >> 1) ^ -(found & 1)
+
+    def take(self, path: str, size: int) -> bytes:
+        """So many bytes."""
+        start, stop = self.at, self.at + size
+        if stop > self.end:
+            self.fail(
+                path, row_counts.ENDS, f"{size} bytes are needed, {self.end - start} are left"
+            )
+        self.at = stop
+        return self.data[start:stop]
+
+    def chunk(self, path: str) -> bytes:
+        """As many bytes as the number before them says."""
+        size = self.number(path, 64)
+        if size < 0:
+            self.fail(path, row_counts.LENGTH, str(size))
+        return self.take(path, size)
+
+
+# Whole numbers that a reader takes as numbers with a point.
+
+
+_DIGITS: Final = {"float": 24, "double": 53}
+"""The bits that a number of that kind has for its digits."""
+
+_OUTSIDE: Final = 2.0**63
+
+
+def rounded_numbers(numbers: NDArray[numpy.int64], reads: str) -> NDArray[numpy.int64]:
+    """The indexes of the numbers that are another one as `float` or `double`."""
+    limit = 2 ** _DIGITS[reads]
+    if numbers.max() <= limit and numbers.min() >= -limit:
+        return numpy.empty(0, numpy.int64)
+    kind = numpy.float32 if reads == "float" else numpy.float64
+    taken = numbers.astype(kind).astype(numpy.float64)
+    outside = taken >= _OUTSIDE
+    back = numpy.where(outside, 0, taken).astype(numpy.int64)
+    return numpy.flatnonzero(outside | (back != numbers))
+
+
+def single_of(number: int) -> float:
+    """The nearest number of 32 bits, half to even, as Java's cast rounds."""
+    size = abs(number)
+    spare = size.bit_length() - _DIGITS["float"]
+    if spare > 0:  # by hand: the way over 64 bits would round twice
+        low = size & ((1 << spare) - 1)
+        half = 1 << (spare - 1)
+        size >>= spare
+        size = (size + (low > half or (low == half and size & 1))) << spare
+    return to_float(float(size if number >= 0 else -size))
+
+
+# One row at a time, strictly, with its value and what it counts.
+
 
 _FLOAT: Final = struct.Struct("<f")
 _DOUBLE: Final = struct.Struct("<d")
@@ -54,7 +146,7 @@ class Row(Cursor):
         """The value of a whole message; raises Unreadable."""
         value = self.group(plan.top)
         if self.at < self.end:
-            self.fail("", reasons.LEFT, f"{self.end - self.at}")
+            self.fail("", row_counts.LEFT, f"{self.end - self.at}")
         return value
 
     def counts(self) -> Counter[Counted]:
@@ -104,8 +196,8 @@ class Row(Cursor):
 
     def enter(self, path: str) -> None:
         """One level deeper."""
-        if self.depth >= reasons.DEEPEST:
-            self.fail(path, reasons.DEEP)
+        if self.depth >= row_counts.DEEPEST:
+            self.fail(path, row_counts.DEEP)
         self.depth += 1
 
     def text(self, path: str) -> str:
@@ -115,7 +207,7 @@ class Row(Cursor):
             return data.decode()
         except UnicodeDecodeError:
             text = java_text(data)
-            self.change(path, Changed(reasons.NO_TEXT, data, text))
+            self.change(path, Changed(row_counts.NO_TEXT, data, text))
             return text
 
     def blocks(self, step: Items, found: list[Any], left: int, stop: int) -> None:
@@ -127,7 +219,7 @@ class Row(Cursor):
             for _ in range(left):
                 found.append(self._item(step))  # noqa: PERF401 - those before a failure stay
             if stop not in {-1, self.at}:
-                self.fail(step.path, reasons.BLOCK)
+                self.fail(step.path, row_counts.BLOCK)
             left, stop = self._header(step)
             if not left:
                 return
@@ -147,14 +239,14 @@ class Row(Cursor):
             size = self.number(step.path, 64)
             stop = self.at + size
             if size < 0 or stop > self.end:
-                self.fail(step.path, reasons.BLOCK, f"{size} bytes")
+                self.fail(step.path, row_counts.BLOCK, f"{size} bytes")
         if step.least_item:
             if count > (self.end - self.at) // step.least_item:
-                self.fail(step.path, reasons.COUNT, str(count))
+                self.fail(step.path, row_counts.COUNT, str(count))
         else:
             self.empties += count
-            if self.empties > reasons.MOST_EMPTY:
-                self.fail(step.path, reasons.EMPTY, str(count))
+            if self.empties > row_counts.MOST_EMPTY:
+                self.fail(step.path, row_counts.EMPTY, str(count))
         return count, stop
 
 
@@ -178,7 +270,7 @@ def _sized(row: Row, step: Sized) -> Any:  # noqa: ANN401 - as the schema says
 def _flag(row: Row, step: Flag) -> bool:
     byte = row.take(step.path, 1)[0]
     if byte > 1:
-        row.fail(step.path, reasons.BOOLEAN, str(byte))
+        row.fail(step.path, row_counts.BOOLEAN, str(byte))
     return byte == 1
 
 
@@ -189,7 +281,7 @@ def _number(row: Row, step: Number) -> int | float:
         return value
     read = single_of(written) if step.reads == "float" else float(written)
     if read != written and step.sense is None:
-        row.change(step.path, Changed(reasons.ROUNDED, written, read))
+        row.change(step.path, Changed(row_counts.ROUNDED, written, read))
     return read
 
 
@@ -205,15 +297,15 @@ def _text(row: Row, step: Text) -> str | bytes:
 def _symbols(row: Row, step: Symbols) -> str | None:
     index = row.number(step.path, 32)
     if not 0 <= index < len(step.symbols):
-        row.fail(step.path, reasons.SYMBOL, f"{index} of {len(step.symbols)}")
+        row.fail(step.path, row_counts.SYMBOL, f"{index} of {len(step.symbols)}")
     if not step.taken:
         return None
     written, taken = step.symbols[index], step.taken[index]
     if taken is None:
-        row.fail(step.path, symbols.neither(written))
+        row.fail(step.path, definition.neither(written))
     row.count(step.path, What.SYMBOL, written)
     if taken != written:
-        row.change(step.path, Changed(reasons.DEFAULT_SYMBOL, written, taken))
+        row.change(step.path, Changed(row_counts.DEFAULT_SYMBOL, written, taken))
     return taken
 
 
@@ -221,7 +313,7 @@ def _branches(row: Row, step: Branches) -> Any:  # noqa: ANN401 - as the schema 
     row.enter(step.path)
     index = row.number(step.path, 32)
     if not 0 <= index < len(step.groups):
-        row.fail(step.path, reasons.BRANCH, f"{index} of {len(step.groups)}")
+        row.fail(step.path, row_counts.BRANCH, f"{index} of {len(step.groups)}")
     value = row.group(step.groups[index])
     row.depth -= 1
     return value

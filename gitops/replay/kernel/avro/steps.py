@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitops.replay.kernel.avro.logical_values import Sense
-from gitops.replay.kernel.walk import Counted, Reason
+from gitops.replay.kernel.avro.logical_types import Sense
+from gitops.replay.kernel.protocol import Counted, Reason
 
 Counts = tuple[Counted, ...]
 

@@ -10,16 +10,7 @@ import json
 import struct
 from typing import Any, Final, NamedTuple
 
-from gitops.compatibility.avro.schema import (
-    Array,
-    Enum,
-    Fixed,
-    Map,
-    Record,
-    Schema,
-    Union,
-    branch_name,
-)
+from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union, branch_name
 
 _FLOAT: Final = struct.Struct("<f")
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy
 from numpy.typing import NDArray
 
-from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.batch import Batch, Frame, where_true
-from gitops.replay.kernel.avro.tallies import Positions
+from gitops.replay.kernel.avro.row_counts import Positions
 
 Raw = NDArray[numpy.uint8] | NDArray[numpy.uint64]
 
@@ -17,7 +17,7 @@ _CONTINUES: Final = 0x80
 _STOPPED: Final = 0xFF
 """Stands for the varint of a row that was stopped: odd, so that it is negative."""
 
-_LAST: Final = {32: (4, 0x0F, reasons.INT), 64: (9, 0x01, reasons.LONG)}
+_LAST: Final = {32: (4, 0x0F, row_counts.INT), 64: (9, 0x01, row_counts.LONG)}
 """For so many bits: the index of the last byte, what it can be at most, and what to say else."""
 
 
@@ -41,7 +41,7 @@ def read_varints(batch: Batch, frame: Frame, path: str, bits: int) -> Raw:
     if numpy.maximum.reduce(first) < _CONTINUES:
         over = frame.at > frame.end
         if numpy.count_nonzero(over):
-            batch.stop(frame, where_true(over), path, reasons.ENDS)
+            batch.stop(frame, where_true(over), path, row_counts.ENDS)
             first[over] = _STOPPED
         return first
     raw = (first & 0x7F).astype(numpy.uint64)
@@ -49,7 +49,7 @@ def read_varints(batch: Batch, frame: Frame, path: str, bits: int) -> Raw:
     wrong = _further(batch, frame, going, bits, raw)
     over = frame.at > frame.end
     if numpy.count_nonzero(over):
-        batch.stop(frame, where_true(over), path, reasons.ENDS)
+        batch.stop(frame, where_true(over), path, row_counts.ENDS)
         raw[over] = _STOPPED
     if wrong.size:
         batch.stop(frame, wrong, path, _LAST[bits][2])

@@ -1,1 +1,1 @@
-"""KEY_VALUE: pairs of messages, each half of a type of its own."""
+"""Payloads of KEY_VALUE: each half by the kernel of its own type."""

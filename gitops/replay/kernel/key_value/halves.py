@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitops.compatibility import key_value
-from gitops.compatibility.payload import PayloadError, to_info, to_stored
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError
+from gitops.schemas.key_value import parser
+from gitops.schemas.payload import PayloadError, to_info, to_stored
 
 _ENCODING: Final = "kv.encoding.type"
 
@@ -15,8 +15,8 @@ _ENCODING: Final = "kv.encoding.type"
 def halves_of(info: SchemaInfo) -> tuple[SchemaInfo, SchemaInfo]:
     """The schemas of key and value; raises DefinitionError."""
     try:
-        key, value = map(to_info, key_value.split(to_stored(info)))
-    except (PayloadError, key_value.UndecodableError) as error:
+        key, value = map(to_info, parser.split(to_stored(info)))
+    except (PayloadError, parser.UndecodableError) as error:
         raise DefinitionError(f"the KEY_VALUE definition is not valid: {error}") from None
     for half in (key, value):
         if half.type is SchemaType.KEY_VALUE:

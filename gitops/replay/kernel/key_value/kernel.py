@@ -11,8 +11,7 @@ import numpy
 import pyarrow
 
 from gitops.replay.kernel.key_value import pairs
-from gitops.replay.kernel.verdicts import Rows, Verdicts, under
-from gitops.replay.kernel.walk import (
+from gitops.replay.kernel.protocol import (
     READ,
     Changed,
     ChangeReader,
@@ -25,6 +24,7 @@ from gitops.replay.kernel.walk import (
     Walk,
     What,
 )
+from gitops.replay.kernel.verdicts import Rows, Verdicts, under
 
 HALVES: Final = ("key", "value")
 _LENGTH: Final = struct.Struct(">i")

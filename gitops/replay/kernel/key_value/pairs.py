@@ -15,9 +15,9 @@ import pyarrow
 import pyarrow.compute
 from numpy.typing import NDArray
 
-from gitops.replay.kernel.columns import as_binary, column
+from gitops.replay.kernel.payload_column import as_binary, column
+from gitops.replay.kernel.protocol import Reason
 from gitops.replay.kernel.verdicts import Rows, Verdicts
-from gitops.replay.kernel.walk import Reason
 
 _LENGTH: Final = struct.Struct(">i")
 _NULL: Final = -1

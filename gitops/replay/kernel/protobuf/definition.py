@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from gitops.compatibility.payload import to_stored
-from gitops.compatibility.protobuf_native.descriptors import Label, Type
-from gitops.compatibility.protobuf_native.errors import InvalidEnvelopeError
-from gitops.compatibility.protobuf_native.resolving import resolve
-from gitops.compatibility.protobuf_native.schema import Field, Message
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError, avro_form
+from gitops.schemas.payload import to_stored
+from gitops.schemas.protobuf_native.descriptors import Label, Type
+from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError
+from gitops.schemas.protobuf_native.parser import resolve
+from gitops.schemas.protobuf_native.schema import Field, Message
 
 PARSING_INFO: Final = "__PARSING_INFO__"
 """The property in which Pulsar's Java client keeps the numbers of a PROTOBUF message's fields."""

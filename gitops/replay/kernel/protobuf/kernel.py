@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
-from gitops.replay.kernel.columns import Column
-from gitops.replay.kernel.halving import Counts, count_in_halves
-from gitops.replay.kernel.parts import walk_in_parts
+from gitops.replay.kernel.payload_column import Column, Counts, bisect_messages, walk_in_parts
 from gitops.replay.kernel.protobuf import library
+from gitops.replay.kernel.protobuf.library import check_of
 from gitops.replay.kernel.protobuf.plan import Fields
-from gitops.replay.kernel.protobuf.reading import read
-from gitops.replay.kernel.protobuf.text import check_of
+from gitops.replay.kernel.protobuf.rows import read
+from gitops.replay.kernel.protocol import Unreadable, Walk
 from gitops.replay.kernel.verdicts import Verdicts
-from gitops.replay.kernel.walk import Unreadable, Walk
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -42,7 +40,7 @@ class ProtobufKernel:
         def count(start: int, end: int) -> Counts:
             return library.count(self._plan, messages[start:end])
 
-        counts, doubted = count_in_halves(len(at), count)
+        counts, doubted = bisect_messages(len(at), count)
         verdicts = Verdicts(len(rows))
         for row in sorted([*slowly, *(at[index] for index in doubted)]):
             try:

@@ -1,6 +1,8 @@
-"""Many messages at once, by the protobuf library where it is installed.
+"""Whether all text of a payload is UTF-8, where the protobuf library does not look and Java does.
 
-It counts exactly what `reading.read` counts, or raises DoubtError, which sends the rows there.
+The library forgets what is replaced: of a message that it has parsed nobody can tell whether text
+that another one replaced was UTF-8. So it parses such payloads once more, by a message that holds
+their text alone, each as an item of a list, in proto3, where the library looks at every one.
 """
 
 from __future__ import annotations
@@ -14,16 +16,81 @@ from itertools import chain
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, Final
 
-from gitops.compatibility.protobuf_native.descriptors import Type
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.halving import Counts, DoubtError
+from gitops.replay.kernel.payload_column import AmbiguousBatchError, Counts
 from gitops.replay.kernel.protobuf.plan import Fields, Slot
-from gitops.replay.kernel.protobuf.reading import of_enum
-from gitops.replay.kernel.protobuf.scalars import raw_of, value_of
-from gitops.replay.kernel.walk import Counted, What
+from gitops.replay.kernel.protobuf.rows import of_enum
+from gitops.replay.kernel.protobuf.wire_format import raw_of, value_of
+from gitops.replay.kernel.protocol import Counted, What
+from gitops.schemas.protobuf_native.descriptors import Label, Type
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
+
+
+Check = Callable[[bytes], object]
+"""Raises where text that Java looks at may not be UTF-8."""
+
+_Messages = dict[int, tuple[str, Fields]]
+"""All messages in one, with names for them, by their ids."""
+
+_ROOT: Final = "M0"
+
+
+def check_of(plan: Fields) -> Check | None:
+    """The check of a message's payloads; None where the library looks at all that Java does."""
+    messages: _Messages = {}
+    _collect(plan, messages)
+    if not any(_is_missed(slot) for _, one in messages.values() for slot in one.slots.values()):
+        return None
+    parse = _parser(messages)
+
+    def check(payload: bytes) -> None:
+        if not payload.isascii():
+            parse(payload)
+
+    return check
+
+
+def _parser(messages: _Messages) -> Check:
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    file = descriptor_pb2.FileDescriptorProto(name="text.proto", syntax="proto3")
+    for name, fields in messages.values():
+        into = file.message_type.add(name=name)
+        for slot in fields.slots.values():
+            _add(slot, into, messages)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(_ROOT)).FromString
+
+
+def _collect(fields: Fields, messages: _Messages) -> None:
+    if id(fields) not in messages:
+        messages[id(fields)] = f"M{len(messages)}", fields
+        for slot in fields.slots.values():
+            if slot.inner is not None:
+                _collect(slot.inner, messages)
+
+
+def _is_missed(slot: Slot) -> bool:
+    return slot.field.type is Type.STRING and slot.field.only_java
+
+
+def _add(slot: Slot, into: Any, messages: _Messages) -> None:  # noqa: ANN401
+    """A list, so that nothing replaces it; fields without text are unknown ones."""
+    if slot.inner is None and not _is_missed(slot):
+        return
+    number, kind = slot.field.number, slot.field.type.value
+    field = into.field.add(name=f"f{number}", number=number, type=kind, label=Label.REPEATED.value)
+    if slot.inner is not None:
+        field.type_name = messages[id(slot.inner)][0]
+
+
+# Many messages at once, by the protobuf library where it is installed.
+#
+# It counts exactly what `reading.read` counts, or raises DoubtError, which sends the rows there.
+
 
 _WHOLE: Final = frozenset(
     {Type.INT64, Type.UINT64, Type.SINT64, Type.STRING, Type.BYTES, Type.MESSAGE}
@@ -131,7 +198,7 @@ def _unknown(fields: Fields, messages: Iterable[Any], counts: Counts) -> None:
         for one in UnknownFieldSet(message):  # type: ignore[attr-defined] # it is a sequence
             number = one.field_number
             if number in fields.slots:
-                raise DoubtError  # of another wire type, or a number that no enum names
+                raise AmbiguousBatchError  # of another wire type, or a number that no enum names
             star = f"{fields.path}.*" if fields.path else "*"
             counts[Counted(fields.dropped.get(number, star), What.DROPPED)] += 1
 
@@ -166,7 +233,7 @@ def _repeated(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
         inner = slot.inner.slots[_VALUE]
         values = _entries(lists)
         if inner.written is None and not all(map(_is_given, values)):
-            raise DoubtError  # an entry may lack its value, or have it at its default
+            raise AmbiguousBatchError  # an entry may lack its value, or have it at its default
         _values(inner, values, counts)
 
 
@@ -175,7 +242,7 @@ def _entries(maps: Sequence[Any]) -> list[Any]:
     try:
         return list(chain.from_iterable(one.values() for one in maps))
     except UnicodeDecodeError:  # on the way to a key that is not UTF-8, which proto2 lets in
-        raise DoubtError from None
+        raise AmbiguousBatchError from None
 
 
 def _is_given(value: Any) -> bool:  # noqa: ANN401 - of any type that a map may have
@@ -208,11 +275,11 @@ def _values(slot: Slot, values: list[Any], counts: Counts) -> None:
 
 def _scalars(slot: Slot, values: list[Any], counts: Counts) -> None:
     if slot.field.type is Type.STRING and bytes in set(map(type, values)):
-        raise DoubtError  # the library's way to say that it is not UTF-8
+        raise AmbiguousBatchError  # the library's way to say that it is not UTF-8
     if slot.names is not None:
         for number, times in Counter(values).items():
             if slot.field.closed and number not in slot.names:
-                raise DoubtError  # for the library it is the enum's own file that says so
+                raise AmbiguousBatchError  # for the library it is the enum's own file that says so
             for one in of_enum(slot, number):
                 counts[one] += times
     elif slot.retyped and (changed := sum(_is_changed(slot, value) for value in values)):

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from gitops.compatibility.protobuf_native.descriptors import Label, Type
-from gitops.compatibility.protobuf_native.schema import Field, Message
-from gitops.compatibility.protobuf_native.wire import (
+from gitops.replay.kernel.protobuf.definition import is_opaque, numbers_of
+from gitops.replay.kernel.verdicts import under
+from gitops.schemas.protobuf_native.descriptors import Label, Type
+from gitops.schemas.protobuf_native.schema import Field, Message
+from gitops.schemas.protobuf_native.wire_format import (
     FIXED32,
     FIXED64,
     LENGTH_DELIMITED,
     START_GROUP,
     VARINT,
 )
-from gitops.replay.kernel.protobuf.definition import is_opaque, numbers_of
-from gitops.replay.kernel.verdicts import under
 
 _MANY: Final = 20_000
 """Fields after which messages that were met before share the paths that they had there."""

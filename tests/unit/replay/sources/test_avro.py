@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitops.replay.sources import avro, avro_cutting
+from gitops.replay.sources import avro
 from tests.support.source_rows import Known, in_memory, payloads, rows, whole
 
 SCHEMA: dict[str, Any] = {
@@ -117,7 +117,7 @@ def test_of_a_broken_file_the_messages_before_the_break_are_read(values: int) ->
 
 @pytest.mark.parametrize("block", [1, 300, 1_000_000])
 def test_messages_are_cut_so_many_at_a_time(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr(avro_cutting, "MOST_MESSAGES", 7)
+    monkeypatch.setattr(avro, "MOST_MESSAGES", 7)
     monkeypatch.setattr(avro, "MOST_MESSAGES", 7)
     written = [record(number) for number in range(300)]
     data = container(SCHEMA, written, sync_interval=block)

@@ -12,7 +12,7 @@ import pyarrow.orc
 import pyarrow.parquet
 import pytest
 
-from gitops.replay.sources.columns import to_batch
+from gitops.replay.sources.tables import to_batch
 from tests.support.source_rows import Known, payloads, rows, whole
 
 Write = Callable[[pyarrow.Table, Path], None]

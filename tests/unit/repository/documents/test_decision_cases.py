@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import schema_pairs
-from gitops.compatibility.avro.parser import forget, parse
-from gitops.compatibility.avro.readability import can_read
 from gitops.repository.documents.decision_cases import decide_lines
 from gitops.repository.published_schemas import COMPAT_CASE, schema_problems
+from gitops.schemas.avro.compatibility import can_read
+from gitops.schemas.avro.parser import forget, parse
 
 _V0 = {"type": "AVRO", "schema": '{"type":"record","name":"A","fields":[]}'}
 _V1 = {

@@ -9,10 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from gitops.model.errors import UsageError
-from gitops.registry.embedded.kind import KIND as EMBEDDED
-from gitops.registry.pulsar.kind import KIND as PULSAR
-from gitops.registry.pulsar.settings import PulsarConfig
-from gitops.repository.documents.registry import RegistryDocument
+from gitops.registries.embedded.kind import KIND as EMBEDDED
+from gitops.registries.pulsar.kind import KIND as PULSAR
+from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.repository.documents.registry_kinds import (
     GROUP,
     RegistryKind,
@@ -22,14 +21,15 @@ from gitops.repository.documents.registry_kinds import (
     kind_names,
     load_kind,
 )
+from gitops.repository.documents.registry_settings import RegistryDocument
 
 
 def point(name: str, value: str) -> EntryPoint:
     return EntryPoint(name=name, value=value, group=GROUP)
 
 
-OURS: Final = point("pulsar", "gitops.registry.pulsar.kind:KIND")
-OTHER: Final = point("embedded", "gitops.registry.embedded.kind:KIND")
+OURS: Final = point("pulsar", "gitops.registries.pulsar.kind:KIND")
+OTHER: Final = point("embedded", "gitops.registries.embedded.kind:KIND")
 HALF: Final = RegistryKind[PulsarConfig](document=RegistryDocument, open=PULSAR.open)  # type: ignore[type-abstract]
 
 
@@ -54,7 +54,7 @@ def test_a_kind_that_nobody_offers_is_named_with_what_is_meant() -> None:
 
 
 def test_two_packages_with_one_kind_are_both_named() -> None:
-    with pytest.raises(UsageError, match=r"gitops\.registry\.pulsar.*plugin:open"):
+    with pytest.raises(UsageError, match=r"gitops\.registries\.pulsar.*plugin:open"):
         find_kind("pulsar", [OURS, point("pulsar", "plugin:open")])
 
 
@@ -62,8 +62,8 @@ def test_two_packages_with_one_kind_are_both_named() -> None:
     ("value", "why"),
     [
         ("no_such_package:KIND", "ModuleNotFoundError: No module named 'no_such_package'"),
-        ("gitops.registry.pulsar.kind:NONE", "AttributeError"),
-        ("gitops.registry.pulsar.registry:open_registry", "no RegistryKind, but function"),
+        ("gitops.registries.pulsar.kind:NONE", "AttributeError"),
+        ("gitops.registries.pulsar.registry:open_registry", "no RegistryKind, but function"),
         (f"{__name__}:HALF", "no RegistryDocument with a method"),
     ],
 )

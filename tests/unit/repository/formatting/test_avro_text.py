@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitops.compatibility.avro.errors import AvroParseError
-from gitops.compatibility.avro.json_text import JsonTextError, blank_comments
-from gitops.compatibility.equality import parse
-from gitops.compatibility.payload import PayloadError, as_shown
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.planning.sameness import is_same
-from gitops.repository.formatting.avro_text import WIDTH, format_avro
+from gitops.planning.fingerprints import is_same
+from gitops.repository.formatting.avro import WIDTH, format_avro
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.avro.json_text import JsonTextError, blank_comments
+from gitops.schemas.equality import parse
+from gitops.schemas.payload import PayloadError, as_shown
 from tests.support.examples import examples
 from tests.support.layouts import JsonLayouts
 

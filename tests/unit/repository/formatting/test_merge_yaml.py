@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitops.repository.formatting.yaml_text import merge_yaml
-from gitops.repository.formatting.yaml_tree import OddYamlError
+from gitops.repository.formatting.yaml_tree import UnformattableYamlError
 from gitops.repository.yaml.dumper import yaml_text
 from gitops.repository.yaml.parser import parse_yaml
 from tests.support.examples import examples
@@ -39,7 +39,7 @@ def test_exactly_the_parts_are_replaced(random: Random, parts: dict[str, object]
     rest = {key: value for key, value in _value(text).items() if key not in _KEYS}
     try:
         merged = merge_yaml(text, yaml_text({"kind": "Topic", **parts}), _KEYS)
-    except OddYamlError:
+    except UnformattableYamlError:
         return
 
     assert _value(merged) == {**rest, **parts}
@@ -84,5 +84,5 @@ schema: # as agreed
 
 @pytest.mark.parametrize("text", ["[]\n", "a: 1\u20282\n", "? [a]\n: b\n"])
 def test_what_has_no_canonical_form_is_refused(text: str) -> None:
-    with pytest.raises(OddYamlError):
+    with pytest.raises(UnformattableYamlError):
         merge_yaml(text, "schema: {}\n", _KEYS)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitops.repository.documents.client import ClientDocument
-from gitops.repository.documents.topic import TopicDocument
+from gitops.repository.documents.manifests import ClientDocument, TopicDocument
 from gitops.repository.formatting.yaml_comments import comments
 from gitops.repository.formatting.yaml_text import format_yaml, is_same_yaml
 from gitops.repository.formatting.yaml_tree import read_tree

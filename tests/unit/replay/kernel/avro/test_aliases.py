@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gitops.replay.kernel.walk import Unreadable
+from gitops.replay.kernel.protocol import Unreadable
 from tests.support.avro_kernels import reader_of
 
 

@@ -7,9 +7,9 @@ import secrets
 import pyarrow
 import pytest
 
-from gitops.replay.kernel.avro import kernel, tallies
+from gitops.replay.kernel.avro import kernel, row_counts
 from gitops.replay.kernel.avro.kernel import AvroKernel
-from gitops.replay.kernel.walk import Counted, Reason, What
+from gitops.replay.kernel.protocol import Counted, Reason, What
 from tests.replay.avro_rows import by_columns, by_rows, differences, logical_case
 from tests.support.avro_kernels import kernel_of, plan_of, reader_of
 
@@ -63,7 +63,7 @@ def test_columns_and_single_rows_make_the_same_of_logical_types() -> None:
 
 
 def test_what_long_arrays_count_is_added_up_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tallies, "_MOST", 500)
+    monkeypatch.setattr(row_counts, "_MOST", 500)
     first = secrets.randbelow(10**9)
 
     found = [

@@ -12,17 +12,20 @@ import fastavro
 import pytest
 
 from benchmarks.replay_data import WRITER, avro_payloads, reader
-from gitops.compatibility.avro.parser import parse
-from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroRowReader, avro_row_reader
-from gitops.replay.kernel.walk import Counted, Unreadable, What
+from gitops.replay.kernel.protocol import Counted, Unreadable, What
+from gitops.schemas.avro.parser import parse
 from tests.oracle.chance import Chance
 from tests.replay.avro_payloads import AvroPayloads
 from tests.replay.avro_peers import as_java_shows
 
 LAXER: Final = {
-    *(reasons.LEFT, reasons.BOOLEAN, reasons.INT, reasons.LONG, reasons.BLOCK),
-    *(reasons.SYMBOL, reasons.BRANCH),  # it counts a negative index from the end, as Python does
+    *(row_counts.LEFT, row_counts.BOOLEAN, row_counts.INT, row_counts.LONG, row_counts.BLOCK),
+    *(
+        row_counts.SYMBOL,
+        row_counts.BRANCH,
+    ),  # it counts a negative index from the end, as Python does
 }
 """What fastavro 1.13 does not look at."""
 
@@ -57,7 +60,7 @@ def test_orders_are_read_as_fastavro_reads_them(ours: AvroRowReader) -> None:
             value, counts = ours.counted(payload)
         except Unreadable as error:
             reason = error.reason
-            if reason.reason != reasons.COUNT and by_fastavro(payload) is not None:
+            if reason.reason != row_counts.COUNT and by_fastavro(payload) is not None:
                 # It does not look at the length of a dropped field either, here the last.
                 assert reason.reason in LAXER or reason.path == "legacy_code", f"{place}: {reason}"
             continue
@@ -70,7 +73,7 @@ def test_orders_are_read_as_fastavro_reads_them(ours: AvroRowReader) -> None:
 def test_fastavro_reads_what_is_cut_or_left_over(ours: AvroRowReader) -> None:
     payload = next(one for one in avro_payloads(1, 9) if by_fastavro(one))
 
-    for spoilt, reason in ((payload[:-3], reasons.ENDS), (payload + b"\0", reasons.LEFT)):
+    for spoilt, reason in ((payload[:-3], row_counts.ENDS), (payload + b"\0", row_counts.LEFT)):
         assert by_fastavro(spoilt) is not None
         with pytest.raises(Unreadable) as found:
             ours.read(spoilt)

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow
 import pytest
 
-from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroKernel
-from gitops.replay.kernel.walk import Reason, Unreadable
+from gitops.replay.kernel.protocol import Reason, Unreadable
 from tests.replay.avro_rows import by_columns
 from tests.support.avro_kernels import plan_of, reader_of
 
@@ -35,51 +35,51 @@ HUGE = "80 80 80 80 80 80 80 80 80 01"  # 2^62
 LEAST = "ff ff ff ff ff ff ff ff ff 01"  # -2^63
 
 CASES: list[tuple[Any, str, str, str]] = [
-    ("int", "", "", reasons.ENDS),
-    ("int", "80", "", reasons.ENDS),
+    ("int", "", "", row_counts.ENDS),
+    ("int", "80", "", row_counts.ENDS),
     ("int", "ff ff ff ff 0f", "", ""),
-    ("int", "80 80 80 80 10", "", reasons.INT),
-    ("int", "80 80 80 80 80 00", "", reasons.INT),
+    ("int", "80 80 80 80 10", "", row_counts.INT),
+    ("int", "80 80 80 80 80 00", "", row_counts.INT),
     ("int", "80 80 80 80 00", "", ""),
-    ("long", "80 80 80 80 80 80 80 80 80 80 00", "", reasons.LONG),
+    ("long", "80 80 80 80 80 80 80 80 80 80 00", "", row_counts.LONG),
     ("long", "ff ff ff ff ff ff ff ff ff 01", "", ""),
-    ("long", "ff ff ff ff ff ff ff ff ff 02", "", reasons.LONG),
-    ("long", "02 00", "", reasons.LEFT),
+    ("long", "ff ff ff ff ff ff ff ff ff 02", "", row_counts.LONG),
+    ("long", "02 00", "", row_counts.LEFT),
     ("null", "", "", ""),
-    ("null", "00", "", reasons.LEFT),
-    ("boolean", "02", "", reasons.BOOLEAN),
-    ("float", "00 00 00", "", reasons.ENDS),
-    ("string", "01", "", reasons.LENGTH),
-    ("string", LEAST, "", reasons.LENGTH),
-    ("string", "04 61", "", reasons.ENDS),
-    ("string", HUGE, "", reasons.ENDS),
-    ("bytes", "fe ff ff ff ff ff ff ff ff 01", "", reasons.ENDS),
-    (KIND, "04", "", reasons.SYMBOL),
-    (KIND, "01", "", reasons.SYMBOL),
-    (["null", "int"], "04", "", reasons.BRANCH),
-    (["null", "int"], "01", "", reasons.BRANCH),
-    ([], "00", "", reasons.BRANCH),
-    (LONGS, "02 02", "", reasons.ENDS),
-    (LONGS, HUGE, "", reasons.COUNT),
-    (LONGS, LEAST + "00", "", reasons.COUNT),
+    ("null", "00", "", row_counts.LEFT),
+    ("boolean", "02", "", row_counts.BOOLEAN),
+    ("float", "00 00 00", "", row_counts.ENDS),
+    ("string", "01", "", row_counts.LENGTH),
+    ("string", LEAST, "", row_counts.LENGTH),
+    ("string", "04 61", "", row_counts.ENDS),
+    ("string", HUGE, "", row_counts.ENDS),
+    ("bytes", "fe ff ff ff ff ff ff ff ff 01", "", row_counts.ENDS),
+    (KIND, "04", "", row_counts.SYMBOL),
+    (KIND, "01", "", row_counts.SYMBOL),
+    (["null", "int"], "04", "", row_counts.BRANCH),
+    (["null", "int"], "01", "", row_counts.BRANCH),
+    ([], "00", "", row_counts.BRANCH),
+    (LONGS, "02 02", "", row_counts.ENDS),
+    (LONGS, HUGE, "", row_counts.COUNT),
+    (LONGS, LEAST + "00", "", row_counts.COUNT),
     (LONGS, "03 04 02 04 00", "", ""),
-    (LONGS, "03 02 02 04 00", "", reasons.BLOCK),
-    (LONGS, "03 06 02 04 00", "", reasons.BLOCK),
-    (LONGS, "03 01 02 04 00", "", reasons.BLOCK),
-    (LONGS, "03" + HUGE + "02 04 00", "", reasons.BLOCK),
+    (LONGS, "03 02 02 04 00", "", row_counts.BLOCK),
+    (LONGS, "03 06 02 04 00", "", row_counts.BLOCK),
+    (LONGS, "03 01 02 04 00", "", row_counts.BLOCK),
+    (LONGS, "03" + HUGE + "02 04 00", "", row_counts.BLOCK),
     (LONGS, "03 04 02 04 03 04 02 04 00", "", ""),
-    (FLOATS, "02 00 00 00", "", reasons.COUNT),
-    (FLOATS, "02 00 00 00 00", "", reasons.ENDS),
+    (FLOATS, "02 00 00 00", "", row_counts.COUNT),
+    (FLOATS, "02 00 00 00 00", "", row_counts.ENDS),
     (NULLS, "d0 0f 00", "", ""),
-    (NULLS, "d2 0f 00", "", reasons.EMPTY),
-    (NULLS, "90 03 90 03 90 03 90 03 90 03 02 00", "", reasons.EMPTY),
-    (NULLS, HUGE + "00", "", reasons.EMPTY),
-    (NULLS, LEAST + "00 00", "", reasons.EMPTY),
-    (TEXTS, "02 01", "", reasons.COUNT),
-    (TEXTS, "02 01 00 00", "", reasons.LENGTH),
-    (TEXTS, "02 02 61 06 61 00", "{}", reasons.ENDS),
-    (PAIR, "02 01 00 03", "b", reasons.BOOLEAN),
-    (NODE, "02 02 00 00", "all", reasons.ENDS),
+    (NULLS, "d2 0f 00", "", row_counts.EMPTY),
+    (NULLS, "90 03 90 03 90 03 90 03 90 03 02 00", "", row_counts.EMPTY),
+    (NULLS, HUGE + "00", "", row_counts.EMPTY),
+    (NULLS, LEAST + "00 00", "", row_counts.EMPTY),
+    (TEXTS, "02 01", "", row_counts.COUNT),
+    (TEXTS, "02 01 00 00", "", row_counts.LENGTH),
+    (TEXTS, "02 02 61 06 61 00", "{}", row_counts.ENDS),
+    (PAIR, "02 01 00 03", "b", row_counts.BOOLEAN),
+    (NODE, "02 02 00 00", "all", row_counts.ENDS),
 ]
 
 
@@ -108,7 +108,7 @@ def test_a_message_that_nests_without_end_is_stopped(step: bytes, few: int) -> N
 
     found = set(by_columns(kernel.walk(column)))
 
-    assert {one.reason for one in found if one} == {reasons.DEEP}
+    assert {one.reason for one in found if one} == {row_counts.DEEP}
     assert found == {_by_itself(NODE, deep)}
 
 
@@ -131,7 +131,7 @@ def test_a_record_may_hold_itself_as_often_as_it_has_bytes_for(few: int) -> None
 
     walk = AvroKernel(plan_of(tree, tree), few=few).walk(pyarrow.array([wide, wide[:-1]] * 9))
 
-    assert by_columns(walk)[:2] == [None, Reason("all", reasons.ENDS)]
+    assert by_columns(walk)[:2] == [None, Reason("all", row_counts.ENDS)]
     assert _by_itself(tree, wide) is None
 
 
@@ -143,7 +143,7 @@ def test_what_is_dropped_has_to_be_well_formed_too() -> None:
         pyarrow.array([b"\x02", b"\x04", b""], pyarrow.binary())
     )
 
-    assert by_columns(found) == [None, Reason("a", reasons.SYMBOL), Reason("a", reasons.ENDS)]
+    assert by_columns(found) == [None, Reason("a", row_counts.SYMBOL), Reason("a", row_counts.ENDS)]
 
 
 def _by_itself(schema: object, data: bytes) -> Reason | None:

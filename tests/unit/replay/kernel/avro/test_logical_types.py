@@ -13,10 +13,10 @@ import fastavro
 import pyarrow
 import pytest
 
-from gitops.compatibility.avro.parser import parse
 from gitops.replay.kernel.avro.kernel import AvroKernel, avro_kernel
 from gitops.replay.kernel.avro.points import points
-from gitops.replay.kernel.walk import READ, Changed, Counted, Reason, What
+from gitops.replay.kernel.protocol import READ, Changed, Counted, Reason, What
+from gitops.schemas.avro.parser import parse
 from tests.support.avro_kernels import plan_of
 
 UUID = {"type": "string", "logicalType": "uuid"}

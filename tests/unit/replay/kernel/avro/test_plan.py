@@ -8,14 +8,14 @@ from typing import Any
 import pyarrow
 import pytest
 
-from gitops.compatibility.avro.aliases import apply_aliases
-from gitops.compatibility.avro.readability import can_read
-from gitops.replay.kernel.avro import reasons
+from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroKernel
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.points import LOSES, Point, points
 from gitops.replay.kernel.avro.steps import Fail
-from gitops.replay.kernel.walk import Counted, Reason, What
+from gitops.replay.kernel.protocol import Counted, Reason, What
+from gitops.schemas.avro.aliases import apply_aliases
+from gitops.schemas.avro.compatibility import can_read
 from tests.replay.avro_rows import by_columns, case, parsed
 from tests.support.avro_kernels import kernel_of, plan_of
 
@@ -50,8 +50,8 @@ def test_the_points_are_where_data_decides() -> None:
     assert points(plan_of(writer, reader)) == (
         Point("kind", "the reader's enum has neither B nor a default", fails=True),
         Point("money", "no branch of the reader's union [null, long] takes string", fails=True),
-        Point("next", reasons.DEEP, fails=True),
-        Point("none", reasons.EMPTY, fails=True),
+        Point("next", row_counts.DEEP, fails=True),
+        Point("none", row_counts.EMPTY, fails=True),
         Point("size[]", LOSES, fails=False),
     )
 
@@ -63,7 +63,7 @@ def test_what_changes_a_value_is_a_point_that_does_not_fail() -> None:
     assert points(plan_of(writer, reader)) == (
         Point("kind", "B is read as A", fails=False),
         Point("kind", "C is read as A", fails=False),
-        Point("t", reasons.NO_TEXT, fails=False),
+        Point("t", row_counts.NO_TEXT, fails=False),
     )
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from gitops.compatibility.avro.parser import parse
-from gitops.replay.kernel.avro.kernel import AvroRowReader
+from gitops.replay.kernel.avro.kernel import AvroRowReader, AvroRowWriter
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.steps import Fail
 from gitops.replay.kernel.avro.values import Tagged, shown
-from gitops.replay.kernel.avro.writing import AvroRowWriter
-from gitops.replay.kernel.walk import Counted, Reason, Unreadable, What
+from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, What
+from gitops.schemas.avro.parser import parse
 from tests.replay.avro_rows import case, parsed
 from tests.support.avro_kernels import reader_of
 

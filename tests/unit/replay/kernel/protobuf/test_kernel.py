@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choose import kernel_for, row_reader_for, row_writer_for
+from gitops.replay.kernel.choice import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.definition import DefinitionError
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protobuf.library import message_class as message_class_of
 from gitops.replay.kernel.protobuf.plan import pair
-from gitops.replay.kernel.protobuf.reading import read
-from gitops.replay.kernel.walk import (
+from gitops.replay.kernel.protobuf.rows import read
+from gitops.replay.kernel.protocol import (
     READ,
     Counted,
     Kernel,

@@ -1,0 +1,65 @@
+"""The broker's rule for consumers, which is not the one for producers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitops.broker import checkers
+from gitops.broker.registration import CANDIDATE, decision_of, ends_with_the_stack, register
+from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo
+from gitops.schemas.payload import PayloadError, to_stored
+from gitops.schemas.strategies import End, Labelled
+
+AS_BACKWARD: Final = frozenset(
+    {Strategy.BACKWARD, Strategy.FORWARD, Strategy.FULL, Strategy.FORWARD_TRANSITIVE}
+)
+"""Strategies that ask of a consumer only whether it reads the latest version (Pulsar 4.0.7)."""
+
+
+@ends_with_the_stack
+def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
+    """A consumer with a schema on an active topic: nothing is validated, nothing is stored.
+
+    Four strategies ask alike whether it reads the latest version; BACKWARD_TRANSITIVE and
+    FULL_TRANSITIVE ask their own question of all versions, and ALWAYS_INCOMPATIBLE refuses even
+    the registered schema (Pulsar 4.0.7).
+    """
+    try:
+        stored = to_stored(candidate)
+    except PayloadError as error:
+        return Decision(accepted=False, status=500, reason=str(error), gate=Gate.PAYLOAD)
+    return check_sent(history, stored, strategy)
+
+
+@ends_with_the_stack
+def check_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
+    """The same for the bytes that a client sends."""
+    strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
+    if strategy is Strategy.ALWAYS_COMPATIBLE:
+        return Decision(accepted=True, gate=Gate.STRATEGY)
+    if not history.entries:
+        reason = "the topic is active and has no schema"
+        return Decision(accepted=False, status=404, reason=reason, gate=Gate.FIRST)
+    new = Labelled(CANDIDATE, candidate)
+    entries = [Labelled(f"v{version}", schema) for version, schema in history.entries]
+    if strategy in AS_BACKWARD:
+        outcome = checkers.check_latest(entries[-1], new, Strategy.BACKWARD)
+    else:
+        outcome = checkers.check_all(entries, new, strategy)
+    if outcome.end is End.COMPATIBLE:
+        return Decision(accepted=True, gate=Gate.STRATEGY)
+    return decision_of(outcome)
+
+
+def subscribe(
+    history: StoredHistory, candidate: SchemaInfo, strategy: Strategy, *, idle: bool
+) -> Decision:
+    """A consumer that connects: on an idle topic without a schema it registers its own.
+
+    Idle is a topic without producers, other consumers and stored data (Pulsar 4.0.7).
+    """
+    if idle and not history.entries:
+        return register(history, candidate, strategy)
+    return check_consumer(history, candidate, strategy)

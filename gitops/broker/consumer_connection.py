@@ -1,0 +1,101 @@
+"""What a broker decides about a consumer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitops.broker import connection_steps
+from gitops.broker.connection import Admission, ConnectionTarget, Offer, Step
+from gitops.broker.consumer_compatibility import check_sent
+from gitops.broker.producer_connection import decide, has_own_schema, sends, sends_nothing
+from gitops.broker.registration import INVALID, find_registered
+from gitops.model.decision import Decision, Gate, StoredSchema
+
+_IDLE = "Is the topic idle?"
+_DROPPED = "the broker drops what the validator says, and registers nothing"
+_MEANS = "no producers, no consumers but AUTO_CONSUME, no stored data"
+
+
+def admit_consumer(place: ConnectionTarget, offer: Offer) -> Admission:
+    """The broker's answer to a consumer (Pulsar 4.0.7).
+
+    Without a schema of its own it is always let in. With one it is checked by the rule for
+    consumers; only on an idle topic without a schema it registers its own, as a producer would.
+    There a definition that is not valid is no hindrance: nothing is registered then.
+    """
+    if not isinstance(offer, StoredSchema) or not has_own_schema(offer):
+        return _without_schema(offer)
+    said = [sends(offer), connection_steps.has_schema(place.history)]
+    if place.history.entries:
+        return _checked(place, offer, said)
+    said.append(_use(place))
+    return _checked(place, offer, said) if place.use == "active" else _seeds(place, offer, said)
+
+
+def _without_schema(offer: Offer) -> Admission:
+    if offer == "AUTO_CONSUME":
+        answer = "only that it takes any schema"
+        first = Step(question="What does the client send?", answer=answer)
+        why = "each message is read with the version that it was written with"
+    else:
+        first = sends_nothing("clients send none for bytes")
+        why = "schemaValidationEnforced is about producers only"
+    second = Step(question="Does the broker ask more of it?", answer="no", why=why)
+    decision = Decision(accepted=True)
+    return Admission(role="consumer", sent=None, decision=decision, steps=(first, second))
+
+
+def _use(place: ConnectionTarget) -> Step:
+    if place.use is None:
+        why = f"assumed, no file can know it: {_MEANS}"
+        return Step(question=_IDLE, answer="yes", why=why)
+    return Step(question=_IDLE, answer="yes" if place.use == "idle" else "no", why=_MEANS)
+
+
+def _checked(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> Admission:
+    decision = check_sent(place.history, sent, place.policies.strategy)
+    step = connection_steps.check_step(decision, place)
+    if not decision.accepted and not place.history.entries:
+        decision = replace(decision, reason=f"{connection_steps.ACTIVE} {sent.type.value}")
+    if decision.accepted:
+        equal = find_registered(place.history, sent).version
+        decision = replace(decision, version=equal, known=equal is not None)
+    return Admission(role="consumer", sent=sent, decision=decision, steps=(*said, step))
+
+
+def _seeds(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> Admission:
+    decision = decide(place, sent)
+    said.extend(connection_steps.registration_steps(decision, place, sent))
+    if decision.gate is Gate.DATA and decision.status == INVALID:
+        # The broker drops the validator's refusal of a consumer (Pulsar 4.0.7): only that of an
+        # incompatible schema reaches the client.
+        said[-1] = replace(said[-1], passed=True)
+        said.append(Step(question="Does that keep a consumer out?", answer="no", why=_DROPPED))
+        decision = Decision(accepted=True, gate=Gate.DATA)
+    seeded = Admission(role="consumer", sent=sent, decision=decision, steps=tuple(said))
+    return replace(seeded, notes=(*_if_active(place, seeded), *_when_it_returns(place, seeded)))
+
+
+def _if_active(place: ConnectionTarget, seeded: Admission) -> tuple[str, ...]:
+    """The other end, where it was only assumed that the topic is idle."""
+    if place.use is not None or seeded.sent is None:
+        return ()
+    other = _checked(replace(place, use="active"), seeded.sent, [])
+    if other.accepted:
+        return ("on a topic in use it would be let in as well, and nothing would be registered",)
+    return (f"on a topic in use it would be refused: {other.decision.reason}",)
+
+
+def _when_it_returns(place: ConnectionTarget, seeded: Admission) -> tuple[str, ...]:
+    """Its own schema keeps out a consumer that seeded the topic, if the strategy is so strict.
+
+    Partitions are asked one by one, so that the second of a topic may refuse it at once.
+    """
+    if not seeded.registers or seeded.sent is None:
+        return ()
+    history = seeded.history_after(place.history)
+    again = check_sent(history, seeded.sent, place.policies.strategy)
+    if again.accepted:
+        return ()
+    what = "once it has registered its schema it is refused whenever it reconnects, and by further"
+    return (f"{what} partitions of the topic: {again.reason}",)

@@ -1,0 +1,108 @@
+"""What a broker decides about a producer, and about the further schemas of its messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from gitops.broker import connection_steps
+from gitops.broker.connection import NO_SCHEMA, Admission, ConnectionTarget, Offer, Request, Step
+from gitops.broker.registration import NOT_REGISTERED, find_registered, register_sent
+from gitops.model.decision import Decision, StoredSchema
+from gitops.model.schema import DEFINED_TYPES, SchemaType
+
+_SENDS: Final = "What does the client send?"
+_CPP: Final = "clients on top of the C++ one (Python, Node.js)"
+_TOLD: Final = {
+    **dict.fromkeys(SchemaType, f"{_CPP} send none of this type: for them ask with NONE"),
+    **dict.fromkeys(DEFINED_TYPES, ""),
+    SchemaType.STRING: f"as Java's client; {_CPP} may send the text null with it, another schema",
+}
+
+
+def admit_producer(
+    place: ConnectionTarget, offer: Offer, request: Request = "connect"
+) -> Admission:
+    """The broker's answer to a producer, or to the request for a further schema of its messages.
+
+    Both end in the same code (Pulsar 4.0.7). AUTO_PRODUCE sends the topic's latest schema; where
+    there is none it does not fail, the client then sends bytes as they are.
+    """
+    sent, first = _sent(place, offer)
+    if sent is None:
+        return replace(_without_schema(place, first), request=request)
+    decision = decide(place, sent)
+    said = (first, *connection_steps.registration_steps(decision, place, sent))
+    return Admission(role="producer", request=request, sent=sent, decision=decision, steps=said)
+
+
+def admit_schemas(place: ConnectionTarget, offers: Sequence[Offer]) -> tuple[Admission, ...]:
+    """A producer with the first of several schemas, and a get-or-create for each other.
+
+    A refused producer sends nothing, so nothing more is asked; a refused further schema fails the
+    message that needs it, and the producer stays connected.
+    """
+    admissions: list[Admission] = []
+    for offer in offers:
+        request: Request = "getOrCreateSchema" if admissions else "connect"
+        admission = admit_producer(place, offer, request)
+        admissions.append(admission)
+        if not admissions[0].accepted:
+            break
+        place = replace(place, history=admission.history_after(place.history))
+    return tuple(admissions)
+
+
+def decide(place: ConnectionTarget, sent: StoredSchema) -> Decision:
+    """A registration where clients may register, else a look for a schema that equals it."""
+    if place.policies.allows_auto_update:
+        return register_sent(place.history, sent, place.policies.strategy)
+    found = find_registered(place.history, sent)
+    if found.accepted or found.status != NOT_REGISTERED:
+        return found
+    return replace(found, reason=connection_steps.NOT_ALLOWED)
+
+
+def sends(schema: StoredSchema) -> Step:
+    """That a client sends a schema of its own."""
+    answer = f"its schema, {schema.type.value}"
+    return Step(question=_SENDS, answer=answer, why=_TOLD[schema.type])
+
+
+def sends_nothing(why: str) -> Step:
+    """That a client sends no schema."""
+    return Step(question=_SENDS, answer="no schema", why=why)
+
+
+def has_own_schema(offer: Offer) -> bool:
+    """Whether a client sends a schema that the application gave it."""
+    return isinstance(offer, StoredSchema) and offer.type not in NO_SCHEMA
+
+
+def _sent(place: ConnectionTarget, offer: Offer) -> tuple[StoredSchema | None, Step]:
+    if isinstance(offer, StoredSchema) and offer.type not in NO_SCHEMA:
+        return offer, sends(offer)
+    if offer != "AUTO_PRODUCE":
+        return None, sends_nothing("clients send none for bytes")
+    if not place.history.entries:
+        return None, sends_nothing("the topic has none that AUTO_PRODUCE could take")
+    version, latest = place.history.entries[-1]
+    if latest.type in NO_SCHEMA:
+        return None, sends_nothing(f"the topic's latest one, v{version}, stands for bytes")
+    if latest.type not in DEFINED_TYPES:
+        latest = replace(latest, data=b"")  # the client's own, whatever text is stored
+    why = "AUTO_PRODUCE asks for it before it connects"
+    answer = f"the topic's latest schema, v{version}, {latest.type.value}"
+    return latest, Step(question=_SENDS, answer=answer, why=why)
+
+
+def _without_schema(place: ConnectionTarget, first: Step) -> Admission:
+    """Refused only where the topic has a live schema and validation is enforced."""
+    said = [first, connection_steps.has_schema(place.history)]
+    decision = Decision(accepted=True)
+    if place.history.entries:
+        said.append(connection_steps.validation_step(place.policies))
+        if place.policies.enforces_validation:
+            decision = Decision(accepted=False, status=409, reason=connection_steps.SCHEMALESS)
+    return Admission(role="producer", sent=None, decision=decision, steps=tuple(said))

@@ -1,0 +1,179 @@
+"""Where a decision ends that needs more stack than there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Final, ParamSpec
+
+from gitops.broker import checkers
+from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import AVRO_DEFINED, SchemaInfo
+from gitops.schemas import equality
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.payload import PayloadError, to_stored
+from gitops.schemas.strategies import TRANSITIVE, End, Labelled, Outcome
+from gitops.schemas.validation import InvalidSchemaDataError, validate
+
+_P = ParamSpec("_P")
+
+
+def ends_with_the_stack(decide: Callable[_P, Decision]) -> Callable[_P, Decision]:
+    """Let `decide` refuse, as the broker fails, where definitions hang together too deeply.
+
+    Thousands of records in a chain overflow Java's stack, too, and the broker answers 500 (Pulsar
+    4.0.7); the exact number depends on its JVM.
+    """
+
+    @wraps(decide)
+    def decide_or_fail(*args: _P.args, **kwargs: _P.kwargs) -> Decision:
+        try:
+            return decide(*args, **kwargs)
+        except RecursionError:
+            reason = "the definition nests too deep: the broker fails on it"
+            return Decision(accepted=False, status=500, reason=reason)
+
+    return decide_or_fail
+
+
+# The gates that a schema passes on its way into the registry.
+
+
+CANDIDATE: Final = "candidate"
+NOT_REGISTERED: Final = 409
+INVALID: Final = 422
+_STATUS: Final = {End.INCOMPATIBLE: 409, End.CRASHED: 500, End.OVERFLOWED: 500}
+
+
+@ends_with_the_stack
+def register(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
+    """What POST …/schema answers, and a producer with auto-update on (Pulsar 4.0.7).
+
+    In this order: the text is converted, its data validated, an equal version looked for, and
+    only then the strategy asked; the first schema of a history passes under every strategy.
+    UNDEFINED counts as FULL.
+    """
+    try:
+        stored = to_stored(candidate)
+    except PayloadError as error:
+        return _refused(Gate.PAYLOAD, 500, str(error))
+    return register_sent(history, stored, strategy)
+
+
+@ends_with_the_stack
+def register_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
+    """The gates behind conversion: a client sends the bytes themselves."""
+    try:
+        validate(candidate)
+    except InvalidSchemaDataError as error:
+        return _refused(Gate.DATA, error.status, str(error))
+    return register_stored(history, candidate, strategy)
+
+
+def register_stored(
+    history: StoredHistory, candidate: StoredSchema, strategy: Strategy
+) -> Decision:
+    """The gates behind conversion and validation."""
+    equal = find_registered(history, candidate)
+    if equal.accepted or equal.status != NOT_REGISTERED:
+        return equal
+    if not history.entries:
+        return Decision(accepted=True, version=history.next_version, gate=Gate.FIRST)
+    outcome = check(history, candidate, strategy)
+    if outcome.end is End.COMPATIBLE:
+        return Decision(accepted=True, version=history.next_version, gate=Gate.STRATEGY)
+    return decision_of(outcome)
+
+
+@ends_with_the_stack
+def find_registered(history: StoredHistory, candidate: StoredSchema) -> Decision:
+    """The version of a schema that equals it; without one refused as while auto-update is off.
+
+    Nothing is validated, so that a producer may send what a registration would not take, and an
+    empty history refuses even a first schema (Pulsar 4.0.7).
+    """
+    try:
+        known = equality.find_equal(history.entries, candidate)
+    except AvroParseError as error:
+        return _refused(Gate.EQUALITY, 500, _poisoned(history, error))
+    if known is not None:
+        return Decision(accepted=True, version=known, known=True, gate=Gate.EQUALITY)
+    return _refused(Gate.EQUALITY, NOT_REGISTERED, "the topic has no such schema")
+
+
+@ends_with_the_stack
+def compatible(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
+    """What POST …/compatibility answers: no equality, so it can differ from `register`.
+
+    Under a transitive strategy the checker runs on an empty history as well (Pulsar 4.0.7).
+    """
+    try:
+        stored = to_stored(candidate)
+        validate(stored)
+    except PayloadError as error:
+        return _refused(Gate.PAYLOAD, 500, str(error))
+    except InvalidSchemaDataError as error:
+        return _refused(Gate.DATA, 500, str(error))
+    outcome = check(history, stored, strategy)
+    if outcome.end is End.COMPATIBLE:
+        return Decision(accepted=True)
+    # The endpoint never answers "false": whatever stands against it is a server error.
+    return replace(decision_of(outcome), status=500)
+
+
+def check(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Outcome:
+    """The strategy's question: against the latest version, or against all."""
+    strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
+    entries = [Labelled(f"v{version}", schema) for version, schema in history.entries]
+    new = Labelled(CANDIDATE, candidate)
+    if strategy in TRANSITIVE:
+        return checkers.check_all(entries, new, strategy)
+    if not entries:
+        return Outcome(end=End.COMPATIBLE)
+    return checkers.check_latest(entries[-1], new, strategy)
+
+
+def decision_of(outcome: Outcome) -> Decision:
+    """The refusal that a failed check stands for."""
+    return Decision(
+        accepted=False,
+        status=_STATUS[outcome.end],
+        reason=outcome.reason,
+        incompatibilities=outcome.incompatibilities,
+        gate=Gate.STRATEGY,
+    )
+
+
+def _refused(gate: Gate, status: int, reason: str) -> Decision:
+    return Decision(accepted=False, status=status, reason=reason, gate=gate)
+
+
+def _poisoned(history: StoredHistory, error: AvroParseError) -> str:
+    for version, entry in history.entries:
+        try:
+            if entry.type in AVRO_DEFINED:
+                equality.parse(entry)
+        except AvroParseError as broken:
+            return (
+                f"v{version} of this topic is not a valid schema ({broken}); the broker fails on "
+                "every further one until the topic's schema is deleted"
+            )
+    return f"the candidate is not a valid schema: {error}"
+
+
+# Which version a schema has by its bytes: POST …/version.
+
+
+def find_version(history: StoredHistory, candidate: SchemaInfo) -> int | None:
+    """What POST …/version answers (None: -1); raises PayloadError.
+
+    It compares type and raw bytes, also of Avro definitions, so it disagrees with a registration
+    about white space (Pulsar 4.0.7).
+    """
+    wanted = to_stored(candidate)
+    for version, entry in history.entries:
+        if (entry.type, entry.data) == (wanted.type, wanted.data):
+            return version
+    return None

@@ -1,0 +1,144 @@
+"""The topics and namespaces that a registry may hold without listing them.
+
+A cluster does not list a topic whose schema was posted before the topic was created (Pulsar
+4.0.7), so whoever wants to see all that was ever made asks for names. This is the one place where
+they come together: each source is a function that answers KnownNames, and a new record of what was
+made is one more of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Final
+
+from gitops.git.checkout import Checkout, GitFailedError, open_checkout
+from gitops.git.history import oldest_known, replaced_files
+from gitops.git.references import head_of
+from gitops.git.tree import CommitTree, files_with, tree_of
+from gitops.model.errors import GitopsError, UnreadableFileError, UsageError
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.state import Repository
+from gitops.ports import FileTree
+from gitops.repository.loading.layout import layout
+from gitops.repository.loading.namespaces import folder_namespace
+from gitops.repository.loading.topics import TOPIC_KEYS, declared_topic, topic_of_path
+from gitops.repository.snapshots import recorded_namespaces, recorded_topics
+
+_MANIFESTS: Final = "namespaces/*/*/*.yaml"
+_UNKNOWN: Final = "Topics that only earlier files named are unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNames:
+    """Names from everywhere; `limits` are whole sentences on what they may lack.
+
+    `namespaces` are those that the repository manages or has managed. `has_history` is false
+    where there is no git repository, so that nothing is known of earlier files.
+    """
+
+    topics: frozenset[TopicName] = frozenset()
+    namespaces: frozenset[NamespaceName] = frozenset()
+    limits: tuple[str, ...] = ()
+    has_history: bool = True
+
+    def __or__(self, other: KnownNames) -> KnownNames:
+        """The names of both."""
+        return KnownNames(
+            topics=self.topics | other.topics,
+            namespaces=self.namespaces | other.namespaces,
+            limits=(*self.limits, *other.limits),
+            has_history=self.has_history and other.has_history,
+        )
+
+
+def known_names(root: Path, tree: FileTree, repository: Repository, registry: str) -> KnownNames:
+    """What the files below `root`, their history and the snapshot of a registry name.
+
+    Without git, or where git fails, the names of the history are missing, and `limits` says so.
+    """
+    return reduce(
+        KnownNames.__or__,
+        (_from_files(repository), _from_snapshot(tree, registry), _from_history(root)),
+    )
+
+
+def _from_files(repository: Repository) -> KnownNames:
+    """What manifests declare, and what clients use in the namespaces of these."""
+    desired = repository.desired
+    namespaces = frozenset(desired.namespaces) | {topic.namespace for topic in desired.topics}
+    consumed = {use.topic for client in repository.clients for use in client.consumes}
+    produced = {use.topic for client in repository.clients for use in client.produces}
+    used = {topic for topic in consumed | produced if topic.namespace in namespaces}
+    return KnownNames(topics=frozenset(desired.topics) | used, namespaces=namespaces)
+
+
+def _from_snapshot(tree: FileTree, registry: str) -> KnownNames:
+    return KnownNames(
+        topics=recorded_topics(tree, registry), namespaces=recorded_namespaces(tree, registry)
+    )
+
+
+def _from_history(root: Path) -> KnownNames:
+    """What manifests declared at the commit that is checked out, and at those before it."""
+    try:
+        with open_checkout(root) as checkout:
+            commit = head_of(checkout)
+            return _up_to(checkout, commit) if commit else KnownNames()
+    except GitopsError as error:
+        limit = f"{_UNKNOWN}: {error.what}."
+        return KnownNames(limits=(limit,), has_history=not isinstance(error, UsageError))
+
+
+def _up_to(checkout: Checkout, commit: str) -> KnownNames:
+    declared = (*_at(checkout, commit), *_before(checkout, commit))
+    oldest = oldest_known(checkout, commit)
+    limit = (
+        f"{_UNKNOWN}: the clone is shallow and begins at {oldest[:7]} (git fetch --unshallow)."
+        if oldest
+        else ""
+    )
+    return KnownNames(
+        topics=frozenset(topic for _, topic in declared if topic),
+        namespaces=frozenset(name for name, _ in declared if name),
+        limits=(limit,) if limit else (),
+    )
+
+
+_Declared = tuple[NamespaceName | None, TopicName | None]
+"""What a manifest is about, as far as its path and its content are names."""
+
+
+def _at(checkout: Checkout, commit: str) -> Iterator[_Declared]:
+    """What the manifests of a commit are about; only those with a key `topic` are read."""
+    tree = tree_of(checkout, commit)
+    found = layout(tree.paths())
+    named = files_with(checkout, commit, TOPIC_KEYS, [".yaml"])
+    for file in found.namespaces:
+        yield folder_namespace(file), None
+    for file in found.topics:
+        yield folder_namespace(file), _topic(tree, file) if file in named else topic_of_path(file)
+
+
+def _topic(tree: CommitTree, file: str) -> TopicName | None:
+    try:
+        return declared_topic(file, tree.read(file))
+    except (UnreadableFileError, GitFailedError):
+        return topic_of_path(file)
+
+
+def _before(checkout: Checkout, commit: str) -> Iterator[_Declared]:
+    """What manifests were about that were removed or changed since."""
+    replaced = replaced_files(checkout, commit, _MANIFESTS)
+    topics = frozenset(layout(each.path for each in replaced).topics)
+    for each in replaced:
+        namespace = folder_namespace(each.path)
+        if each.path not in topics:
+            yield namespace, None
+            continue
+        try:
+            yield namespace, declared_topic(each.path, checkout.blob(each.blob, each.path))
+        except (UnreadableFileError, GitFailedError):
+            yield namespace, topic_of_path(each.path)

@@ -1,0 +1,242 @@
+"""Definitions of the base that its snapshot does not have yet: the snapshot is a merge behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from gitops.changes.change import LoadedChange
+from gitops.changes.impact import files_of
+from gitops.changes.registries import desired_of
+from gitops.git.history import last_change
+from gitops.git.tree import is_known
+from gitops.model.check import History, HistoryChoice, HistorySource
+from gitops.model.config import RegistryConfig
+from gitops.model.errors import GitopsError, OutsideError
+from gitops.model.findings import Severity
+from gitops.model.names import TopicName, under_either_domain
+from gitops.model.schema import SchemaEntry, SchemaInfo
+from gitops.model.state import RegistryState, Repository, Scope, TopicState
+from gitops.planning.fingerprints import equal_version
+from gitops.ports import Progress, Registry
+from gitops.registries.git.registry import GitHistory, GitRegistry
+from gitops.registries.opening import open_registry
+from gitops.registries.snapshot import SnapshotRegistry
+
+_MOST_NAMED: Final = 5
+
+
+def with_versions_of_base(
+    state: RegistryState, base: Repository
+) -> tuple[RegistryState, tuple[str, ...]]:
+    """The state once the base's definitions are registered, and a sentence that names them.
+
+    Nothing is registered that the state holds already, as with a broker: a definition that equals
+    an older version leaves the latest as it is. No sentence where nothing is missing.
+    """
+    ahead = {
+        topic: _registered(known, info)
+        for topic, known in state.topics.items()
+        if (info := _definition(base, topic)) and equal_version(known.history, info) is None
+    }
+    if not ahead:
+        return state, ()
+    return replace(state, topics={**state.topics, **ahead}), (_sentence(ahead.values()),)
+
+
+def _definition(base: Repository, topic: TopicName) -> SchemaInfo | None:
+    """What the base says, None for what no registry can have taken."""
+    source = under_either_domain(base.topics, topic)
+    state = under_either_domain(base.desired.topics, topic)
+    if source and any(each.severity is Severity.ERROR for each in source.findings):
+        return None
+    latest = state.history.latest if state else None
+    return latest.info if latest else None
+
+
+def _registered(known: TopicState, info: SchemaInfo) -> TopicState:
+    history = known.history
+    entry = SchemaEntry(version=history.next_version, info=info)
+    after = replace(
+        history, entries=(*history.entries, entry), next_version=history.next_version + 1
+    )
+    return replace(known, history=after)
+
+
+def _sentence(ahead: Iterable[TopicState]) -> str:
+    topics = sorted(ahead, key=lambda one: one.topic)
+    said = [f"{one.topic} (v{one.history.next_version - 1})" for one in topics[:_MOST_NAMED]]
+    more = len(topics) - len(said)
+    names = ", ".join([*said, *([f"{more} more"] if more else [])])
+    return (
+        "The snapshot does not have the base's definitions of these topics, which are taken as "
+        f"registered after it: {names}."
+    )
+
+
+# Where the versions come from that a change is compared with, and what is not known of them.
+
+
+class NoHistoryError(OutsideError):
+    """The versions cannot be had from where the user wants them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRegistry:
+    """What is known of a registry, and from where; `registry` is open."""
+
+    registry: Registry
+    state: RegistryState
+    history: History
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionsRequest:
+    """Of which registry the versions are wanted, and where it is.
+
+    `config` is what the base says, None where the base does not know the registry: a change must
+    not decide to whom secrets are sent. `head_config` is what the change says. The base may know
+    it by its `former_name`.
+    """
+
+    name: str
+    former_name: str
+    config: RegistryConfig | None
+    head_config: RegistryConfig
+    choice: HistoryChoice = HistoryChoice.AUTO
+
+    @property
+    def before(self) -> RegistryConfig:
+        """What held for it: of a registry that the base does not know, nothing of its own."""
+        return self.config or replace(self.head_config, namespaces={})
+
+
+_Read = Callable[[], KnownRegistry]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownVersions:
+    """Reads the versions of what a change touches; what is opened stays open with `stack`."""
+
+    loaded: LoadedChange
+    scope: Scope
+    stack: ExitStack
+    progress: Progress
+
+    def read(self, wanted: VersionsRequest) -> KnownRegistry:
+        """The versions from the best source, or from the one that is wanted.
+
+        Raises NoHistoryError where a source that was named has none, OutsideError.
+        """
+        if wanted.choice is not HistoryChoice.AUTO:
+            return self._named(wanted)
+        failed: list[str] = []
+        for source, read in self._sources(wanted):
+            try:
+                found = read()
+            except GitopsError as error:
+                if source is HistorySource.GIT:
+                    raise
+                failed.append(_why(source, error))
+            else:
+                return _with_limits(found, failed)
+        raise AssertionError("git always has a history")
+
+    def _named(self, wanted: VersionsRequest) -> KnownRegistry:
+        read = dict(self._sources(wanted))[HistorySource(wanted.choice.value)]
+        try:
+            return read()
+        except OutsideError:
+            raise
+        except GitopsError as error:
+            raise NoHistoryError(error.what, where=error.where, hint=error.hint) from error
+
+    def _sources(self, wanted: VersionsRequest) -> Iterator[tuple[HistorySource, _Read]]:
+        yield HistorySource.REGISTRY, lambda: self._live(wanted)
+        yield HistorySource.SNAPSHOT, lambda: self._snapshot(wanted)
+        yield HistorySource.GIT, lambda: self._git(wanted)
+
+    def _live(self, wanted: VersionsRequest) -> KnownRegistry:
+        root, config = self.loaded.change.checkout.root, wanted.config
+        if config is None:
+            raise NoHistoryError(
+                f"the base has no registry '{wanted.name}', and a change does not decide whom "
+                "secrets are sent to",
+                hint="it is asked once gitops.yaml is merged",
+            )
+        if is_not_there(config, root):
+            raise NoHistoryError(
+                f"registry '{wanted.name}' has no file yet",
+                hint="`pulsar-gitops apply` makes it, or use --history snapshot or git",
+            )
+        if config.local_path is not None and self._is_of_the_clone(config.local_path):
+            raise NoHistoryError(
+                f"the file of registry '{wanted.name}' is committed, so that a change could bring "
+                "its own history along",
+                hint=f"git rm --cached {config.local_path}, and add it to .gitignore",
+            )
+        registry = open_registry(wanted.name, config, root)
+        self.stack.callback(registry.close)
+        state = registry.observe(self.scope, self.progress)
+        return KnownRegistry(
+            registry=registry, state=state, history=History(source=HistorySource.REGISTRY)
+        )
+
+    def _is_of_the_clone(self, path: str) -> bool:
+        """Whether git knows the registry's file, in the folder or in the change."""
+        change = self.loaded.change
+        return is_known(change.checkout, path, [change.head] if change.head else [])
+
+    def _snapshot(self, wanted: VersionsRequest) -> KnownRegistry:
+        change = self.loaded.change
+        defaults = wanted.head_config.broker_defaults
+        registry = SnapshotRegistry(wanted.former_name, change.base_tree, defaults)
+        if registry.is_empty:
+            raise NoHistoryError(
+                f"the base has no snapshot of registry '{wanted.name}'",
+                hint=f"record one: pulsar-gitops snapshot --registry {wanted.name}, and commit it",
+            )
+        recorded = registry.observe(self.scope, self.progress)
+        state, ahead = with_versions_of_base(recorded, self.loaded.base)
+        day = last_change(change.checkout, change.base, registry.address)
+        since = f"on {day}" if day else "(the clone does not tell when)"
+        limit = f"What happened in the registry after the snapshot was recorded {since} is unknown."
+        history = History(source=HistorySource.SNAPSHOT, recorded=day, limits=(limit, *ahead))
+        return KnownRegistry(registry=registry, state=state, history=history)
+
+    def _git(self, wanted: VersionsRequest) -> KnownRegistry:
+        loaded = self.loaded
+        past = GitHistory(
+            checkout=loaded.change.checkout,
+            commit=loaded.change.base,
+            desired=desired_of(loaded.base, wanted.before),
+            files={topic: files_of(source) for topic, source in loaded.base.topics.items()},
+        )
+        registry = GitRegistry(wanted.name, past, wanted.head_config.broker_defaults)
+        state = registry.observe(self.scope, self.progress)
+        history = History(source=HistorySource.GIT, limits=registry.limits())
+        return KnownRegistry(registry=registry, state=state, history=history)
+
+
+def is_not_there(config: RegistryConfig, root: Path) -> bool:
+    """Whether the registry is a file or folder that does not exist yet."""
+    return config.local_path is not None and not (root / config.local_path).exists()
+
+
+def _why(source: HistorySource, error: GitopsError) -> str:
+    """Why a better source was not used, as a sentence."""
+    what = error.what[:1].upper() + error.what[1:]
+    if source is HistorySource.REGISTRY:
+        return f"The registry was not asked, or did not answer: {what.rstrip('.')}."
+    return f"{what.rstrip('.')}."
+
+
+def _with_limits(found: KnownRegistry, failed: list[str]) -> KnownRegistry:
+    history = found.history
+    more = History(
+        source=history.source, recorded=history.recorded, limits=(*failed, *history.limits)
+    )
+    return KnownRegistry(registry=found.registry, state=found.state, history=more)

@@ -1,0 +1,98 @@
+"""The registries of both sides of a change: which one is which, and what each says by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gitops.model.config import Config, RegistryConfig
+from gitops.model.errors import UsageError
+from gitops.model.names import NamespaceName
+from gitops.model.policy import NamespacePolicies
+from gitops.model.state import NamespaceState, RegistryState, Repository
+from gitops.planning.policies import overlay
+from gitops.repository.suggestions import did_you_mean
+
+
+def former_name(name: str, base: Config, head: Config) -> str:
+    """What the base calls a registry of `head`; its own name where it is no other's address."""
+    if name in base.registries:
+        return name
+    address = _address(head.registries[name])
+    for old, config in base.registries.items():
+        if old not in head.registries and _address(config) == address:
+            return old
+    return name
+
+
+def before(name: str, base: Config, head: Config) -> RegistryConfig:
+    """What the base says of a registry of `head`; of a new one, that it has no own policies."""
+    old = base.registries.get(former_name(name, base, head))
+    return old or replace(head.registries[name], namespaces={})
+
+
+def taken_out(base: Config, head: Config) -> tuple[str, ...]:
+    """The names of registries that `head` has under no name."""
+    kept = {former_name(name, base, head) for name in head.registries}
+    return tuple(sorted(base.registries.keys() - kept))
+
+
+def defaults_differ(base: Config, head: Config) -> bool:
+    """Whether what a registry's brokers do by default is said to be another."""
+    return any(
+        before(name, base, head).broker_defaults != config.broker_defaults
+        for name, config in head.registries.items()
+    )
+
+
+def overrides_that_differ(base: Config, head: Config) -> frozenset[NamespaceName]:
+    """The namespaces to which a registry gives other policies of its own than before."""
+    found: frozenset[NamespaceName] = frozenset()
+    return found.union(*(overrides_of(name, base, head) for name in head.registries))
+
+
+def overrides_of(name: str, base: Config, head: Config) -> frozenset[NamespaceName]:
+    """The same for one registry of `head`."""
+    old, new = before(name, base, head).namespaces, head.registries[name].namespaces
+    return frozenset(each for each in {*old, *new} if old.get(each) != new.get(each))
+
+
+def _address(config: RegistryConfig) -> tuple[str, str]:
+    return config.kind, config.address
+
+
+# What the files want of one registry.
+
+
+def registry_config(repository: Repository, name: str | None) -> tuple[str, RegistryConfig]:
+    """The registry called `name`, or the default one; raises UsageError."""
+    wanted = name or repository.config.default_registry
+    config = repository.config.registries.get(wanted)
+    if config is None:
+        known = repository.config.registries
+        raise UsageError(
+            f"there is no registry '{wanted}'",
+            where="gitops.yaml",
+            hint=did_you_mean(wanted, known) or f"known: {', '.join(sorted(known)) or 'none'}",
+        )
+    return wanted, config
+
+
+def desired_of(repository: Repository, config: RegistryConfig) -> RegistryState:
+    """The files' state with the registry's own policies for namespaces laid over it."""
+    namespaces = dict(repository.desired.namespaces)
+    for name in {topic.namespace for topic in repository.desired.topics}:
+        namespaces.setdefault(name, NamespaceState(namespace=name))
+    return replace(repository.desired, namespaces=_overridden(namespaces, config.namespaces))
+
+
+def _overridden(
+    namespaces: Mapping[NamespaceName, NamespaceState],
+    overrides: Mapping[NamespaceName, NamespacePolicies],
+) -> dict[NamespaceName, NamespaceState]:
+    return {
+        name: replace(state, policies=overlay(overrides[name], state.policies))
+        if name in overrides
+        else state
+        for name, state in namespaces.items()
+    }

@@ -1,0 +1,72 @@
+"""Which files of a repository are samples, and which manifests name those that a change touches."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from gitops.model.errors import OutsideRepositoryError
+from gitops.model.replay import Sample
+from gitops.model.state import TopicSource
+from gitops.ports import FileTree
+from gitops.repository.affected_files import Search
+from gitops.repository.file_trees import SelectedTree
+from gitops.repository.globs import Folders, ListedFolders, matching
+from gitops.repository.loader import load
+from gitops.repository.loading.layout import CONFIG
+from gitops.repository.tracked_files import resolve
+
+_FOLDER: Final = "samples"
+"""Where samples usually are, and the key by which a manifest names them."""
+
+_NO_DATA: Final = (".yaml", ".yml", ".avsc", ".proto", ".md")
+"""How files end that are no samples, which a change has most of."""
+
+
+def manifests_of(
+    tree: FileTree, changed: Collection[str], search: Search
+) -> Mapping[str, frozenset[str]]:
+    """The unchanged manifests that mean a changed file as a sample: manifest → those files."""
+    files = {path for path in changed if not path.endswith(_NO_DATA)}
+    if not files or CONFIG not in tree.paths():
+        return {}
+    found = search({word for path in files for word in _words(path)}, (".yaml",))
+    manifests = {path for path in found if path.startswith("namespaces/")}.difference(changed)
+    if not manifests:
+        return {}
+    folders = ListedFolders(files)
+    named = {
+        source.manifest.file: frozenset(_meant(folders, source))
+        for source in load(SelectedTree(tree, {CONFIG, *manifests})).topics.values()
+    }
+    return {manifest: its for manifest, its in named.items() if its}
+
+
+def _meant(folders: Folders, source: TopicSource) -> Iterable[str]:
+    """The files that the samples of a topic mean."""
+    places = (place_of(source, each) for each in source.samples if not is_elsewhere(each))
+    return (entry.path for place in places for entry in matching(folders, "", place))
+
+
+def place_of(source: TopicSource, sample: Sample) -> str:
+    """A sample's path from the root of the repository; a URI and a table as they are."""
+    if is_elsewhere(sample):
+        return sample.path
+    try:
+        return resolve(posixpath.dirname(source.manifest.file), sample.path)
+    except OutsideRepositoryError:  # which is a finding of the files
+        return sample.path
+
+
+def is_elsewhere(sample: Sample) -> bool:
+    """Whether it is no file of the repository."""
+    return "://" in sample.path or sample.format == "table"
+
+
+def _words(path: str) -> Collection[str]:
+    """One of them stands in every manifest that names the file, or in most by a pattern."""
+    if path.startswith((f"{_FOLDER}/", "namespaces/")):
+        return {_FOLDER}
+    folder, name = posixpath.split(path)
+    return {name, posixpath.splitext(name)[1], *folder.split("/")} - {""}

@@ -1,0 +1,135 @@
+"""The versions of topics for a replay of the files as they lie, without a base to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gitops.changes.impact import files_of
+from gitops.changes.known_versions import NoHistoryError, is_not_there
+from gitops.changes.registries import desired_of
+from gitops.git.checkout import open_checkout
+from gitops.git.references import commit_of
+from gitops.git.tree import tree_of
+from gitops.model.check import HistoryChoice
+from gitops.model.config import RegistryConfig
+from gitops.model.errors import GitopsError, UsageError
+from gitops.model.state import RegistryState, Repository, Scope
+from gitops.ports import FileTree, Progress
+from gitops.registries.git.registry import GitHistory as GitPast
+from gitops.registries.git.registry import GitRegistry
+from gitops.registries.opening import open_registry
+from gitops.registries.snapshot import SnapshotRegistry
+from gitops.repository.loader import load
+
+FILES: Final = "files"
+"""Where the versions are from if nothing else knows any: each definition is version 0."""
+_NOTHING_KNOWN: Final = (
+    "No versions are known: neither a registry nor a snapshot nor a commit has any, so that each "
+    "definition is taken as v0."
+)
+_SNAPSHOT: Final = "What happened in the registry after the snapshot was recorded is unknown."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryVersions:
+    """What is known of a registry; `source` and `limits` are those of a ReplayReport."""
+
+    state: RegistryState
+    source: str
+    limits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkingTreeHistory:
+    """The files as they lie in a folder, and the registry that is meant."""
+
+    root: Path
+    tree: FileTree
+    repository: Repository
+    name: str
+    config: RegistryConfig
+
+    def known(self, scope: Scope, choice: HistoryChoice, progress: Progress) -> RegistryVersions:
+        """The versions from the best source, or from the one that is wanted.
+
+        Raises OutsideError where a source that was named has none.
+        """
+        reads = dict(self._reads(scope, progress))
+        if choice is not HistoryChoice.AUTO:
+            return reads[choice.value]()
+        failed: list[str] = []
+        for read in reads.values():
+            try:
+                found = read()
+            except GitopsError as error:
+                failed.append(f"{error.what[:1].upper()}{error.what[1:].rstrip('.')}.")
+            else:
+                return RegistryVersions(
+                    state=found.state, source=found.source, limits=(*failed, *found.limits)
+                )
+        return RegistryVersions(
+            state=self._of_files(scope), source=FILES, limits=(*failed, _NOTHING_KNOWN)
+        )
+
+    def _reads(
+        self, scope: Scope, progress: Progress
+    ) -> Iterator[tuple[str, Callable[[], RegistryVersions]]]:
+        yield HistoryChoice.REGISTRY.value, lambda: self._live(scope, progress)
+        yield HistoryChoice.SNAPSHOT.value, lambda: self._snapshot(scope, progress)
+        yield HistoryChoice.GIT.value, lambda: self._git(scope, progress)
+
+    def _live(self, scope: Scope, progress: Progress) -> RegistryVersions:
+        if is_not_there(self.config, self.root):
+            raise NoHistoryError(
+                f"registry '{self.name}' has no file yet",
+                hint="`pulsar-gitops apply` makes it, or use --history snapshot or git",
+            )
+        with ExitStack() as stack:
+            registry = open_registry(self.name, self.config, self.root)
+            stack.callback(registry.close)
+            state = registry.observe(scope, progress)
+        return RegistryVersions(state=state, source=HistoryChoice.REGISTRY.value)
+
+    def _snapshot(self, scope: Scope, progress: Progress) -> RegistryVersions:
+        registry = SnapshotRegistry(self.name, self.tree, self.config.broker_defaults)
+        if registry.is_empty:
+            raise NoHistoryError(
+                f"there is no snapshot of registry '{self.name}'",
+                hint=f"record one: pulsar-gitops snapshot --registry {self.name}",
+            )
+        return RegistryVersions(
+            state=registry.observe(scope, progress),
+            source=HistoryChoice.SNAPSHOT.value,
+            limits=(_SNAPSHOT,),
+        )
+
+    def _git(self, scope: Scope, progress: Progress) -> RegistryVersions:
+        """The definitions as they came to stand at HEAD."""
+        try:
+            with open_checkout(self.root) as checkout:
+                commit = commit_of(checkout, "HEAD")
+                base = load(tree_of(checkout, commit), progress)
+                past = GitPast(
+                    checkout=checkout,
+                    commit=commit,
+                    desired=desired_of(base, self.config),
+                    files={topic: files_of(source) for topic, source in base.topics.items()},
+                )
+                registry = GitRegistry(self.name, past, self.config.broker_defaults)
+                state = registry.observe(scope, progress)
+                return RegistryVersions(
+                    state=state, source=HistoryChoice.GIT.value, limits=registry.limits()
+                )
+        except UsageError as error:
+            raise NoHistoryError(error.what, where=error.where) from error
+
+    def _of_files(self, scope: Scope) -> RegistryState:
+        desired = desired_of(self.repository, self.config)
+        return RegistryState(
+            namespaces={n: s for n, s in desired.namespaces.items() if n in scope.namespaces},
+            topics={n: s for n, s in desired.topics.items() if n in scope.topics},
+        )

@@ -1,0 +1,209 @@
+"""Policies that a change loosens or no longer manages, and what only a looser one accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from gitops.changes.change import LoadedChange
+from gitops.changes.locations import place_of_policy
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import RefusedSchema
+from gitops.model.policy import (
+    BrokerDefaults,
+    NamespacePolicies,
+    Policies,
+    PolicyChange,
+    PolicyValue,
+    SchemaCompatibilityStrategy,
+    camel_case,
+    managed_items,
+)
+from gitops.model.rules import finding
+from gitops.model.state import NamespaceState
+from gitops.planning.plan import PlanInput, strategy_of
+from gitops.planning.policies import direction, policy_text
+
+
+def policy_guards(
+    loaded: LoadedChange,
+    registry: str,
+    questions: tuple[PlanInput, PlanInput],
+    refused: Sequence[RefusedSchema],
+) -> Iterator[Finding]:
+    """Loosened policies, and what only they let in; `questions` are before and after."""
+    before, after = questions
+    for one in _loosened(before, after):
+        yield policy_loosened(one, place_of_policy(loaded, one.subject, one.change.key, registry))
+    for one in _dropped(before, after):
+        yield policy_dropped(one, place_of_policy(loaded, one.subject, one.change.key, registry))
+    for name in _unmanaged(loaded, after):
+        yield namespace_unmanaged(name, loaded.head.namespaces.get(name))
+    for each in refused:
+        strategy = strategy_of(after, each.topic)
+        key = "schemaCompatibilityStrategy"
+        where = place_of_policy(loaded, each.topic, key, registry)
+        where = where or place_of_policy(loaded, each.topic.namespace, key, registry)
+        yield accepted_by_policy_change(each, strategy, where)
+
+
+def _dropped(before: PlanInput, after: PlanInput) -> Iterator[Loosened]:
+    """Of a topic that is gone itself another guard tells."""
+    none = NamespacePolicies()
+    for name, state in sorted(before.desired.namespaces.items()):
+        new = after.desired.namespaces.get(name)
+        yield from dropped(name, new.policies if new else none, state.policies)
+    for topic, known in sorted(before.desired.topics.items()):
+        if wanted := after.desired.topics.get(topic):
+            yield from dropped(topic, wanted.policies, known.policies)
+
+
+def _unmanaged(loaded: LoadedChange, after: PlanInput) -> list[NamespaceName]:
+    """The namespaces that the base has no file of, and the change no policy."""
+    known = {path.rpartition("/")[0] for path in loaded.change.base_tree.paths()}
+    none = NamespacePolicies()
+    return [
+        name
+        for name, state in sorted(after.desired.namespaces.items())
+        if state.policies == none and f"namespaces/{name}" not in known
+    ]
+
+
+def _loosened(before: PlanInput, after: PlanInput) -> Iterator[Loosened]:
+    defaults = default_policies(before.defaults)
+    for name, state in sorted(after.desired.namespaces.items()):
+        old = before.desired.namespaces.get(name)
+        observed = after.observed.namespaces[name]
+        if state.policies != (old and old.policies) and (old or observed.exists):
+            base = old.policies if old else NamespacePolicies()
+            held = in_force(base, observed.policies, defaults)
+            yield from loosened(name, state.policies, held)
+    for topic, wanted in sorted(after.desired.topics.items()):
+        known = before.desired.topics.get(topic)
+        if known and known.policies != wanted.policies:
+            above = _above(before, topic)
+            held = in_force(known.policies, after.observed.topics[topic].policies, above)
+            yield from loosened(topic, wanted.policies, held)
+
+
+def _above(before: PlanInput, topic: TopicName) -> Mapping[str, PolicyValue]:
+    """What held for a topic before by its namespace and the broker."""
+    none = NamespaceState(namespace=topic.namespace)
+    desired = before.desired.namespaces.get(topic.namespace, none)
+    observed = before.observed.namespaces.get(topic.namespace, none)
+    return in_force(desired.policies, observed.policies, default_policies(before.defaults))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loosened:
+    """A policy that lets more through than before; `subject` is a topic or a namespace."""
+
+    subject: NamespaceName | TopicName
+    change: PolicyChange
+
+
+def loosened(
+    subject: NamespaceName | TopicName, head: Policies, before: Mapping[str, PolicyValue]
+) -> tuple[Loosened, ...]:
+    """The policies in `head` that let more through than what holds `before`, by camelCase key."""
+    found = []
+    for field in fields(head):
+        key, value = camel_case(field.name), getattr(head, field.name)
+        change = PolicyChange(key=key, before=before.get(key), after=value)
+        if value is not None and direction(change) == "loosened":
+            found.append(Loosened(subject=subject, change=change))
+    return tuple(found)
+
+
+def dropped(
+    subject: NamespaceName | TopicName, head: Policies, base: Policies
+) -> tuple[Loosened, ...]:
+    """The policies that `base` manages and `head` does not, with nothing after them."""
+    left = {key for key, _ in managed_items(head)}
+    return tuple(
+        Loosened(subject=subject, change=PolicyChange(key=key, before=value, after=None))
+        for key, value in managed_items(base)
+        if key not in left
+    )
+
+
+def in_force(
+    base: Policies, observed: Policies, above: Mapping[str, PolicyValue]
+) -> dict[str, PolicyValue]:
+    """What holds before a change, by camelCase key: the files', the registry's, what is above."""
+    held: dict[str, PolicyValue] = {}
+    for field in fields(base):
+        key = camel_case(field.name)
+        values = getattr(base, field.name), getattr(observed, field.name), above.get(key)
+        held[key] = next((value for value in values if value not in _NOTHING), None)
+    return held
+
+
+_NOTHING: Final = (None, SchemaCompatibilityStrategy.UNDEFINED)
+
+
+def default_policies(defaults: BrokerDefaults) -> dict[str, PolicyValue]:
+    """What a broker does where nobody says anything, by the keys of policies."""
+    return {
+        "schemaCompatibilityStrategy": defaults.schema_compatibility_strategy,
+        "isAllowAutoUpdateSchema": defaults.is_allow_auto_update_schema_enabled,
+        "schemaValidationEnforced": defaults.is_schema_validation_enforced,
+    }
+
+
+def policy_loosened(one: Loosened, where: Location | None) -> Finding:
+    """A policy lets more through."""
+    kind = "topic" if isinstance(one.subject, TopicName) else "namespace"
+    change = one.change
+    return finding(
+        "CHECK-R003",
+        f"{change.key} of {kind} {one.subject} is loosened: "
+        f"{policy_text(change.before)} → {policy_text(change.after)}",
+        location=where,
+        subject=str(one.subject),
+        hint="whoever owns the topics should agree; `pulsar-gitops explain CHECK-R003` says more",
+    )
+
+
+def policy_dropped(one: Loosened, where: Location | None) -> Finding:
+    """A policy that the files said before and say no more."""
+    kind = "topic" if isinstance(one.subject, TopicName) else "namespace"
+    return finding(
+        "CHECK-R003",
+        f"{one.change.key} of {kind} {one.subject} is no longer managed (it was "
+        f"{policy_text(one.change.before)}): whatever the cluster has stays, and nothing here says "
+        "what",
+        location=where,
+        subject=str(one.subject),
+        hint="keep the key with the value that is wanted; whoever owns the topics should agree",
+    )
+
+
+def namespace_unmanaged(name: NamespaceName, where: Location | None) -> Finding:
+    """A namespace that comes with a change, and whose policies no file says."""
+    found = finding(
+        "CHECK-R003",
+        f"namespace {name} is new here and no file manages its policies: whatever the cluster has "
+        "holds, and nothing here says what",
+        location=where,
+        subject=str(name),
+        hint=f"add namespaces/{name}/namespace.yaml with a schemaCompatibilityStrategy",
+    )
+    return replace(found, severity=Severity.INFO)
+
+
+def accepted_by_policy_change(
+    refused: RefusedSchema, now: SchemaCompatibilityStrategy, where: Location | None
+) -> Finding:
+    """The change alters a strategy, and only so Pulsar takes the schema; `refused` says why not."""
+    why = refused.findings[0].message if refused.findings else "Pulsar refuses it"
+    return finding(
+        "CHECK-R004",
+        f"{refused.topic} is accepted only because its strategy changes from "
+        f"{refused.strategy.value} to {now.value}; before: {why}",
+        location=where,
+        subject=str(refused.topic),
+        hint="change the policy and the schema in two pull requests, the policy first",
+    )

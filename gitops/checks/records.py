@@ -1,0 +1,119 @@
+"""Recorded history that a change edits otherwise than a new record of the same registry would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.changes.change import LoadedChange
+from gitops.changes.registries import before, desired_of, former_name
+from gitops.model.errors import UsageError
+from gitops.model.findings import Finding, Location
+from gitops.model.names import TopicName, under_either_domain
+from gitops.model.policy import Policies, managed_items
+from gitops.model.rules import finding
+from gitops.model.state import RegistryState, TopicState
+from gitops.planning.fingerprints import is_same
+from gitops.repository.affected_files import ChangedFile
+from gitops.repository.snapshots import SNAPSHOTS, TOPIC_DEPTH, namespace_recorded, topic_recorded
+
+_MOST_NAMED: Final = 5
+
+
+def record_guards(loaded: LoadedChange) -> Iterator[Finding]:
+    """New files are no edit: a snapshot is recorded for the first time, or grows."""
+    edited = {
+        each.before: each.after
+        for each in loaded.change.files
+        if each.before and each.before.startswith(SNAPSHOTS) and not _is_expected(loaded, each)
+    }
+    if edited:
+        first, *_ = files = sorted(edited)
+        yield record_edited(files, Location(file=first, in_base=edited[first] != first))
+
+
+def record_edited(files: Sequence[str], where: Location) -> Finding:
+    """Snapshots of the base are edited or deleted; `where` is the first of the files."""
+    more = [f"{len(files) - _MOST_NAMED} more"] if len(files) > _MOST_NAMED else []
+    names = ", ".join([*files[:_MOST_NAMED], *more])
+    return finding(
+        "CHECK-R007",
+        f"recorded history is edited or deleted: {names}",
+        location=where,
+        subject="snapshots",
+        hint="a snapshot is written by `pulsar-gitops snapshot` alone, and later changes are "
+        "compared with it: leave it out, or run that again and see that it gives the same",
+    )
+
+
+def _is_expected(loaded: LoadedChange, change: ChangedFile) -> bool:
+    """Whether a file only gains what the base's own files have brought into the registry.
+
+    A broken file is none of it, and so is one that is gone.
+    """
+    old, new = change.before, change.after
+    if not old or not new or not _is_same_place(loaded, old, new):
+        return False
+    name, config = new.split("/")[1], loaded.head.config.registries
+    if name not in config:
+        return False
+    wanted = desired_of(loaded.base, before(name, loaded.base.config, loaded.head.config))
+    try:
+        return _Record(loaded, wanted, old, new).is_expected()
+    except UsageError:
+        return False
+
+
+def _is_same_place(loaded: LoadedChange, old: str, new: str) -> bool:
+    """Whether the file is where it was, or went along with the new name of its registry."""
+    (_, was, *rest), (_, name, *there) = old.split("/"), new.split("/")
+    base, head = loaded.base.config, loaded.head.config
+    known = name in head.registries
+    return rest == there and known and was in (name, former_name(name, base, head))
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """One file in both versions, and what the base's files want of the registry."""
+
+    loaded: LoadedChange
+    wanted: RegistryState
+    old: str
+    new: str
+
+    def is_expected(self) -> bool:
+        """Raises UsageError for a file that is no snapshot."""
+        trees = self.loaded.change.base_tree, self.loaded.change.head_tree
+        if self.old.count("/") == TOPIC_DEPTH - 1:
+            topics = topic_recorded(trees[0], self.old), topic_recorded(trees[1], self.new)
+            return self._is_expected_topic(*topics)
+        was, now = namespace_recorded(trees[0], self.old), namespace_recorded(trees[1], self.new)
+        state = self.wanted.namespaces.get(now.namespace)
+        same = was.namespace == now.namespace
+        wanted = state.policies if state else None
+        return same and _are_expected(was.policies, now.policies, wanted)
+
+    def _is_expected_topic(self, was: TopicState, now: TopicState) -> bool:
+        known = len(was.history.entries)
+        state = under_either_domain(self.wanted.topics, now.topic)
+        return (
+            was.topic == now.topic
+            and now.history.entries[:known] == was.history.entries
+            and now.history.next_version >= was.history.next_version
+            and (len(now.history.entries) == known or self._is_merged(now.topic, now))
+            and _are_expected(was.policies, now.policies, state.policies if state else None)
+        )
+
+    def _is_merged(self, topic: TopicName, now: TopicState) -> bool:
+        """Whether the latest version is what the base says; nothing is judged by other topics."""
+        state, latest = under_either_domain(self.wanted.topics, topic), now.history.latest
+        said = state.history.latest if state else None
+        return said is None or (latest is not None and is_same(latest.info, said.info))
+
+
+def _are_expected(was: Policies, now: Policies, wanted: Policies | None) -> bool:
+    """Whether each policy is as it was recorded, or as the base's files say."""
+    old, said = dict(managed_items(was)), dict(managed_items(wanted)) if wanted else {}
+    new = dict(managed_items(now))
+    return all(new.get(key) in (old.get(key), said.get(key)) for key in {*old, *new})

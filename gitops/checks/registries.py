@@ -1,0 +1,115 @@
+"""Guards of what a change does to the registries in gitops.yaml, beside the policies they get."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from gitops.changes.change import LoadedChange
+from gitops.changes.locations import place_of_policy, place_of_setting
+from gitops.changes.registries import before, former_name, overrides_of, taken_out
+from gitops.checks.policies import (
+    default_policies,
+    dropped,
+    in_force,
+    loosened,
+    policy_dropped,
+    policy_loosened,
+)
+from gitops.model.config import RegistryConfig
+from gitops.model.findings import Finding, Location
+from gitops.model.names import NamespaceName
+from gitops.model.policy import NamespacePolicies
+from gitops.model.rules import finding
+from gitops.model.state import Repository
+from gitops.planning.policies import overlay
+from gitops.repository.snapshots import SNAPSHOTS
+
+
+def registry_removed(name: str, own: Iterable[NamespaceName], where: Location | None) -> Finding:
+    """A registry that the base has and the change has not; `own` had policies of their own."""
+    spaces = ", ".join(map(str, sorted(own)))
+    policies = f", and with it its own policies for {spaces}" if spaces else ""
+    return finding(
+        "CHECK-R003",
+        f"registry {name} is taken out{policies}: nothing here manages it any more",
+        location=where,
+        subject=name,
+        hint="what it holds stays as it is; whoever owns the topics should agree",
+    )
+
+
+def default_registry_changed(old: str, new: str, where: Location | None) -> Finding:
+    """Another registry is meant where nobody names one."""
+    return finding(
+        "CHECK-R006",
+        f"defaultRegistry is another: {old} → {new}",
+        location=where,
+        subject=new,
+        hint=f"this change is judged by {new}; `check --registry {old}` tells what {old} makes of "
+        "it",
+    )
+
+
+def snapshots_left(old: str, new: str, where: Location | None) -> Finding:
+    """A registry has another name, and its recorded history does not go with it."""
+    return finding(
+        "CHECK-R006",
+        f"registry {old} is renamed to {new}, and its snapshots are not: after the merge there is "
+        "no recorded history to compare a change with",
+        location=where,
+        subject=new,
+        hint=f"git mv snapshots/{old} snapshots/{new}",
+    )
+
+
+# What a change does to the registries themselves: names, the default one, and their policies.
+
+
+def registry_guards(loaded: LoadedChange, checked: Collection[str]) -> Iterator[Finding]:
+    """Registries that are gone, and looser policies of those that are not `checked`."""
+    base, head = loaded.base.config, loaded.head.config
+    for name in taken_out(base, head):
+        where = place_of_setting(loaded, ("registries", name), at_key=True)
+        yield registry_removed(name, base.registries[name].namespaces, where)
+    for name in sorted(head.registries.keys() - checked):
+        for space in sorted(overrides_of(name, base, head)):
+            yield from _of_override(loaded, name, space)
+
+
+def naming_guards(loaded: LoadedChange) -> Iterator[Finding]:
+    """Another default registry, and snapshots that do not go with a registry's new name."""
+    base, head = loaded.base.config, loaded.head.config
+    for name in sorted(head.registries):
+        old = former_name(name, base, head)
+        if old != name and _are_left(loaded, old, name):
+            where = place_of_setting(loaded, ("registries", name), at_key=True)
+            yield snapshots_left(old, name, where)
+    was, now = base.default_registry, head.default_registry
+    if was and now and was != former_name(now, base, head):
+        yield default_registry_changed(was, now, place_of_setting(loaded, ("defaultRegistry",)))
+
+
+def _are_left(loaded: LoadedChange, old: str, new: str) -> bool:
+    """Whether there are snapshots under a registry's old name and none under its new one."""
+    were = any(path.startswith(f"{SNAPSHOTS}{old}/") for path in loaded.change.base_tree.paths())
+    return were and not any(
+        path.startswith(f"{SNAPSHOTS}{new}/") for path in loaded.change.head_tree.paths()
+    )
+
+
+def _of_override(loaded: LoadedChange, name: str, space: NamespaceName) -> Iterator[Finding]:
+    base, head = loaded.base.config, loaded.head.config
+    old, new = before(name, base, head), head.registries[name]
+    was, now = _policies(loaded.base, old, space), _policies(loaded.head, new, space)
+    held = in_force(was, NamespacePolicies(), default_policies(old.broker_defaults))
+    for one in loosened(space, now, held):
+        yield policy_loosened(one, place_of_policy(loaded, space, one.change.key, name))
+    for one in dropped(space, now, was):
+        yield policy_dropped(one, place_of_policy(loaded, space, one.change.key, name))
+
+
+def _policies(
+    repository: Repository, config: RegistryConfig, space: NamespaceName
+) -> NamespacePolicies:
+    state, none = repository.desired.namespaces.get(space), NamespacePolicies()
+    return overlay(config.namespaces.get(space, none), state.policies if state else none)

@@ -1,0 +1,150 @@
+"""What a change does to topics beyond their single schemas: removed, renamed, too many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gitops.changes.change import LoadedChange
+from gitops.changes.impact import differs
+from gitops.changes.own_findings import broken_topics
+from gitops.checks.records import record_guards
+from gitops.model.check import Impact
+from gitops.model.config import SafetyConfig
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import TopicName
+from gitops.model.rules import finding
+from gitops.model.state import TopicSource
+from gitops.ports import FileTree
+from gitops.repository.loading.layout import layout
+
+
+def topic_guards(loaded: LoadedChange, touched: Impact) -> Iterator[Finding]:
+    """Findings about the change as a whole, whatever a registry holds."""
+    safety = loaded.limits.safety
+    for topic in touched.removed:
+        yield topic_removed(topic, _top(loaded.base_tree, loaded.base.topics[topic]), safety)
+    for new, old in touched.renamed.items():
+        yield topic_renamed(new, old, _top(loaded.head_tree, loaded.head.topics[new]), safety)
+    count = len(layout(loaded.change.base_tree.paths()).topics)
+    yield from share_exceeded(_changed_topics(loaded, touched), count, safety)
+    yield from record_guards(loaded)
+    yield from _of_submodules(loaded)
+    for topic in touched.topics:
+        if _is_let_go(loaded, topic):
+            yield schema_let_go(topic, loaded.head.topics[topic].manifest, safety)
+
+
+def _of_submodules(loaded: LoadedChange) -> Iterator[Finding]:
+    """Those that are not told of already, because they stand where manifests or types do."""
+    told = {each.location.file for each in loaded.head.findings if each.location}
+    for each in loaded.change.files:
+        path = each.after or each.before or ""
+        if each.submodule and path not in told:
+            yield submodule_found(path)
+
+
+def _top(tree: FileTree, source: TopicSource) -> Location:
+    """The first line of a manifest that says something: it is about the whole of it."""
+    file = source.manifest.file
+    lines = tree.read(file).decode("utf-8", "replace").splitlines()
+    says = (n for n, line in enumerate(lines, 1) if line and not line.startswith(("#", "---")))
+    return Location(file=file, line=next(says, 1), column=1)
+
+
+def _is_let_go(loaded: LoadedChange, topic: TopicName) -> bool:
+    """Whether the manifest is there and its schema is not, for no mistake."""
+    states = loaded.base.desired.topics.get(topic), loaded.head.desired.topics.get(topic)
+    old, new = (state.history.latest if state else None for state in states)
+    return bool(old and not new) and topic not in broken_topics(loaded)
+
+
+def _changed_topics(loaded: LoadedChange, touched: Impact) -> int:
+    """How many topics of the base the change alters or takes away; new ones do not count."""
+    altered = [t for t in touched.topics if t in loaded.base.topics and differs(loaded, t)]
+    return len(altered) + len(touched.removed) + len(touched.renamed)
+
+
+def topic_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
+    """A manifest is gone; `where` it was, in the base."""
+    setting = "set safety.allowDeletions in a change before this one, and "
+    first = "" if safety.allow_deletions else setting
+    found = finding(
+        "CHECK-R001",
+        f"the manifest of {topic} is removed; its schema stays in the registry, and nothing here "
+        "manages it any more",
+        location=replace(where, in_base=True),
+        subject=str(topic),
+        hint=f"keep the manifest; or {first}`plan --prune` deletes the schema with all its "
+        "versions",
+    )
+    return _unless_allowed(found, safety)
+
+
+def schema_let_go(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
+    """A manifest says nothing of a schema any more."""
+    allowed = safety.allow_deletions
+    stopping = "" if allowed else "; where the base has safety.allowDeletions it stops nobody"
+    found = finding(
+        "CHECK-R001",
+        f"the schema of {topic} is taken out of its manifest; it stays in the registry, and "
+        "nothing here manages it any more",
+        location=where,
+        subject=str(topic),
+        hint=f"keep schema: in the manifest{stopping}",
+    )
+    return _unless_allowed(found, safety)
+
+
+def topic_renamed(new: TopicName, old: TopicName, where: Location, safety: SafetyConfig) -> Finding:
+    """A topic's file has another name: to Pulsar that is another topic."""
+    found = finding(
+        "CHECK-R002",
+        f"{old} becomes {new}, which starts without its history: consumers of the old topic's "
+        "messages stay behind",
+        location=where,
+        subject=str(new),
+        hint=_keeping(new, old),
+    )
+    return _unless_allowed(found, safety)
+
+
+def _keeping(new: TopicName, old: TopicName) -> str:
+    """How the file may move and the topic stay; the folder always says the namespace."""
+    if new.namespace == old.namespace:
+        return f"a file may be renamed and keep its topic: write topic: {old.local_name} in it"
+    return (
+        f"a topic is in the namespace of its folder, and no namespace can be renamed: put it back "
+        f"into namespaces/{old.namespace}"
+    )
+
+
+def _unless_allowed(found: Finding, safety: SafetyConfig) -> Finding:
+    """With safety.allowDeletions it is told and stops nobody."""
+    return replace(found, severity=Severity.WARNING) if safety.allow_deletions else found
+
+
+def share_exceeded(touched: int, topics: int, safety: SafetyConfig) -> tuple[Finding, ...]:
+    """A finding where `touched` of the base's `topics` are more than the allowed share."""
+    if topics < safety.min_topics or touched <= topics * safety.max_changed_share:
+        return ()
+    return (
+        finding(
+            "CHECK-R005",
+            f"{touched} of {topics} {'topic' if topics == 1 else 'topics'} change, "
+            f"more than {safety.max_changed_share:.0%}",
+            hint="split the change, or raise safety.maxChangedShare in a change before this one",
+        ),
+    )
+
+
+def submodule_found(file: str) -> Finding:
+    """Another repository that is part of this one; `file` is where."""
+    found = finding(
+        "REPO-R018",
+        f"'{file}' is a submodule: its files are in another repository, and nothing of what "
+        "changes there is checked here",
+        location=Location(file=file),
+        hint="keep files that schemas are made of in this repository",
+    )
+    return replace(found, severity=Severity.WARNING)

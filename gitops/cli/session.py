@@ -1,0 +1,111 @@
+"""The day, as the edge tells it to everything below."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitops.cli.options import HERE
+from gitops.cli.progress import progress_bar
+from gitops.model.config import Config, RegistryConfig
+from gitops.model.errors import UnreadableFileError, UsageError
+from gitops.model.findings import Location
+from gitops.model.state import RegistryState, Repository
+from gitops.ports import FileTree, Registry
+from gitops.repository.file_trees import GivenFiles
+from gitops.repository.folder import nearest_repository
+
+
+def today() -> datetime.date:
+    """The day in UTC, so that a waiver ends everywhere at the same moment."""
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+# A repository and a registry, opened for one command.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedRepository:
+    """The files of a repository and what they say."""
+
+    root: Path
+    tree: FileTree
+    repository: Repository
+
+    def excerpt(self, where: Location) -> str | None:
+        """The line that a location is on."""
+        try:
+            return line_of(self.tree.read(where.file), where.line)
+        except UnreadableFileError:
+            return None
+
+
+def line_of(data: bytes, number: int) -> str | None:
+    """A line of a file, from 1; None where it has no such line."""
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.split("\n")
+    return lines[number - 1] if 0 < number <= len(lines) else None
+
+
+def open_repository(root: Path, *outputs: Path | None) -> OpenedRepository:
+    """Read the repository at `root`; raises UsageError where there is none.
+
+    Without `--repo` the current folder may also lie inside the repository, as with git.
+    `outputs` are files that the command writes: one that the repository consists of is refused.
+    """
+    from gitops.cli.console import refuse_inputs
+    from gitops.repository.file_trees import FolderTree
+    from gitops.repository.loader import load
+
+    root = repository_root(root)
+    tree = FolderTree(root)
+    with progress_bar() as progress:
+        try:
+            opened = OpenedRepository(root=root, tree=tree, repository=load(tree, progress))
+        except UsageError as error:
+            where = str((root.resolve() if root == HERE else root) / error.where)
+            raise UsageError(error.what, where=where, hint=error.hint) from error
+    refuse_inputs(outputs, tree.consulted())
+    return opened
+
+
+def nowhere() -> OpenedRepository:
+    """What a command works on that needs no repository: no files, and no registry of theirs."""
+    nothing = Repository(
+        config=Config(registries={}, default_registry=""), desired=RegistryState(), digest=""
+    )
+    return OpenedRepository(root=HERE, tree=GivenFiles({}), repository=nothing)
+
+
+def has_repository(root: Path) -> bool:
+    """Whether `--repo` was given, or the current folder lies inside a schemas repository."""
+    return root != HERE or (nearest_repository(root) / "gitops.yaml").is_file()
+
+
+def repository_root(root: Path) -> Path:
+    """The folder that `--repo` means; raises UsageError where there is none."""
+    if not root.is_dir():
+        raise UsageError(f"there is no folder '{root}'", hint="--repo names a schemas repository")
+    return nearest_repository(root) if root == HERE else root
+
+
+@contextmanager
+def open_registry(
+    opened: OpenedRepository, names: list[str] | None
+) -> Iterator[tuple[Registry, RegistryConfig]]:
+    """The registry of that name, or the default one without any; closed in the end.
+
+    `names` has one name at most: more are refused where options are read.
+    """
+    from gitops.changes.registries import registry_config
+    from gitops.registries.opening import open_registry as open_by_kind
+
+    found, config = registry_config(opened.repository, names[0] if names else None)
+    registry = open_by_kind(found, config, opened.root)
+    try:
+        yield registry, config
+    finally:
+        registry.close()

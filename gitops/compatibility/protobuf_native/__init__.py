@@ -1,1 +1,0 @@
-"""PROTOBUF_NATIVE: the envelope, the descriptors in it, and how protobuf-java links them."""

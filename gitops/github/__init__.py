@@ -1,1 +1,0 @@
-"""GitHub, through PyGithub: comments and issues, and the reports that another run left."""

@@ -1,0 +1,1 @@
+"""GitHub: comments, issues, and what a workflow's run knows."""

@@ -1,0 +1,140 @@
+"""What a workflow's environment says: which repository, where its API is, and with which token."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from gitops.model.errors import UsageError
+
+_PUBLIC = "https://api.github.com"
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
+_SLUG = re.compile(r"\w[\w-]*/(?!\.+$)[\w.-]+", re.ASCII)
+_PULL_REQUEST = re.compile(r"refs/pull/([1-9][0-9]{0,9})/merge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """A repository as `owner/name`, the base URL of the API, and the token, which is not shown."""
+
+    repository: str
+    api: str
+    token: str = field(repr=False)
+
+
+def access(environ: Mapping[str, str]) -> Access:
+    """Read GITHUB_REPOSITORY, GITHUB_API_URL, and GITHUB_TOKEN or GH_TOKEN; raises UsageError."""
+    token = next((environ[name] for name in _TOKENS if environ.get(name)), "")
+    if not token:
+        raise UsageError(
+            "neither GITHUB_TOKEN nor GH_TOKEN is set",
+            hint="in a workflow, give the step `env: GITHUB_TOKEN: ${{ github.token }}`",
+        )
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise UsageError(
+            "the token holds characters that no token has",
+            hint="look at GITHUB_TOKEN or GH_TOKEN: a line end, a blank?",
+        )
+    return Access(repository=_repository(environ), api=_api(environ), token=token)
+
+
+def pull_request_of(environ: Mapping[str, str]) -> int:
+    """The pull request that the run is for, by GITHUB_REF; raises UsageError where it is none."""
+    found = _PULL_REQUEST.fullmatch(environ.get("GITHUB_REF", ""))
+    if not found:
+        raise UsageError(
+            "this run is not for a pull request", hint="say which one to comment on: --pr NUMBER"
+        )
+    return int(found[1])
+
+
+def _repository(environ: Mapping[str, str]) -> str:
+    slug = environ.get("GITHUB_REPOSITORY", "")
+    if not _SLUG.fullmatch(slug):
+        said = f"GITHUB_REPOSITORY is '{slug}'" if slug else "GITHUB_REPOSITORY is not set"
+        raise UsageError(said, hint="outside of a workflow: export GITHUB_REPOSITORY=owner/name")
+    return slug
+
+
+def _api(environ: Mapping[str, str]) -> str:
+    url = (environ.get("GITHUB_API_URL") or _PUBLIC).rstrip("/")
+    try:
+        parts = urlsplit(url)
+        good = bool(parts.hostname) and not parts.username and not parts.password
+    except ValueError:
+        good = False
+    if not good:
+        raise UsageError("GITHUB_API_URL is not the URL of an API", hint=f"such as {_PUBLIC}")
+    if parts.scheme != "https" and (parts.scheme != "http" or parts.hostname not in _LOOPBACK):
+        raise UsageError(
+            f"GITHUB_API_URL starts with '{parts.scheme}:', so the token could be overheard",
+            hint="it has to start with 'https:'",
+        )
+    return url
+
+
+# A report that another run left as an artifact. Whoever sent the pull request may have made it.
+
+
+REPORT = "report.md"
+PULL_REQUEST = "pull-request.txt"
+MOST_BYTES = 4 * 65_536
+"""No comment is longer: GitHub takes 65,536 characters, and one has four bytes at most."""
+
+_NUMBER = re.compile(r"[1-9][0-9]{0,9}\n?")
+_NUMBER_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """What it claims: a report, and the pull request that it is for."""
+
+    pull_request: int
+    report: str
+
+
+def read_artifact(folder: Path) -> Artifact:
+    """Read `report.md` and `pull-request.txt` of a folder; raises UsageError for anything odd.
+
+    Refused are symbolic links and whatever else is no plain file, files that are too large, text
+    that is not UTF-8, and a number that is none.
+    """
+    number = read_plain(folder / PULL_REQUEST, most=_NUMBER_BYTES)
+    if not _NUMBER.fullmatch(number):
+        raise UsageError(
+            f"{folder / PULL_REQUEST} does not hold the number of a pull request",
+            hint="nothing of this artifact is used",
+        )
+    report = read_plain(folder / REPORT, most=MOST_BYTES)
+    return Artifact(pull_request=int(number), report=report)
+
+
+def read_plain(path: Path, *, most: int = MOST_BYTES) -> str:
+    """The text of a plain file of at most `most` bytes; raises UsageError."""
+    try:
+        # Neither does a link lead elsewhere, nor does a pipe keep us waiting.
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(number, "rb") as file:
+            if not stat.S_ISREG(os.fstat(number).st_mode):
+                raise UsageError(f"{path} is not a plain file")
+            content = file.read(most + 1)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {_why(path, error)}") from error
+    if len(content) > most:
+        raise UsageError(
+            f"{path} is larger than {most:,} bytes", hint="GitHub would not take it as a comment"
+        )
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not text in UTF-8") from None
+
+
+def _why(path: Path, error: OSError) -> str:
+    return "it is a symbolic link" if path.is_symlink() else str(error.strerror)

@@ -1,1 +1,0 @@
-"""What differs between two schemas, in words: field by field where Avro defines them."""

@@ -1,0 +1,368 @@
+"""Limits on how much one apply may change."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from gitops.model.config import SafetyConfig
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    DeleteSchema,
+    Notice,
+    Plan,
+    RegisterSchema,
+    SetPolicy,
+)
+from gitops.model.policy import (
+    BrokerDefaults,
+    NamespacePolicies,
+    SchemaCompatibilityStrategy,
+    TopicPolicies,
+    effective_strategy,
+)
+from gitops.model.rules import finding, with_severities
+from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.model.waivers import Waiver
+from gitops.planning import fingerprints, waiver_findings
+from gitops.planning.loosening import Holds, actions_of, settle
+from gitops.planning.notice_findings import (
+    action_findings,
+    content_findings,
+    looser_topic_finding,
+    missing_topic_findings,
+    notice_findings,
+    tenant_findings,
+)
+from gitops.planning.policies import changes, overlay
+from gitops.planning.refusals import TopicCase
+from gitops.planning.topics import plan_topic
+from gitops.ports import Progress, no_progress
+
+
+def guard(
+    actions: Sequence[Action], observed: RegistryState, safety: SafetyConfig
+) -> tuple[Finding, ...]:
+    """Findings for a plan that changes or deletes too much; first versions do not count."""
+    return (*_share(actions, observed, safety), *_deletions(actions, safety))
+
+
+def _share(
+    actions: Sequence[Action], observed: RegistryState, safety: SafetyConfig
+) -> tuple[Finding, ...]:
+    existing = sum(1 for topic in observed.topics.values() if topic.history.latest)
+    changed = {
+        action.topic
+        for action in actions
+        if isinstance(action, DeleteSchema)
+        or (isinstance(action, RegisterSchema) and action.latest_version is not None)
+    }
+    if existing < safety.min_topics or len(changed) <= existing * safety.max_changed_share:
+        return ()
+    return (
+        finding(
+            "PLAN-R004",
+            (
+                f"{len(changed)} of {existing} {'topic' if existing == 1 else 'topics'} "
+                f"with a schema would change, more than {safety.max_changed_share:.0%}"
+            ),
+            hint="split the change, or raise safety.maxChangedShare in gitops.yaml",
+        ),
+    )
+
+
+def _deletions(actions: Sequence[Action], safety: SafetyConfig) -> tuple[Finding, ...]:
+    if safety.allow_deletions:
+        return ()
+    return tuple(
+        finding(
+            "PLAN-R005",
+            f"the schema of {action.topic} would be deleted, all its versions with it",
+            subject=str(action.topic),
+            hint="set safety.allowDeletions in gitops.yaml, or write the topic's manifest",
+        )
+        for action in actions
+        if isinstance(action, DeleteSchema)
+    )
+
+
+# From desired and observed to a plan.
+
+
+LocateIn = Callable[[TopicName, str], Location | None]
+"""Where a JSON pointer of a topic's definition stands in the files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInput:
+    """What a plan is made from.
+
+    `content` are findings about definitions by topic: they count where the topic changes. `rules`
+    are the severities that differ from the table's. `waivers` are all that the files have, those
+    of topics that `desired` does not name too; `today` is the day, in UTC, on which they must hold.
+    """
+
+    registry: str
+    address: str
+    files: str
+    desired: RegistryState
+    observed: RegistryState
+    defaults: BrokerDefaults
+    safety: SafetyConfig
+    locate: LocateIn
+    today: datetime.date
+    content: Mapping[TopicName, tuple[Finding, ...]] = field(default_factory=dict)
+    rules: Mapping[str, Severity] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = ()
+    prune: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Planned:
+    """What becomes of one topic; `findings` are about its waivers and its own strategy."""
+
+    actions: tuple[Action, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def make_plan(question: PlanInput, progress: Progress = no_progress) -> Plan:
+    """Every difference as an action or a notice: namespaces first, then topics, by name.
+
+    Topics in `observed` that `desired` does not name are deleted if the question says `prune`.
+    """
+    wanted = sorted(question.desired.topics.items())
+    policies = {name: _policies(question, name) for name in {t.namespace for t, _ in wanted}}
+    waivers = _waivers_by_topic(question)
+    topics: list[_Planned] = []
+    for count, (topic, desired) in enumerate(wanted):
+        progress("comparing schemas", count, len(wanted))
+        topics.append(_topic(question, desired, policies[topic.namespace], waivers.get(topic, ())))
+    of_topics = chain.from_iterable(planned.actions for planned in topics)
+    actions = [*_namespaces(question), *of_topics, *_pruned(question)]
+    notices = [notice for planned in topics for notice in planned.notices]
+    observed = _relevant(question)
+    of_waivers = [finding for planned in topics for finding in planned.findings]
+    return Plan(
+        registry=question.registry,
+        address=question.address,
+        files=question.files,
+        prune=question.prune,
+        actions=tuple(actions),
+        notices=tuple(notices),
+        findings=_findings(question, actions, notices, of_waivers),
+        observed=fingerprints.state_fingerprints(observed),
+        expected=_expected(observed, actions),
+        namespaces=len(question.desired.namespaces),
+        topics=len(question.desired.topics),
+        unchanged=sum(not planned.actions and not planned.notices for planned in topics),
+    )
+
+
+def _namespaces(question: PlanInput) -> Iterator[Action]:
+    for name, desired in sorted(question.desired.namespaces.items()):
+        observed = question.observed.namespaces[name]
+        if not observed.exists:
+            yield CreateNamespace(namespace=name)
+        for change in changes(desired.policies, observed.policies):
+            yield SetPolicy(subject=name, change=change)
+
+
+def _waivers_by_topic(question: PlanInput) -> dict[TopicName, tuple[Waiver, ...]]:
+    found: dict[TopicName, tuple[Waiver, ...]] = {}
+    for waiver in question.waivers:
+        found[waiver.topic] = (*found.get(waiver.topic, ()), waiver)
+    return found
+
+
+def _topic(
+    question: PlanInput,
+    desired: TopicState,
+    above: NamespacePolicies,
+    waivers: tuple[Waiver, ...],
+) -> _Planned:
+    observed = question.observed.topics[desired.topic]
+
+    def holds(own: SchemaCompatibilityStrategy | None) -> SchemaCompatibilityStrategy:
+        policies = TopicPolicies(schema_compatibility_strategy=own)
+        return effective_strategy(policies, above, question.defaults)
+
+    settled = settle(desired, observed, waivers, holds)
+    by_broker = question.defaults.is_schema_validation_enforced
+    differing = changes(
+        desired.policies,
+        settled.state.policies,
+        enforced_above=by_broker or bool(above.schema_validation_enforced),
+    )
+    looser = looser_topic_finding(question.registry, desired, settled.state, holds, question.locate)
+    if desired.history.latest is None:
+        of_waivers = waiver_findings.unneeded(waivers, question.today, at_work=settled.waiver)
+        return _Planned(
+            actions=tuple(actions_of(observed, settled, differing, None)),
+            findings=(*of_waivers, *looser),
+        )
+    case = _case(question, desired, settled.state, holds, waivers)
+    outcome = plan_topic(case)
+    schema = outcome if isinstance(outcome, RegisterSchema) else None
+    return _Planned(
+        actions=tuple(actions_of(observed, settled, differing, schema)),
+        notices=() if outcome is None or isinstance(outcome, RegisterSchema) else (outcome,),
+        findings=(
+            *waiver_findings.topic_waiver_findings(case, outcome, at_work=settled.waiver),
+            *looser,
+        ),
+    )
+
+
+def _case(
+    question: PlanInput,
+    desired: TopicState,
+    observed: TopicState,
+    holds: Holds,
+    waivers: tuple[Waiver, ...],
+) -> TopicCase:
+    topic, latest = desired.topic, desired.history.latest
+    if latest is None:
+        raise ValueError(f"{topic} has no desired schema")
+    own = _topic_policies(desired, observed).schema_compatibility_strategy
+    return TopicCase(
+        topic=topic,
+        desired=latest.info,
+        history=observed.history,
+        strategy=holds(own),
+        locate=lambda pointer: question.locate(topic, pointer),
+        today=question.today,
+        own=own,
+        exists=observed.exists,
+        content=question.content.get(topic, ()),
+        rules=question.rules,
+        waivers=waivers,
+    )
+
+
+def is_validation_enforced(question: PlanInput, topic: TopicName) -> bool:
+    """Whether producers without a schema are refused once the plan is carried out.
+
+    What a topic says of its own comes before its namespace's word, and nobody takes back what the
+    broker enforces (Pulsar 4.0.7).
+    """
+    if question.defaults.is_schema_validation_enforced:
+        return True
+    desired = question.desired.topics.get(topic, TopicState(topic=topic))
+    own = _topic_policies(desired, question.observed.topics[topic]).schema_validation_enforced
+    above = _policies(question, topic.namespace).schema_validation_enforced
+    return bool(above if own is None else own)
+
+
+def strategy_of(question: PlanInput, topic: TopicName) -> SchemaCompatibilityStrategy:
+    """The strategy that holds for a topic once the plan is carried out."""
+    desired = question.desired.topics.get(topic, TopicState(topic=topic))
+    observed = question.observed.topics[topic]
+    above = _policies(question, topic.namespace)
+    return effective_strategy(_topic_policies(desired, observed), above, question.defaults)
+
+
+def _topic_policies(desired: TopicState, observed: TopicState) -> TopicPolicies:
+    """The topic's policies once the plan is carried out.
+
+    Those of a non-persistent topic do not count: POST …/schema asks for the persistent topic's
+    (Pulsar 4.0.7).
+    """
+    if desired.topic.domain == "non-persistent":
+        return TopicPolicies()
+    return overlay(desired.policies, observed.policies)
+
+
+def _policies(question: PlanInput, name: NamespaceName) -> NamespacePolicies:
+    """The namespace's policies as they are once the plan is carried out."""
+    none = NamespaceState(namespace=name)
+    desired = question.desired.namespaces.get(name, none)
+    observed = question.observed.namespaces.get(name, none)
+    return overlay(desired.policies, observed.policies)
+
+
+def _pruned(question: PlanInput) -> list[Action]:
+    if not question.prune:
+        return []
+    return [
+        DeleteSchema(topic=topic, versions=tuple(e.version for e in state.history.entries))
+        for topic, state in sorted(question.observed.topics.items())
+        if topic not in question.desired.topics and state.history.entries
+    ]
+
+
+def _relevant(question: PlanInput) -> RegistryState:
+    """What was observed, without what is left of topics that have no schema and no manifest."""
+    managed = question.desired.topics
+    topics = {
+        topic: state if topic in managed or state.history.entries else TopicState(topic=topic)
+        for topic, state in question.observed.topics.items()
+    }
+    return replace(question.observed, topics=topics)
+
+
+def _findings(
+    question: PlanInput,
+    actions: list[Action],
+    notices: list[Notice],
+    of_waivers: list[Finding],
+) -> tuple[Finding, ...]:
+    """All findings, as `rules` rates them; what is lowered or waived here stays so."""
+    unrated = (
+        *notice_findings(notices, question.locate),
+        *tenant_findings(question.observed),
+        *missing_topic_findings(actions, question.observed),
+        *guard(actions, question.observed, question.safety),
+        *of_waivers,
+    )
+    return (
+        *with_severities(unrated, question.rules),
+        *action_findings(actions),
+        *content_findings(question.content, actions, notices),
+    )
+
+
+def _expected(observed: RegistryState, actions: list[Action]) -> dict[str, tuple[str, ...]]:
+    """Subject → the fingerprints after each of its actions, in order."""
+    now: dict[str, fingerprints.Subject] = {}
+    passed: dict[str, list[str]] = {}
+    for action in actions:
+        name = subject_of(action)
+        key = fingerprints.subject_name(name)
+        before = now.get(key) or _state(observed, name)
+        now[key] = fingerprints.fingerprints_after(before, action)
+        passed.setdefault(key, []).append(fingerprints.subject_fingerprint(now[key]))
+        if isinstance(action, SetPolicy) and action.sets_back:
+            passed[key].append(_set_back_without_schema(observed, now[key]))
+    return {key: tuple(prints) for key, prints in sorted(passed.items())}
+
+
+def _set_back_without_schema(observed: RegistryState, after: fingerprints.Subject) -> str:
+    """The topic as an apply leaves it whose registration failed."""
+    if not isinstance(after, TopicState):
+        raise TypeError(f"{after} cannot be loosened")
+    return fingerprints.subject_fingerprint(
+        replace(after, history=observed.topics[after.topic].history)
+    )
+
+
+def subject_of(action: Action) -> NamespaceName | TopicName:
+    """Whom an action is about."""
+    match action:
+        case CreateNamespace():
+            return action.namespace
+        case SetPolicy():
+            return action.subject
+        case RegisterSchema() | DeleteSchema():
+            return action.topic
+
+
+def _state(observed: RegistryState, name: NamespaceName | TopicName) -> fingerprints.Subject:
+    if isinstance(name, NamespaceName):
+        return observed.namespaces[name]
+    return observed.topics[name]

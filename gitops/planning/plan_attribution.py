@@ -1,0 +1,68 @@
+"""What of a plan comes from a change of the files, and what was to be done without it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from gitops.model.findings import Finding
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import (
+    Action,
+    Notice,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaDrift,
+    SchemaSwallowed,
+    SchemaWithoutEffect,
+)
+from gitops.planning.fingerprints import subject_name
+from gitops.planning.plan import subject_of
+
+
+def attributed_plan(plan: Plan, before: Plan) -> Plan:
+    """`plan` without what `before`, the plan for the files without the change, holds too."""
+    known = {_key(one) for one in (*before.actions, *before.notices)}
+    actions = tuple(one for one in plan.actions if _key(one) not in known)
+    notices = tuple(one for one in plan.notices if _key(one) not in known)
+    left = {subject_of(one) for one in actions} | {one.topic for one in notices}
+    touched = sum(isinstance(one, TopicName) for one in left)
+    names = {subject_name(subject_of(one)) for one in actions}
+    return replace(
+        plan,
+        actions=actions,
+        notices=notices,
+        findings=_findings(plan, before, left),
+        expected={name: prints for name, prints in plan.expected.items() if name in names},
+        unchanged=plan.topics - touched,
+    )
+
+
+def _findings(
+    plan: Plan, before: Plan, left: set[NamespaceName | TopicName]
+) -> tuple[Finding, ...]:
+    """Those about what is left, and others that the change has brought."""
+    known = {one.fingerprint for one in before.findings}
+    subjects = {str(each) for each in left}
+    return tuple(
+        one for one in plan.findings if one.subject in subjects or one.fingerprint not in known
+    )
+
+
+def _key(one: Action | Notice) -> Hashable:
+    """Equal for what does or says the same, wherever it stands in the files."""
+    match one:
+        case RegisterSchema() | RefusedSchema():
+            info = one.info
+            content = (info.type, info.schema, tuple(sorted(info.properties.items())))
+            return type(one), one.topic, content, one.strategy, one.accepted, _waived(one)
+        case SchemaWithoutEffect() | SchemaDrift() | SchemaSwallowed():
+            return type(one), one.topic, one.changes
+        case _:
+            return one
+
+
+def _waived(one: RegisterSchema | RefusedSchema) -> str:
+    """The waiver that lets a schema pass, if any."""
+    return one.waiver if isinstance(one, RegisterSchema) else ""

@@ -1,0 +1,51 @@
+"""By which limits and severities a change is judged that alters them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from gitops.model.config import Config, SafetyConfig
+from gitops.model.findings import Finding, Severity
+from gitops.model.rules import RULES, with_severities
+
+
+def stricter(base: Config, head: Config) -> Config:
+    """`head` with the stricter of both for each limit and each rule.
+
+    Nobody weakens a check in the change that it would stop; what is made stricter holds at once.
+    """
+    return replace(head, safety=_safety(base.safety, head.safety), rules=_rules(base, head))
+
+
+def _safety(base: SafetyConfig, head: SafetyConfig) -> SafetyConfig:
+    return SafetyConfig(
+        max_changed_share=min(base.max_changed_share, head.max_changed_share),
+        min_topics=min(base.min_topics, head.min_topics),
+        allow_deletions=base.allow_deletions and head.allow_deletions,
+    )
+
+
+def _rules(base: Config, head: Config) -> Mapping[str, Severity]:
+    return {
+        rule: max(severity_in(base, rule), severity_in(head, rule))
+        for rule in sorted({*base.rules, *head.rules} & RULES.keys())
+    }
+
+
+def severity_in(config: Config, rule: str) -> Severity:
+    """How a configuration rates a rule that the table has."""
+    return config.rules.get(rule, RULES[rule].severity)
+
+
+# The severities that `gitops.yaml` gives to rules.
+
+
+def graded(findings: Iterable[Finding], rules: Mapping[str, Severity]) -> tuple[Finding, ...]:
+    """The findings with the configured severities, sorted by place; those switched off are gone."""
+    return tuple(sorted(with_severities(findings, rules), key=lambda found: found.sort_key))
+
+
+def worst(findings: Iterable[Finding]) -> Severity:
+    """The worst severity among them, OFF where there is none."""
+    return max((finding.severity for finding in findings), default=Severity.OFF)

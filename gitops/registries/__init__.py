@@ -1,0 +1,1 @@
+"""What holds schemas, behind one Protocol and one entry-point group."""

@@ -1,0 +1,199 @@
+"""Schema histories as rows: reading the live versions, appending, forgetting."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gitops.model.decision import StoredHistory, StoredSchema
+from gitops.model.names import TopicName
+from gitops.model.policy import NamespacePolicies, TopicPolicies
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaType
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.registries.embedded import namespace_rows
+from gitops.schemas.payload import PayloadError, as_kept, to_info
+
+HistoryKey = tuple[str, str, str]
+"""Tenant, namespace, local name: the domain is no part of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredVersion:
+    """A live entry; `timestamp` in ms since 1970."""
+
+    version: int
+    schema: StoredSchema
+    timestamp: int
+
+
+@dataclass(slots=True, kw_only=True)
+class StoredTopic:
+    """The entries after the last tombstone, oldest first, and the next entry's number."""
+
+    live: list[StoredVersion] = field(default_factory=list)
+    next_version: int = 0
+
+    @property
+    def history(self) -> StoredHistory:
+        """What a decision needs of it."""
+        entries = tuple((each.version, each.schema) for each in self.live)
+        return StoredHistory(entries=entries, next_version=self.next_version)
+
+
+def key_of(topic: TopicName) -> HistoryKey:
+    """The name under which a topic's history is kept."""
+    return (topic.namespace.tenant, topic.namespace.local_name, topic.local_name)
+
+
+def read_topics(
+    connection: sqlite3.Connection, keys: Iterable[HistoryKey]
+) -> dict[HistoryKey, StoredTopic]:
+    """The histories of those names, in one query; one without entries is there, and empty.
+
+    Raises sqlite3.DatabaseError for a row that this module did not write.
+    """
+    found = {key: StoredTopic() for key in keys}
+    rows = connection.execute(
+        """SELECT entries.tenant, entries.namespace, topic, version,
+                  type, data, properties, timestamp, deleted
+           FROM (SELECT value FROM json_each(?)) AS asked CROSS JOIN entries
+           ON entries.tenant = json_extract(asked.value, '$[0]')
+              AND entries.namespace = json_extract(asked.value, '$[1]')
+              AND entries.topic = json_extract(asked.value, '$[2]')
+           ORDER BY entries.tenant, entries.namespace, topic, version""",
+        (json.dumps(list(found)),),
+    )
+    for tenant, namespace, topic, *row in rows:
+        _add(found[tenant, namespace, topic], tuple(row))
+    return found
+
+
+def _add(topic: StoredTopic, row: tuple[int, str, bytes, str, int, int]) -> None:
+    """Take one more row into the history; a tombstone ends what was live."""
+    version, type_, data, properties, timestamp, deleted = row
+    try:
+        topic.next_version = version + 1
+        schema = StoredSchema(
+            type=SchemaType(type_), data=bytes(data), properties=_texts(properties)
+        )
+        stored = StoredVersion(version=version, schema=schema, timestamp=int(timestamp))
+    except (TypeError, ValueError, RecursionError) as cause:
+        raise sqlite3.DatabaseError(f"a row of 'entries' makes no sense: {cause}") from cause
+    if deleted:
+        topic.live.clear()
+    else:
+        topic.live.append(stored)
+
+
+def _texts(properties: str) -> dict[str, str]:
+    """The properties of a row; raises ValueError, RecursionError."""
+    found = json.loads(properties)
+    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+        raise ValueError("properties are an object of texts")
+    return found
+
+
+def read_topic(connection: sqlite3.Connection, key: HistoryKey) -> StoredTopic:
+    """One history; empty where there is none. Raises as `read_topics`."""
+    return read_topics(connection, [key])[key]
+
+
+def all_versions(connection: sqlite3.Connection, key: HistoryKey) -> tuple[int, ...]:
+    """The numbers of all entries, tombstones included, in order."""
+    rows = connection.execute(
+        "SELECT version FROM entries WHERE (tenant, namespace, topic) = (?, ?, ?) ORDER BY version",
+        key,
+    )
+    return tuple(version for (version,) in rows)
+
+
+def append(
+    connection: sqlite3.Connection,
+    key: HistoryKey,
+    version: int,
+    schema: StoredSchema,
+    timestamp: int,
+) -> None:
+    """Store a version."""
+    kept = as_kept(schema)
+    properties = json.dumps(dict(schema.properties), ensure_ascii=False)
+    row = (*key, version, kept.type.value, kept.data, properties, timestamp, 0)
+    connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def append_tombstone(
+    connection: sqlite3.Connection, key: HistoryKey, version: int, timestamp: int
+) -> None:
+    """End the live history; the tombstone takes a number, on an empty topic too."""
+    row = (*key, version, SchemaType.NONE.value, b"", "{}", timestamp, 1)
+    connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def forget(connection: sqlite3.Connection, key: HistoryKey) -> None:
+    """Remove everything: the next version is 0 again."""
+    connection.execute("DELETE FROM entries WHERE (tenant, namespace, topic) = (?, ?, ?)", key)
+
+
+def topics_with_schema(
+    connection: sqlite3.Connection, tenant: str, namespace: str
+) -> tuple[str, ...]:
+    """Local names with a live schema: those whose newest entry is no tombstone."""
+    rows = connection.execute(
+        """SELECT topic FROM (
+               SELECT topic, MAX(version), deleted FROM entries
+               WHERE (tenant, namespace) = (?, ?) GROUP BY topic
+           ) WHERE NOT deleted ORDER BY topic""",
+        (tenant, namespace),
+    )
+    return tuple(topic for (topic,) in rows)
+
+
+# Rows as the states that everybody shares.
+
+
+def nothing(scope: Scope) -> RegistryState:
+    """What an absent file holds of `scope`."""
+    return RegistryState(
+        namespaces={
+            each: NamespaceState(namespace=each, exists=False) for each in scope.namespaces
+        },
+        topics={each: TopicState(topic=each) for each in scope.topics},
+    )
+
+
+def observed(connection: sqlite3.Connection, scope: Scope) -> RegistryState:
+    """What the file holds of `scope`."""
+    policies = namespace_rows.namespace_policies(connection, scope.namespaces)
+    stored = read_topics(connection, {key_of(each) for each in scope.topics})
+    created = namespace_rows.created_topics(connection, scope.topics)
+    namespaces = {
+        each: NamespaceState(
+            namespace=each,
+            policies=policies.get(each, NamespacePolicies()),
+            exists=each in policies,
+        )
+        for each in sorted(scope.namespaces)
+    }
+    topics = {
+        each: TopicState(
+            topic=each,
+            history=history(stored[key_of(each)]),
+            policies=created[each].policies if each in created else TopicPolicies(),
+        )
+        for each in sorted(scope.topics)
+    }
+    return RegistryState(namespaces=namespaces, topics=topics)
+
+
+def history(stored: StoredTopic) -> SchemaHistory:
+    """Stored entries as admin REST shows them; raises sqlite3.DatabaseError for a broken one."""
+    try:
+        live = tuple(
+            SchemaEntry(version=each.version, info=to_info(each.schema), timestamp=each.timestamp)
+            for each in stored.live
+        )
+    except PayloadError as cause:
+        raise sqlite3.DatabaseError(f"a stored schema makes no sense: {cause}") from cause
+    return SchemaHistory(entries=live, next_version=stored.next_version)

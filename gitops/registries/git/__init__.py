@@ -1,0 +1,1 @@
+"""The files along git's history, as a registry that can be read."""

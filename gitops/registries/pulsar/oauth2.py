@@ -1,0 +1,258 @@
+"""OAuth2 client credentials: a token from the issuer, kept until shortly before it expires."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeVar, final
+from urllib.parse import urlencode
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gitops.model.errors import OutsideError, UsageError
+from gitops.registries.pulsar.address import origin_of
+from gitops.registries.pulsar.connection_failures import words
+from gitops.registries.pulsar.error_responses import answer_text
+from gitops.registries.pulsar.http_client import BoundedRetry, HttpClient, NoAnswerError
+from gitops.registries.pulsar.secrets import blot_out, read_secret, read_text_file
+from gitops.registries.pulsar.tls import issuer_context
+from gitops.repository.suggestions import split_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from gitops.model.config import OAuth2Authentication
+    from gitops.registries.pulsar.connections import Deadline
+    from gitops.registries.pulsar.error_responses import Answer
+    from gitops.registries.pulsar.settings import PulsarConfig
+
+MARGIN_SECONDS: Final = 60.0
+"""How long before its end a token is no longer used; at most half of its life."""
+
+_DEFAULT_LIFE: Final = 300.0  # for an issuer that does not say `expires_in` (RFC 6749, 5.1)
+_RETRY: Final = BoundedRetry(
+    total=2,
+    redirect=0,
+    allowed_methods=None,
+    status_forcelist={429, 502, 503, 504},
+    backoff_factor=0.2,
+    raise_on_status=False,
+)
+_OK: Final = 200
+_DISCOVERY: Final = "/.well-known/openid-configuration"
+_HINT: Final = "see `authentication` in gitops.yaml; with --url authParams of PULSAR_CLIENT_CONF"
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, hide_input_in_errors=True)
+
+
+class KeyFile(_Wire):
+    """Pulsar's own JSON key file."""
+
+    client_id: str = Field(min_length=1)
+    client_secret: str = Field(min_length=1)
+    issuer_url: str = ""
+
+
+class Discovery(_Wire):
+    """What OpenID discovery says; only the token endpoint is of interest."""
+
+    token_endpoint: str = Field(min_length=1)
+
+
+class TokenAnswer(_Wire):
+    """What the token endpoint says; `expires_in` in seconds."""
+
+    access_token: str = Field(min_length=1, pattern=r"^[\x21-\x7e]+$")
+    expires_in: float | None = None
+
+
+_W = TypeVar("_W", bound=_Wire)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuth2Client:
+    """A client that is known to an issuer; the secret is in no repr."""
+
+    issuer_url: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    audience: str | None
+    scope: str | None
+
+    def form(self) -> bytes:
+        """The body of a token request (RFC 6749, 4.4.2)."""
+        wanted = {
+            "grant_type": "client_credentials",
+            "client_id": self.client_id,
+            "client_secret": self.client_secret,
+            "audience": self.audience,
+            "scope": self.scope,
+        }
+        return urlencode({key: value for key, value in wanted.items() if value}).encode()
+
+
+def read_client(config: OAuth2Authentication, root: Path, where: str) -> OAuth2Client:
+    """Resolve client and secret, from Pulsar's key file if one is named; raises UsageError."""
+    key = _read_key_file(config, root, where)
+    issuer_url = config.issuer_url or (key.issuer_url if key else "")
+    if key is None and config.client_id and config.client_secret is not None:
+        secret = read_secret(config.client_secret, root, where)
+        key = KeyFile(client_id=config.client_id, client_secret=secret)
+    if key is None or not issuer_url:
+        raise UsageError(
+            "OAuth2 needs an issuer, a client and its secret",
+            where=where,
+            hint="give issuerUrl, clientId and clientSecret, or a credentialsFile with all three",
+        )
+    issuer = split_url(issuer_url)
+    if issuer and ("@" in issuer.netloc or issuer.query):
+        # It would be shown wherever the issuer is named.
+        raise UsageError("the OAuth2 issuer's URL carries more than an address", where=where)
+    if issuer is None or origin_of(issuer) is None:
+        raise UsageError("the OAuth2 issuer is not an http or https URL", where=where)
+    return OAuth2Client(
+        issuer_url=issuer_url.rstrip("/"),
+        client_id=key.client_id,
+        client_secret=key.client_secret,
+        audience=config.audience,
+        scope=config.scope,
+    )
+
+
+def _read_key_file(config: OAuth2Authentication, root: Path, where: str) -> KeyFile | None:
+    if config.credentials_file is None:
+        return None
+    text = read_text_file(config.credentials_file, root, where)
+    try:
+        return KeyFile.model_validate_json(text)
+    except ValidationError:
+        # The error's own cause could repeat the file, secret included.
+        raise UsageError(
+            f"{config.credentials_file} is not a Pulsar key file",
+            where=where,
+            hint="it is JSON with the texts client_id, client_secret and issuer_url",
+        ) from None
+
+
+@final
+class OAuth2Credentials:
+    """A bearer token that is fetched when first needed, and shared by all threads."""
+
+    def __init__(
+        self,
+        client: OAuth2Client,
+        config: PulsarConfig,
+        root: Path,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._now = now
+        self._lock = threading.Lock()
+        self._authorization = ""
+        self._stale_at = 0.0
+        self._http = HttpClient(
+            context=issuer_context(config.tls, root, client.issuer_url),
+            connect=config.connect_timeout,
+            read=config.read_timeout,
+            connections=1,
+        )
+
+    def __repr__(self) -> str:
+        return f"OAuth2Credentials({self._client!r})"
+
+    def authorization(self, deadline: Deadline) -> str:
+        """The header; raises OutsideError where the issuer gives no token."""
+        with self._alone(deadline):
+            if self._now() >= self._stale_at:
+                self._fetch(deadline)
+            return self._authorization
+
+    def renew(self, refused: str, deadline: Deadline) -> bool:
+        """Fetch another token, unless another thread already has."""
+        with self._alone(deadline):
+            if self._authorization == refused:
+                self._fetch(deadline)
+            return self._authorization != refused
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    @contextmanager
+    def _alone(self, deadline: Deadline) -> Iterator[None]:
+        """Keep other threads out; raises OutsideError where one is busy until the deadline."""
+        if not self._lock.acquire(timeout=deadline.left):
+            raise OutsideError(
+                f"the OAuth2 issuer gave no token within {deadline.limit}",
+                where=self._client.issuer_url,
+                hint=_HINT,
+            )
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def redact(self, text: str) -> str:
+        """Blot out the client's secret and the token."""
+        token = self._authorization.removeprefix("Bearer ")
+        return blot_out(text, tuple(filter(None, (self._client.client_secret, token))))
+
+    def _fetch(self, deadline: Deadline) -> None:
+        issuer = self._client.issuer_url
+        endpoint = self._ask("GET", f"{issuer}{_DISCOVERY}", Discovery, deadline).token_endpoint
+        split = split_url(endpoint)
+        loses_tls = issuer.startswith("https:") and not endpoint.startswith("https:")
+        if split is None or origin_of(split) is None or loses_tls:
+            raise OutsideError("the issuer names an unsafe token endpoint", where=issuer)
+        answer = self._ask("POST", endpoint, TokenAnswer, deadline, self._client.form())
+        life = _DEFAULT_LIFE if answer.expires_in is None else answer.expires_in
+        self._stale_at = self._now() + max(life - MARGIN_SECONDS, life / 2)
+        self._authorization = f"Bearer {answer.access_token}"
+
+    def _ask(
+        self,
+        method: str,
+        url: str,
+        expected: type[_W],
+        deadline: Deadline,
+        form: bytes | None = None,
+    ) -> _W:
+        """One request to the issuer; raises OutsideError, without anything that was sent."""
+        answer = self._answer(method, url, deadline, form)
+        if answer.status != _OK:
+            said = self.redact(answer_text(answer.body, answer.content_type))
+            raise OutsideError(
+                f"the OAuth2 issuer answered {answer.status}: {said}", where=url, hint=_HINT
+            )
+        try:
+            return expected.model_validate_json(answer.body)
+        except ValidationError:
+            # What it said may be half a token: neither the text nor the cause is passed on.
+            names = ", ".join(expected.model_fields)
+            raise OutsideError(
+                f"the OAuth2 issuer's answer is not JSON with {names}", where=url
+            ) from None
+
+    def _answer(self, method: str, url: str, deadline: Deadline, form: bytes | None) -> Answer:
+        headers = {"Accept": "application/json"}
+        if form is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        split = split_url(url)
+        origin = origin_of(split) if split else None
+        if split is None or origin is None:
+            raise OutsideError("the issuer names no http(s) URL", where=url)
+        target = f"{split.path or '/'}{'?' if split.query else ''}{split.query}"
+        try:
+            return self._http.request(
+                method, origin, target, headers, form, retry=_RETRY, deadline=deadline
+            )
+        except NoAnswerError as error:
+            said = words(error, self._http)
+            raise OutsideError(
+                f"no answer from the OAuth2 issuer: {said}", where=url, hint=_HINT
+            ) from error.cause

@@ -1,0 +1,341 @@
+"""The same read for many names at once, in a few threads."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, deque
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, final
+
+from gitops.model.errors import InvalidNameError
+from gitops.model.policy import TopicPolicies
+from gitops.model.schema import SchemaHistory
+from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.registries.pulsar import response_bodies
+from gitops.registries.pulsar.address import (
+    namespace_path,
+    own_namespaces,
+    own_topics,
+    schema_path,
+    topic_path,
+)
+from gitops.registries.pulsar.error_responses import refusal, unexpected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from gitops.model.names import NamespaceName, TopicName
+    from gitops.model.state import Scope
+    from gitops.ports import Progress
+    from gitops.registries.pulsar.error_responses import Answer
+    from gitops.registries.pulsar.settings import PulsarConfig
+    from gitops.registries.pulsar.transport import Transport
+
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+_TICK: Final = 0.1  # seconds between two reports; one for each item would slow the threads down
+
+
+def map_in_threads(
+    function: Callable[[_T], _R],
+    items: Sequence[_T],
+    *,
+    threads: int,
+    on_progress: Callable[[int], None],
+) -> list[_R]:
+    """`[function(item) for item in items]`, up to `threads` at a time.
+
+    `on_progress` gets the number of items that are done, in this thread, now and then and at the
+    end. The first failure ends the work and is raised; of several that are known by then, the one
+    of the first item. The threads are daemons, so that neither a failure nor Ctrl-C waits for
+    answers that nobody will read.
+    """
+    work = _Work(function, items, min(threads, len(items)))
+    reported = 0
+    try:
+        while not work.ended.wait(_TICK):
+            if len(work.results) > reported:
+                reported = len(work.results)
+                on_progress(reported)
+    finally:
+        work.left.clear()
+    if work.failures:
+        raise work.failures[min(work.failures)]
+    if len(items) > reported:
+        on_progress(len(items))
+    return [work.results[index] for index in range(len(items))]
+
+
+@final
+class _Work(Generic[_T, _R]):
+    """What the threads share: their queue, and what became of each item, by its index.
+
+    Each container is changed by single operations only, which Python makes whole.
+    """
+
+    def __init__(self, function: Callable[[_T], _R], items: Sequence[_T], threads: int) -> None:
+        self.left = deque(range(len(items)))
+        self.results: dict[int, _R] = {}
+        self.failures: dict[int, BaseException] = {}
+        self.ended = threading.Event()
+        self._function = function
+        self._items = items
+        if not items:
+            self.ended.set()
+        for number in range(threads):
+            name = f"pulsar-read-{number}"
+            threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def _run(self) -> None:
+        while self.left:
+            try:
+                index = self.left.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                self.results[index] = self._function(self._items[index])
+            except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+                self.failures[index] = error
+                self.left.clear()
+                self.ended.set()
+            if len(self.results) == len(self._items):
+                self.ended.set()
+
+
+# Single reads: a namespace's policies, a topic's history and policies, lists of names.
+
+
+_OK: Final = (HTTPStatus.OK, HTTPStatus.NO_CONTENT)
+# Pulsar 4.0.7: 404 for a topic that was never created, for a non-persistent one without
+# partitions, and in a namespace that does not exist; 405 where the broker has
+# topicLevelPoliciesEnabled=false. None of them has policies of its own.
+_NO_TOPIC_POLICIES: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
+
+TENANTS_PERMISSION: Final = "a superuser role, as it lists all tenants; or name the namespaces"
+NAMESPACES_PERMISSION: Final = "the role of an administrator of the tenant"
+POLICIES_PERMISSION: Final = "the role of an administrator of the tenant, to read policies"
+TOPICS_PERMISSION: Final = "the role of an administrator of the tenant, to list its topics"
+SCHEMA_PERMISSION: Final = "the permission to produce or to consume on the topic"
+
+
+@final
+class RegistryReader:
+    """Reads of one cluster; safe to use from several threads at once."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    # ---------------------------------------------------------------- lists
+
+    def tenants(self) -> list[str]:
+        """All tenants."""
+        return response_bodies.read_names(self._get("tenants", permission=TENANTS_PERMISSION))
+
+    def namespaces(self, tenant: str) -> list[NamespaceName]:
+        """The namespaces that people made in a tenant."""
+        answer = self._get(f"namespaces/{tenant}", permission=NAMESPACES_PERMISSION)
+        try:
+            return own_namespaces(response_bodies.read_names(answer))
+        except InvalidNameError as cause:
+            raise unexpected(answer, f"a list of namespaces ({cause})") from cause
+
+    def topics(self, namespace: NamespaceName) -> set[TopicName]:
+        """The topics that people made and the cluster can name, partitions folded.
+
+        A partitioned topic stands in a list of its own, whether or not its partitions exist.
+        """
+        found: set[TopicName] = set()
+        for domain in ("persistent", "non-persistent"):
+            for rest in ("", "/partitioned"):
+                found |= self._listed(f"{domain}/{namespace_path(namespace)}{rest}")
+        return found
+
+    def existing(self, namespace: NamespaceName) -> set[TopicName]:
+        """The topics that may have policies of their own; none where there is no such namespace."""
+        found: set[TopicName] = set()
+        for rest in ("", "/partitioned"):
+            for domain in ("persistent", "non-persistent"):
+                path = f"{domain}/{namespace_path(namespace)}{rest}"
+                found |= self._listed(path, accepted=(HTTPStatus.NOT_FOUND,))
+        return found
+
+    def _listed(self, path: str, accepted: Collection[HTTPStatus] = ()) -> set[TopicName]:
+        answer = self._get(path, permission=TOPICS_PERMISSION, accepted=accepted)
+        return (
+            own_topics(response_bodies.read_names(answer))
+            if answer.status == HTTPStatus.OK
+            else set()
+        )
+
+    # ---------------------------------------------------------------- namespaces
+
+    def namespace(self, namespace: NamespaceName) -> NamespaceState:
+        """A namespace with its policies, or that it, or its tenant, does not exist."""
+        answer = self._get(
+            f"namespaces/{namespace_path(namespace)}",
+            permission=POLICIES_PERMISSION,
+            accepted=(HTTPStatus.NOT_FOUND,),
+        )
+        if answer.status == HTTPStatus.OK:
+            return NamespaceState(
+                namespace=namespace, policies=response_bodies.read_namespace(answer)
+            )
+        # Pulsar 4.0.7 says "Namespace does not exist" for a missing tenant too.
+        tenant = self._get(
+            f"namespaces/{namespace.tenant}",
+            permission=NAMESPACES_PERMISSION,
+            accepted=(HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN),
+        )
+        # Who may not ask is told so when the namespace is created.
+        exists = tenant.status != HTTPStatus.NOT_FOUND
+        return NamespaceState(namespace=namespace, exists=False, tenant_exists=exists)
+
+    # ---------------------------------------------------------------- topics
+
+    def history(self, topic: TopicName) -> SchemaHistory:
+        """All live versions; one more request tells the next number where there are none."""
+        path = schema_path(topic)
+        entries = response_bodies.read_entries(
+            self._get(f"{path}/schemas", permission=SCHEMA_PERMISSION)
+        )
+        if entries:
+            return SchemaHistory(entries=entries, next_version=entries[-1].version + 1)
+        answer = self._get(f"{path}/metadata", permission=SCHEMA_PERMISSION, accepted=_OK)
+        return response_bodies.read_empty_history(answer)
+
+    def topic_policies(self, topic: TopicName, *, enforced_above: bool) -> TopicPolicies | None:
+        """A topic's own policies, None where it can have none.
+
+        Pulsar 4.0.7 answers `false` both for a `schemaValidationEnforced` that is false and for
+        one that was never set. The two differ only where namespace or broker enforce validation
+        (`enforced_above`), and there `applied=true` tells which it is.
+        """
+        answer = self._topic_policy(topic, "schemaCompatibilityStrategy")
+        if answer.status in _NO_TOPIC_POLICIES:
+            return None
+        return TopicPolicies(
+            schema_compatibility_strategy=response_bodies.read_topic_strategy(answer),
+            schema_validation_enforced=self._validation(topic, enforced_above=enforced_above),
+        )
+
+    def _validation(self, topic: TopicName, *, enforced_above: bool) -> bool | None:
+        key = "schemaValidationEnforced"
+        if self._is_true(self._topic_policy(topic, key)):
+            return True
+        if not enforced_above:
+            return None
+        applied = self._topic_policy(topic, f"{key}?applied=true")
+        return None if self._is_true(applied) else False
+
+    @staticmethod
+    def _is_true(answer: Answer) -> bool:
+        # The topic may have been deleted since its strategy was read.
+        return answer.status == HTTPStatus.OK and response_bodies.read_boolean(answer)
+
+    def _topic_policy(self, topic: TopicName, key: str) -> Answer:
+        return self._get(
+            f"{topic.domain}/{topic_path(topic)}/{key}",
+            permission=POLICIES_PERMISSION,
+            accepted=_NO_TOPIC_POLICIES,
+        )
+
+    # ---------------------------------------------------------------- one request
+
+    def _get(self, path: str, *, permission: str, accepted: Collection[HTTPStatus] = ()) -> Answer:
+        """An answer of 200 or of an accepted status; raises OutsideError for all others."""
+        answer = self._transport.get(path)
+        if answer.status == HTTPStatus.OK or answer.status in accepted:
+            return answer
+        message = self._transport.redact(answer.message)
+        raise refusal(answer, message, permission=permission)
+
+
+# Reads a whole scope: which requests are worth making, several at a time, in a fixed order.
+
+
+_WORTH_LISTING: Final = 4
+"""From how many topics on a list of the namespace's topics spares more requests than it costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Observer:
+    """What all reads of one observation share."""
+
+    reading: RegistryReader
+    config: PulsarConfig
+    progress: Progress
+    total: int
+
+    def namespaces(self, scope: Scope) -> dict[NamespaceName, NamespaceState]:
+        names = sorted(scope.namespaces)
+        found = map_in_threads(
+            self.reading.namespace,
+            names,
+            threads=self.config.concurrency,
+            on_progress=self._reporter("reading policies", 0),
+        )
+        return dict(zip(names, found, strict=True))
+
+    def existing(self, scope: Scope) -> dict[NamespaceName, set[TopicName]]:
+        """The topics that exist, for the namespaces of which many are asked for."""
+        asked = Counter(topic.namespace for topic in scope.topics)
+        names = sorted(name for name, count in asked.items() if count >= _WORTH_LISTING)
+        found = map_in_threads(
+            self.reading.existing,
+            names,
+            threads=self.config.concurrency,
+            on_progress=lambda _done: None,
+        )
+        return dict(zip(names, found, strict=True))
+
+    def topics(
+        self,
+        scope: Scope,
+        namespaces: Mapping[NamespaceName, NamespaceState],
+        existing: Mapping[NamespaceName, set[TopicName]],
+    ) -> dict[TopicName, TopicState]:
+        def read(topic: TopicName) -> TopicState:
+            known = existing.get(topic.namespace)
+            history = self.reading.history(topic)
+            if known is not None and topic not in known:
+                return TopicState(topic=topic, history=history, exists=False)
+            policies = self._policies(topic, namespaces.get(topic.namespace))
+            if policies is None:
+                return TopicState(topic=topic, history=history, exists=False)
+            return TopicState(topic=topic, history=history, policies=policies)
+
+        names = sorted(scope.topics)
+        found = map_in_threads(
+            read,
+            names,
+            threads=self.config.concurrency,
+            on_progress=self._reporter("reading schemas", len(scope.namespaces)),
+        )
+        return dict(zip(names, found, strict=True))
+
+    def _policies(self, topic: TopicName, namespace: NamespaceState | None) -> TopicPolicies | None:
+        by_broker = self.config.broker_defaults.is_schema_validation_enforced
+        by_namespace = namespace is not None and namespace.policies.schema_validation_enforced
+        return self.reading.topic_policies(topic, enforced_above=bool(by_namespace) or by_broker)
+
+    def _reporter(self, what: str, before: int) -> Callable[[int], None]:
+        """Tells the Progress how many of all names are done."""
+        return lambda done: self.progress(what, before + done, self.total)
+
+
+def observe(
+    reading: RegistryReader, config: PulsarConfig, scope: Scope, progress: Progress
+) -> RegistryState:
+    """Everything in `scope`, sorted by name; raises OutsideError where anything is not known.
+
+    One request for each namespace, one for each topic, and more only where they tell something:
+    the next version of an empty history, and the policies of topics that exist.
+    """
+    total = len(scope.namespaces) + len(scope.topics)
+    observer = _Observer(reading, config, progress, total)
+    namespaces = observer.namespaces(scope)
+    topics = observer.topics(scope, namespaces, observer.existing(scope))
+    return RegistryState(namespaces=namespaces, topics=topics)

@@ -1,0 +1,1 @@
+"""The embedded registry behind Pulsar's admin REST paths."""

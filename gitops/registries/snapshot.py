@@ -1,0 +1,104 @@
+"""The snapshot of a registry as the Registry port; only what is asked for is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
+
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import BrokerDefaults
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.ports import FileTree, Progress, no_progress
+from gitops.registries.read_only import ReadOnly
+from gitops.repository.file_names import FileNames
+from gitops.repository.snapshots import (
+    folder_of,
+    namespace_recorded,
+    snapshot_files,
+    topic_recorded,
+)
+
+_ENDING: Final = ".json"
+
+
+class SnapshotRegistry(ReadOnly):
+    """What `snapshot` recorded of the registry called `name`.
+
+    A topic of which nothing was recorded had no schema then. Whether a topic or a tenant exists
+    is not recorded, so they are taken to exist. Every method may raise UsageError for a broken
+    file.
+    """
+
+    def __init__(self, name: str, tree: FileTree, defaults: BrokerDefaults) -> None:
+        super().__init__(name, folder_of(name), defaults)
+        self._tree = tree
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever recorded."""
+        return not self._stems
+
+    def list_namespaces(self) -> tuple[NamespaceName, ...]:
+        """The namespaces that were recorded, sorted."""
+        return tuple(sorted(self._recorded_namespaces))
+
+    def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
+        """The topics of a namespace that have a schema, sorted."""
+        files = (self._file(namespace, stem) for stem in self._stems.get(str(namespace), ()))
+        return tuple(sorted(topic_recorded(self._tree, file).topic for file in files))
+
+    def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
+        """Read the files of what is in `scope`."""
+        topics: dict[TopicName, TopicState] = {}
+        for count, topic in enumerate(sorted(scope.topics)):
+            progress("reading the snapshot", count, len(scope.topics))
+            topics[topic] = self._topic(topic)
+        return RegistryState(
+            namespaces={name: self._namespace(name) for name in sorted(scope.namespaces)},
+            topics=topics,
+        )
+
+    @cached_property
+    def _stems(self) -> dict[str, list[str]]:
+        """Namespace → the names of its topics' files; the namespaces' own under no name."""
+        found: dict[str, list[str]] = {}
+        for path in snapshot_files(self._tree, self.name):
+            folder, _, name = path.removeprefix(f"{self.address}/").rpartition("/")
+            inside = folder if "/" in folder else ""
+            stem = name if inside else f"{folder}/{name}"
+            found.setdefault(inside, []).append(stem.removesuffix(_ENDING))
+        return found
+
+    @cached_property
+    def _recorded_namespaces(self) -> frozenset[NamespaceName]:
+        names = {*self._stems.get("", ()), *self._stems.keys()} - {""}
+        return frozenset(NamespaceName.parse(name) for name in names)
+
+    def _namespace(self, name: NamespaceName) -> NamespaceState:
+        if str(name) in self._stems.get("", ()):
+            return namespace_recorded(self._tree, f"{self.address}/{name}{_ENDING}")
+        return NamespaceState(namespace=name, exists=name in self._recorded_namespaces)
+
+    def _topic(self, topic: TopicName) -> TopicState:
+        for file in self._candidates(topic):
+            found = topic_recorded(self._tree, file)
+            # A schema history has no domain.
+            if (found.topic.namespace, found.topic.local_name) == (
+                topic.namespace,
+                topic.local_name,
+            ):
+                return TopicState(topic=topic, history=found.history, policies=found.policies)
+        return TopicState(topic=topic)
+
+    def _candidates(self, topic: TopicName) -> Iterator[str]:
+        """The files that may be about a topic, under either domain."""
+        names = topic.namespace, topic.local_name
+        sides = (TopicName(*names), TopicName(*names, "non-persistent"))
+        fitting = [FileNames.fitting(side) for side in sides]
+        for stem in self._stems.get(str(topic.namespace), ()):
+            if any(fits(stem) for fits in fitting):
+                yield self._file(topic.namespace, stem)
+
+    def _file(self, namespace: NamespaceName, stem: str) -> str:
+        return f"{self.address}/{namespace}/{stem}{_ENDING}"

@@ -1,1 +1,0 @@
-"""Adapters behind the Registry port, one package for each kind, and how one is opened by name."""

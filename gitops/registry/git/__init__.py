@@ -1,1 +1,0 @@
-"""Definitions along the history of a commit as a Registry."""

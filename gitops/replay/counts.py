@@ -1,0 +1,280 @@
+"""Counts that add up: what leaves a worker, and what a report is made from."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct, field
+
+from gitops.model.replay import Direction
+
+
+class Key(Struct, frozen=True, order=True):
+    """Whose counts: a topic, a version of its data (None: not known), a reader.
+
+    Rows that no reader is asked about (no known version or topic, no payload) have an empty
+    `reader`, and failures that say why. `sample` is the number of the topic's sample, from 0:
+    each has a limit of its own.
+    """
+
+    topic: str
+    version: int | None
+    reader: str
+    direction: str = Direction.BACKWARD.value
+    sample: int = 0
+
+
+class Example(NamedTuple):
+    """A row that is shown; `digest` is of its payload, and tells messages of one id apart."""
+
+    where: str
+    message: str
+    value: str | None = None
+    digest: bytes = b""
+
+
+class FailedRows(Struct):
+    """Rows of one reason; `examples` are those that sort lowest, each once."""
+
+    path: str
+    reason: str
+    rows: int = 0
+    examples: list[Example] = field(default_factory=list)
+
+
+class ChangedValue(NamedTuple):
+    """A value that was changed; of those of one path that whose place sorts lowest is kept.
+
+    `row` is -1 where the file, which may be a message id, says it all.
+    """
+
+    file: str
+    row: int
+    digest: bytes
+    reason: str
+    before: str | None = None
+    after: str | None = None
+
+    @property
+    def where(self) -> str:
+        """How a person finds the message."""
+        return self.file if self.row < 0 else f"{self.file}#{self.row}"
+
+
+class Counts(Struct):
+    """The counts of one path; `FieldReplay` says what they mean."""
+
+    read: int = 0
+    promoted: int = 0
+    changed: int = 0
+    defaulted: int = 0
+    dropped: int = 0
+    nulls: int = 0
+    symbols: dict[str, int] = field(default_factory=dict)
+    branches: dict[str, int] = field(default_factory=dict)
+    example: ChangedValue | None = None
+
+
+class Tally(Struct):
+    """What one key counted."""
+
+    rows: int = 0
+    failed: int = 0
+    failures: list[FailedRows] = field(default_factory=list)
+    fields: dict[str, Counts] = field(default_factory=dict)
+
+
+class ForwardMessage(Struct, frozen=True, order=True):
+    """A message that is to be rewritten for the forward direction; the lowest hashes are."""
+
+    hash: int
+    where: str
+    sample: int
+    payload: bytes
+
+
+class PartResult(Struct):
+    """All that one part of a replay answers, or all of them once they are merged.
+
+    `unread` are `(topic, sample, file, why, hint)`. `chosen` are the messages of a topic's version
+    that are rewritten, sorted. `later` are rows that are not among `rows` yet.
+    """
+
+    rows: int = 0
+    later: int = 0
+    tallies: dict[Key, Tally] = field(default_factory=dict)
+    unread: list[tuple[str, int, str, str, str]] = field(default_factory=list)
+    chosen: dict[tuple[str, int], list[ForwardMessage]] = field(default_factory=dict)
+
+
+# Adds up what the parts of a replay answer; the order in which they come makes no difference.
+
+
+MOST_CHOSEN_BYTES: Final = 32 * 1024 * 1024
+"""Of the payloads of one version that are rewritten, whatever their number."""
+
+_MOST_DIGITS: Final = 18
+"""Of the number of a row; a message's own id may be anything."""
+
+_MESSAGE_ID: Final = re.compile(r"-?\d{1,18}(?::-?\d{1,18}){1,3}", re.ASCII)
+"""Ledger, entry, partition and batch index; a partition that is none is -1."""
+
+_SHIFT: Final = 10**18
+"""So that no number of an id is negative."""
+
+_NUMBERS: Final = ("read", "promoted", "changed", "defaulted", "dropped", "nulls")
+
+
+class _Sent(msgspec.Struct, array_like=True):
+    """Gathered without keys that are no texts, which msgpack would not give back."""
+
+    rows: int
+    later: int
+    tallies: list[tuple[Key, Tally]]
+    unread: list[tuple[str, int, str, str, str]]
+    chosen: list[tuple[str, int, list[ForwardMessage]]]
+
+
+def encode(gathered: PartResult) -> bytes:
+    """As it travels between processes."""
+    sent = _Sent(
+        rows=gathered.rows,
+        later=gathered.later,
+        tallies=list(gathered.tallies.items()),
+        unread=gathered.unread,
+        chosen=[(topic, version, its) for (topic, version), its in gathered.chosen.items()],
+    )
+    return msgspec.msgpack.encode(sent)
+
+
+def decode(data: bytes) -> PartResult:
+    """What `encode` was given."""
+    sent = msgspec.msgpack.decode(data, type=_Sent)
+    return PartResult(
+        rows=sent.rows,
+        later=sent.later,
+        tallies=dict(sent.tallies),
+        unread=sent.unread,
+        chosen={(topic, version): its for topic, version, its in sent.chosen},
+    )
+
+
+def merge(into: PartResult, other: PartResult, limits: Limits) -> None:
+    """Add `other` to `into`; `other` is not to be used afterwards."""
+    into.rows += other.rows
+    into.later += other.later
+    into.unread.extend(other.unread)
+    for key, tally in other.tallies.items():
+        known = into.tallies.setdefault(key, tally)
+        if known is not tally:
+            add_tally(known, tally, limits.examples)
+    for version, chosen in other.chosen.items():
+        both = into.chosen.get(version, []) + chosen
+        into.chosen[version] = lowest(both, limits.forward_rows.get(version[0], 0))
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How many examples of a reason are kept, and of a topic's version how many are rewritten."""
+
+    examples: int
+    forward_rows: Mapping[str, int]
+
+
+def add_tally(into: Tally, other: Tally, examples: int) -> None:
+    """Add the counts of the same key."""
+    into.rows += other.rows
+    into.failed += other.failed
+    known = {(one.path, one.reason): one for one in into.failures}
+    for failed in other.failures:
+        same = known.get((failed.path, failed.reason))
+        if same is None:
+            into.failures.append(failed)
+        else:
+            add_failed(same, failed, examples)
+    for path, counts in other.fields.items():
+        add_counts(into.fields.setdefault(path, Counts()), counts)
+
+
+def add_failed(into: FailedRows, other: FailedRows, examples: int) -> None:
+    """Add the rows of the same reason."""
+    into.rows += other.rows
+    both = {*into.examples, *other.examples}
+    into.examples = heapq.nsmallest(examples, both, key=_example_order)
+
+
+def _example_order(one: Example) -> tuple[tuple[str, int, str], str, bytes, str, str]:
+    """By place, then by payload, as `Readings` has it: several messages may have one id."""
+    return natural(one.where), one.where, one.digest, one.message, one.value or ""
+
+
+def add_counts(into: Counts, other: Counts) -> None:
+    """Add the counts of the same path."""
+    for name in _NUMBERS:
+        setattr(into, name, getattr(into, name) + getattr(other, name))
+    for mine, theirs in ((into.symbols, other.symbols), (into.branches, other.branches)):
+        for name, number in theirs.items():
+            mine[name] = mine.get(name, 0) + number
+    into.example = lower(into.example, other.example)
+
+
+def lower(one: ChangedValue | None, other: ChangedValue | None) -> ChangedValue | None:
+    """The one at the lower place."""
+    if one is None or other is None:
+        return one or other
+    return min(one, other, key=lambda each: (*each[:4], each.before or "", each.after or ""))
+
+
+def natural(where: str) -> tuple[str, int, str]:
+    """So that row 9 of a file stands before its row 10, and message 1:2:-1 before 1:10:-1."""
+    file, mark, row = where.rpartition("#")
+    if mark and row.isdecimal() and len(row) <= _MOST_DIGITS:
+        return file, int(row), ""
+    if _MESSAGE_ID.fullmatch(where):
+        return ":".join(f"{_SHIFT + int(part):020}" for part in where.split(":")), -1, ""
+    return where, -1, ""
+
+
+def lowest(chosen: list[ForwardMessage], most: int) -> list[ForwardMessage]:
+    """Those with the lowest hashes, sorted: so many at most, and up to MOST_CHOSEN_BYTES.
+
+    A message that is among them is so in each part of the data too: parts can be cut before they
+    are merged. The one that reaches the limit is kept, so that none behind it takes its place.
+    """
+    kept = sorted(chosen)[:most]
+    size = 0
+    for number, one in enumerate(kept, 1):
+        size += len(one.payload)
+        if size >= MOST_CHOSEN_BYTES:
+            return kept[:number]
+    return kept
+
+
+def in_order(gathered: PartResult) -> PartResult:
+    """The same, sorted, so that equal answers are equal as bytes too."""
+    for tally in gathered.tallies.values():
+        tally.failures.sort(key=lambda one: (one.path, one.reason))
+        for failed in tally.failures:
+            failed.examples.sort(key=_example_order)
+        tally.fields = {path: _sorted(tally.fields[path]) for path in sorted(tally.fields)}
+    return PartResult(
+        rows=gathered.rows,
+        later=gathered.later,
+        tallies=dict(sorted(gathered.tallies.items(), key=lambda item: _order(item[0]))),
+        unread=sorted(set(gathered.unread)),  # as many parts as there are tell the same
+        chosen=dict(sorted(gathered.chosen.items())),
+    )
+
+
+def _sorted(counts: Counts) -> Counts:
+    counts.symbols = dict(sorted(counts.symbols.items()))
+    counts.branches = dict(sorted(counts.branches.items()))
+    return counts
+
+
+def _order(key: Key) -> tuple[str, bool, int, str, str, int]:
+    version = key.version
+    return (key.topic, version is None, version or 0, key.reader, key.direction, key.sample)

@@ -1,0 +1,1 @@
+"""Where a replay runs: in this process, or on Spark."""

@@ -1,0 +1,170 @@
+"""Data that Spark itself reads: tables, and files under addresses that pyarrow does not know.
+
+Spark looks at the size of a batch for every row that it adds, which takes a quarter of its time.
+So small rows are read first, in batches that so many small rows cannot make large; the large ones
+are only counted, and read by a second pass, with Spark's own bound, where there are any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from gitops.replay.batches import MOST_BYTES
+from gitops.replay.engines.session import SparkConnection, changed_settings
+from gitops.replay.engines.spark_tasks import ANSWER, LATER, merging, reading_files, reading_rows
+from gitops.replay.runner import Job
+from gitops.replay.sources.part import File, Part
+from gitops.replay.sources.parts import SampleData
+from gitops.replay.sources.tables import PAYLOAD, check_payload, columns_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+
+_SMALL_ROWS: Final = 4_096
+_LARGE: Final = MOST_BYTES // _SMALL_ROWS
+"""Bytes of a row that is read later."""
+
+_UNBOUND: Final = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(_SMALL_ROWS),
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+}
+_WHOLE_FILES: Final = {
+    "spark.sql.files.maxPartitionBytes": str(2**45),
+    "spark.sql.files.openCostInBytes": str(2**40),
+}
+"""Up to 1 TiB is one piece, and 32 files are one task at most: Spark cuts and packs by the smaller
+of the one, and the larger of the other and what is fair to the cores (Spark 4.3)."""
+
+_UNCUT: Final = ("json", "orc")
+"""Spark does not number their rows, and a worker can if it gets all of a file in order."""
+
+_AS_FILES: Final = ("avro", "raw")
+"""They go to workers as a whole, however large they are."""
+
+_LINE: Final = (
+    "if(substring(cast(value as binary), -1, 1) = x'0D', "
+    "substring(cast(value as binary), 1, octet_length(value) - 1), cast(value as binary))"
+)
+"""Without the `\\r` that may stand before its end."""
+
+_FILE: Final = {"file": "_metadata.file_path"}
+_ROW: Final = {"row": "_metadata.row_index + 1"}
+_UNNUMBERED: Final = "0L"
+
+
+def answer_frame(
+    opened: SparkConnection,
+    job: Job,
+    wanted: SampleData,
+    *,
+    large: bool = False,
+    uncut: bool = True,
+) -> DataFrame:
+    """The answers of a sample, not yet asked for; raises UnreadableError, or what Spark raises.
+
+    Without its rows that are `large`, or those alone; files that are read as a whole have none.
+    `uncut` is what `asking` answers: whether a task gets all of a file in order.
+    """
+    whole = Part(
+        owners=wanted.owners,
+        format=wanted.sample.format,
+        file=File(name=wanted.sample.path, uri=wanted.sample.path, size=0),
+        columns=dict(wanted.sample.columns),
+    )
+    if wanted.sample.format in _AS_FILES:
+        answers = _files(opened, job, whole)
+    else:
+        answers = _rows(opened, job, whole, large=large, uncut=uncut)
+    # Spark makes as many merging tasks as the answers have bytes for, and few of a few answers.
+    return answers.hint("rebalance").mapInArrow(opened.portable(merging(job.limits)), ANSWER)
+
+
+@contextmanager
+def asking(session: SparkSession, wanted: SampleData, *, large: bool = False) -> Iterator[bool]:
+    """The settings of Spark under which an answer is asked for; whether it has accepted them.
+
+    Where rows are small, Spark need not look how large a batch of a few of them becomes.
+    """
+    format_ = wanted.sample.format
+    settings = {} if large or format_ in _AS_FILES else _UNBOUND
+    if format_ in _UNCUT:
+        settings = settings | _WHOLE_FILES
+    with changed_settings(session, settings) as accepted:
+        yield accepted
+
+
+def _files(opened: SparkConnection, job: Job, whole: Part) -> DataFrame:
+    """Each file as a whole: nothing smaller can be cut without knowing what is in it."""
+    reader = _reader(opened.session).format("binaryFile")
+    found = reader.load(whole.file.uri).select("path", "content")
+    return found.mapInArrow(opened.portable(reading_files(job, whole)), ANSWER)
+
+
+def _rows(opened: SparkConnection, job: Job, whole: Part, *, large: bool, uncut: bool) -> DataFrame:
+    in_order = uncut and whole.format in _UNCUT
+    frame, columns = _found(opened.session, whole)
+    columns = {"row": _UNNUMBERED if in_order else _hash(columns[PAYLOAD])} | columns
+    frame = frame.selectExpr(*_cut(columns, _sized(frame, columns), large=large))
+    names = {name: name for name in columns}
+    work = reading_rows(job, whole.owners, names, whole.file.name, in_order=in_order)
+    return frame.mapInArrow(opened.portable(work), ANSWER)
+
+
+def _found(session: SparkSession, whole: Part) -> tuple[DataFrame, dict[str, str]]:
+    """What Spark reads, and of which of its columns ours are made, by our names."""
+    uri = whole.file.uri
+    match whole.format:
+        case "json":
+            return _reader(session).text(uri, lineSep="\n"), {PAYLOAD: _LINE} | _FILE
+        case "table":
+            frame = session.table(uri)
+            return frame, _named(frame, whole)
+        case "orc":
+            frame = _reader(session).orc(uri)
+            return frame, _named(frame, whole) | _FILE
+        case _:
+            frame = _reader(session).parquet(uri)
+            return frame, _named(frame, whole) | _FILE | _ROW
+
+
+def _reader(session: SparkSession) -> DataFrameReader:
+    """Of a folder all files, also those in folders within it."""
+    return session.read.option("recursiveFileLookup", "true")
+
+
+def _named(frame: DataFrame, whole: Part) -> dict[str, str]:
+    """The columns that we know, by our names."""
+    names = columns_of(whole, frame.columns)
+    check_payload(frame.schema[names[PAYLOAD]].dataType.simpleString(), whole, names[PAYLOAD])
+    return {name: _quoted(its) for name, its in names.items() if name not in ("row", "file")}
+
+
+def _hash(payload: str) -> str:
+    """What tells rows apart that have no number: it does not depend on how the data is cut."""
+    return f"xxhash64({payload}) & 9223372036854775807"
+
+
+def _cut(columns: Mapping[str, str], sized: Collection[str], *, large: bool) -> Iterator[str]:
+    """Of the rows of the other pass no more than that they are there: a worker counts them."""
+    size = " + ".join(f"coalesce(octet_length({columns[name]}), 0)" for name in sized)
+    is_later = f"{size} {'<=' if large else '>'} {_LARGE}"
+    instead = dict.fromkeys(sized, "null") | {"row": f"{LATER}L"}
+    for name, column in columns.items():
+        whole = f"if({is_later}, {instead[name]}, {column})" if name in instead else column
+        yield f"{whole} as {name}"
+
+
+def _sized(frame: DataFrame, columns: Mapping[str, str]) -> list[str]:
+    """Our columns of bytes or text; a payload is nothing else."""
+    kinds = {_quoted(name): kind for name, kind in frame.dtypes}
+    return [
+        name
+        for name, column in columns.items()
+        if name == PAYLOAD or kinds.get(column) in ("binary", "string")
+    ]
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -1,0 +1,181 @@
+"""Decimals in the values of a message, which a reader of the types beneath has as bytes."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any, Final
+
+from gitops.model.replay import Direction, LogicalTypes
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.counts import Key
+from gitops.replay.kernel.avro.logical_types import MOST_SHOWN, meaning_of
+from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.definition import avro_form, without_symbol
+from gitops.replay.kernel.key_value.halves import halves_of
+from gitops.replay.kernel.protocol import Changed, Reason, Unreadable
+from gitops.replay.runner import Job
+from gitops.replay.sensitive_fields import Sensitive
+from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union, branch_name, decimal_of
+
+
+def with_decimals(value: Any, written: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
+    """The value of a message as `written` reads it, with a Decimal for the bytes of each.
+
+    Raises DefinitionError, and RecursionError for a value that is too deep.
+    """
+    if "decimal" not in written.schema:
+        return value
+    if written.type is SchemaType.AVRO:
+        return _within(avro_form(written), value)
+    if written.type is SchemaType.KEY_VALUE and isinstance(value, dict):
+        halves = zip(value.items(), halves_of(written), strict=True)
+        return {name: with_decimals(each, half) for (name, each), half in halves}
+    return value
+
+
+def _within(schema: Schema, value: Any) -> Any:  # noqa: ANN401
+    match schema:
+        case Union():
+            return _of_branch(schema, value)
+        case Record():
+            types = schema.by_name
+            return {name: _within(types[name].type, each) for name, each in value.items()}
+        case Array():
+            return [_within(schema.items, each) for each in value]
+        case Map():
+            return {name: _within(schema.values, each) for name, each in value.items()}
+    if decimal_of(schema) is None or not 0 < len(value) <= MOST_SHOWN:
+        return value
+    return Decimal(meaning_of(schema).text(value))
+
+
+def _of_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
+    if value is None:
+        return None
+    if isinstance(value, Tagged):
+        branch = next(each for each in union.branches if branch_name(each) == value.branch)
+        return value._replace(value=_within(branch, value.value))
+    return _within(next(each for each in union.branches if each.kind != "null"), value)
+
+
+# What is shown of a message that failed: never a value of a sensitive field.
+
+
+FORWARD: Final = Direction.FORWARD.value
+
+WITHHELD: Final = "(withheld: it cannot be read to its end, and some of its fields are sensitive)"
+MISNAMED: Final = "(withheld: a name in `sensitive` is of no field)"
+
+_LONGEST: Final = 2_000
+"""Characters of a value; what is cut off ends in an ellipsis."""
+
+
+class FailureDisplay:
+    """The message and the value of a failed row, read again slowly."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._sensitive = {name: Sensitive.of(one) for name, one in job.replays.items()}
+
+    def hides(self, topic: str, path: str) -> bool:
+        """Whether the values at a path are sensitive: the symbols of an enum are values too."""
+        return self._sensitive[topic].hides(path)
+
+    def reason(self, topic: str, reason: Reason) -> Reason:
+        """The reason, without the symbol that it may name if that is sensitive."""
+        if self.hides(topic, reason.path):
+            return reason._replace(reason=without_symbol(reason.reason))
+        return reason
+
+    def change(self, topic: str, path: str, what: Changed) -> tuple[str, str | None, str | None]:
+        """Why a value is another one, the value before and after; those only if they are shown."""
+        if not self._job.show_values or self._sensitive[topic].hides_value(path):
+            return what.reason, None, None
+        return what.reason, _one_value(what.before), _one_value(what.after)
+
+    def __call__(self, key: Key, reason: Reason, payload: bytes | None) -> tuple[str, str | None]:
+        """The value is None unless values are to be shown, and where the writer cannot read it."""
+        sensitive = self._sensitive[key.topic]
+        pair = self._pair(key) if self._job.show_values else None
+        if pair is None or payload is None:
+            return reason.reason, None
+        if sensitive.all_of_it:
+            return reason.reason, MISNAMED
+        how = self._job.replays[key.topic].samples[key.sample].logical_types
+        message, partly = self._read_again(*pair, how, payload)
+        if sensitive:  # what a message quotes cannot be told apart
+            message = reason.reason
+        return message or reason.reason, self._value(pair[0], payload, partly, sensitive)
+
+    def _pair(self, key: Key) -> tuple[SchemaInfo, SchemaInfo] | None:
+        """Who wrote the payload and who could not read it; None where nobody was asked."""
+        replay = self._job.replays[key.topic]
+        if key.version is None:
+            return None
+        written = replay.versions[key.version]
+        if not key.reader:
+            return (written, replay.proposed) if key.direction == FORWARD else None
+        writer = replay.proposed if key.direction == FORWARD else written
+        readers = {(one.name, one.direction.value): one.schema for one in replay.readers}
+        return writer, readers[key.reader, key.direction]
+
+    def _read_again(
+        self, writer: SchemaInfo, reader: SchemaInfo, how: LogicalTypes, payload: bytes
+    ) -> tuple[str, Any]:
+        """The message of the reader, and what it read up to where it stopped."""
+        try:
+            self._job.kernels.row_reader(writer, reader, how).read(payload)
+        except Unreadable as error:
+            return error.message, error.value
+        except (ValueError, RecursionError):
+            pass
+        return "", None
+
+    def _value(
+        self,
+        writer: SchemaInfo,
+        payload: bytes,
+        partly: object,
+        sensitive: Sensitive,
+    ) -> str | None:
+        """The message as its writer's own schema reads it, else the part that was read.
+
+        That part holds no names but in JSON: in a broken message, or one of another version, what
+        is sensitive may have been taken for any field.
+        """
+        try:
+            try:
+                read = self._job.kernels.row_reader(writer, writer, "none").read(payload)
+                value = with_decimals(read, writer)
+            except Unreadable:
+                if sensitive and writer.type is not SchemaType.JSON:
+                    return WITHHELD
+                value = partly
+            return None if value is None else as_text(sensitive.redacted(value))
+        except (ValueError, RecursionError):
+            return None
+
+
+def as_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
+    """A value for a person, as JSON where JSON can say it."""
+    said = json.dumps(value, ensure_ascii=False, default=_plain)
+    return _short(said)
+
+
+def _one_value(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
+    """As `as_text`, but for text, which stands for itself."""
+    return _short(value) if isinstance(value, str) else as_text(value)
+
+
+def _short(said: str) -> str:
+    text = said.encode("utf-8", "backslashreplace").decode()  # JSON can say half of a character
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def _plain(value: object) -> str | float:
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        return int(value)
+    if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:
+        return float(value)
+    return value.hex() if isinstance(value, bytes | bytearray | memoryview) else str(value)

@@ -1,0 +1,301 @@
+"""What is to be said of a replay, as findings; each stands at the sample that showed it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import TopicName
+from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, Sample, TopicReplay
+from gitops.model.rules import finding
+from gitops.replay.counts import Key, Tally
+from gitops.replay.reader_results import failures
+from gitops.replay.runner import NamedTwice, RunResult, UnreadSample
+from gitops.replay.sensitive_fields import misnamed
+
+_NAMED: Final = 3
+"""How many reasons and paths are named; the report has all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """One reader's answer about one sample, all versions together."""
+
+    topic: TopicName
+    sample: Sample
+    reader: ReaderSchema | None
+    rows: int
+    failed: int
+    failures: tuple[ReplayFailure, ...]
+    changed: tuple[str, ...]
+    versions: tuple[int, ...]
+
+    @property
+    def known(self) -> str:
+        """Which versions a message could have; says what to do where it has none of them."""
+        numbers = _listed([str(each) for each in self.versions])
+        return f"the topic's versions: {numbers or 'none yet'}"
+
+
+def findings_of(replays: Iterable[TopicReplay], ran: RunResult) -> tuple[Finding, ...]:
+    """Everything, one finding for each sample and reader; not yet rated by gitops.yaml."""
+    replays = tuple(replays)
+    tallies: dict[str, dict[Key, Tally]] = {}
+    for key, tally in ran.tallies.items():
+        tallies.setdefault(key.topic, {})[key] = tally
+    found = [
+        each
+        for one in replays
+        for each in _of_topic(one, tallies.get(str(one.topic), {}), complete=ran.complete)
+    ]
+    found += _unread(ran.unread)
+    found += map(_twice, ran.twice)
+    found += [each for one in replays for each in misnamed(one)]
+    if ran.complete:
+        found += [each for one in replays for each in _empty(one, ran)]
+    else:
+        found.append(_interrupted(replays))
+    return tuple(found)
+
+
+def without_samples(topic: TopicName, location: Location | None) -> Finding:
+    """Of a topic that the user named."""
+    return finding(
+        "REPLAY-R005",
+        f"{topic} has no samples, so that nothing of it is replayed",
+        location=location,
+        subject=str(topic),
+        hint="name some in its manifest: samples: [{format: avro, path: …}]",
+    )
+
+
+def is_above(failed: int, rows: int, limit: float) -> bool:
+    """Whether more rows fail than a limit allows: a count (int), or a share of the rows (float).
+
+    A share is what was written: 29 of 100 rows are 0.29 of them, which no binary number is.
+    """
+    return failed > (limit if isinstance(limit, int) else Fraction(str(limit)) * rows)
+
+
+def _of_topic(
+    replay: TopicReplay, tallies: Mapping[Key, Tally], *, complete: bool
+) -> Iterator[Finding]:
+    readers = {(one.name, one.direction.value): one for one in replay.readers}
+    parts: dict[tuple[int, str, str], list[Tally]] = {}
+    for key, tally in tallies.items():
+        parts.setdefault((key.sample, key.reader, key.direction), []).append(tally)
+    read = {number for number, name, _ in parts if name}
+    for (number, name, direction), its in sorted(parts.items(), key=lambda item: item[0]):
+        asked = _asked(replay, number, readers.get((name, direction)), its)
+        if asked.reader is None:
+            yield from _aside(asked, whole=complete and number not in read)
+        else:
+            yield from _said(asked, asked.reader)
+
+
+def _asked(
+    replay: TopicReplay, number: int, reader: ReaderSchema | None, parts: list[Tally]
+) -> _Asked:
+    changed = {path for part in parts for path, its in part.fields.items() if its.changed}
+    return _Asked(
+        topic=replay.topic,
+        sample=replay.samples[number],
+        reader=reader,
+        rows=sum(part.rows for part in parts),
+        failed=sum(part.failed for part in parts),
+        failures=failures((one for part in parts for one in part.failures), 0),
+        changed=tuple(sorted(changed)),
+        versions=tuple(sorted(replay.versions)),
+    )
+
+
+def _aside(asked: _Asked, *, whole: bool) -> Iterator[Finding]:
+    """Messages that no reader was asked about; `whole`: the sample has no others."""
+    if not asked.failed:
+        return
+    messages, why = _messages(asked.failed), _reasons(asked.failures)
+    if whole:
+        what = f"nothing of {asked.sample.path} was replayed, {messages} in all: {why}"
+        yield _finding("REPLAY-R012", asked, what, _what_helps("REPLAY-R012", asked))
+    else:
+        verb = "was" if asked.failed == 1 else "were"
+        what = f"{messages} {verb} not replayed: {why}"
+        yield _finding("REPLAY-R003", asked, what, _what_helps("REPLAY-R003", asked))
+
+
+def _what_helps(rule: str, asked: _Asked) -> str:
+    return f"{asked.known}; `pulsar-gitops explain {rule}` says what helps"
+
+
+def _said(asked: _Asked, reader: ReaderSchema) -> Iterator[Finding]:
+    if asked.failed:
+        yield _failed(asked, reader)
+    # Whom the strategy leaves behind is told once that it is behind; the report counts the values.
+    if asked.changed and (reader.gates or reader.direction is Direction.BACKWARD):
+        yield _changed(asked, reader)
+
+
+def _failed(asked: _Asked, reader: ReaderSchema) -> Finding:
+    above = is_above(asked.failed, asked.rows, asked.sample.max_failures)
+    of = f"{asked.failed:,} of {_messages(asked.rows)}"
+    what = f"{of} cannot be read by {_who(reader)}: {_reasons(asked.failures)}"
+    if not reader.gates:
+        return _finding("REPLAY-R002", asked, what, _not_gating(reader))
+    if not above:
+        allowed = f"maxFailures allows {_limit(asked.sample.max_failures)}"
+        return _finding("REPLAY-R006", asked, f"{what} ({allowed})", "")
+    hint = (
+        "change the schema so that it reads them; correct the sample's format or version if they "
+        "are of another; or say how many may fail: maxFailures"
+    )
+    return _finding("REPLAY-R001", asked, what, hint)
+
+
+def _changed(asked: _Asked, reader: ReaderSchema) -> Finding:
+    paths = _listed([f"'{path}'" if path else "the message itself" for path in asked.changed])
+    than = "were written" if reader.direction is Direction.BACKWARD else "before"
+    what = f"other values than {than} reach {_who(reader)} at {paths}"
+    return _finding("REPLAY-R007", asked, what, "the report counts them by field: `changed`")
+
+
+def _empty(replay: TopicReplay, ran: RunResult) -> Iterator[Finding]:
+    """Of samples that could be read, and hold nothing; all of a topic's are worse than some."""
+    topic = str(replay.topic)
+    heard_of = [replay.samples[key.sample] for key in ran.tallies if key.topic == topic]
+    heard_of += [one.sample for one in ran.unread if one.topic == replay.topic]
+    heard_of += [one.sample for one in ran.twice if one.topic == replay.topic]
+    hint = "take new samples, or take the empty ones out of the manifest"
+    if not heard_of:
+        what = f"no sample of {topic} holds a message, so that nothing of it was replayed"
+        where = replay.samples[0].location if replay.samples else None
+        yield finding("REPLAY-R012", what, location=where, subject=topic, hint=hint)
+        return
+    for one in replay.samples:
+        if one not in heard_of:
+            what = f"{one.path} holds no message of {topic}"
+            found = finding("REPLAY-R012", what, location=one.location, subject=topic, hint=hint)
+            yield replace(found, severity=Severity.WARNING)
+
+
+def _unread(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
+    """One for each sample: a wrong format is that of all files that a pattern means."""
+    found: dict[tuple[TopicName, Location], list[UnreadSample]] = {}
+    for one in unread:
+        found.setdefault((one.topic, one.sample.location), []).append(one)
+    for (topic, where), its in found.items():
+        named = len({one.file for one in its}) == 1 and its[0].file and its[0].file in its[0].why
+        yield finding(
+            "REPLAY-R004",
+            _whys(its) if named else f"{its[0].sample.shown_path}: {_whys(its)}",
+            location=where,
+            subject=str(topic),
+            hint=_hint(its),
+        )
+
+
+def _hint(unread: list[UnreadSample]) -> str:
+    """What helps with the first; that of others may be another."""
+    if any("\\" in one.sample.path for one in unread):
+        return "folders are parted by /, on Windows too: ../samples/orders.avro"
+    if any(one.missing for one in unread):
+        return "a path counts from the manifest; or name a URI, as s3a://bucket/orders/*.parquet"
+    return next((one.hint for one in unread if one.hint), "")
+
+
+def _whys(unread: list[UnreadSample]) -> str:
+    """Of the first files, those first that say something else than the files before them."""
+    by_file: dict[str, UnreadSample] = {}
+    for one in sorted(unread, key=lambda one: (one.file, one.why)):
+        by_file.setdefault(one.file or one.why, one)
+    if len(by_file) == 1:
+        return next(iter(by_file.values())).why
+    first: dict[str, UnreadSample] = {}
+    for one in by_file.values():
+        first.setdefault(one.why.replace(one.file, "") if one.file else one.why, one)
+    named = list(first.values()) + [one for one in by_file.values() if one not in first.values()]
+    return f"{len(by_file):,} files cannot be read: {_listed([one.why for one in named], '; ')}"
+
+
+def _twice(one: NamedTwice) -> Finding:
+    """A remark where both would read the messages alike."""
+    first, where = one.first, f"the sample at {one.first.location}"
+    they, count = ("it is", "it") if len(one.files) == 1 else ("they are", "them")
+    pairs = _settings(first), _settings(one.sample)
+    said, other = (dict(its.items() - pairs[1 - at].items()) for at, its in enumerate(pairs))
+    found = finding(
+        "REPLAY-R011",
+        f"{_listed(list(one.files))}: {where} names {count} too, and {they} counted there only",
+        location=one.sample.location,
+        subject=str(one.topic),
+        hint="take what is named twice out of one of the samples",
+    )
+    if not (said or other):
+        return replace(found, severity=Severity.INFO)
+    how = f"{they} read as that says ({_said_of(said)}), not as this does ({_said_of(other)})"
+    return replace(found, message=f"{found.message}; {how}", hint="say once what the messages are")
+
+
+def _settings(sample: Sample) -> dict[str, str]:
+    """What decides how its messages are read, and how many of them may fail."""
+    columns = {f"columns.{name}": its for name, its in sample.columns.items()}
+    version = "none" if sample.version is None else str(sample.version)
+    return {
+        "format": sample.format,
+        "version": version,
+        "maxFailures": str(sample.max_failures),
+        "logicalTypes": sample.logical_types,
+        **columns,
+    }
+
+
+def _said_of(settings: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}: {its}" for key, its in sorted(settings.items())) or "no columns"
+
+
+def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:
+    return finding(
+        "REPLAY-R008",
+        "the replay was interrupted: the numbers are those of what was done until then",
+        subject=str(replays[0].topic) if len(replays) == 1 else "replay",
+    )
+
+
+def _finding(rule: str, asked: _Asked, what: str, hint: str) -> Finding:
+    return finding(rule, what, location=asked.sample.location, subject=str(asked.topic), hint=hint)
+
+
+def _who(reader: ReaderSchema) -> str:
+    """`the proposed schema`, or `v3, once they are written with the proposed schema`."""
+    if reader.direction is Direction.BACKWARD:
+        return "the proposed schema"
+    return f"{reader.name} once they are written with the proposed schema"
+
+
+def _not_gating(reader: ReaderSchema) -> str:
+    first = "consumers" if reader.direction is Direction.FORWARD else "producers"
+    return f"the strategy does not promise it: {first} upgrade first; --gate makes it count"
+
+
+def _reasons(failed: tuple[ReplayFailure, ...]) -> str:
+    return _listed([_reason(one, counted=len(failed) > 1) for one in failed])
+
+
+def _reason(one: ReplayFailure, *, counted: bool) -> str:
+    where = f" at '{one.path}'" if one.path else ""
+    return f"{one.reason}{where}{f' ({one.rows:,})' if counted else ''}"
+
+
+def _listed(words: list[str], between: str = ", ") -> str:
+    more = len(words) - _NAMED
+    return between.join(words[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _messages(number: int) -> str:
+    return f"{number:,} message{'' if number == 1 else 's'}"
+
+
+def _limit(limit: float) -> str:
+    return f"{limit:,}" if isinstance(limit, int) else f"{limit * 100:.10g} %"

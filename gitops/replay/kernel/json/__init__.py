@@ -1,0 +1,1 @@
+"""Payloads of JSON, as Jackson reads and writes them."""

@@ -1,1 +1,0 @@
-"""Schemas that are told by their type alone: numbers, text, bytes, and points in time."""

@@ -1,1 +1,0 @@
-"""What runs a replay: this process, or Spark."""

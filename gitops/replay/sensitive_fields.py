@@ -1,0 +1,320 @@
+"""The sensitive fields of a topic: how they are named, where they stand, and what hides them.
+
+A name means a path of fields; others may stand before it and between its steps, such as the keys
+of a map: a name of one step means the field wherever it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from gitops.model.findings import Finding, Severity
+from gitops.model.names import TopicName
+from gitops.model.replay import Sample, TopicReplay
+from gitops.model.rules import finding
+from gitops.model.schema import SchemaInfo
+from gitops.model.state import Repository
+from gitops.replay.definition_fields import (
+    FieldAliases,
+    Node,
+    Nodes,
+    Unseen,
+    inner,
+    members_of,
+    nodes_of,
+    other_names,
+)
+from gitops.replay.kernel.avro.values import Tagged
+from gitops.repository.suggestions import closest
+
+REDACTED: Final = "(sensitive)"
+
+Name = tuple[str, ...]
+"""The steps of a field's path, without those into arrays and maps."""
+
+_MOST_NAMED: Final = 2_000
+_DEEPEST_NAMED: Final = 4
+"""Of the fields among which the one is looked for that a name may mean."""
+
+_MOST: Final = 10_000
+"""Places that are remembered: the keys of maps make as many as there are."""
+
+
+def steps(path: str) -> Name:
+    """`lines[].price` as (`lines`, `price`)."""
+    return tuple(step for step in path.replace("[]", "").replace("{}", "").split(".") if step)
+
+
+def is_named(path: Name, names: Iterable[Name]) -> bool:
+    """Whether one of the names means the path, or what stands above it."""
+    return any(_advanced(name, 0, path) == len(name) for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """`nodes` is what may stand there; `done` are the steps of each name that lead there."""
+
+    nodes: Nodes
+    done: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Sensitive:
+    """The names of a topic's sensitive fields, and what `nodes` its messages are.
+
+    `in_reports` are those that paths of a report mean, too: what stands in a record within a record
+    of the same name is counted at the path of the outer one. `all_of_it`: a name is of no field, so
+    that any field may be the one that was meant.
+    """
+
+    names: tuple[Name, ...]
+    nodes: Nodes
+    in_reports: tuple[Name, ...]
+    all_of_it: bool = False
+    _inner: dict[tuple[_Place, str], _Place] = field(default_factory=dict)
+    _holding: dict[_Place, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, replay: TopicReplay) -> Sensitive:
+        """The names that all samples of a topic give, and the other ones of the same fields."""
+        given = {each for sample in replay.samples for each in sample.sensitive}
+        if not given:
+            return cls((), (), ())
+        found = {steps(each) for each in given}
+        schemas = schemas_of(replay)
+        nodes = tuple(node for schema in schemas for node in nodes_of(schema))
+        names = tuple(sorted(_all_names(found, other_names(schemas))))
+        in_reports = _shorter(names) if _goes_round(nodes) else names
+        return cls(names, nodes, in_reports, bool(unknown_names(schemas, given)))
+
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
+    def hides(self, path: str) -> bool:
+        """Whether the values at a path of a report are sensitive, or one of a map's is."""
+        at = steps(path)
+        if self.all_of_it or is_named(at, self.in_reports):
+            return True
+        return path.endswith("{}") and any(
+            len(name) > 1 and _advanced(name, 0, at) == len(name) - 1 for name in self.in_reports
+        )
+
+    def hides_value(self, path: str) -> bool:
+        """Whether a value at a path of a report is sensitive, or may hold something that is."""
+        at = _Place(self.nodes, (0,) * len(self.names))
+        for step in steps(path):
+            at = self._within(at, step)
+        return self.hides(path) or self._may_hold(at)
+
+    def redacted(self, value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say
+        """The value, with REDACTED for all that is sensitive, or stands where that should be."""
+        at = _Place(self.nodes, (0,) * len(self.names))
+        return REDACTED if self._is_named(at) else self._redacted(value, at)
+
+    def _redacted(self, value: Any, at: _Place) -> Any:  # noqa: ANN401
+        if isinstance(value, dict):
+            return {name: self._member(inner, at, str(name)) for name, inner in value.items()}
+        if isinstance(value, Tagged):
+            return self._redacted(value.value, at)
+        if isinstance(value, list | tuple):
+            return [self._redacted(inner, at) for inner in value]
+        return value if value is None or not self._may_hold(at) else REDACTED
+
+    def _member(self, value: Any, at: _Place, name: str) -> Any:  # noqa: ANN401
+        within = self._within(at, name)
+        return REDACTED if self._is_named(within) else self._redacted(value, within)
+
+    def _is_named(self, at: _Place) -> bool:
+        return any(done == len(name) for name, done in zip(self.names, at.done, strict=True))
+
+    def _within(self, at: _Place, name: str) -> _Place:
+        """A member that no definition has may be anything that stands beside it."""
+        known = self._inner.get((at, name))
+        if known is None:
+            nodes, step = inner(at.nodes, name), steps(name)
+            done = (_advanced(*each, step) for each in zip(self.names, at.done, strict=True))
+            known = _Place(at.nodes if nodes is None else nodes, tuple(done))
+            if len(self._inner) < _MOST:
+                self._inner[at, name] = known
+        return known
+
+    def _may_hold(self, at: _Place) -> bool:
+        """Whether a text or a number there stands where something sensitive should be."""
+        if at not in self._holding:
+            if len(self._holding) >= _MOST:
+                self._holding.clear()
+            pairs = zip(self.names, at.done, strict=True)
+            self._holding[at] = any(holds(at.nodes, name, done) for name, done in pairs)
+        return self._holding[at]
+
+
+def holds(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
+    """Whether a field that the rest of a name means stands in one of them, or might do so."""
+    waiting, seen = [(node, done) for node in nodes], set[tuple[int, int]]()
+    while waiting:
+        node, done = waiting.pop()
+        if node is Unseen.OPAQUE or (node is Unseen.ANYTHING and done):
+            return True
+        if (id(node), done) in seen:
+            continue
+        seen.add((id(node), done))
+        for member, its in members_of(node).items():
+            now = _advanced(name, done, steps(member))
+            if now == len(name):
+                return True
+            waiting.extend((each, now) for each in its)
+    return False
+
+
+def _goes_round(nodes: Iterable[Node]) -> bool:
+    """Whether a message may hold another one of its own type."""
+    above, done = set[int](), set[int]()
+    waiting: list[tuple[Node, bool]] = [(node, False) for node in nodes]
+    while waiting:
+        node, is_end = waiting.pop()
+        if is_end:
+            above.remove(id(node))
+            done.add(id(node))
+        elif id(node) in above:
+            return True
+        elif id(node) not in done:
+            above.add(id(node))
+            waiting.append((node, True))
+            waiting += [(each, False) for its in members_of(node).values() for each in its]
+    return False
+
+
+def _shorter(names: Iterable[Name]) -> tuple[Name, ...]:
+    """The names, also without their first steps."""
+    return tuple(sorted({name[start:] for name in names for start in range(len(name))}))
+
+
+def unknown_names(schemas: Iterable[SchemaInfo], names: Iterable[str]) -> list[str]:
+    """Those that are no field of any definition, under whatever name.
+
+    None where a definition cannot be looked into, and where none has fields: then no message of
+    the topic is shown.
+    """
+    names = list(names)
+    schemas = list(schemas) if names else []
+    found = [nodes_of(schema) for schema in schemas]
+    nodes = [node for its in found for node in its if node is not Unseen.OPAQUE]
+    if not all(found) or not nodes:
+        return []
+    others = other_names(schemas)
+    return [
+        name
+        for name in names
+        if not any(holds(nodes, each) for each in _all_names({steps(name)}, others))
+    ]
+
+
+def known_names(schemas: Iterable[SchemaInfo]) -> list[str]:
+    """The fields of the definitions as one may name them, alone and by their paths; the first."""
+    waiting = [("", node) for schema in schemas for node in nodes_of(schema)]
+    found: dict[str, None] = {}
+    for path, node in waiting:
+        if len(waiting) > _MOST_NAMED or path.count(".") > _DEEPEST_NAMED:
+            continue
+        for member, its in members_of(node).items():
+            below = ".".join(steps(f"{path}.{member}"))
+            if below:
+                found.setdefault(below)
+            waiting.extend((below, each) for each in its)
+    return list(found | dict.fromkeys(path.rpartition(".")[2] for path in found))
+
+
+def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
+    """All that a topic's messages are written and read with."""
+    return [replay.proposed, *replay.versions.values(), *(one.schema for one in replay.readers)]
+
+
+def _advanced(name: Name, done: int, path: Name) -> int:
+    """The steps of a name that are done behind a path, of which some were done before it."""
+    for step in path:
+        if done < len(name) and name[done] == step:
+            done += 1
+    return done
+
+
+def _all_names(found: set[Name], others: Iterable[FieldAliases]) -> set[Name]:
+    """The names, and those that say the same field, or a field of a oneof that is meant."""
+    others = list(others)
+    names = set(found)
+    while more := {each for one in others for each in _under_names(names, one)} - names:
+        names |= more
+    return names
+
+
+def _under_names(names: Iterable[Name], one: FieldAliases) -> Iterator[Name]:
+    """Of a field under another name of what holds it, the last step says enough."""
+    for name in names:
+        if one.names & set(name[-1:]):
+            yield from ((each,) for each in one.others)
+        elif one.names & set(name):
+            yield name[-1:]
+
+
+# Names in `sensitive` that are of no field: whoever misspells one hides nothing with it.
+
+
+_EXAMPLE: Final = "write it as the definition has it, as `email` or `lines[].card`"
+
+
+def misnamed(topic: TopicReplay) -> Iterator[Finding]:
+    """One for each sample: no schema of the replay has such a field, and so no value is shown."""
+    schemas = schemas_of(topic)
+    for sample in topic.samples:
+        if names := unknown_names(schemas, sample.sensitive):
+            yield _finding(
+                topic.topic,
+                sample,
+                f"no definition has the sensitive {_fields(names)}: no value of this topic is "
+                f"shown until {'they are' if len(names) > 1 else 'it is'} corrected",
+                {name: closest(name, known_names(schemas)) for name in names},
+            )
+
+
+def perhaps_misnamed(repository: Repository) -> Iterator[Finding]:
+    """Names that only nearly are those of fields: an older version may have them all the same."""
+    for topic, source in repository.topics.items():
+        latest = repository.desired.topics[topic].history.latest
+        schemas = [latest.info] if latest else []
+        for sample in source.samples:
+            names = unknown_names(schemas, sample.sensitive)
+            near = {name: closest(name, known_names(schemas)) for name in names}
+            if meant := {name: its for name, its in near.items() if its}:
+                what = (
+                    f"the definition does not have the sensitive {_fields(list(meant))}: unless an "
+                    f"older version has {'them' if len(meant) > 1 else 'it'}, no value of this "
+                    "topic is shown"
+                )
+                yield replace(_finding(topic, sample, what, meant), severity=Severity.INFO)
+
+
+def _finding(
+    topic: TopicName, sample: Sample, what: str, meant: Mapping[str, str | None]
+) -> Finding:
+    places = dict(zip(sample.sensitive, sample.sensitive_at, strict=False))
+    return finding(
+        "REPLAY-R010",
+        what,
+        location=places.get(next(iter(meant)), sample.location),
+        subject=str(topic),
+        hint=_hint({name: its for name, its in meant.items() if its}, len(meant)),
+    )
+
+
+def _hint(meant: Mapping[str, str], names: int) -> str:
+    if not meant:
+        return _EXAMPLE
+    if names == 1:
+        return f"did you mean {next(iter(meant.values()))}?"
+    return "; ".join(f"for '{name}', did you mean {its}?" for name, its in meant.items())
+
+
+def _fields(names: Sequence[str]) -> str:
+    quoted = ", ".join(f"'{name}'" for name in names)
+    return f"fields {quoted}" if len(names) > 1 else f"field {quoted}"

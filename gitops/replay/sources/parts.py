@@ -1,0 +1,185 @@
+"""From the samples of all topics to the parts that workers read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from gitops.model.replay import Sample
+from gitops.replay.runner import NamedTwice, Owner, RunRequest, UnreadSample
+from gitops.replay.sources.files import (
+    Claims,
+    NothingThereError,
+    NotOpenedHereError,
+    find_files,
+    is_uri,
+    place_of,
+)
+from gitops.replay.sources.formats import source_for
+from gitops.replay.sources.part import File, Part, UnreadableError
+from gitops.replay.sources.source_errors import empty, hint_of, why, why_of
+
+_NAMES_TOPICS: Final = ("parquet", "orc", "table", "capture")
+_THREADS: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleData:
+    """Samples that are one and the same data: it is read once for all topics that name it.
+
+    `why` says what kept pyarrow from opening it, where it knows the kind of address.
+    """
+
+    sample: Sample
+    owners: tuple[Owner, ...]
+    why: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class PartPlan:
+    """What is read, each file once for a topic. `left` is what only Spark can open."""
+
+    parts: list[Part] = field(default_factory=list)
+    left: list[SampleData] = field(default_factory=list)
+    unread: list[UnreadSample] = field(default_factory=list)
+    twice: list[NamedTwice] = field(default_factory=list)
+
+
+class _Broken(NamedTuple):
+    owners: tuple[Owner, ...]
+    file: str
+    error: Exception
+
+
+class _Found(NamedTuple):
+    """The files of what is wanted; None where only Spark may know them."""
+
+    wanted: SampleData
+    files: list[File] | None
+
+    def places(self) -> list[str]:
+        """What tells files apart that have several names."""
+        return [self.wanted.sample.path] if self.files is None else list(map(place_of, self.files))
+
+
+def plan(running: RunRequest) -> PartPlan:
+    """Look for the files, and into those that can be cut; what is not there is `unread`."""
+    planned = PartPlan()
+    found = list(_found(running, planned))
+    claims = Claims()
+    for one in found:
+        for place in one.places():
+            claims.name(one.wanted.owners, place)
+    for one in found:
+        _add(planned, one, claims, running)
+    planned.twice = claims.twice(running)
+    return planned
+
+
+def _found(running: RunRequest, planned: PartPlan) -> Iterator[_Found]:
+    """Everything that is there, or may be for Spark; the rest goes to `planned.unread`."""
+    for wanted in wanted_of(running):
+        if wanted.sample.format == "table":
+            yield _Found(wanted, None)
+            continue
+        try:
+            yield _Found(wanted, find_files(wanted.sample, running.root))
+        except NotOpenedHereError as error:
+            yield _Found(replace(wanted, why=str(error)), None)
+        except (UnreadableError, OSError) as error:
+            planned.unread.extend(unread(running, wanted, error))
+
+
+def _add(planned: PartPlan, found: _Found, claims: Claims, running: RunRequest) -> None:
+    wanted = found.wanted
+    if found.files is None:
+        path = wanted.sample.path
+        if owners := claims.keepers(wanted.owners, path, path):
+            planned.left.append(replace(wanted, owners=owners))
+        return
+    names = zip(found.files, found.places(), strict=True)
+    kept = [(file, claims.keepers(wanted.owners, place, file.name)) for file, place in names]
+    for parts in _parts(wanted.sample, [(file, owners) for file, owners in kept if owners]):
+        if isinstance(parts, _Broken):
+            its = replace(wanted, owners=parts.owners)
+            planned.unread.extend(unread(running, its, parts.error, parts.file))
+        else:
+            planned.parts.extend(parts)
+
+
+def unread(
+    running: RunRequest, wanted: SampleData, error: Exception, file: str = ""
+) -> Iterator[UnreadSample]:
+    """The same words for each topic that names the data; `file` is the one that it is about."""
+    topics = {str(one.topic): one.topic for one in running.replays}
+    told = why(error) if not file else why_of(file, error)
+    for owner in wanted.owners:
+        sample = next(
+            one.samples[owner.sample] for one in running.replays if str(one.topic) == owner.topic
+        )
+        yield UnreadSample(
+            topic=topics[owner.topic],
+            sample=sample,
+            why=told.replace(f"{running.root.resolve()}/", ""),  # a manifest's paths have no such
+            file=file,
+            missing=isinstance(error, NothingThereError),
+            hint=hint_of(error),
+        )
+
+
+def wanted_of(running: RunRequest) -> list[SampleData]:
+    """The samples of all topics, those together that are the same table."""
+    found: dict[object, list[tuple[Sample, Owner]]] = {}
+    for replay in running.replays:
+        for number, sample in enumerate(replay.samples):
+            owner = Owner(str(replay.topic), number)
+            found.setdefault(_identity(sample, owner), []).append((sample, owner))
+    return [
+        SampleData(sample=its[0][0], owners=tuple(owner for _, owner in its))
+        for its in found.values()
+    ]
+
+
+def _identity(sample: Sample, owner: Owner) -> object:
+    if sample.format not in _NAMES_TOPICS:
+        return owner
+    folder = (
+        ""
+        if is_uri(sample.path) or sample.format == "table"
+        else sample.location.file.rpartition("/")[0]
+    )
+    return (sample.format, folder, sample.path, tuple(sorted(sample.columns.items())))
+
+
+def _parts(
+    sample: Sample, files: Iterable[tuple[File, tuple[Owner, ...]]]
+) -> list[list[Part] | _Broken]:
+    """By file: its parts, or why it has none."""
+    source = source_for(sample.format)
+
+    def cut(whole: Part) -> list[Part] | _Broken:
+        name = whole.file.name.encode("utf-8", "backslashreplace").decode()
+        if name != whole.file.name:
+            error = UnreadableError(f"the name of {name} is not UTF-8", "rename the file")
+            return _Broken(whole.owners, name, error)
+        try:
+            if nothing := empty(whole):
+                raise nothing
+            return list(source.parts(whole))
+        except (UnreadableError, OSError) as error:
+            return _Broken(whole.owners, name, error)
+
+    wholes = [
+        Part(
+            owners=owners,
+            format=sample.format,
+            file=file,
+            columns=dict(sample.columns),
+            bytes=file.size,
+        )
+        for file, owners in files
+    ]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(cut, wholes))

@@ -1,0 +1,116 @@
+"""What is replayed of a topic: its live versions, the schema under review, and who reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.model.clients import Client, VersionPin
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.replay import Direction, ReaderSchema, Sample, TopicReplay
+from gitops.model.schema import SchemaHistory, SchemaInfo
+from gitops.planning.fingerprints import is_same
+from gitops.replay.gates import Gate, Gates, Versions, gates_of
+from gitops.rollout.decoding import kind_of
+
+PROPOSED = "proposed"
+"""How the schema under review is called as a reader."""
+
+_OURS: Final = re.compile(rf"{PROPOSED}|v\d+")
+"""Readers that are no clients."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A topic with all that is known of it.
+
+    `proposed` is what the files say, None where they do not manage the schema. `clients` are all
+    that the files declare; those of them that are pinned to a version count only where
+    `knows_pins`, which is at the default registry.
+    """
+
+    topic: TopicName
+    history: SchemaHistory
+    proposed: SchemaInfo | None
+    samples: tuple[Sample, ...]
+    strategy: SchemaCompatibilityStrategy
+    clients: tuple[Client, ...] = ()
+    knows_pins: bool = True
+
+
+def topic_replay(subject: Subject, gate: Gate = Gate.STRATEGY) -> TopicReplay | None:
+    """What is replayed; None where there is neither a sample nor a schema.
+
+    A topic that the registry does not hold yet has the proposed schema as its only version, under
+    the number that it would get.
+    """
+    history = subject.history
+    latest = history.latest
+    proposed = subject.proposed or (latest.info if latest else None)
+    if proposed is None or not subject.samples:
+        return None
+    live = {entry.version: entry.info for entry in history.entries}
+    gates = gates_of(subject.strategy, gate)
+    return TopicReplay(
+        topic=subject.topic,
+        versions=live or {history.next_version: proposed},
+        proposed=proposed,
+        readers=tuple(_readers(subject, live, proposed, gates)),
+        samples=subject.samples,
+        strategy=subject.strategy,
+    )
+
+
+def _readers(
+    subject: Subject, live: Mapping[int, SchemaInfo], proposed: SchemaInfo, gates: Gates
+) -> Iterator[ReaderSchema]:
+    yield ReaderSchema(
+        name=PROPOSED, direction=Direction.BACKWARD, schema=proposed, gates=gates.backward
+    )
+    older = {number: info for number, info in live.items() if not is_same(info, proposed)}
+    for number, info in sorted(older.items()):
+        counts = gates.forward is Versions.ALL or (
+            gates.forward is Versions.LATEST and number == max(older)
+        )
+        yield ReaderSchema(
+            name=f"v{number}", direction=Direction.FORWARD, schema=info, gates=counts
+        )
+    counts = gates.forward is not Versions.NONE
+    for name, info in _clients(subject, live, proposed):
+        yield ReaderSchema(name=name, direction=Direction.FORWARD, schema=info, gates=counts)
+
+
+def _clients(
+    subject: Subject, live: Mapping[int, SchemaInfo], proposed: SchemaInfo
+) -> Iterator[tuple[str, SchemaInfo]]:
+    """Each declared consumer with the schemas that it would read such messages with."""
+    for client in sorted(subject.clients, key=lambda one: one.name):
+        found = [info for info in _schemas(client, subject, live) if not is_same(info, proposed)]
+        of_kind = [info for info in found if kind_of(info) == kind_of(proposed)]
+        for number, info in enumerate(_distinct(of_kind or found), 1):
+            name = f"{client.name} (client)" if _OURS.fullmatch(client.name) else client.name
+            yield (name if number == 1 else f"{name} #{number}"), info
+
+
+def _schemas(
+    client: Client, subject: Subject, live: Mapping[int, SchemaInfo]
+) -> Iterator[SchemaInfo]:
+    for use in client.consumes:
+        if use.topic != subject.topic:
+            continue
+        for schema in use.schemas:
+            if isinstance(schema, SchemaInfo):
+                yield schema
+            elif isinstance(schema, VersionPin) and subject.knows_pins and schema.version in live:
+                yield live[schema.version]
+
+
+def _distinct(schemas: Iterable[SchemaInfo]) -> list[SchemaInfo]:
+    found: list[SchemaInfo] = []
+    for info in schemas:
+        if not any(is_same(info, other) for other in found):
+            found.append(info)
+    return found

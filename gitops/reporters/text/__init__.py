@@ -1,1 +1,0 @@
-"""For a terminal, with rich. Colour never carries a meaning alone; widths adapt."""

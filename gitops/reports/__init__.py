@@ -1,0 +1,1 @@
+"""Values into text, behind one table: format × kind of result."""

@@ -1,0 +1,141 @@
+"""For a step of a GitHub workflow: commands that annotate files, and values for later steps.
+
+The forms and limits are those of actions/runner (ActionCommand, ExecutionContext).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gitops.model.check import CheckReport
+from gitops.model.findings import Location, Severity
+from gitops.model.plan import RegisterSchema
+from gitops.planning.plan_document import to_document
+from gitops.reports.summary import (
+    ReportedFinding,
+    all_findings,
+    base_line,
+    count,
+    from_git_root,
+    verdict,
+    waived_schemas,
+)
+from gitops.reports.text.plain import short
+
+_LIMIT: Final = 10
+"""How many annotations of each level GitHub shows for one step."""
+_MAX_MESSAGE: Final = 2000
+_MAX_TITLE: Final = 200
+
+_LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def github(report: CheckReport, prefix: str = "") -> str:
+    """One command a line, the worst first.
+
+    `prefix` is the folder of the schemas repository in its git repository, empty or with a `/`
+    at its end. Where a level has more than GitHub shows, the last of it says how many are held
+    back.
+    """
+    told = all_findings(report)
+    lines: list[str] = []
+    for severity in _LEVELS:
+        its = list(_before_findings(report, severity, prefix))
+        its += [_annotation(one, prefix) for one in told if one.finding.severity is severity]
+        shown = its if len(its) <= _LIMIT else its[: _LIMIT - 1]
+        lines += shown
+        if held := len(its) - len(shown):
+            lines.append(_held_back(severity, held, report.command))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _before_findings(report: CheckReport, severity: Severity, prefix: str) -> Iterator[str]:
+    """What weighs more than any finding of its level: no answer at all, and what is waived."""
+    if severity is Severity.ERROR:
+        yield from (_failure(name, why) for name, why in sorted(report.failures.items()))
+    elif severity is Severity.WARNING:
+        for registry, action in waived_schemas(report):
+            yield _waived(action, registry, prefix)
+
+
+def outputs(report: CheckReport) -> Mapping[str, str]:
+    """Values for later steps, each on one line; `digests` is a JSON object by registry.
+
+    `digest` is that of the plan where there is one plan, else empty.
+    """
+    told = [one.finding for one in all_findings(report)]
+    plans = [its.plan for its in report.registries]
+    digests = {plan.registry: str(to_document(plan)["digest"]) for plan in plans}
+    return {
+        "verdict": verdict(report).value,
+        "errors": str(sum(one.severity is Severity.ERROR for one in told)),
+        "warnings": str(sum(one.severity is Severity.WARNING for one in told)),
+        "changes": str(sum(len(plan.actions) for plan in plans)),
+        "digest": next(iter(digests.values())) if len(digests) == 1 else "",
+        "digests": json.dumps(digests),
+    }
+
+
+def _annotation(told: ReportedFinding, prefix: str) -> str:
+    finding, on = told.finding, ", ".join(told.registries)
+    about = f"{finding.rule} {finding.subject}{f' on {on}' if on else ''}"
+    said = [finding.message, base_line(finding), finding.hint]
+    text = "\n".join(short(each, _MAX_MESSAGE) for each in said if each)
+    properties = {**_place(finding.location, prefix), "title": short(about, _MAX_TITLE)}
+    return _command(_LEVELS[finding.severity], text, properties)
+
+
+def _place(where: Location | None, prefix: str) -> dict[str, str]:
+    if where is None:
+        return {}
+    # A file that is not there as written is shown nowhere, and that is as it should be.
+    file = {"file": short(from_git_root(prefix, where.file), _MAX_MESSAGE)}
+    if not where.line or where.in_base:  # a line of the base is none of the change's
+        return file
+    line = {**file, "line": str(where.line), "endLine": str(where.line)}
+    if not where.column:
+        return line
+    end = where.column + max(1, where.length)
+    return {**line, "col": str(where.column), "endColumn": str(end)}
+
+
+def _held_back(severity: Severity, number: int, command: str) -> str:
+    more = count(number, f"more {severity.name.lower()}")
+    shows = f"`{command}` shows all" if command else "the log and the summary show all"
+    text = f"GitHub shows {_LIMIT} of a kind for one step; {shows}."
+    return _command(_LEVELS[severity], short(text), {"title": f"{more} held back"})
+
+
+def _waived(action: RegisterSchema, registry: str, prefix: str) -> str:
+    """A warning at the first thing that the waiver lets pass."""
+    by = "a rule would hold it back" if action.accepted else "Pulsar would refuse it"
+    text = f"{by} under {action.strategy.value}; the waiver {action.waiver} lets it in"
+    where = next((one.location for one in action.findings), None)
+    title = short(f"waived: {action.topic} on {registry}", _MAX_TITLE)
+    return _command("warning", short(text, _MAX_MESSAGE), {**_place(where, prefix), "title": title})
+
+
+def _failure(registry: str, why: str) -> str:
+    return _command("error", short(why, _MAX_MESSAGE), {"title": short(f"no answer: {registry}")})
+
+
+def _command(name: str, text: str, properties: Mapping[str, str]) -> str:
+    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{name}{f' {given}' if given else ''}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def assignments(values: Mapping[str, str], delimiter: str) -> str:
+    """The values as `$GITHUB_OUTPUT` takes them; raises ValueError for a delimiter in a value."""
+    if any(delimiter in value for value in values.values()):
+        raise ValueError("the delimiter stands in a value")
+    return "".join(f"{k}<<{delimiter}\n{v}\n{delimiter}\n" for k, v in values.items())

@@ -1,0 +1,125 @@
+"""A check as stable JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gitops.model.check import CheckReport, Impact, RegistryCheck
+from gitops.model.findings import Finding
+from gitops.model.rollout import Delete, Drain, Migration, Move, Register, Rollout, Step, Upgrade
+from gitops.planning.plan_document import API_VERSION, finding_document, to_document
+from gitops.reports.json.replay import replay_document
+from gitops.reports.rollout_wording import advice, migration_lines
+
+
+def check_document(report: CheckReport) -> dict[str, Any]:
+    """Everything in a report, sorted, without a time."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Check",
+        "base": report.base,
+        "head": report.head,
+        "reference": report.reference,
+        "files": report.files,
+        "touched": _touched(report.touched),
+        "registries": [_registry(one) for one in report.registries],
+        "failures": [
+            {"registry": name, "message": why} for name, why in sorted(report.failures.items())
+        ],
+        "findings": _findings(report.findings),
+        "command": report.command,
+    }
+
+
+def _touched(touched: Impact) -> dict[str, Any]:
+    return {
+        "topics": {str(name): list(files) for name, files in touched.topics.items()},
+        "namespaces": {str(name): list(files) for name, files in touched.namespaces.items()},
+        "clients": list(touched.clients),
+        "waivers": list(touched.waivers),
+        "removed": [str(topic) for topic in touched.removed],
+        "renamed": {str(new): str(old) for new, old in touched.renamed.items()},
+    }
+
+
+def _registry(one: RegistryCheck) -> dict[str, Any]:
+    history = one.history
+    return {
+        "plan": to_document(one.plan),
+        "history": {
+            "source": history.source.value,
+            "recorded": history.recorded or None,
+            "limits": list(history.limits),
+        },
+        "strategiesBefore": _by_name({t: s.value for t, s in one.strategies_before.items()}),
+        "refusedBefore": _by_name({t: _findings(f) for t, f in one.refused_before.items()}),
+        "drift": to_document(one.drift) if one.drift else None,
+        "rollout": rollout_document(one.rollout),
+        "replay": replay_document(one.replay) if one.replay else None,
+    }
+
+
+def rollouts_document(report: CheckReport) -> dict[str, Any]:
+    """The rollouts alone, by registry."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Rollouts",
+        "base": report.base,
+        "head": report.head,
+        "rollouts": [
+            {"registry": one.plan.registry, **rollout_document(one.rollout)}
+            for one in report.registries
+        ],
+    }
+
+
+def rollout_document(rollout: Rollout) -> dict[str, Any]:
+    """The steps in order, or why there is no order."""
+    return {
+        "steps": [
+            {
+                **_step(one.step),
+                "wave": one.wave,
+                "reasons": list(dict.fromkeys(wait.reason for wait in one.waits_for)),
+                "mayStay": isinstance(one.step, Upgrade) and one.step.service in rollout.may_stay,
+                "advice": advice(one, rollout) or None,
+            }
+            for one in rollout.steps
+        ],
+        "blocks": [one.reason for one in rollout.blocks],
+        "broken": list(rollout.broken),
+        "refused": [str(topic) for topic in rollout.refused],
+        "migrations": [_migration(one) for one in rollout.migrations],
+    }
+
+
+def _migration(migration: Migration) -> dict[str, Any]:
+    lines = zip(Move, migration_lines(migration), strict=True)
+    return {
+        "topic": str(migration.topic),
+        "to": str(migration.to),
+        "consumers": list(migration.consumers),
+        "producers": list(migration.producers),
+        "steps": [{"kind": move.value, "text": line.text} for move, line in lines],
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    match step:
+        case Upgrade():
+            return {"kind": "upgrade", "client": step.service, "topic": None, "version": None}
+        case Register() | Drain():
+            kind = "register" if isinstance(step, Register) else "drain"
+            topic = str(step.topic)
+            return {"kind": kind, "client": None, "topic": topic, "version": step.version}
+        case Delete():
+            return {"kind": "delete", "client": None, "topic": str(step.topic), "version": None}
+
+
+def _by_name(values: Mapping[Any, Any]) -> dict[str, Any]:
+    return dict(sorted((str(name), value) for name, value in values.items()))
+
+
+def _findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    return [finding_document(each) for each in findings]

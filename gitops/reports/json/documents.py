@@ -1,0 +1,243 @@
+"""Findings and histories as stable JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from gitops.broker.connection import PULSAR
+from gitops.model.decision import Decision
+from gitops.model.errors import GitopsError, UnknownOutcomeError
+from gitops.model.findings import Finding
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Plan, SchemaChange
+from gitops.model.policy import Policies, SchemaCompatibilityStrategy, plain_policies
+from gitops.model.schema import SchemaEntry
+from gitops.planning.plan_document import (
+    API_VERSION,
+    action_document,
+    change_document,
+    finding_document,
+    to_document,
+)
+from gitops.ports import Registry
+from gitops.usecases.apply import Result
+from gitops.usecases.connect import Connection, SchemaAdmission
+from gitops.usecases.fmt import FormatResult
+from gitops.usecases.import_registry import ImportedFiles
+
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+
+
+def to_text(document: object) -> str:
+    """Indented JSON with a final line end; half a surrogate pair, which no file takes, escaped.
+
+    So is `##[`, which starts a command wherever it stands in the log of a GitHub workflow.
+    """
+    text = json.dumps(document, indent=2, ensure_ascii=False).replace("##[", "##\\u005b")
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+
+def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
+    """All findings of a run."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Findings",
+        "findings": [finding_document(finding) for finding in findings],
+    }
+
+
+def plans_document(
+    plans: Sequence[Plan], failures: Sequence[tuple[str, GitopsError]]
+) -> dict[str, Any]:
+    """The plans for several registries, and why others have none, by the registry's name."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Plans",
+        "plans": [to_document(plan) for plan in plans],
+        "failures": [{"registry": name, **_error(error)} for name, error in failures],
+    }
+
+
+def applied_document(
+    plan: Plan, results: Sequence[Result], *, digest: str, done_before: int
+) -> dict[str, Any]:
+    """What became of each action of `plan`; those without a result were not attempted.
+
+    Where it stopped, what set a loosened topic back stands behind the action that failed.
+
+    `digest` is that of the plan that was reviewed, `done_before` how many of its actions an
+    earlier run had carried out.
+    """
+    tried = {id(one.action) for one in results}
+    left = [action for action in plan.actions if id(action) not in tried]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Applied",
+        "registry": {"name": plan.registry, "address": plan.address},
+        "plan": digest,
+        "doneBefore": done_before,
+        "results": [
+            *(_result(one) for one in results),
+            *(_result(Result(action=action), outcome="notAttempted") for action in left),
+        ],
+        "findings": [finding_document(finding) for finding in plan.findings],
+    }
+
+
+def _result(result: Result, outcome: str = "done") -> dict[str, Any]:
+    if result.error:
+        outcome = "unknown" if isinstance(result.error, UnknownOutcomeError) else "failed"
+    return {
+        "action": action_document(result.action),
+        "outcome": outcome,
+        "version": result.version,
+        "error": _error(result.error) if result.error else None,
+    }
+
+
+def _error(error: GitopsError) -> dict[str, Any]:
+    return {
+        "message": error.what,
+        "where": error.where,
+        "hint": error.hint,
+        "exitCode": error.exit_code,
+    }
+
+
+def imported_document(
+    registry: Registry, made: ImportedFiles, topics: Iterable[TopicName], kept: Iterable[TopicName]
+) -> dict[str, Any]:
+    """The files that an import wrote, for which topics, and those that had a manifest before."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Imported",
+        "registry": {"name": registry.name, "address": registry.address},
+        "files": sorted(made.files),
+        "removed": sorted(made.removed),
+        "topics": [str(topic) for topic in sorted(topics)],
+        "kept": [str(topic) for topic in sorted(kept)],
+        "keptAsBase64": [
+            {"topic": str(topic), "reason": reason}
+            for topic, reason in sorted(made.kept_as_base64.items())
+        ],
+        "ownTypes": [
+            {"topic": str(topic), "types": list(types)}
+            for topic, types in sorted(made.unshared.items())
+        ],
+    }
+
+
+def recorded_document(registry: Registry, files: Iterable[str], changed: int) -> dict[str, Any]:
+    """The files of a snapshot, and how many of them are new, other or gone."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Recorded",
+        "registry": {"name": registry.name, "address": registry.address},
+        "files": sorted(files),
+        "changed": changed,
+    }
+
+
+def formatted_document(formatting: FormatResult, *, written: bool, diff: bool) -> dict[str, Any]:
+    """What `fmt` changed, or would change where nothing was `written`."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Formatted",
+        "written": written,
+        "files": [
+            {"path": each.path, **({"diff": each.diff} if diff and not each.sensitive else {})}
+            for each in formatting.changes
+        ],
+        "inOrder": formatting.canonical,
+        "findings": [finding_document(finding) for finding in formatting.findings],
+    }
+
+
+def entry_document(topic: TopicName, entry: SchemaEntry) -> dict[str, Any]:
+    """One stored version."""
+    return {
+        "topic": str(topic),
+        "version": entry.version,
+        "type": entry.info.type.value,
+        "timestamp": entry.timestamp,
+        "schema": entry.info.schema,
+        "properties": dict(sorted(entry.info.properties.items())),
+    }
+
+
+def policies_document(
+    subject: NamespaceName | TopicName, own: Policies, effective: SchemaCompatibilityStrategy
+) -> dict[str, Any]:
+    """What is set on a subject, and the strategy that holds for it."""
+    return {
+        "subject": str(subject),
+        "policies": plain_policies(own),
+        "effectiveSchemaCompatibilityStrategy": effective.value,
+    }
+
+
+def decision_document(
+    decision: Decision, findings: Sequence[Finding], changes: Sequence[SchemaChange]
+) -> dict[str, Any]:
+    """What a broker would answer, and why."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Decision",
+        "accepted": decision.accepted,
+        "version": decision.version,
+        "known": decision.known,
+        "status": decision.status,
+        "reason": decision.reason,
+        "changes": [change_document(change) for change in changes],
+        "findings": [finding_document(finding) for finding in findings],
+    }
+
+
+def connection_document(connection: Connection, registry: Registry) -> dict[str, Any]:
+    """Whether a client is let in, with each of its schemas, and every step of the decision."""
+    question, policies = connection.question, connection.policies
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Connection",
+        "pulsar": PULSAR,
+        "registry": {"name": registry.name, "address": registry.address},
+        "topic": str(question.topic),
+        "role": question.role,
+        "topicUse": question.use,
+        "policies": {
+            "schemaCompatibilityStrategy": policies.strategy.value,
+            "isAllowAutoUpdateSchema": policies.allows_auto_update,
+            "schemaValidationEnforced": policies.enforces_validation,
+        },
+        "accepted": connection.accepted,
+        "admissions": [_admission(one) for one in connection.answered],
+        "notes": list(connection.notes),
+    }
+
+
+def _admission(answered: SchemaAdmission) -> dict[str, Any]:
+    admission = answered.admission
+    return {
+        "request": admission.request,
+        "schema": answered.name,
+        "sends": admission.sent.type.value if admission.sent else None,
+        "accepted": admission.accepted,
+        "version": admission.version,
+        "registers": admission.registers,
+        "error": admission.error,
+        "message": admission.decision.reason if admission.error else "",
+        "steps": [
+            {
+                "question": step.question,
+                "answer": step.answer,
+                "passed": step.passed,
+                "why": step.why,
+            }
+            for step in admission.steps
+        ],
+        "notes": list(admission.notes),
+        "findings": [finding_document(finding) for finding in answered.findings],
+    }

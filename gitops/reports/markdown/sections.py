@@ -1,0 +1,300 @@
+"""What is folded below the table: for each topic what differs, why that is not let in, a fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import shorten
+from typing import Final
+
+from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
+from gitops.model.rollout import Migration
+from gitops.planning.plan_document import to_document
+from gitops.planning.policies import direction, policy_text
+from gitops.reports.markdown.document import changes_block, finding_item
+from gitops.reports.markdown.escaping import block, code, message, prose
+from gitops.reports.markdown.replay import replay_body
+from gitops.reports.markdown.topic_rows import Row, TopicStatus, Weight, rows_of
+from gitops.reports.rollout_wording import Line, has_order, lines, migrate_command, migration_lines
+from gitops.reports.summary import affected_text, count
+
+_MAX_FINDINGS: Final = 20
+_MAX_ITEMS: Final = 8000
+"""Characters of findings, then one more is too many: a fold that is larger than a comment is cut as
+a whole, and tells nothing."""
+_MAX_TITLE: Final = 120
+
+
+def details(rows: Iterable[Row], *, several: bool, unfolded: bool) -> tuple[str, ...]:
+    """One fold for each topic; registries of which there is the same to say share it.
+
+    Registries are named where there are `several`.
+    """
+    folds: dict[tuple[str, str, str], list[str]] = {}
+    for row in rows:
+        if body := "" if _is_said_elsewhere(row) else _body(row):
+            names = folds.setdefault((str(row.topic), _title(row), body), [])
+            names += [row.registry] if several else []
+    opened = "<details open>" if unfolded else "<details>"
+    return tuple(
+        f"{opened}{_summary(topic, title, registries)}\n\n{body}\n</details>\n\n"
+        for (topic, title, body), registries in folds.items()
+    )
+
+
+def _is_said_elsewhere(row: Row) -> bool:
+    """What Pulsar ignores has a section of its own."""
+    return row.standing is TopicStatus.IGNORED and not row.findings and row.weight is Weight.GOOD
+
+
+def _summary(topic: str, title: str, registries: list[str]) -> str:
+    on = f" on {prose(', '.join(registries))}" if any(registries) else ""
+    return f"<summary>{title[0]} <b>{prose(topic)}</b>{on}{title[1:]}</summary>"
+
+
+def _title(row: Row) -> str:
+    """The sign of the verdict, and the first thing to know."""
+    is_odd = row.standing >= TopicStatus.ACCEPTED and row.weight is not Weight.GOOD
+    if row.replay and (is_odd or row.is_unread):
+        return f"{row.replay.sign}: {prose(row.replay.cell.removeprefix(f'{row.replay.sign} '))}"
+    if row.before:
+        said = row.verdict.removeprefix("⚠ ")
+    elif row.findings:
+        worst = max(row.findings, key=lambda finding: finding.severity)
+        said = shorten(worst.message, _MAX_TITLE, placeholder=" …")
+    else:
+        said = count(len(row.changes), "change")
+    return f"{row.verdict[0]}: {prose(said)}"
+
+
+def _body(row: Row) -> str:
+    """The parts, a blank line between two; the fixes stand beside what they mend."""
+    parts = (
+        changes_block(row.changes),
+        _waived(row),
+        _reasons(row),
+        _before(row),
+        _waiver(row),
+        replay_body(row.replay) if row.replay else "",
+    )
+    return "\n".join(part for part in parts if part)
+
+
+def _waived(row: Row) -> str:
+    """Which waiver lets pass what is said below."""
+    if not row.waived_by:
+        return ""
+    return f"The waiver {code(row.waived_by)} lets it in, in spite of this:\n"
+
+
+def _reasons(row: Row) -> str:
+    return _items(row.findings)
+
+
+def _items(findings: Sequence[Finding]) -> str:
+    """The worst ones, and how many more there are."""
+    worst = sorted(findings, key=lambda finding: -finding.severity)
+    items: list[str] = []
+    for finding in worst[:_MAX_FINDINGS]:
+        if sum(map(len, items)) > _MAX_ITEMS:
+            break
+        items.append(finding_item(finding))
+    left = len(findings) - len(items)
+    return "".join(items) + (f"- … {count(left, 'more finding')}\n" if left > 0 else "")
+
+
+def _before(row: Row) -> str:
+    """What this change would meet if it did not loosen the policies."""
+    if not row.before:
+        return ""
+    return f"Without the loosened policies it would be refused:\n\n{_items(row.before)}"
+
+
+def _waiver(row: Row) -> str:
+    """The file that would let it pass, ready to paste."""
+    if row.waiver is None:
+        return ""
+    note = f" ({prose(row.waiver.fits)})" if row.waiver.fits else ""
+    lines = row.waiver.text.rstrip("\n").split("\n")
+    return f"Or a waiver, as {code(row.waiver.file)}{note}:\n\n{block(lines, 'yaml')}"
+
+
+# The sections beside the topics' own: policies, what Pulsar would ignore, drift, history.
+
+
+_DIGITS: Final = 12
+_MAX_CHANGES: Final = 20
+_MAX_NAMES: Final = 10
+
+
+def policy_rows(checks: Sequence[RegistryCheck]) -> tuple[tuple[str, ...], ...]:
+    """The cells of a row for each subject whose policies would be set, and each new namespace."""
+    return tuple(row for check in checks for row in _policy_rows(check.plan))
+
+
+def _policy_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
+    said: dict[str, list[str]] = {}
+    for action in plan.actions:
+        match action:
+            case SetPolicy():
+                said.setdefault(str(action.subject), []).append(_policy(action))
+            case CreateNamespace():
+                said.setdefault(str(action.namespace), []).append("new namespace")
+            case _:
+                pass
+    for subject, changes in said.items():
+        yield code(subject), prose(plan.registry), "<br>".join(changes)
+
+
+def _policy(action: SetPolicy) -> str:
+    change = action.change
+    values = f"{policy_text(change.before)} → {policy_text(change.after)}"
+    return f"{prose(change.key)}: {values}{_why(action)}"
+
+
+def _why(action: SetPolicy) -> str:
+    """Behind the values: what is odd about them."""
+    if action.loosens:
+        return " ⚠ **for this schema only**, by a waiver"
+    if action.sets_back:
+        return ", set back after that"
+    return " ⚠ **loosened**" if direction(action.change) == "loosened" else ""
+
+
+def ignored_items(rows: Sequence[Row]) -> tuple[str, ...]:
+    """An item for each topic of which Pulsar takes differences for none."""
+    found: dict[tuple[str, tuple[SchemaChange, ...]], list[str]] = {}
+    for row in rows:
+        if ignored := tuple(change for change in row.changes if change.ignored):
+            found.setdefault((str(row.topic), ignored), []).append(row.registry)
+    return tuple(_ignored(topic, ignored) for topic, ignored in sorted(found, key=lambda k: k[0]))
+
+
+def _ignored(topic: str, changes: Sequence[SchemaChange]) -> str:
+    said = ", ".join(_change(change) for change in changes[:_MAX_CHANGES])
+    more = len(changes) - _MAX_CHANGES
+    return f"- {code(topic)}: {said}{f' and {more} more' if more > 0 else ''}\n"
+
+
+def _change(change: SchemaChange) -> str:
+    values = " → ".join(code(each) for each in (change.before, change.after) if each)
+    return f"{code(change.path or '(schema)')}{f' ({values})' if values else ''}"
+
+
+def drift_items(report: CheckReport) -> tuple[str, ...]:
+    """An item for each difference that this change does not make."""
+    return tuple(
+        item for check in report.registries if check.drift for item in _drift(check, check.drift)
+    )
+
+
+def _drift(check: RegistryCheck, drift: Plan) -> Iterator[str]:
+    on = prose(check.plan.registry)
+    for action in drift.actions:
+        if isinstance(action, SetPolicy):
+            yield f"- {code(str(action.subject))} on {on}: {_policy(action)}\n"
+        elif isinstance(action, CreateNamespace):
+            yield f"- {code(str(action.namespace))} on {on}: new namespace\n"
+    for row in rows_of((RegistryCheck(plan=drift, history=check.history),)):
+        verdict = "" if row.weight is Weight.GOOD else f", {row.verdict}"
+        yield f"- {code(str(row.topic))} on {on}: {row.versions}{verdict}\n"
+
+
+def unmanaged_items(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:
+    """An item for each topic of a registry without a manifest, and for what is not known."""
+    return tuple(item for check in checks for item in _unmanaged(check.plan))
+
+
+def _unmanaged(plan: Plan) -> Iterator[str]:
+    on = prose(plan.registry)
+    for namespace in plan.unmanaged_namespaces:
+        yield f"- {code(str(namespace))} on {on}: a namespace that earlier files had\n"
+    for topic in plan.unmanaged:
+        yield f"- {code(str(topic))} on {on}\n"
+    for namespace in plan.unlisted:
+        yield f"- {code(str(namespace))} on {on}: its topics cannot be listed or read\n"
+    if number := plan.without_schema:
+        yield f"- {count(number, 'more topic')} on {on} without a schema\n"
+    yield from (f"- {on}: {message(limit)}\n" for limit in plan.limits)
+
+
+def history_lines(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:
+    """Lines for each registry: its plan, where the versions are from; then what is not known."""
+    return tuple(
+        "".join(f"<sub>{line}</sub><br>\n" for line in _registry(check)) for check in checks
+    )
+
+
+def _registry(check: RegistryCheck) -> Iterator[str]:
+    plan, history = check.plan, check.history
+    parts = [
+        f"{prose(plan.registry)} ({code(plan.address)})",
+        f"plan {code(short_digest(str(to_document(plan)['digest'])))}",
+        f"versions from {_source(history)}",
+    ]
+    yield " · ".join(parts)
+    # Why there is no better source comes first in a history; what is unknown matters more here.
+    yield from (f"⚠ {message(limit)}" for limit in reversed(history.limits))
+
+
+def _source(history: History) -> str:
+    match history.source:
+        case HistorySource.REGISTRY:
+            return "the registry itself"
+        case HistorySource.SNAPSHOT:
+            return (
+                f"the snapshot of {prose(history.recorded)}" if history.recorded else "a snapshot"
+            )
+        case HistorySource.GIT:
+            return "git"
+
+
+def short_digest(digest: str) -> str:
+    """As much of a digest as people compare."""
+    return digest.removeprefix("sha256:")[:_DIGITS]
+
+
+def reach_items(touched: Impact) -> tuple[str, ...]:
+    """The shared files with the topics that they lead to, and the clients of the change."""
+    items = [
+        f"- {code(file)} reaches {_names(topics)}\n" for file, topics in affected_text(touched)
+    ]
+    if touched.clients:
+        items.append(f"- {count(len(touched.clients), 'client')}: {_names(touched.clients)}\n")
+    return tuple(items)
+
+
+def _names(names: Sequence[TopicName | str]) -> str:
+    shown, left = ", ".join(code(str(name)) for name in names[:_MAX_NAMES]), len(names) - _MAX_NAMES
+    return f"{shown} and {left:,} more" if left > 0 else shown
+
+
+def rollout_items(report: CheckReport) -> tuple[str, ...]:
+    """The steps as a list to tick off; a merge registers what is to be registered."""
+    return tuple(
+        item
+        for one in report.registries
+        if has_order(one.rollout)
+        for item in (
+            *(f"- ✗ no safe order: {message(block.reason)}\n" for block in one.rollout.blocks),
+            *map(_step, lines(one.rollout, one.plan)),
+            *(each for way in one.rollout.migrations for each in _migration(way, report.reference)),
+        )
+    )
+
+
+def _migration(way: Migration, reference: str) -> Iterator[str]:
+    command = code(migrate_command(reference))
+    yield f"- the way to a new topic, {code(str(way.to))}; {command} begins it\n"
+    for line in migration_lines(way):
+        yield f"  - [ ] {line.number}. {prose(line.text)}\n"
+
+
+def _step(line: Line) -> str:
+    note = f" · {line.note}" if line.note else ""
+    below = [*line.since(1), *([line.advice] if line.advice else [])]
+    below += [f"⚠ {each}" for each in line.warnings]
+    lines_below = "".join(f"<br>\n      {message(each)}" for each in below)
+    return f"- [ ] {line.number}. {prose(line.text)}{note}{lines_below}\n"

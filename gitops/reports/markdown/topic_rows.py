@@ -1,0 +1,254 @@
+"""What a check says of each topic, as the rows of one table, the worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Final
+
+from gitops.model.check import RegistryCheck
+from gitops.model.findings import Finding, Severity
+from gitops.model.names import TopicName
+from gitops.model.plan import (
+    DeleteSchema,
+    Notice,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaChange,
+    SchemaDrift,
+    SchemaSwallowed,
+    SchemaWithoutEffect,
+)
+from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
+from gitops.model.waivers import WaiverProposal
+from gitops.reports.markdown.escaping import code, prose
+from gitops.reports.replay_topics import TopicResult, cell_text, topics_of
+from gitops.reports.summary import count
+
+NONE: Final = "–"
+
+
+class TopicStatus(IntEnum):
+    """How a topic's change stands; the worst comes first."""
+
+    REFUSED = 0
+    HELD_BACK = 1
+    DELETED = 2
+    WAIVED = 3
+    RULE_WAIVED = 4
+    LOOSENED = 5
+    WITHOUT_EFFECT = 6
+    DRIFTED = 7
+    WARNED = 8
+    ACCEPTED = 9
+    IGNORED = 10
+
+
+class Weight(IntEnum):
+    """How much the details of a topic matter: the reasons for a refusal are cut last."""
+
+    STOPPED = 0
+    ODD = 1
+    GOOD = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One topic on one registry.
+
+    `findings` speak against the change, `before` against it under the base's strategy. A
+    `waiver` would let it pass, one of the name `waived_by` does.
+    """
+
+    standing: TopicStatus
+    topic: TopicName
+    registry: str
+    versions: str
+    verdict: str
+    type: str = NONE
+    strategy: str = NONE
+    upgrade_first: str = NONE
+    changes: tuple[SchemaChange, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    before: tuple[Finding, ...] = ()
+    waiver: WaiverProposal | None = None
+    waived_by: str = ""
+    replay: TopicResult | None = None
+
+    @property
+    def weight(self) -> Weight:
+        """What decides comes first; at GOOD nobody needs to look."""
+        if self.is_refused or self._replayed is Severity.ERROR:
+            return Weight.STOPPED
+        odd = self.standing < TopicStatus.ACCEPTED or self._replayed is Severity.WARNING
+        return Weight.ODD if odd else Weight.GOOD
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the verdict has ✗ as its sign."""
+        return self.standing <= TopicStatus.HELD_BACK
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the replay alone speaks against it."""
+        return self._replayed is Severity.ERROR and not self.is_refused
+
+    @property
+    def _replayed(self) -> Severity:
+        return self.replay.worst if self.replay else Severity.OFF
+
+    def cells(self, *, replayed: bool = False) -> tuple[str, ...]:
+        """As Markdown, in the order of the columns; the last one only where it is `replayed`."""
+        replay = self.replay.cell if self.replay else NONE
+        if self.replay and self.is_unread:
+            replay = cell_text(self.replay)
+        return (
+            code(str(self.topic)),
+            prose(self.registry),
+            self.type,
+            self.versions.replace(" → ", "&nbsp;→&nbsp;"),
+            self.strategy,
+            self.verdict.replace(" ", "&nbsp;", 1),
+            self.upgrade_first,
+            *((replay.replace(" ", "&nbsp;", 1),) if replayed else ()),
+        )
+
+
+def rows_of(checks: Sequence[RegistryCheck]) -> list[Row]:
+    """All rows, the worst first, then by topic."""
+    found = [row for check in checks for row in _with_replay(check)]
+    return sorted(found, key=_order)
+
+
+def _order(row: Row) -> tuple[bool, TopicStatus, TopicName, str]:
+    return row.weight is not Weight.STOPPED, row.standing, row.topic, row.registry
+
+
+def _with_replay(check: RegistryCheck) -> Iterator[Row]:
+    results = {one.topic: one for one in topics_of(check.replay)} if check.replay else {}
+    for row in _rows(check):
+        yield replace(row, replay=results.get(row.topic))
+
+
+def _rows(check: RegistryCheck) -> Iterator[Row]:
+    for action in check.plan.actions:
+        match action:
+            case RegisterSchema():
+                yield _registered(check, action)
+            case DeleteSchema():
+                yield _deleted(check, action)
+            case _:
+                pass
+    for notice in check.plan.notices:
+        yield _noticed(check, notice)
+
+
+def _registered(check: RegistryCheck, action: RegisterSchema) -> Row:
+    standing, verdict = _standing(check, action)
+    no_order = action.latest_version is None or bool(action.waiver)
+    return Row(
+        standing=standing,
+        topic=action.topic,
+        registry=check.plan.registry,
+        type=action.info.type.value,
+        versions=f"{_version(action.latest_version)} → v{action.version}",
+        strategy=_strategy(check, action.topic, action.strategy),
+        verdict=verdict,
+        upgrade_first=NONE if no_order else upgrade_first(action.strategy).value,
+        changes=action.changes,
+        findings=action.findings,
+        before=() if action.waiver else check.refused_before.get(action.topic, ()),
+        waived_by=action.waiver,
+    )
+
+
+def _standing(check: RegistryCheck, action: RegisterSchema) -> tuple[TopicStatus, str]:
+    """How it stands, and the verdict in words."""
+    if action.waiver:
+        if action.accepted:
+            return TopicStatus.RULE_WAIVED, "⚠ held back, waived"
+        return TopicStatus.WAIVED, "⚠ refused by Pulsar, waived"
+    if action.topic in check.refused_before:
+        old = check.strategies_before.get(action.topic)
+        return TopicStatus.LOOSENED, f"⚠ {old.value if old else 'the old policies'} would refuse it"
+    if warnings := sum(one.severity >= Severity.WARNING for one in action.findings):
+        return TopicStatus.WARNED, f"⚠ {count(warnings, 'warning')}"
+    return TopicStatus.ACCEPTED, "✓"
+
+
+def _deleted(check: RegistryCheck, action: DeleteSchema) -> Row:
+    return Row(
+        standing=TopicStatus.DELETED,
+        topic=action.topic,
+        registry=check.plan.registry,
+        versions=f"v{action.versions[-1]} → {NONE}" if action.versions else NONE,
+        verdict="⚠ deleted",
+    )
+
+
+def _noticed(check: RegistryCheck, notice: Notice) -> Row:
+    match notice:
+        case RefusedSchema():
+            return _refused(check, notice)
+        case SchemaWithoutEffect():
+            return Row(
+                standing=TopicStatus.WITHOUT_EFFECT,
+                topic=notice.topic,
+                registry=check.plan.registry,
+                versions=f"v{notice.latest_version} stays, not v{notice.equal_version}",
+                verdict="⚠ no effect",
+                changes=notice.changes,
+                findings=_about(check, notice.topic, "PLAN-R003"),
+            )
+        case SchemaDrift():
+            return Row(
+                standing=TopicStatus.DRIFTED,
+                topic=notice.topic,
+                registry=check.plan.registry,
+                versions=f"v{notice.latest_version}, not v{notice.equal_version}",
+                verdict="⚠ not in the files" if notice.limit else "⚠ not in git",
+                changes=notice.changes,
+                findings=_about(check, notice.topic, "PLAN-R010"),
+            )
+        case SchemaSwallowed():
+            return Row(
+                standing=TopicStatus.IGNORED,
+                topic=notice.topic,
+                registry=check.plan.registry,
+                versions=f"v{notice.version}",
+                verdict="= ignored",
+                changes=notice.changes,
+                findings=notice.findings,
+            )
+
+
+def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
+    nobody = upgrade_first(notice.strategy) is UpgradeFirst.NOBODY
+    return Row(
+        standing=TopicStatus.HELD_BACK if notice.accepted else TopicStatus.REFUSED,
+        topic=notice.topic,
+        registry=check.plan.registry,
+        type=notice.info.type.value,
+        versions=f"{_version(notice.latest_version)} → {NONE}",
+        strategy=_strategy(check, notice.topic, notice.strategy),
+        verdict="✗ held back" if notice.accepted else "✗ refused",
+        upgrade_first=UpgradeFirst.NOBODY.value if nobody else NONE,
+        changes=notice.changes,
+        findings=notice.findings,
+        waiver=notice.waiver,
+    )
+
+
+def _about(check: RegistryCheck, topic: TopicName, rule: str) -> tuple[Finding, ...]:
+    subject = str(topic)
+    return tuple(f for f in check.plan.findings if f.rule == rule and f.subject == subject)
+
+
+def _version(number: int | None) -> str:
+    return "new" if number is None else f"v{number}"
+
+
+def _strategy(check: RegistryCheck, topic: TopicName, now: SchemaCompatibilityStrategy) -> str:
+    before = check.strategies_before.get(topic)
+    return now.value if before in (None, now) else f"{now.value} (was {before.value})"

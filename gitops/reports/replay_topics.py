@@ -1,0 +1,220 @@
+"""What a replay comes to, by topic: the words and the order that all its reports share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.model.findings import Finding, Severity
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.replay import Direction, ReaderReplay, ReplayReport
+from gitops.reports.replay_wording import reader_text, status_of, ways_text
+from gitops.reports.summary import count
+
+SIGNS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠"}
+_GOOD: Final = "✓"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicResult:
+    """One topic: `asked` are the readers' answers, `aside` the messages that none was asked about.
+
+    Of `asked`, those that fail and count come first. `findings` are those about the
+    topic, the worst first.
+    """
+
+    topic: TopicName
+    strategy: SchemaCompatibilityStrategy
+    asked: tuple[ReaderReplay, ...]
+    aside: tuple[ReaderReplay, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def rows(self) -> int:
+        """The messages, each once."""
+        return _messages((*self.asked, *self.aside))
+
+    @property
+    def replayed(self) -> int:
+        """Those that were given to a reader."""
+        return _messages(self.asked)
+
+    @property
+    def messages(self) -> str:
+        """`50,000 messages, 12 of which were not replayed`."""
+        left = self.rows - self.replayed
+        beside = (
+            f", {left:,} of which {'was' if left == 1 else 'were'} not replayed" if left else ""
+        )
+        return f"{count(self.rows, 'message')}{beside if self.replayed else ''}"
+
+    @property
+    def worst(self) -> Severity:
+        """The worst of the findings, OFF without any."""
+        return max((one.severity for one in self.findings), default=Severity.OFF)
+
+    @property
+    def sign(self) -> str:
+        """✗, ⚠ or ✓."""
+        return SIGNS.get(self.worst, _GOOD)
+
+    @property
+    def worst_reader(self) -> tuple[ReaderReplay, ...]:
+        """The answers, by version, of the reader that fares worst; none if none fails.
+
+        One that counts is worse than one that does not; then one that more messages fail than are
+        allowed is worse than one that more messages fail.
+        """
+        found: dict[tuple[str, Direction], list[ReaderReplay]] = {}
+        for one in self.asked:
+            found.setdefault((reader_text(one), one.direction), []).append(one)
+        worst = max(found.values(), key=_badness, default=[])
+        return tuple(worst) if any(one.failed for one in worst) else ()
+
+    @property
+    def failing(self) -> tuple[int, int] | None:
+        """Failed and all rows of the reader that fares worst; None if none fails."""
+        its = self.worst_reader
+        return (sum(one.failed for one in its), sum(one.rows for one in its)) if its else None
+
+    @property
+    def failing_way(self) -> str:
+        """Which reader that is, and of which data: `v0, v1 → proposed (backward)`."""
+        its = sorted(self.worst_reader, key=lambda one: one.version or 0)
+        if not its:
+            return ""
+        one = its[0]
+        way = ways_text((each.version for each in its), one.direction, (reader_text(one),))
+        return f"{way} ({one.direction.value})"
+
+    @property
+    def is_held(self) -> bool:
+        """Whether more messages fail than are allowed."""
+        return self.worst is Severity.ERROR and any(one.counted for one in self.asked)
+
+    @property
+    def cell(self) -> str:
+        """In a table: `12 of 50,000 rows fail`, `✓ 50,000 rows`; a dash where nothing was read."""
+        if self.is_held and self.failing:
+            failed, rows = self.failing
+            return _fail(failed, rows)
+        if self.rows and not self.replayed:
+            return f"{self.sign} not replayed"
+        if self.worst is Severity.ERROR:
+            return f"{self.sign} not {'all ' if self.rows else ''}replayed"
+        if self.failing:
+            failed, rows = self.failing
+            if self.worst_reader[0].gates:
+                return f"{self.sign} {count(self.rows, 'row')}, {failed:,} of which may fail"
+            return f"{self.sign} {_fail(failed, rows)}, uncounted"
+        return f"{self.sign} {count(self.rows, 'row')}" if self.rows else "–"
+
+
+def cell_text(topic: TopicResult) -> str:
+    """The same where nothing else in the row has its sign."""
+    return f"{topic.sign} {topic.cell.removeprefix(f'{topic.sign} ')}"
+
+
+def _fail(failed: int, rows: int) -> str:
+    return f"{failed:,} of {count(rows, 'row')} fail{'s' if failed == 1 else ''}"
+
+
+def _badness(its: list[ReaderReplay]) -> tuple[bool, int, int, int]:
+    return (
+        any(one.gates and one.failed for one in its),
+        sum(one.counted for one in its),
+        sum(one.failed for one in its),
+        sum(one.rows for one in its),
+    )
+
+
+def _messages(readers: Iterable[ReaderReplay]) -> int:
+    return sum(one.rows for one in readers if one.direction is Direction.BACKWARD)
+
+
+def topics_of(report: ReplayReport) -> tuple[TopicResult, ...]:
+    """Every topic that was replayed, or of which something is to be said; the worst first."""
+    readers: dict[TopicName, list[ReaderReplay]] = {}
+    for one in report.readers:
+        readers.setdefault(one.topic, []).append(one)
+    findings: dict[str, list[Finding]] = {}
+    for each in report.findings:
+        findings.setdefault(each.subject, []).append(each)
+    found = [
+        _topic(topic, strategy, readers.get(topic, []), findings.get(str(topic), []))
+        for topic, strategy in report.strategies.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.worst, not one.is_held, one.topic)))
+
+
+def other_findings(report: ReplayReport) -> tuple[Finding, ...]:
+    """Those that are about none of the topics."""
+    names = {str(topic) for topic in report.strategies}
+    return tuple(one for one in report.findings if one.subject not in names)
+
+
+def verdict(report: ReplayReport) -> tuple[Severity, str]:
+    """How bad it is, and that in one sentence of our own words and counts."""
+    topics = topics_of(report)
+    worst = max((one.severity for one in report.findings), default=Severity.OFF)
+    messages = count(report.rows, "message")
+    replayed = sum(one.replayed for one in topics)
+    if not report.complete and worst is not Severity.ERROR:
+        return Severity.WARNING, _interrupted(report.rows, replayed, len(topics))
+    if not replayed:
+        were = "was" if report.rows == 1 else "were"
+        why = f"{messages} {were} left aside" if report.rows else "no message was read"
+        return worst, f"Nothing was replayed: {why}"
+    if worst is Severity.ERROR:
+        after = "" if report.complete else f", interrupted after {messages}"
+        return worst, f"{_bad(topics)}{after}"
+    of = count(len(topics), "topic")
+    if worst is Severity.WARNING:
+        warned = sum(one.worst is Severity.WARNING for one in topics)
+        were = f"{count(replayed, 'message')} of {of} {'was' if replayed == 1 else 'were'}"
+        return worst, f"{were} replayed, with warnings about {warned:,}"
+    failing = [one.failing for one in topics if one.failing and one.worst_reader[0].gates]
+    if failing:
+        return worst, f"{_failing(failing, len(topics))}, as maxFailures allows"
+    return worst, f"{messages} of {of} can be read"
+
+
+def _interrupted(rows: int, replayed: int, topics: int) -> str:
+    if not rows:
+        return "Interrupted before any message was read"
+    of = f"Interrupted after {count(rows, 'message')} of {count(topics, 'topic')}"
+    aside = "it was left aside" if rows == 1 else "all of them were left aside"
+    return f"{of}: {'what was read is good' if replayed else aside}"
+
+
+def _bad(topics: tuple[TopicResult, ...]) -> str:
+    failing = [one.failing for one in topics if one.is_held and one.failing]
+    if not failing:
+        return "Not everything could be replayed"
+    others = sum(one.worst is Severity.ERROR and not one.is_held for one in topics)
+    beside = f"; not everything of {count(others, 'other')} was replayed" if others else ""
+    return f"{_failing(failing, len(topics))}{beside}"
+
+
+def _failing(failing: list[tuple[int, int]], topics: int) -> str:
+    if topics == 1:
+        failed, rows = failing[0]
+        return f"{failed:,} of {count(rows, 'message')} cannot be read"
+    return f"Messages of {len(failing):,} of {count(topics, 'topic')} cannot be read"
+
+
+def _topic(
+    topic: TopicName,
+    strategy: SchemaCompatibilityStrategy,
+    mine: list[ReaderReplay],
+    about: list[Finding],
+) -> TopicResult:
+    return TopicResult(
+        topic=topic,
+        strategy=strategy,
+        asked=tuple(sorted((one for one in mine if one.reader), key=status_of)),
+        aside=tuple(one for one in mine if not one.reader),
+        findings=tuple(sorted(about, key=lambda one: (-one.severity, one.sort_key))),
+    )

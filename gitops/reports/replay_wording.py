@@ -1,0 +1,269 @@
+"""The words and numbers for a reader, a reason and a field that all reports of a replay share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import zip_longest
+from typing import Final
+
+from gitops.model.replay import (
+    ChangedExample,
+    Direction,
+    FailureExample,
+    FieldReplay,
+    ReaderReplay,
+    ReplayFailure,
+    ReplayReport,
+)
+
+_HUNDREDTH: Final = 0.01
+_NEARLY_ALL: Final = 99.99
+_MAX_VERSIONS: Final = 4
+_WHAT: Final = ("changed", "defaulted", "dropped", "promoted")
+_BACKWARD: Final = (
+    "vN → proposed (backward): messages that were written with vN, read by the proposed schema."
+)
+_NONE: Final = (
+    "logicalTypes: none: read as readers of generic records do, who take the types beneath logical "
+    "types; all others are read into Java's classes."
+)
+_FORWARD: Final = (
+    "vN → proposed → vM (forward): at most 2,000 of them, without those that the proposed schema "
+    "cannot read, written anew with it and read by vM, or by a declared client."
+)
+
+
+class ReaderStatus(IntEnum):
+    """What a reader's failures mean; those that hold a schema back come first."""
+
+    COUNTS = 0
+    ALLOWED = 1
+    LEFT_BEHIND = 2
+    GOOD = 3
+
+
+STANDINGS: Final = {
+    ReaderStatus.COUNTS: "counts",
+    ReaderStatus.ALLOWED: "within maxFailures",
+    ReaderStatus.LEFT_BEHIND: "does not count",
+}
+
+
+def status_of(one: ReaderReplay) -> ReaderStatus:
+    """GOOD where nothing fails."""
+    if not one.failed:
+        return ReaderStatus.GOOD
+    if not one.gates:
+        return ReaderStatus.LEFT_BEHIND
+    return ReaderStatus.COUNTS if one.counted else ReaderStatus.ALLOWED
+
+
+def status_text(one: ReaderReplay) -> str:
+    """`counts`, `within maxFailures`, `does not count`; empty where one that counts is good."""
+    if not one.gates:
+        return STANDINGS[ReaderStatus.LEFT_BEHIND]
+    return STANDINGS.get(status_of(one), "")
+
+
+def version_text(version: int | None) -> str:
+    """`v3`, or `other messages`: of no known version or topic, or without a payload."""
+    return "other messages" if version is None else f"v{version}"
+
+
+def reader_text(one: ReaderReplay) -> str:
+    """`billing`, or `billing (logicalTypes: none)`; empty where nobody was asked."""
+    return f"{one.reader}{' (logicalTypes: none)' if one.logical_types == 'none' else ''}"
+
+
+def way_text(one: ReaderReplay) -> str:
+    """The way of the data: `v3 → proposed`, or `v3 → proposed → billing` where it is rewritten."""
+    return ways_text((one.version,), one.direction, (reader_text(one),) if one.reader else ())
+
+
+def ways_text(versions: Iterable[int | None], direction: Direction, readers: Iterable[str]) -> str:
+    """The same for several: `v0, v1 → proposed → billing, v0`; without a reader only the data."""
+    data, who = _versions(tuple(versions)), ", ".join(readers)
+    if not who:
+        return f"{data} → proposed, written" if direction is Direction.FORWARD else data
+    return f"{data}{' → proposed' if direction is Direction.FORWARD else ''} → {who}"
+
+
+def _versions(versions: Sequence[int | None]) -> str:
+    """`v0, v1`; of many the first and the last, and how many they are."""
+    names = list(map(version_text, versions))
+    if len(names) > _MAX_VERSIONS:
+        return f"{names[0]} … {names[-1]} ({len(names):,} versions)"
+    return ", ".join(names)
+
+
+def ways_said(report: ReplayReport) -> tuple[str, ...]:
+    """What the arrows mean, as far as the report has any."""
+    directions = {one.direction for one in report.readers if one.reader}
+    said = ((Direction.BACKWARD, _BACKWARD), (Direction.FORWARD, _FORWARD))
+    ways = tuple(text for direction, text in said if direction in directions)
+    return (*ways, *{_NONE for one in report.readers if one.logical_types == "none"})
+
+
+def message_text(example: FailureExample, failure_path: str, reason: str) -> str:
+    """What is to be said of a message beside the reason; empty if that says it all."""
+    said = example.message.removeprefix(f"{failure_path}: ")
+    return said.removeprefix(reason).lstrip(",: ") if said.startswith(reason) else said
+
+
+def share_text(part: int, whole: int) -> str:
+    """`0.024 %`, with as many digits as it needs to be no zero; empty without a whole."""
+    if not whole or not part:
+        return ""
+    share = 100 * part / whole
+    if share < _HUNDREDTH:
+        return "< 0.01 %"
+    return "> 99.99 %" if part < whole and share > _NEARLY_ALL else f"{share:.2f} %"
+
+
+def changed_text(example: ChangedExample) -> str:
+    """`2026-05-01T10:00:00Z → 1970-01-21T13:33:21.6Z`; empty where values are not shown."""
+    if example.before is None or example.after is None:
+        return ""
+    return f"{example.before or '(empty)'} → {example.after or '(empty)'}"
+
+
+def altered(fields: Iterable[FieldReplay]) -> tuple[FieldReplay, ...]:
+    """The fields of which values are filled in, not taken, promoted or changed."""
+    return tuple(one for one in fields if any(getattr(one, what) for what in _WHAT))
+
+
+def altered_text(field: FieldReplay) -> str:
+    """`defaulted 50,000, changed 12`."""
+    said = ((what, getattr(field, what)) for what in _WHAT)
+    return ", ".join(f"{what} {number:,}" for what, number in said if number)
+
+
+# Why messages fail, and what becomes of fields: what is the same for several is said once.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionedExample:
+    """An example, and the version that wrote it."""
+
+    version: int | None
+    example: FailureExample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One reason at one path; `versions` say how many are whose, empty where there is but one."""
+
+    path: str
+    reason: str
+    rows: int
+    versions: tuple[tuple[int | None, int], ...]
+    examples: tuple[VersionedExample, ...]
+
+    @property
+    def versions_text(self) -> str:
+        """`v0 55, v1 76`; empty where no version is known of any."""
+        if all(each is None for each, _ in self.versions):
+            return ""
+        return ", ".join(f"{version_text(each)} {rows:,}" for each, rows in self.versions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonGroup:
+    """Readers that fail alike, with the versions of the messages; none: nobody was asked.
+
+    `rows` are the messages that each of them was given, the failing ones among them.
+    """
+
+    readers: tuple[str, ...]
+    direction: Direction
+    standing: ReaderStatus
+    versions: tuple[int | None, ...]
+    rows: int
+    reasons: tuple[Reason, ...]
+
+    @property
+    def title(self) -> str:
+        """Whose data, who reads it, and whether that counts."""
+        way = ways_text(self.versions, self.direction, self.readers)
+        if not self.readers:
+            return f"{way}: not replayed"
+        each = " for each" if len(self.readers) > 1 else ""
+        return f"{way}: fails{each}, {STANDINGS[self.standing]}"
+
+
+def groups_of(readers: Iterable[ReaderReplay]) -> tuple[ReasonGroup, ...]:
+    """Everything that fails; what counts comes first, and what was not replayed last."""
+    found: dict[tuple[str, Direction, ReaderStatus], list[ReaderReplay]] = {}
+    for one in readers:
+        if one.failures:
+            who = reader_text(one)
+            found.setdefault((who, one.direction, status_of(one)), []).append(one)
+    alike: dict[object, list[str]] = {}
+    parts: dict[object, list[ReaderReplay]] = {}
+    for (name, direction, standing), its in found.items():
+        key = (direction, standing, bool(name), tuple((o.version, o.rows, o.failures) for o in its))
+        alike.setdefault(key, []).append(name)
+        parts.setdefault(key, its)
+    groups = [_group(tuple(filter(None, alike[key])), its) for key, its in parts.items()]
+    return tuple(sorted(groups, key=lambda one: (not one.readers, one.standing)))
+
+
+def _group(readers: tuple[str, ...], its: Sequence[ReaderReplay]) -> ReasonGroup:
+    reasons: dict[tuple[str, str], list[tuple[int | None, ReplayFailure]]] = {}
+    for one in its:
+        for each in one.failures:
+            reasons.setdefault((each.path, each.reason), []).append((one.version, each))
+    made = [
+        _reason(path, reason, of, several=len(its) > 1) for (path, reason), of in reasons.items()
+    ]
+    return ReasonGroup(
+        readers=readers,
+        direction=its[0].direction,
+        standing=status_of(its[0]),
+        versions=tuple(one.version for one in its),
+        rows=sum(one.rows for one in its),
+        reasons=tuple(sorted(made, key=lambda one: (-one.rows, one.path, one.reason))),
+    )
+
+
+def _reason(
+    path: str, reason: str, its: Sequence[tuple[int | None, ReplayFailure]], *, several: bool
+) -> Reason:
+    """As many examples as one version has, of each version in turn."""
+    turns = zip_longest(
+        *([VersionedExample(version=v, example=each) for each in one.examples] for v, one in its)
+    )
+    examples = [each for turn in turns for each in turn if each is not None]
+    return Reason(
+        path=path,
+        reason=reason,
+        rows=sum(one.rows for _, one in its),
+        versions=tuple((version, one.rows) for version, one in its if several),
+        examples=tuple(examples[: max(len(one.examples) for _, one in its)]),
+    )
+
+
+def altered_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[FieldReplay, str], ...]:
+    """Fields of which values are not as they were, and on which ways; changed values first."""
+    found: dict[tuple[int | None, Direction, str, str], list[tuple[str, FieldReplay]]] = {}
+    for one in readers:
+        for field in altered(one.fields):
+            key = (one.version, one.direction, field.path, altered_text(field))
+            found.setdefault(key, []).append((reader_text(one), field))
+    rows = [
+        (its[0][1], ways_text((version,), direction, [name for name, _ in its]))
+        for (version, direction, *_), its in found.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: not row[0].changed))
+
+
+def changed_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[str, ChangedExample], ...]:
+    """An example of the changed values of each path and reason, at the lowest place."""
+    found: dict[tuple[str, str], ChangedExample] = {}
+    for one in readers:
+        for field in one.fields:
+            if field.example is not None:
+                found.setdefault((field.path, field.example.reason), field.example)
+    return tuple((path, example) for (path, _), example in sorted(found.items()))

@@ -1,0 +1,184 @@
+"""A unified diff as the `fixes` of a SARIF result."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import gitops
+from gitops.model.check import CheckReport
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.rules import RULES
+from gitops.reports.summary import base_line, count, from_git_root, worst_first
+from gitops.reports.text.plain import short
+
+_HUNK: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
+
+
+def fix(patch: str, artifact: dict[str, Any]) -> list[dict[str, Any]]:
+    """One fix that replaces the lines of each hunk.
+
+    None for a patch of a last line without a line end: a region ends where a line starts.
+    """
+    replacements = list(_replacements(patch))
+    if not replacements or "\n\\ No newline" in patch:
+        return []
+    change = {"artifactLocation": artifact, "replacements": replacements}
+    return [{"artifactChanges": [change]}]
+
+
+def _replacements(patch: str) -> Iterator[dict[str, Any]]:
+    lines = patch.split("\n")
+    heads = [number for number, line in enumerate(lines) if _HUNK.match(line)]
+    for start, end in pairwise([*heads, len(lines)]):
+        found = _HUNK.match(lines[start])
+        if found is not None:
+            body = lines[start + 1 : end]
+            yield _replacement(int(found[1]), int(found[2] or 1), body)
+
+
+def _replacement(first: int, count: int, body: list[str]) -> dict[str, Any]:
+    """The lines of one hunk, from the start of the first to the start of the line behind."""
+    text = "".join(f"{line[1:]}\n" for line in body if line[:1] in (" ", "+"))
+    region = {"startLine": first, "startColumn": 1, "endLine": first + count, "endColumn": 1}
+    return {"deletedRegion": region, "insertedContent": {"text": text}}
+
+
+# SARIF 2.1.0, as OASIS publishes it and as GitHub's code scanning reads it.
+
+
+Document = dict[str, Any]
+"""A JSON object."""
+
+_SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_ROOT: Final = "%SRCROOT%"
+_LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_NOT_IN_A_PATH: Final = re.compile(rb"[^A-Za-z0-9._~/-]")
+_LIMIT: Final = 5000
+"""Results of a run. GitHub ignores what is beyond, and refuses a run of more than 25,000."""
+_MAX_TEXT: Final = 2000
+_WHOLE: Final = "gitops.yaml"
+"""Where a finding about no file stands: GitHub refuses a result without a place."""
+
+Explain = Callable[[str], str]
+"""From a rule's id to the Markdown text of its page."""
+
+
+def sarif(report: CheckReport, explain: Explain, prefix: str = "") -> Document:
+    """A log with a run for the files, and one for each registry.
+
+    A plan says nothing of files: an empty run would close the alerts that `validate` has raised.
+    `prefix` is the folder of the schemas repository in its git repository, empty or with a `/`
+    at its end. Findings of one run that are equal are told apart by their number.
+    """
+    about_files = bool(report.base) or not (report.registries or report.failures)
+    rank = worst_first(report)
+    said = [("files", report.findings)] if about_files else []
+    said += [(its.plan.registry, its.plan.findings) for its in report.registries]
+    runs = [_run(name, sorted(found, key=rank), explain, prefix) for name, found in said]
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}
+
+
+def _run(name: str, ordered: Sequence[Finding], explain: Explain, prefix: str) -> Document:
+    shown = ordered[:_LIMIT]
+    rules = sorted({one.rule for one in shown})
+    places = {rule: index for index, rule in enumerate(rules)}
+    seen: Counter[str] = Counter()
+    results = []
+    for one in shown:
+        seen[one.fingerprint] += 1
+        results.append(_result(one, places[one.rule], seen[one.fingerprint], prefix))
+    return {
+        "tool": {"driver": _driver(rules, explain)},
+        "automationDetails": {"id": f"pulsar-gitops/{short(name)}/"},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the git repository."}}},
+        "invocations": [_invocation(len(ordered) - len(shown))],
+        "results": results,
+    }
+
+
+def _driver(rules: Sequence[str], explain: Explain) -> Document:
+    return {
+        "name": "pulsar-gitops",
+        "fullName": "pulsar-schema-gitops",
+        "semanticVersion": gitops.__version__,
+        "rules": [_rule(rule, explain) for rule in rules],
+    }
+
+
+def _rule(rule: str, explain: Explain) -> Document:
+    known = RULES.get(rule)
+    title = known.title if known else rule
+    severity = known.severity if known else Severity.ERROR
+    return {
+        "id": rule,
+        "shortDescription": {"text": title},
+        "fullDescription": {"text": title},
+        "help": {
+            "text": f"{title}. `pulsar-gitops explain {rule}` says more.",
+            "markdown": explain(rule),
+        },
+        "defaultConfiguration": {"level": _LEVELS.get(severity, "none")},
+    }
+
+
+def _invocation(held_back: int) -> Document:
+    if not held_back:
+        return {"executionSuccessful": True}
+    text = (
+        f"{count(held_back, 'finding')} held back: GitHub shows {_LIMIT:,} of a run, worst first."
+    )
+    note = {"level": "warning", "message": {"text": text}}
+    return {"executionSuccessful": True, "toolExecutionNotifications": [note]}
+
+
+def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:
+    said = (finding.message, base_line(finding), finding.hint)
+    text = "\n".join(short(each, _MAX_TEXT) for each in said if each)
+    result: Document = {
+        "ruleId": finding.rule,
+        "ruleIndex": rule,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": text},
+        "locations": [_place(finding, prefix)],
+        "partialFingerprints": {"pulsarGitops/v1": f"{finding.fingerprint}:{number}"},
+    }
+    compared = [one.compared for one in finding.members if one.compared and one.compared.line]
+    if compared:
+        result["relatedLocations"] = [
+            {"physicalLocation": _physical(where, prefix), "message": {"text": "compared with"}}
+            for where in dict.fromkeys(compared)
+        ]
+    if finding.location is not None and finding.patch:
+        result["fixes"] = fix(finding.patch, _artifact(finding.location.file, prefix))
+    return result
+
+
+def _place(finding: Finding, prefix: str) -> Document:
+    where = finding.location or Location(file=_WHOLE)
+    place: Document = {"physicalLocation": _physical(where, prefix)}
+    if finding.subject:
+        place["logicalLocations"] = [{"fullyQualifiedName": short(finding.subject)}]
+    return place
+
+
+def _physical(where: Location, prefix: str) -> Document:
+    place: Document = {"artifactLocation": _artifact(where.file, prefix)}
+    if where.line and not where.in_base:  # a line of the base is none of the change's
+        place["region"] = {"startLine": where.line}
+        if where.column:
+            end = where.column + max(1, where.length)
+            place["region"] |= {"startColumn": where.column, "endColumn": end}
+    return place
+
+
+def _artifact(file: str, prefix: str) -> Document:
+    path = from_git_root(prefix, file).encode("utf-8", "surrogatepass")
+    uri = _NOT_IN_A_PATH.sub(lambda found: f"%{found[0][0]:02X}".encode(), path)
+    return {"uri": uri.decode("ascii"), "uriBaseId": _ROOT}

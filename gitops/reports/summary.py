@@ -1,0 +1,132 @@
+"""What a report comes to: each finding once, the worst first, and one word for all of it."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from gitops.model.check import CheckReport, Impact
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import TopicName
+from gitops.model.plan import RefusedSchema, RegisterSchema
+
+_Rank = tuple[int, bool, tuple[str, int, int, str, str]]
+
+
+class Verdict(Enum):
+    """The best comes first; the value is the word for machines."""
+
+    GOOD = "good"
+    WARNINGS = "warnings"
+    WAIVED = "waived"
+    ERRORS = "errors"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedFinding:
+    """A finding, and the registries that it holds for; none for one about the files."""
+
+    finding: Finding
+    registries: tuple[str, ...] = ()
+
+
+def all_findings(report: CheckReport) -> tuple[ReportedFinding, ...]:
+    """Those of the change and of its plans, not those of drift; the worst first, then by place."""
+    rank = worst_first(report)
+    said = [(one, "") for one in report.findings]
+    said += [(one, its.plan.registry) for its in report.registries for one in its.plan.findings]
+    found: dict[tuple[str, str, Location | None], tuple[Finding, list[str]]] = {}
+    for one, registry in sorted(said, key=lambda pair: rank(pair[0])):
+        _, registries = found.setdefault((one.fingerprint, one.message, one.location), (one, []))
+        if registry and registry not in registries:
+            registries.append(registry)
+    return tuple(ReportedFinding(finding=one, registries=tuple(on)) for one, on in found.values())
+
+
+def worst_first(report: CheckReport) -> Callable[[Finding], _Rank]:
+    """The key to sort findings by: among equals, what stops a schema comes first.
+
+    A limit cuts from the end, and nothing that was cut may be the reason for the verdict.
+    """
+    stopping = {finding for notice in _refusals(report) for finding in notice.findings}
+    return lambda finding: (-finding.severity, finding not in stopping, finding.sort_key)
+
+
+def _refusals(report: CheckReport) -> Iterator[RefusedSchema]:
+    for its in report.registries:
+        yield from (each for each in its.plan.notices if isinstance(each, RefusedSchema))
+
+
+def verdict(report: CheckReport) -> Verdict:
+    """A refusal is worse than a registry that did not answer, and that than any other error.
+
+    A schema that only a waiver lets in is worse than a warning.
+    """
+    worst = max((one.finding.severity for one in all_findings(report)), default=Severity.OFF)
+    if any(_refusals(report)):
+        return Verdict.REFUSED
+    if report.failures:
+        return Verdict.UNKNOWN
+    if worst is Severity.ERROR:
+        return Verdict.ERRORS
+    if waived_schemas(report):
+        return Verdict.WAIVED
+    return Verdict.WARNINGS if worst is Severity.WARNING else Verdict.GOOD
+
+
+def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...]:
+    """The registry and the schema, of each that is let in by a waiver only."""
+    return tuple(
+        (its.plan.registry, action)
+        for its in report.registries
+        for action in its.plan.actions
+        if isinstance(action, RegisterSchema) and action.waiver
+    )
+
+
+def unanswered(report: CheckReport) -> tuple[int, int]:
+    """How many registries have no answer, of how many; a replay that failed is not counted."""
+    answered = {one.plan.registry for one in report.registries}
+    replays = {f"{name} (replay)" for name in answered}
+    missing = report.failures.keys() - replays
+    return len(missing), len(missing) + len(answered)
+
+
+def affected_text(touched: Impact) -> tuple[tuple[str, tuple[TopicName, ...]], ...]:
+    """The changed files that lead to several topics, such as a shared type, and these topics."""
+    found: dict[str, list[TopicName]] = {}
+    for topic, files in touched.topics.items():
+        for file in files:
+            found.setdefault(file, []).append(topic)
+    return tuple((file, tuple(its)) for file, its in sorted(found.items()) if len(its) > 1)
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """`2 errors, 1 warning`; empty without any."""
+    counts = Counter(finding.severity for finding in findings)
+    return ", ".join(count(counts[each], each.name.lower()) for each in _SEVERITIES if counts[each])
+
+
+_SEVERITIES: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """`1 topic`, `2 topics`; `many` where an `s` does not make it."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def base_line(finding: Finding) -> str:
+    """`Line 4 of the base.`, where no viewer can show the place; else empty."""
+    where = finding.location
+    return f"Line {where.line} of the base." if where and where.in_base and where.line else ""
+
+
+def from_git_root(prefix: str, file: str) -> str:
+    """A finding's file as GitHub names it; `prefix` is the schemas repository's own folder."""
+    return posixpath.normpath(posixpath.join(prefix, file))

@@ -1,0 +1,117 @@
+"""An apply in a terminal: a line for each action as it happens, and a last one that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from gitops.model.errors import UnknownOutcomeError
+from gitops.model.plan import CreateNamespace, DeleteSchema, Plan, RegisterSchema, SetPolicy
+from gitops.planning.plan import subject_of
+from gitops.planning.policies import policy_text
+from gitops.reports.text.layout import aligned
+from gitops.reports.text.plain import safe
+from gitops.usecases.apply import Result
+
+_MAX_SUBJECT: Final = 50
+_STYLES: Final = {"✓": "green", "✗": "bold red", "?": "bold yellow"}
+_COUNTS: Final = (
+    ("✓", "done"),
+    ("✗", "failed"),
+    ("?", "with an unknown outcome"),
+)
+
+
+def apply_head(plan: Plan, done_before: int) -> Text:
+    """Which registry it is, and how much is to be done."""
+    total = len(plan.actions) + done_before
+    left = f"{len(plan.actions)} of {_actions(total)} left" if done_before else _actions(total)
+    return Text.assemble((safe(plan.registry), "bold"), f" · {safe(plan.address)} · {left}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionLines:
+    """Lines that stand below each other, though each is printed when its action has happened."""
+
+    widths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, plan: Plan) -> ActionLines:
+        """Wide enough for all actions of the plan."""
+        subjects = (len(safe(str(subject_of(action)))) for action in plan.actions)
+        subject = min(max(subjects, default=0), _MAX_SUBJECT) + len("✓ ")
+        keys = [len(a.change.key) for a in plan.actions if isinstance(a, SetPolicy)]
+        return cls(widths=(subject, max(keys, default=0)))
+
+    def line(self, result: Result) -> RenderableType:
+        """What became of one action: the version that came out, or why there is none."""
+        sign = _sign(result)
+        title = Text.assemble(
+            (sign, _STYLES[sign]), " ", (safe(str(subject_of(result.action))), "")
+        )
+        *others, last = (Text(safe(cell)) for cell in _cells(result))
+        if result.error:
+            last.append(": ").append(safe(result.error.what), style=_STYLES[sign])
+        return aligned([(title, *others, last)], widths=self.widths)
+
+
+def apply_count(
+    plan: Plan, results: Sequence[Result], *, done_before: int, seconds: float | None = None
+) -> Text:
+    """How it ended: `applied 13 actions to local`, or how many of each there are."""
+    total, before = len(plan.actions), _actions(done_before)
+    took = "" if seconds is None else f"   {seconds:.1f} s"
+    if not total and done_before:
+        were = "was" if done_before == 1 else "were"
+        return Text(f"nothing left to do: the {before} of this plan {were} carried out before")
+    if not total:
+        return Text("nothing to do")
+    signs = [_sign(result) for result in results if not result.closes]
+    if signs.count("✓") == total:
+        return Text.assemble(f"applied {_actions(total)} to {safe(plan.registry)}", (took, "dim"))
+    counts = [f"{n} {what}" for sign, what in _COUNTS if (n := signs.count(sign))]
+    closed = sum(result.closes for result in results)
+    left = total - len(results)
+    counts += [f"{closed} set back"] if closed else []
+    counts += [f"{left} not tried"] if left else []
+    return Text.assemble((f"{_actions(total)}: {', '.join(counts)}", "bold red"), (took, "dim"))
+
+
+def _actions(number: int) -> str:
+    return f"{number:,} action{'' if number == 1 else 's'}"
+
+
+def _sign(result: Result) -> str:
+    if result.error is None:
+        return "✓"
+    return "?" if isinstance(result.error, UnknownOutcomeError) else "✗"
+
+
+def _cells(result: Result) -> tuple[str, ...]:
+    """What the action does, or has done."""
+    action = result.action
+    match action:
+        case CreateNamespace():
+            return ("created" if result.error is None else "create",)
+        case SetPolicy():
+            change = action.change
+            values = f"{policy_text(change.before)} → {policy_text(change.after)}"
+            return (change.key, values, *_why(action))
+        case RegisterSchema():
+            before = "" if action.latest_version is None else f"v{action.latest_version} "
+            version = action.version if result.version is None else result.version
+            return (f"{before}→ v{version}",)
+        case DeleteSchema():
+            return (f"v{action.versions[-1]} → deleted",)
+        case _:
+            assert_never(action)
+
+
+def _why(action: SetPolicy) -> tuple[str, ...]:
+    if action.loosens:
+        return ("for one schema",)
+    return ("set back",) if action.sets_back else ()

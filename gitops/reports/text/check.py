@@ -1,0 +1,155 @@
+"""A check in a terminal: each registry's answer, the change as a whole, then drift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from gitops.model.check import CheckReport, RegistryCheck
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
+from gitops.reports.summary import affected_text, count, unanswered
+from gitops.reports.text.findings import Excerpt, count_line, finding_block
+from gitops.reports.text.plain import safe
+from gitops.reports.text.plan import plan_body, plan_summary
+from gitops.reports.text.replay import replay_section
+from gitops.reports.text.rollout import history_line, rollout_section
+
+_MOST: Final = 200
+"""How many findings are shown: a change may have a finding in each of thousands of files."""
+_SHOWN: Final = 5
+"""How many names stand in a line that only mentions them."""
+
+
+def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> RenderableType:
+    """The whole answer; `seconds` is how long it took."""
+    parts: list[RenderableType] = [_head(report), *_touched(report), Text("")]
+    for one in report.registries:
+        parts += [*_registry(one, excerpt, report.reference), Text("")]
+    for name, why in sorted(report.failures.items()):
+        parts += [Text.assemble((safe(name), "bold"), f" · no answer: {safe(why)}"), Text("")]
+    parts += _findings(report.findings, excerpt)
+    parts += _not_from_this_change(report)
+    parts.append(Text.assemble(*_summary(report), "   ", (f"{seconds:.1f} s", "dim")))
+    if report.command:
+        parts.append(Text(f"reproduce: {safe(report.command)}", style="dim"))
+    return Group(*parts)
+
+
+def _summary(report: CheckReport) -> list[Text]:
+    """How many findings; `no findings` only where every registry answered."""
+    found = list(_all(report))
+    if not report.failures:
+        return [count_line(found)]
+    missing, asked = unanswered(report)
+    what = f"no answer from {missing:,} of {_count(asked, 'registry')}"
+    told = [Text(what if missing else "the replay failed", style="bold red")]
+    return [*told, Text(", "), count_line(found)] if found else told
+
+
+def _head(report: CheckReport) -> Text:
+    head = report.head[:7] if report.head else "the files here"
+    files = report.files.removeprefix("sha256:")[:7]
+    rest = f" {report.base[:7]}..{head} · files {files}"
+    return Text.assemble((safe(report.reference), "bold"), rest)
+
+
+def _touched(report: CheckReport) -> Iterator[Text]:
+    touched = report.touched
+    counts = [
+        _count(len(touched.topics), "topic"),
+        _count(len(touched.namespaces), "namespace"),
+        _count(len(touched.clients), "client") + _in_brackets(touched.clients),
+        _count(len(touched.waivers), "waiver"),
+    ]
+    yield Text(f"touches and reaches {', '.join(counts)}")
+    for file, topics in affected_text(touched):
+        yield Text(f"  {safe(file)} reaches {_names(topics)}")
+
+
+def _findings(findings: Sequence[Finding], excerpt: Excerpt) -> Iterator[RenderableType]:
+    """The worst of them where there are more than anybody reads, each at its place."""
+    worst = sorted(findings, key=lambda one: -one.severity)[:_MOST]
+    shown = frozenset(worst) if len(findings) > _MOST else frozenset(findings)
+    for finding in findings:
+        if finding in shown:
+            yield finding_block(finding, excerpt)
+            yield Text("")
+    if left := len(findings) - len(shown):
+        yield Text(f"… {count(left, 'more finding')}, none worse; `--format json` has all")
+        yield Text("")
+
+
+def _in_brackets(names: Sequence[str]) -> str:
+    return f" ({_names(names)})" if names else ""
+
+
+def _names(topics: Sequence[TopicName | str]) -> str:
+    shown, left = ", ".join(safe(str(each)) for each in topics[:_SHOWN]), len(topics) - _SHOWN
+    return f"{shown} and {left:,} more" if left > 0 else shown
+
+
+def _registry(one: RegistryCheck, excerpt: Excerpt, reference: str) -> list[RenderableType]:
+    plan = one.plan
+    head = Text.assemble((safe(plan.registry), "bold"), f" · {safe(plan.address)}")
+    limits = [Text(f"  {safe(limit)}", style="dim") for limit in one.history.limits]
+    return [
+        Text.assemble(head, " · ", history_line(one.history)),
+        *limits,
+        Text(""),
+        *plan_body(plan, excerpt, one.strategies_before),
+        *_refused_before(one, excerpt),
+        plan_summary(plan),
+        *rollout_section(one, reference),
+        *(replay_section(one.replay) if one.replay else ()),
+    ]
+
+
+def _refused_before(one: RegistryCheck, excerpt: Excerpt) -> Iterator[RenderableType]:
+    for topic, findings in sorted(one.refused_before.items()):
+        strategy = one.strategies_before[topic].value
+        said = f"{safe(str(topic))} would be refused under {strategy}, which holds in the base:"
+        yield Text(said, style="bold")
+        for finding in findings:
+            yield Padding(finding_block(finding, excerpt), (0, 0, 0, 4), expand=False)
+        yield Text("")
+
+
+def _not_from_this_change(report: CheckReport) -> list[RenderableType]:
+    """What differs without the change, without its findings: they are not the change's."""
+    said: list[RenderableType] = []
+    for one in report.registries:
+        plan = one.drift
+        if plan is not None and (plan.actions or plan.notices):
+            body = Group(*plan_body(_without_findings(plan), lambda _where: None))
+            said += [
+                Text(f"not from this change: {safe(plan.registry)}", style="bold"),
+                Padding(body, (0, 0, 0, 4), expand=False),
+            ]
+    return said
+
+
+def _without_findings(plan: Plan) -> Plan:
+    actions = tuple(
+        replace(one, findings=()) if isinstance(one, RegisterSchema) else one
+        for one in plan.actions
+    )
+    notices = tuple(
+        replace(one, findings=()) if isinstance(one, RefusedSchema | SchemaSwallowed) else one
+        for one in plan.notices
+    )
+    return replace(plan, findings=(), actions=actions, notices=notices)
+
+
+def _all(report: CheckReport) -> Iterable[Finding]:
+    return [*report.findings, *(found for one in report.registries for found in one.plan.findings)]
+
+
+def _count(number: int, what: str) -> str:
+    return count(number, what, "registries" if what == "registry" else "")

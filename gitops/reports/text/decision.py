@@ -1,0 +1,159 @@
+"""One decision in a terminal: the verdict, what differs, and every reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from gitops.broker.connection import PULSAR, Admission, ClientError, Step
+from gitops.model.decision import Decision
+from gitops.model.findings import Location
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.reports.summary import count
+from gitops.reports.text.findings import Excerpt, finding_block
+from gitops.reports.text.layout import change_table
+from gitops.reports.text.plain import safe, short
+from gitops.usecases.compat import Comparison
+from gitops.usecases.connect import Connection, SchemaAdmission
+
+_MAX_FINDINGS: Final = 200
+
+
+def decision_report(compared: Comparison) -> RenderableType:
+    """The whole answer."""
+    decision, findings, old = compared.decision, compared.findings, compared.old
+    lines_of = cache(lambda file: compared.texts.get(file, "").splitlines())
+
+    def excerpt(where: Location) -> str | None:
+        lines = lines_of(where.file)
+        return lines[where.line - 1] if 0 < where.line <= len(lines) else None
+
+    parts: list[RenderableType] = [_verdict(compared.strategy, decision, len(old) - 1)]
+    if len(old) > 1:
+        named = " · ".join(f"v{number} {safe(file)}" for number, file in enumerate(old))
+        parts.append(Text(f"    {named}", style="dim"))
+    if compared.changes:
+        parts.append(Padding(change_table(compared.changes), (0, 0, 0, 4)))
+    for finding in findings[:_MAX_FINDINGS]:
+        parts += [Text(""), finding_block(finding, excerpt)]
+    left = len(findings) - _MAX_FINDINGS
+    if left > 0:
+        parts += [Text(""), Text(f"… {count(left, 'more finding')}; `--format json` has all")]
+    return Group(*parts)
+
+
+def _verdict(strategy: SchemaCompatibilityStrategy, decision: Decision, latest: int) -> Text:
+    if not decision.accepted:
+        under = f" under {strategy.value}" if latest >= 0 else " as the first schema of a topic"
+        return Text.assemble(("✗ refused", "bold red"), under)
+    if latest < 0:
+        said = " as v0, the first schema of a topic: nothing was compared"
+    elif not decision.known:
+        said = f" under {strategy.value} as v{decision.version}"
+    elif (decision.version or 0) < latest:
+        equal = f"v{decision.version}, which it equals"
+        said = f" as {equal}: v{latest} stays the latest, and nothing changes"
+        return Text.assemble(("⚠ accepted", "bold yellow"), said)
+    else:
+        said = f" as v{decision.version}, which it equals"
+    return Text.assemble(("✓ accepted", "bold green"), said)
+
+
+# Whether a client may connect, in a terminal: the steps of the decision, then its end.
+
+
+_INDENT = 7
+_ON, _GOOD, _BAD = ("·", "dim"), ("✓", "green"), ("✗", "bold red")
+"""The last step decides; those before it only led there."""
+
+_ERRORS: Final[dict[ClientError, str]] = {
+    "IncompatibleSchema": "the client gets IncompatibleSchema",
+    "UnknownError": "the client gets UnknownError, and tries again until its operation timeout",
+    "Timeout": "the broker fails without an answer, and the client waits for its operation timeout",
+}
+
+
+def connection_report(connection: Connection, excerpt: Excerpt, *, registry: str) -> RenderableType:
+    """Everything; a blank line between two schemas of one producer."""
+
+    def line_of(where: Location) -> str | None:
+        lines = connection.texts.get(where.file, "").splitlines()
+        return lines[where.line - 1] if 0 < where.line <= len(lines) else excerpt(where)
+
+    question = connection.question
+    head = f"{question.role} on {question.topic} · {registry} · as Pulsar {PULSAR} decides"
+    parts: list[RenderableType] = [Text(safe(head), style="bold")]
+    for answered in connection.answered:
+        parts += [Text(""), *_answered(answered, line_of)]
+    if connection.notes:
+        parts += [Text(""), *(_note(note) for note in connection.notes)]
+    return Group(*parts)
+
+
+def _answered(answered: SchemaAdmission, excerpt: Excerpt) -> Iterator[RenderableType]:
+    further = answered.admission.request == "getOrCreateSchema"
+    name = short(answered.name)
+    yield Text(f"get-or-create for a message with {name}" if further else f"connect with {name}")
+    steps = answered.admission.steps
+    width = max(len(step.question) for step in steps)
+    for number, step in enumerate(steps, 1):
+        mark = _ON if number < len(steps) else _GOOD if step.passed else _BAD
+        yield from _step(number, mark, step, width)
+    yield _end(answered.admission)
+    yield from _after(answered, excerpt)
+
+
+def _step(number: int, mark: tuple[str, str], step: Step, width: int) -> Iterator[RenderableType]:
+    question = short(step.question).ljust(width)
+    line = Text.assemble(f"{number:>3}  ", mark, f" {question}  ", short(step.answer))
+    yield line
+    if step.why:
+        yield _inset(Text(short(step.why, 2000), style="dim"))
+
+
+def _end(admission: Admission) -> Text:
+    if admission.accepted:
+        return Text.assemble(("✓ let in", "bold green"), f"; {_let_in(admission)}")
+    further = admission.request == "getOrCreateSchema"
+    head = "✗ the message is not sent" if further else "✗ refused"
+    return Text.assemble((head, "bold red"), f"; {_ERRORS[admission.error or 'UnknownError']}")
+
+
+def _let_in(admission: Admission) -> str:
+    version = f"v{admission.version}"
+    if admission.role == "producer":
+        if admission.version is None:
+            return "its messages carry no version"
+        if admission.registers:
+            return f"its schema becomes {version}, which its messages carry"
+        return f"its messages carry {version}"
+    if admission.sent is None:
+        return "nothing is registered"
+    if admission.registers:
+        return f"its schema becomes {version}"
+    own = f", which is {version}" if admission.version is not None else ""
+    return f"it reads with its own schema{own}; nothing is registered"
+
+
+def _after(answered: SchemaAdmission, excerpt: Excerpt) -> Iterator[RenderableType]:
+    admission = answered.admission
+    if not admission.accepted and not answered.findings:
+        yield _inset(Text(short(admission.decision.reason, 2000)))
+
+    for finding in answered.findings:
+        yield _inset(finding_block(finding, excerpt))
+    for note in admission.notes:
+        yield _note(note)
+
+
+def _note(text: str) -> RenderableType:
+    return Text.assemble(("! ", "yellow"), short(text, 2000))
+
+
+def _inset(what: RenderableType) -> RenderableType:
+    return Padding(what, (0, 0, 0, _INDENT), expand=False)

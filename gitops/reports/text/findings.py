@@ -1,0 +1,217 @@
+"""The line that a finding is on, with carets under the place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.text import Text
+
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.rules.rule import Rule
+from gitops.reports.text.layout import aligned
+from gitops.reports.text.plain import safe, short
+from gitops.usecases.fmt import FormatResult, FormattedFile
+
+_CUT: Final = "…"
+
+_FAR: Final = 2_000
+"""How many characters before and behind the place are looked at: whole files can be one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """As much of a line as the terminal is wide, the place always in it; a cut says so."""
+
+    where: Location
+    line: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        number = str(self.where.line)
+        # Columns do not count a byte order mark, and nobody sees it.
+        line = self.line.removeprefix("\ufeff")
+        first = max(0, min(self.where.column - 1, len(line)))
+        last = min(first + max(1, self.where.length), len(line))
+        ahead, behind = max(0, first - _FAR), max(0, len(line) - last - _FAR)
+        line = line[ahead : len(line) - behind]
+        first, last = first - ahead, last - ahead
+        # Tabs and other odd characters are shown as one mark each, so that the carets stand right.
+        text = "".join(char if char.isprintable() else "·" for char in line)
+        text = text.replace("##[", "##·")  # a command, wherever it stands in a workflow's log
+        start, end = _window(text, first, last, max(1, options.max_width - len(number) - 3))
+        head = f"{_CUT} " if start or ahead else ""
+        tail = f" {_CUT}" if end < len(text) or behind else ""
+        gap = " " * cell_len(head + text[start:first])
+        carets = "^" * max(1, cell_len(text[first : min(last, end)]))
+        for margin, content in (
+            (number, f"{head}{text[start:end]}{tail}"),
+            (" " * len(number), f"{gap}{carets}"),
+        ):
+            yield Text(f"{margin} | {content}", style="dim", no_wrap=True, overflow="crop")
+
+
+def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
+    """Which characters to show in `room` cells, so that the place from `first` is among them."""
+    behind_the_end = first == len(text)
+    if cell_len(text) + behind_the_end <= room:
+        return 0, len(text)
+    left = max(1, room - 2 * (len(_CUT) + 1))
+    start = first
+    if cell_len(text[:last]) <= left:
+        start = 0
+    while start and cell_len(text[start - 1 : first]) <= left // 2:
+        start -= 1
+    end = start
+    while end < len(text) and cell_len(text[start : end + 1]) <= left:
+        end += 1
+    return start, end
+
+
+# Findings: place, rule, severity; then what is wrong, the line it is on, and what to do.
+
+
+Excerpt = Callable[[Location], str | None]
+"""The text of the line that a location is on, None where there is none to show."""
+
+_PATCH_STYLES = {"-": "red", "+": "green"}
+_DIFF_HEAD = 2
+"""The lines of a unified diff that name the files."""
+
+STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+
+
+def findings_report(findings: Sequence[Finding], excerpt: Excerpt) -> RenderableType:
+    """Every finding, a blank line between two, and a last line that counts them."""
+    parts: list[RenderableType] = []
+    for finding in findings:
+        parts += [finding_block(finding, excerpt), Text("")]
+    parts.append(count_line(findings))
+    return Group(*parts)
+
+
+def finding_block(finding: Finding, excerpt: Excerpt) -> RenderableType:
+    """One finding."""
+    where = finding.location
+    place = safe(str(where)) if where else safe(finding.subject) or "repository"
+    head = Text.assemble(
+        (place, "bold"), _whose(where), "  ", finding.rule, " ", _severity(finding.severity)
+    )
+    body: list[RenderableType] = [Text(short(finding.message, 2000))]
+    line = excerpt(where) if where and where.line and not where.sensitive else None
+    if where and line is not None:
+        body.append(SourceLine(where, line))
+    body += _compared(finding.compared, excerpt)
+    if finding.hint:
+        body.append(Text(short(finding.hint, 2000), style="italic"))
+    body += _patch(finding.patch)
+    return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False))
+
+
+def _compared(where: Location | None, excerpt: Excerpt) -> list[RenderableType]:
+    """The other side of the comparison, where it stands in a file."""
+    if where is None or not where.line or not where.pointer:
+        return []
+    line = excerpt(where)
+    head = Text.assemble("compare ", (safe(str(where)), "bold"), _whose(where))
+    return [head] if line is None or where.sensitive else [head, SourceLine(where, line)]
+
+
+def _whose(where: Location | None) -> str:
+    return " in the base" if where and where.in_base else ""
+
+
+def _patch(patch: str) -> list[RenderableType]:
+    """The lines of a unified diff that go and come."""
+    lines = [line for line in patch.split("\n")[_DIFF_HEAD:] if line[:1] in _PATCH_STYLES]
+    return [
+        Text(f"{line[0]} {short(line[1:].strip(), 2000)}", style=_PATCH_STYLES[line[0]])
+        for line in lines
+    ]
+
+
+def count_line(findings: Iterable[Finding]) -> Text:
+    """`2 errors, 1 warning`, or `no findings`."""
+    counts = Counter(finding.severity for finding in findings)
+    words = [
+        f"{counts[severity]} {severity.name.lower()}{'' if counts[severity] == 1 else 's'}"
+        for severity in sorted(counts, reverse=True)
+    ]
+    style = STYLES[max(counts)] if counts else "green"
+    return Text(", ".join(words) or "no findings", style=style)
+
+
+def _severity(severity: Severity) -> tuple[str, str]:
+    return severity.name.lower(), STYLES.get(severity, "")
+
+
+# All rules, a line each.
+
+
+def rules_report(rules: Iterable[Rule]) -> RenderableType:
+    """Id, severity, title of every rule, and how to read on."""
+    rows = [
+        (
+            Text(rule.id, style="bold"),
+            Text(
+                rule.severity.name.lower() + ("" if rule.configurable else ", always"),
+                style=STYLES[rule.severity],
+            ),
+            Text(rule.title),
+        )
+        for rule in rules
+    ]
+    return Group(
+        aligned(rows),
+        Text(""),
+        Text("pulsar-gitops explain RULE-ID says more; gitops.yaml may set all but the fixed ones"),
+    )
+
+
+# What `fmt` changed or would change.
+
+
+def formatting_text(formatting: FormatResult, *, written: bool, diff: bool) -> str:
+    """A line for each file, or its unified diff, then the numbers; files left alone with why."""
+    lines = [
+        *(
+            line
+            for each in formatting.changes
+            for line in _change(each, written=written, diff=diff)
+        ),
+        *(line for each in formatting.findings for line in _finding(each)),
+        _sum(formatting, written=written),
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _change(change: FormattedFile, *, written: bool, diff: bool) -> Iterator[str]:
+    if diff and change.diff:
+        for line in change.diff.removesuffix("\n").split("\n"):
+            yield "\t".join(map(safe, line.split("\t")))
+        return
+    did = "changed" if written else "would change"
+    why = ", which is not shown: it may hold a secret" if diff and change.sensitive else ""
+    yield f"{did} {safe(change.path)}{why}"
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    where = f" {safe(str(finding.location))}" if finding.location else ""
+    yield f"left alone{where}  {finding.rule} {safe(finding.message)}"
+    if finding.hint:
+        yield f"  {safe(finding.hint)}"
+
+
+def _sum(formatting: FormatResult, *, written: bool) -> str:
+    parts = []
+    if formatting.changes:
+        parts.append(f"{len(formatting.changes)} {'changed' if written else 'would change'}")
+    parts.append(f"{formatting.canonical} in order")
+    if formatting.findings:
+        files = {each.location.file for each in formatting.findings if each.location}
+        parts.append(f"{len(files)} left alone")
+    return ", ".join(parts)

@@ -1,0 +1,114 @@
+"""Rows whose cells stand below each other, and wrap where the terminal is too narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.text import Text
+
+from gitops.model.plan import SchemaChange
+from gitops.reports.text.plain import safe, short
+
+_GAP: Final = 3
+_INDENT: Final = 4
+_MAX_WIDTH: Final = 44
+"""A wider cell pushes the rest of its own row aside, not the column of all rows."""
+
+
+def aligned(rows: Sequence[Sequence[Text]], *, widths: Sequence[int] = ()) -> RenderableType:
+    """The rows as lines; `widths` are least widths of the first columns, in characters.
+
+    A table would give each column its share of a narrow terminal and cut words; a line wraps.
+    """
+    columns = max((len(row) for row in rows), default=0)
+    needed = [
+        max(
+            [min(row[i].cell_len, _MAX_WIDTH) for row in rows if i < len(row)]
+            + [widths[i] if i < len(widths) else 0]
+        )
+        for i in range(columns)
+    ]
+    return _Rows(rows, needed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Aligned where a row fits; else its cells with small gaps, further lines set in."""
+
+    rows: Sequence[Sequence[Text]]
+    widths: Sequence[int]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        for row in self.rows:
+            line = _line(row, self.widths)
+            if line.cell_len <= width:
+                yield line
+                continue
+            first, rest = _split(_line(row, ()), width, console)
+            yield first
+            if rest:
+                for each in rest.wrap(console, max(1, width - _INDENT)):
+                    yield Text(" " * _INDENT).append_text(each)
+
+
+def _split(line: Text, width: int, console: Console) -> tuple[Text, Text]:
+    """The first line of a text that is too long, and what is left of it."""
+    first = line.wrap(console, width)[0]
+    first.rstrip()
+    rest = line[len(first) :]
+    return first, rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+
+
+def _line(row: Sequence[Text], widths: Sequence[int]) -> Text:
+    line = Text()
+    for number, cell in enumerate(row):
+        line.append_text(cell)
+        width = widths[number] if number < len(widths) else 0
+        line.append(" " * (max(0, width - cell.cell_len) + _GAP))
+    line.rstrip()
+    return line
+
+
+# What differs between two schemas, as a table.
+
+
+SIGNS: Final = {
+    "+": "green",
+    "~": "yellow",
+    "-": "red",
+    "✗": "bold red",
+    "!": "magenta",
+    "=": "cyan",
+}
+"""The signs in front of things, with their styles."""
+
+_MAX_CHANGES: Final = 40
+
+
+def change_table(changes: Sequence[SchemaChange]) -> RenderableType:
+    """Place, values and note of each change; a long list is cut and says so."""
+    rows = [
+        (
+            Text.assemble((change.kind.value, SIGNS[change.kind.value]), " ", _path(change)),
+            Text(_values(change)),
+            Text(safe(change.note), style="dim"),
+        )
+        for change in changes[:_MAX_CHANGES]
+    ]
+    left = len(changes) - _MAX_CHANGES
+    more = [Text(f"… {left} more changes; `--format json` has all")] if left > 0 else []
+    return Group(aligned(rows), *more)
+
+
+def _path(change: SchemaChange) -> str:
+    return safe(change.path) or "(schema)"
+
+
+def _values(change: SchemaChange) -> str:
+    if change.before and change.after:
+        return f"{short(change.before)} → {short(change.after)}"
+    return short(change.before or change.after)

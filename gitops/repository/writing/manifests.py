@@ -1,0 +1,216 @@
+"""Writes what a registry holds as files that, when loaded, say exactly the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from gitops.model.errors import UsageError
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import managed_items, plain_policies
+from gitops.model.schema import AVRO_DEFINED, DEFINED_TYPES, SchemaInfo, SchemaType
+from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.repository.definitions.key_value import Half
+from gitops.repository.documents.base import API_VERSION
+from gitops.repository.documents.editor_schemas import first_line
+from gitops.repository.file_names import FileNames
+from gitops.repository.loading.layout import NAMESPACE_FILE
+from gitops.repository.writing.key_value import Pair, default_name, take_apart
+from gitops.repository.writing.proto_files import ProtoSources
+from gitops.repository.yaml.dumper import yaml_text
+
+_DEPTH: Final = 3
+_TEXT_TYPES: Final = DEFINED_TYPES - AVRO_DEFINED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protos:
+    """The topics whose PROTOBUF_NATIVE is written as `.proto` files, in place of the envelope.
+
+    They are beside the manifests, shared by the topics of a namespace where they are the same.
+    The topics in `apart` have a folder of their own, also for the files that protoc brings along.
+    """
+
+    sources: Mapping[TopicName, ProtoSources] = field(default_factory=dict)
+    apart: Collection[TopicName] = ()
+
+
+_NO_PROTOS: Final = Protos()
+
+
+def render(
+    state: RegistryState,
+    *,
+    taken: Collection[str] = (),
+    protos: Protos = _NO_PROTOS,
+    unshared: Collection[TopicName] = (),
+) -> dict[str, bytes]:
+    """Path → content of every file that says what `state` holds.
+
+    Of a topic's history the latest schema is written; a topic without schema and policies is left
+    out. No path in `taken` is written to: topics get other file names, and a `namespace.yaml`
+    that is there stays. Avro definitions of the topics in `unshared` are `.json` files, whose types
+    no other definition can name. Raises UsageError for a namespace that cannot be a folder.
+    """
+    files: dict[str, bytes] = {}
+    names = FileNames([*taken, *(_namespace_file(each) for each in state.namespaces)])
+    folded = {path.lower() for path in taken}
+    for _, namespace in sorted(state.namespaces.items()):
+        path = _namespace_file(namespace.namespace)
+        if namespace.exists and path.lower() not in folded:
+            files[path] = _manifest("namespace", _namespace(namespace))
+    for topic in _one_a_history(state.topics):
+        avro = ".json" if topic.topic in unshared else ".avsc"
+        _Topic(topic, names, files, protos, avro).write()
+    return files
+
+
+def _one_a_history(topics: Mapping[TopicName, TopicState]) -> list[TopicState]:
+    """The topics that are worth a file; persistent ones stand for non-persistent namesakes."""
+    chosen: dict[tuple[NamespaceName, str], TopicState] = {}
+    for name, topic in sorted(topics.items(), key=lambda item: item[0].domain, reverse=True):
+        if topic.history.latest is not None or managed_items(topic.policies):
+            chosen.setdefault((name.namespace, name.local_name), topic)
+    return [chosen[key] for key in sorted(chosen)]
+
+
+def _folder(namespace: NamespaceName) -> str:
+    for part in (namespace.tenant, namespace.local_name):
+        if part in (".", ".."):
+            raise UsageError(
+                f"namespace {namespace} cannot be a folder", hint="leave it out of the import"
+            )
+    return f"namespaces/{namespace}"
+
+
+def _namespace_file(namespace: NamespaceName) -> str:
+    return f"{_folder(namespace)}/{NAMESPACE_FILE}"
+
+
+def _namespace(state: NamespaceState) -> dict[str, object]:
+    return {"namespace": str(state.namespace), **plain_policies(state.policies)}
+
+
+def _manifest(kind: str, body: Mapping[str, object]) -> bytes:
+    head = {"apiVersion": API_VERSION, "kind": kind.capitalize()}
+    return (first_line(kind, _DEPTH) + yaml_text({**head, **body})).encode("utf-8", "replace")
+
+
+class _Topic:
+    """One topic on its way into files."""
+
+    def __init__(
+        self,
+        state: TopicState,
+        names: FileNames,
+        files: dict[str, bytes],
+        protos: Protos,
+        avro: str,
+    ) -> None:
+        self._avro = avro
+        self._state = state
+        self._files = files
+        self._names = names
+        self._protos = protos.sources.get(state.topic)
+        self._apart = state.topic in protos.apart
+        self._folder = _folder(state.topic.namespace)
+        latest = state.history.latest
+        self._info = latest.info if latest else None
+        self._pair = self._halves(self._info)
+        self._stem = names.stem(state.topic, self._paths)
+
+    def write(self) -> None:
+        """Add the manifest and the definitions."""
+        body: dict[str, object] = {}
+        topic = self._state.topic
+        if topic.domain != "persistent":
+            body["topic"] = str(topic)
+        elif topic.local_name != self._stem:
+            body["topic"] = topic.local_name
+        if self._info is not None:
+            body["schema"] = self._schema(self._info)
+        if policies := plain_policies(self._state.policies):
+            body["policies"] = policies
+        self._files[f"{self._folder}/{self._stem}.yaml"] = _manifest("topic", body)
+
+    @staticmethod
+    def _halves(info: SchemaInfo | None) -> Pair | None:
+        if info is None or info.type is not SchemaType.KEY_VALUE:
+            return None
+        return take_apart(info)
+
+    def _paths(self, stem: str) -> list[str]:
+        endings = (".yaml", ".avsc", ".json", ".txt")
+        halves = [f".{half}{ending}" for half in ("key", "value") for ending in endings[1:]]
+        own = [ending for ending in endings if ending in (".yaml", self._ending())]
+        protos = self._protos.files(stem, complete=True) if self._protos else ()
+        apart = [f"/{name}" for name in protos]
+        ends = (*own, *(halves if self._pair else ()), *apart)
+        return [f"{self._folder}/{stem}{each}" for each in ends]
+
+    def _ending(self) -> str:
+        return self._ending_of(self._info.type) if self._info else ""
+
+    def _ending_of(self, schema_type: SchemaType) -> str:
+        if schema_type in AVRO_DEFINED:
+            return self._avro
+        return ".json" if schema_type in _TEXT_TYPES else ".txt"
+
+    def _schema(self, info: SchemaInfo) -> dict[str, object]:
+        if self._pair is not None:
+            return self._of_pair(self._pair)
+        schema: dict[str, object] = {"type": info.type.value}
+        if self._protos is not None:
+            schema |= self._of_protos(self._protos)
+        elif info.schema or info.type in DEFINED_TYPES:
+            schema["definition"] = self._put(self._ending_of(info.type), info.schema)
+        if info.properties:
+            schema["properties"] = dict(sorted(info.properties.items()))
+        return schema
+
+    def _of_pair(self, pair: Pair) -> dict[str, object]:
+        schema: dict[str, object] = {
+            "type": SchemaType.KEY_VALUE.value,
+            "encoding": pair.encoding.value,
+            "key": self._half("key", pair.key),
+            "value": self._half("value", pair.value),
+        }
+        if pair.properties:
+            schema["properties"] = dict(sorted(pair.properties.items()))
+        return schema
+
+    def _of_protos(self, protos: ProtoSources) -> dict[str, object]:
+        files = protos.files(self._stem, complete=self._apart)
+        folder = self._stem + "/" if self._apart or self._in_the_way(files) else ""
+        for name, text in files.items():
+            self._files[f"{self._folder}/{folder}{name}"] = text.encode()
+        definition = f"{folder}{protos.definition(self._stem)}"
+        return {"definition": definition, "message": protos.message}
+
+    def _in_the_way(self, files: Mapping[str, str]) -> bool:
+        """Whether other files have these names, here or at the root, where imports are found."""
+        written = {path.lower(): path for path in self._files if path.endswith(".proto")}
+        for name, text in files.items():
+            path = f"{self._folder}/{name}"
+            other = written.get(path.lower(), path)
+            if other != path or self._files.get(path, text.encode()) != text.encode():
+                return True
+            if self._names.is_taken(path) or self._names.is_taken(name):
+                return True
+        return False
+
+    def _half(self, which: str, half: Half) -> dict[str, object]:
+        schema: dict[str, object] = {"type": half.type.value}
+        if half.name != default_name(half):
+            schema["name"] = half.name
+        if half.text:
+            schema["definition"] = self._put(f".{which}{self._ending_of(half.type)}", half.text)
+        if half.properties:
+            schema["properties"] = dict(half.properties)
+        return schema
+
+    def _put(self, ending: str, text: str) -> str:
+        name = f"{self._stem}{ending}"
+        self._files[f"{self._folder}/{name}"] = text.encode("utf-8", "replace")
+        return name

@@ -1,0 +1,364 @@
+"""The rollout of a change on one registry: from its files and its plan to steps and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Final
+
+from gitops.model.clients import Client, Consumes, Produces, VersionPin
+from gitops.model.findings import Finding, Location, group
+from gitops.model.names import TopicName
+from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rollout import (
+    Block,
+    Constraint,
+    Delete,
+    Drain,
+    Migration,
+    Register,
+    Rollout,
+    Upgrade,
+)
+from gitops.model.rules import finding
+from gitops.model.schema import SchemaInfo
+from gitops.model.state import RegistryState, Repository, Scope
+from gitops.planning.plan import PlanInput, is_validation_enforced, strategy_of
+from gitops.planning.refusals import version_list
+from gitops.ports import Registry
+from gitops.rollout.admission import readable
+from gitops.rollout.decoding import kind_of
+from gitops.rollout.migration import migration, next_name
+from gitops.rollout.model import Role, RolloutModel, Rules, Service, TopicModel
+from gitops.rollout.order import solve
+from gitops.rollout.services import Services
+from gitops.schemas.payload import PayloadError, stored_history
+
+_TWO_STEPS: Final = (
+    "change the schema in two steps, or move to a new topic: `pulsar-gitops rollout --base …` "
+    "says how"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutRequest:
+    """Both versions of the files, and what `plan` of the change was made from.
+
+    Clients are pinned to versions of the default registry. `before` is the question of the base,
+    whose policies hold until the change is applied. A topic whose manifest goes is one whose schema
+    may be deleted, once nobody uses it. `paths` are all files of the head, also those that the
+    change does not touch.
+    """
+
+    base: Repository
+    head: Repository
+    question: PlanInput
+    plan: Plan
+    before: PlanInput
+    paths: Collection[str] = ()
+
+
+def with_topics_of_clients(
+    question: PlanInput, registry: Registry, repository: Repository
+) -> PlanInput:
+    """What the registry holds of topics that clients use and no manifest declares, too.
+
+    Only the default registry is asked: of others nobody declares what clients use.
+    """
+    observed = question.observed
+    others = frozenset(use.topic for one in repository.clients for use in _uses(one))
+    others -= observed.topics.keys()
+    if not others or question.registry != repository.config.default_registry:
+        return question
+    spaces = frozenset(topic.namespace for topic in others) - observed.namespaces.keys()
+    more = registry.observe(Scope(namespaces=spaces, topics=others))
+    whole = replace(
+        observed,
+        namespaces={**observed.namespaces, **more.namespaces},
+        topics={**observed.topics, **more.topics},
+    )
+    return replace(question, observed=whole)
+
+
+def from_registry(
+    repository: Repository, question: PlanInput, plan: Plan, paths: Collection[str] = ()
+) -> RolloutRequest:
+    """From what the registry holds to what the files say, with no change between commits.
+
+    What runs is what the clients declare. Who is pinned to a version that is not there yet does
+    not run with it: it comes in once that is registered.
+    """
+    clients = tuple(_running(one, question.observed) for one in repository.clients)
+    base = replace(repository, clients=clients)
+    return RolloutRequest(
+        base=base,
+        head=repository,
+        question=question,
+        plan=plan,
+        before=replace(question, desired=RegistryState()),
+        paths=paths,
+    )
+
+
+def _running(client: Client, observed: RegistryState) -> Client:
+    def runs(use: Consumes | Produces) -> bool:
+        state = observed.topics.get(use.topic)
+        held = {entry.version for entry in state.history.entries} if state else set()
+        pins = [one.version for one in use.schemas if isinstance(one, VersionPin)]
+        return state is None or held.issuperset(pins)
+
+    return replace(
+        client,
+        consumes=tuple(filter(runs, client.consumes)),
+        produces=tuple(filter(runs, client.produces)),
+    )
+
+
+def rollout_of(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
+    """The steps, and what is to be said of the declared clients.
+
+    Of registries other than the default one nobody declares what clients use, so that only the
+    strategies speak.
+    """
+    topics = dict(_topics(rolling))
+    makes = Services(topics)
+    is_default = rolling.question.registry == rolling.head.config.default_registry
+    sides = (rolling.base.clients, rolling.head.clients) if is_default else ((), ())
+    services = makes.of(*sides)
+    found, rollout = solve(RolloutModel(topics=topics, services=services))
+    refused = _refused(rolling)
+    told = _Told({one.name: one for one in (*rolling.base.clients, *rolling.head.clients)})
+    findings = [*makes.findings, *map(told.block, rollout.blocks)]
+    findings += map(told.broken, found.broken)
+    findings += told.too_early(found.before, services)
+    rollout = replace(
+        rollout,
+        broken=(*rollout.broken, *makes.lost),
+        sides={one.name: _sides(one) for one in services},
+        left={one.name: left for one in services if (left := _left(one))},
+        refused=tuple(refused),
+        migrations=tuple(_migrations(rolling, rollout, refused, services, topics)),
+        strategies=_strategies(topics, refused, services),
+    )
+    return rollout, tuple(findings)
+
+
+def _refused(rolling: RolloutRequest) -> dict[TopicName, SchemaInfo]:
+    """The topics whose next schema Pulsar does not take."""
+    return {
+        one.topic: one.info
+        for one in rolling.plan.notices
+        if isinstance(one, RefusedSchema) and not one.accepted and one.latest_version is not None
+    }
+
+
+def _migrations(
+    rolling: RolloutRequest,
+    rollout: Rollout,
+    refused: Mapping[TopicName, SchemaInfo],
+    services: tuple[Service, ...],
+    topics: Mapping[TopicName, TopicModel],
+) -> Iterator[Migration]:
+    """A way for each topic of the base whose new schema no order leads to."""
+    blocked = {topic for block in rollout.blocks for topic in block.topics}
+    wanted = dict(refused)
+    for one in rolling.plan.actions:
+        if isinstance(one, RegisterSchema) and one.topic in blocked and not one.waiver:
+            wanted[one.topic] = one.info
+    taken = {*rolling.base.desired.topics, *rolling.head.desired.topics}
+    for topic, info in sorted(wanted.items()):
+        if topic not in rolling.base.desired.topics:
+            continue  # the change brings it, under the name that it likes
+        if topic in topics and _has_kinds(topics[topic]):
+            continue  # a topic of one kind of event takes the place of none that has several
+        folder = PurePosixPath("namespaces", str(topic.namespace))
+        stems = (path.stem for path in map(PurePosixPath, rolling.paths) if path.parent == folder)
+        to = next_name(topic, {*taken, *(replace(topic, local_name=stem) for stem in stems)})
+        taken.add(to)
+        strategy = strategy_of(rolling.question, topic)
+        if found := migration(topic, to, services, (info, strategy)):
+            yield found
+
+
+def _has_kinds(topic: TopicModel) -> bool:
+    """Whether it holds several kinds of event, as it may where nothing is checked."""
+    kinds = {kind_of(info) for _, info in readable(topic.history)}
+    return topic.strategy is SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE and len(kinds) > 1
+
+
+def _strategies(
+    topics: Mapping[TopicName, TopicModel],
+    refused: Collection[TopicName],
+    services: tuple[Service, ...],
+) -> dict[TopicName, SchemaCompatibilityStrategy]:
+    """Of topics whose clients nobody declares, if they have clients already."""
+    used = {use.topic for one in services for use in (*one.before, *one.after)}
+    return {
+        name: topic.strategy
+        for name, topic in topics.items()
+        if (topic.new or name in refused) and topic.history.entries and name not in used
+    }
+
+
+def _sides(service: Service) -> tuple[str, ...]:
+    """What it is on the topics where it changes; and what it is no longer."""
+    uses = [
+        *(use for use in service.before if use not in service.after),
+        *(use for use in service.after if use not in service.before),
+    ]
+    stays = {(use.role, use.topic) for use in service.after}
+    return tuple(
+        dict.fromkeys(
+            f"{'' if (use.role, use.topic) in stays else 'no longer '}{use.role.value} of "
+            f"{use.topic}"
+            for use in uses
+        )
+    )
+
+
+def _left(service: Service) -> tuple[TopicName, ...]:
+    """The topics that it consumes no more."""
+    before, after = (
+        {use.topic for use in uses if use.role is Role.CONSUMER}
+        for uses in (service.before, service.after)
+    )
+    return tuple(sorted(before - after))
+
+
+def _topics(rolling: RolloutRequest) -> Iterator[tuple[TopicName, TopicModel]]:
+    plan, question = rolling.plan, rolling.question
+    new = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
+    deleted = rolling.base.desired.topics.keys() - rolling.head.desired.topics.keys()
+    for topic, state in sorted(question.observed.topics.items()):
+        try:
+            history = stored_history(state.history)
+        except PayloadError:
+            continue  # the plan says that it cannot be read
+        yield (
+            topic,
+            TopicModel(
+                topic=topic,
+                history=history,
+                new=(new[topic].info,) if topic in new else (),
+                strategy=strategy_of(question, topic),
+                is_schema_validation_enforced=is_validation_enforced(question, topic),
+                earlier=_rules(rolling.before, topic),
+                deleted=topic in deleted,
+            ),
+        )
+
+
+def _rules(question: PlanInput, topic: TopicName) -> Rules:
+    return Rules(
+        strategy=strategy_of(question, topic),
+        is_schema_validation_enforced=is_validation_enforced(question, topic),
+    )
+
+
+def _uses(client: Client) -> list[Consumes | Produces]:
+    return [*client.consumes, *client.produces]
+
+
+class _Told:
+    """Findings about clients, each where the client is declared."""
+
+    def __init__(self, clients: dict[str, Client]) -> None:
+        self._clients = clients
+
+    def block(self, block: Block) -> Finding:
+        """Why there is no order."""
+        names = [step.service for step in block.steps if isinstance(step, Upgrade)]
+        alone = len(block.steps) == 1
+        if any(isinstance(step, Delete) for step in block.steps):
+            rule, hint = "CLIENT-R005", "change the client first, and remove the topic after that"
+        elif alone and names:
+            rule, hint = "CLIENT-R002", "see `pulsar-gitops connect` for each step of the decision"
+        else:
+            rule, hint = "CLIENT-R004", _TWO_STEPS
+        subject = names[0] if names else ""
+        return finding(
+            rule,
+            block.reason,
+            location=self._place(subject, block.topics),
+            subject=subject,
+            hint=hint,
+        )
+
+    def broken(self, broken: Block) -> Finding:
+        """What does not work already, and is no fault of the change."""
+        names = [step.service for step in broken.steps if isinstance(step, Upgrade)]
+        return finding(
+            "CLIENT-R009",
+            f"does not work now: {broken.reason}",
+            location=self._place(names[0], broken.topics),
+            subject=names[0],
+            hint="let the manifest say what the deployed client has, or mend the client",
+        )
+
+    def too_early(
+        self, before: tuple[Constraint, ...], services: tuple[Service, ...]
+    ) -> Iterator[Finding]:
+        """What a merge would do, or let be done, for which the base lacks something."""
+        declared = {one.name for one in services if one.changes and not one.assumed}
+        waits: dict[tuple[str, TopicName, str], list[tuple[Drain, Finding]]] = {}
+        for one in before:
+            if isinstance(one.first, Upgrade) and isinstance(one.then, Register):
+                yield self._registered(one.first, one.then, one.reason)
+            if not isinstance(one.then, Upgrade) or one.then.service not in declared:
+                continue
+            if isinstance(one.first, Upgrade):
+                yield self._second(one.first, one.then, one)
+            elif isinstance(one.first, Drain):
+                same = waits.setdefault((one.then.service, one.topic, one.cause), [])
+                same.append((one.first, self._waiting(one.first, one.then, one.reason)))
+        for (service, topic, why), same in waits.items():
+            newest_first = sorted(same, key=lambda each: -each[0].version)
+            versions = version_list([drain.version for drain, _ in newest_first])
+            yield group(
+                f"wait until no message of {versions} is left in {topic} before {service} "
+                f"upgrades: the new {service} cannot read them: {why}",
+                [one for _, one in newest_first],
+            )
+
+    def _registered(self, first: Upgrade, then: Register, reason: str) -> Finding:
+        """The merge registers at once, and locks out who has not upgraded by then."""
+        return finding(
+            "CLIENT-R003",
+            f"{first.service} has to upgrade before v{then.version} of {then.topic} is registered: "
+            f"{reason}",
+            location=self._place(first.service, [then.topic]),
+            subject=first.service,
+            hint=f"merge and deploy {first.service} with a definition that copes, then this",
+        )
+
+    def _second(self, first: Upgrade, then: Upgrade, one: Constraint) -> Finding:
+        """Another client has to be ready first."""
+        return finding(
+            "CLIENT-R003",
+            f"{first.service} has to upgrade before {then.service}: {one.reason}",
+            location=self._place(then.service, [one.topic]),
+            subject=then.service,
+            hint=f"merge and deploy {first.service} with a schema that copes, then this",
+        )
+
+    def _waiting(self, drain: Drain, then: Upgrade, reason: str) -> Finding:
+        """Messages have to be gone first, of which the files know nothing."""
+        return finding(
+            "CLIENT-R008",
+            f"wait until no message of v{drain.version} is left in {drain.topic} before "
+            f"{then.service} upgrades: {reason}",
+            location=self._place(then.service, [drain.topic]),
+            subject=then.service,
+            hint=f"see how long: pulsar-admin namespaces get-retention {drain.topic.namespace}; "
+            "or let the new schema read them, too",
+        )
+
+    def _place(self, name: str, topics: Collection[TopicName]) -> Location | None:
+        """Where the client names one of the topics; its name, where it no longer does."""
+        client = self._clients.get(name)
+        if client is None:
+            return None
+        places = (one.location for one in _uses(client) if one.topic in topics)
+        return next(places, client.location)

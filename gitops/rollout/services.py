@@ -1,0 +1,157 @@
+"""The declared clients of a change's topics, as services that upgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from gitops.model.clients import Client, ClientSchema, Consumes, Produces, VersionPin
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rules import finding
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.rollout.admission import histories, readable
+from gitops.rollout.decoding import becomes, kind_of
+from gitops.rollout.model import Role, Service, TopicModel, Use, UsedSchema
+
+
+@dataclass(slots=True)
+class Services:
+    """Makes services of clients; what is wrong with them is collected in `findings`.
+
+    `lost` are those of whom nobody knows what they work with, and why.
+    """
+
+    topics: Mapping[TopicName, TopicModel]
+    findings: list[Finding] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    _known: dict[TopicName, dict[int, SchemaInfo]] = field(default_factory=dict)
+
+    def of(self, base: Iterable[Client], head: Iterable[Client]) -> tuple[Service, ...]:
+        """Every client that uses one of the topics before the change or after it, by name.
+
+        One that the change leaves as it is may be expected to move to the new schema.
+        """
+        old, new = ({one.name: one for one in clients} for clients in (base, head))
+        found = (self._service(old.get(name), new.get(name)) for name in sorted({*old, *new}))
+        return tuple(one for one in found if one.before or one.after)
+
+    def _service(self, old: Client | None, new: Client | None) -> Service:
+        name = new.name if new else old.name if old else ""
+        before, after = self._uses(old, told=False), self._uses(new, told=True)
+        if _has_errors(new):
+            after = before  # what it is to work with cannot be read, which is no step
+        if before != after:
+            return Service(name=name, before=before, after=after)
+        moved = tuple(self._moved(use) for use in after)
+        return Service(name=name, before=before, after=moved, assumed=moved != before)
+
+    def _uses(self, client: Client | None, *, told: bool) -> tuple[Use, ...]:
+        if client is None:
+            return ()
+        sides = ((Role.CONSUMER, client.consumes), (Role.PRODUCER, client.produces))
+        found = (
+            Use(topic=one.topic, role=role, schemas=tuple(self._schemas(client, one, told=told)))
+            for role, uses in sides
+            for one in uses
+            if one.topic in self.topics
+        )
+        # Of who is pinned to nothing, nobody knows what it works with; only that it is there.
+        return tuple(use for use in found if use.schemas or self.topics[use.topic].deleted)
+
+    def _schemas(
+        self, client: Client, use: Consumes | Produces, *, told: bool
+    ) -> Iterator[UsedSchema]:
+        for schema in use.schemas:
+            found = self._resolved(schema, use.topic)
+            if found is not None:
+                yield found
+            if told and isinstance(schema, VersionPin):
+                self._tell(client, use, schema.version, exists=found is not None)
+
+    def _resolved(self, schema: ClientSchema, topic: TopicName) -> UsedSchema | None:
+        """BYTES are kept as NONE; of bytes a client sends no schema (Pulsar 4.0.7)."""
+        if not isinstance(schema, VersionPin):
+            return schema
+        found = self._versions(topic).get(schema.version)
+        return "NONE" if found and found.type is SchemaType.NONE else found
+
+    def _versions(self, topic: TopicName) -> dict[int, SchemaInfo]:
+        """The live versions, and those that the change registers; once for all their clients."""
+        if topic not in self._known:
+            self._known[topic] = dict(readable(histories(self.topics[topic])[-1]))
+        return self._known[topic]
+
+    def _tell(
+        self, client: Client, use: Consumes | Produces, version: int, *, exists: bool
+    ) -> None:
+        if not exists:
+            there = self._there(use.topic, version)
+            said = f"{client.name} is pinned to v{version} of {use.topic}, which {there}"
+            self.lost.append(said)
+            self.findings.append(
+                finding(
+                    "CLIENT-R001",
+                    said,
+                    location=use.location,
+                    subject=client.name,
+                    hint="pin it to a version that exists, or name the definition that it has",
+                )
+            )
+            return
+        # What the change registers is new to everybody, and in the rollout.
+        held = self._latest(use.topic, version)
+        if version < held:
+            self.findings.append(
+                finding(
+                    "CLIENT-R006",
+                    f"{client.name} works with v{version} of {use.topic}; the latest is v{held}",
+                    location=use.location,
+                    subject=client.name,
+                )
+            )
+
+    def _there(self, topic: TopicName, version: int) -> str:
+        """What a topic has instead of a version."""
+        latest = max(self._versions(topic), default=None)
+        if version < self.topics[topic].history.next_version:
+            there = "; it has none" if latest is None else f"; its latest is v{latest}"
+            return f"has it no more{there}"
+        return "has no version" if latest is None else f"has v{latest} as its latest"
+
+    def _latest(self, topic: TopicName, version: int) -> int:
+        """The latest version that the registry holds; where nothing is checked, of its kind."""
+        world = self.topics[topic]
+        held = [number for number, _ in world.history.entries]
+        known = self._versions(topic)
+        if world.strategy is SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE:
+            kind = kind_of(known[version])
+            held = [number for number in held if number in known and kind_of(known[number]) == kind]
+        return max(held, default=0)
+
+    def _moved(self, use: Use) -> Use:
+        """With the topic's new schema in the place of the one of its kind.
+
+        Only ALWAYS_COMPATIBLE lets several kinds be; elsewhere a record may get another name.
+        """
+        schemas, topic = use.schemas, self.topics[use.topic]
+        of_one_kind = topic.strategy is not SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
+        for new in topic.new:
+            schemas = tuple(
+                new
+                if isinstance(one, SchemaInfo)
+                and one.type is new.type
+                and (of_one_kind or becomes(one, new))
+                else one
+                for one in schemas
+            )
+        return replace(use, schemas=schemas)
+
+
+def _has_errors(client: Client | None) -> bool:
+    """Whether a schema that its manifest gives could not be read."""
+    if client is None:
+        return False
+    found = [use.schemas for use in client.consumes] + [use.schemas for use in client.produces]
+    return () in found

@@ -1,0 +1,1 @@
+"""What a schema is: one package for each schema type, behind one table."""

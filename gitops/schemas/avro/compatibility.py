@@ -1,0 +1,382 @@
+"""Words for what stands between a reader and a writer."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from gitops.model.decision import Incompatibility
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.schemas.avro.aliases import apply_aliases, clashing_alias
+from gitops.schemas.avro.default_values import UnusableDefaultError
+from gitops.schemas.avro.errors import AvroParseError, JavaError
+from gitops.schemas.avro.parser import parse_data
+from gitops.schemas.avro.pointers import Pointers
+from gitops.schemas.avro.recursion import collect_edges, first_loop, has_cycle, recurses_directly
+from gitops.schemas.avro.resolution import (
+    Action,
+    Adjust,
+    Branches,
+    Chosen,
+    Error,
+    Items,
+    Mismatch,
+    Resolver,
+    Skip,
+    Walk,
+)
+from gitops.schemas.avro.schema import Field, Fixed, Record, Schema, describe, facts_of
+from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, incompatible, pairs
+
+
+class Reason(Struct, frozen=True):
+    """One reason, before anybody knows which version is reader and which is writer.
+
+    `path` is dotted field names with `[]` for items and `{}` for values; pointers are RFC 6901.
+    `hint` is for who may still change the reader, `writer_hint` for who may change the writer.
+    """
+
+    rule: str
+    message: str
+    path: str
+    writer_pointer: str
+    reader_pointer: str
+    hint: str = ""
+    writer_hint: str = ""
+
+
+def explain(
+    error: Error, path: str, writer_pointer: str, reader_pointer: str, reader: Pointers
+) -> list[Reason]:
+    """The reasons that an error of the resolution stands for: one for each missing field."""
+    record = error.reader
+    if error.missing and isinstance(record, Record):
+        writer = describe(error.writer)
+        return [
+            _no_default(field, writer, path, writer_pointer, f"{reader.field(record, field)}/name")
+            for field in error.missing
+        ]
+    at_writer = f"{writer_pointer}/type" if writer_pointer else ""
+    at_reader = f"{reader_pointer}/type" if reader_pointer else ""
+    rule, message, hint, writer_hint = _words(error, path)
+    return [Reason(rule, message, path, at_writer, at_reader, hint, writer_hint)]
+
+
+def _no_default(
+    missing: Field, writer: str, path: str, writer_pointer: str, reader_pointer: str
+) -> Reason:
+    name = missing.name
+    return Reason(
+        "AVRO-R002",
+        f"reader field '{name}' ({describe(missing.type)}) has no default, and {writer} does not"
+        " carry it",
+        f"{path}.{name}" if path else name,
+        writer_pointer,
+        reader_pointer,
+        f"give '{name}' a default, or make it [\"null\", …] = null",
+        f"keep field '{name}': a reader that exists already needs it",
+    )
+
+
+def _words(error: Error, path: str) -> tuple[str, str, str, str]:
+    """The rule, the message, the reader's hint, the writer's."""
+    writer, reader = describe(error.writer), describe(error.reader)
+    # A schema that is no record has no room for another field.
+    otherwise = "add a new field" if path else "use another topic"
+    match error.mismatch:
+        case Mismatch.TYPES | Mismatch.NO_DEFAULT:
+            return (
+                "AVRO-R001",
+                f"a reader of {reader} cannot read {writer}",
+                f"keep {writer}, or {otherwise} for {reader}",
+                f"keep {reader}, or {otherwise} for {writer}",
+            )
+        case Mismatch.NO_BRANCH:
+            return (
+                "AVRO-R003",
+                f"no branch of the reader's union {reader} takes {writer}",
+                f"keep {writer} as a branch of the reader's union",
+                f"keep to what {reader} takes, or {otherwise} for {writer}",
+            )
+        case Mismatch.NAMES:
+            return (
+                "AVRO-R004",
+                f"the reader's {reader} is not the writer's {writer}: the names differ",
+                "keep the name, or give the reader's type an alias",
+                "keep the name: a reader that exists already has no alias for a new one",
+            )
+        case Mismatch.SIZES:
+            hint = f"keep the size, or {otherwise} for the new size"
+            sizes = _sizes(error.writer, error.reader)
+            return "AVRO-R005", f"the sizes of {writer} differ: {sizes}", hint, hint
+
+
+def _sizes(writer: Schema, reader: Schema) -> str:
+    sizes = [str(s.size) for s in (writer, reader) if isinstance(s, Fixed)]
+    return " and ".join(sizes)
+
+
+# Can this reader read what this writer wrote? The broker's answer, and every reason.
+
+
+class Readability(Struct, frozen=True, kw_only=True):
+    """`reasons` against it, none if the reader can read.
+
+    `crashes`: Java throws something other than "incompatible" (the broker answers 500 for a
+    check against one version); `overflows`: it runs out of stack (500 in every case).
+    """
+
+    reasons: tuple[Reason, ...] = ()
+    crashes: bool = False
+    overflows: bool = False
+
+
+def can_read(writer: Schema, reader: Schema) -> Readability:
+    """The pair as Pulsar 4.0.7's SchemaValidator (Avro 1.11.4) judges it.
+
+    The broker builds the resolving grammar of the pair and refuses it if an error can be reached.
+    """
+    try:
+        return _readability(writer, reader)
+    except RecursionError:  # a chain of thousands of records overflows Java's stack, too
+        return _TOO_DEEP
+
+
+def _readability(writer: Schema, reader: Schema) -> Readability:
+    # Only a record that contains itself directly makes a cycle in what is walked over; without
+    # one, what both sides share need not be walked over.
+    facts = facts_of(reader)
+    back = facts.refers_back or facts_of(writer).refers_back
+    whole = back and (recurses_directly(writer) or recurses_directly(reader))
+    try:
+        written = apply_aliases(writer, reader) if facts.has_aliases else writer
+        action = Resolver(whole=whole).resolve(written, reader)
+    except AvroParseError as error:
+        crashes = error.java is not JavaError.SCHEMA_PARSE
+        return Readability(reasons=(_bad_alias(error, writer, reader),), crashes=crashes)
+    except UnusableDefaultError as error:
+        reason = _bad_default(error, writer, reader)
+        return Readability(reasons=(reason,), crashes=not error.overflow, overflows=error.overflow)
+    if isinstance(action, Adjust) and not action.fields and not whole:
+        return _READABLE
+    walk = _Walk(Pointers(written), Pointers(reader), whole=whole)
+    walk.over(action, _TOP)
+    if whole and has_cycle(walk.edges):
+        return Readability(reasons=(_recursion(writer, reader), *walk.reasons), overflows=True)
+    return Readability(reasons=tuple(walk.reasons)) if walk.reasons else _READABLE
+
+
+_READABLE: Final = Readability()
+_TOO_DEEP: Final = Readability(
+    reasons=(
+        Reason(
+            rule="AVRO-R006",
+            message="the records hang together too deeply: Java runs out of stack",
+            path="",
+            writer_pointer="",
+            reader_pointer="",
+            hint="split the schema: no topic needs thousands of types one inside the other",
+        ),
+    ),
+    overflows=True,
+)
+
+
+class _Place(NamedTuple):
+    """The nearest field of each side, with its record; None at the top."""
+
+    path: str
+    writer: tuple[Record, Field] | None = None
+    reader: tuple[Record, Field] | None = None
+
+
+_TOP: Final = _Place("")
+
+
+class _Walk:
+    """Over everything that can be reached, once."""
+
+    def __init__(
+        self, writer: Pointers, reader: Pointers, *, whole: bool, explained: set[int] | None = None
+    ) -> None:
+        self.reasons: list[Reason] = []
+        self.edges: dict[Hashable, list[Hashable]] = {}
+        self._writer, self._reader, self._whole = writer, reader, whole
+        self._explained = set() if explained is None else explained
+
+    def over(self, action: Action, place: _Place) -> None:
+        match action:
+            case Error():
+                self._explain(action, place)
+                self._beside(action.adjust, place)
+            case Adjust() if id(action) not in self.edges:
+                self._adjust(action, place)
+            case Items():
+                inner = _Place(place.path + action.step, place.writer, place.reader)
+                self.over(action.action, inner)
+            case Chosen():
+                self.over(action.action, place)
+            case Branches():
+                for branch in action.actions:
+                    self.over(branch, place)
+            case Skip(writer=schema) | Walk(schema=schema) if self._whole:
+                collect_edges(schema, self.edges)
+            case _:
+                pass
+
+    def _explain(self, error: Error, place: _Place) -> None:
+        writer = self._writer.field(*place.writer) if place.writer else ""
+        reader = self._reader.field(*place.reader) if place.reader else ""
+        self.reasons += explain(error, place.path, writer, reader, self._reader)
+
+    def _beside(self, adjust: Adjust | None, place: _Place) -> None:
+        """What else is wrong with a record that fails already.
+
+        Java never gets there, so whether that recurses must not count.
+        """
+        if adjust is not None and adjust.fields and id(adjust) not in self._explained:
+            self._explained.add(id(adjust))
+            beside = _Walk(self._writer, self._reader, whole=self._whole, explained=self._explained)
+            beside.over(adjust, place)
+            self.reasons += beside.reasons
+
+    def _adjust(self, adjust: Adjust, place: _Place) -> None:
+        self.edges[id(adjust)] = self._edges(adjust) if self._whole else []
+        for written, read, step in adjust.fields:
+            path = f"{place.path}.{written.name}" if place.path else written.name
+            reader = (adjust.reader, read) if read else place.reader
+            self.over(step, _Place(path, (adjust.writer, written), reader))
+
+    def _edges(self, adjust: Adjust) -> list[Hashable]:
+        defaults = [field.type for field in adjust.defaults]
+        for kind in defaults:
+            collect_edges(kind, self.edges)
+        return [
+            *[id(step) for _, _, step in adjust.fields if isinstance(step, Adjust)],
+            *[id(kind) for kind in defaults if isinstance(kind, Record)],
+        ]
+
+
+def _bad_alias(error: AvroParseError, writer: Schema, reader: Schema) -> Reason:
+    problem = error.problems[0]
+    return Reason(
+        rule="AVRO-R008",
+        message=f"with the reader's aliases the writer is no valid schema: {problem.message}",
+        path="",
+        writer_pointer=problem.pointer,
+        reader_pointer=clashing_alias(writer, reader),
+        hint="change the aliases so that no two fields or types end with one name",
+    )
+
+
+def _bad_default(error: UnusableDefaultError, writer: Schema, reader: Schema) -> Reason:
+    if error.overflow and (first_loop(reader) or first_loop(writer)):
+        return _recursion(writer, reader)
+    places = Pointers(reader)
+    return Reason(
+        rule="AVRO-R007",
+        message=f"the default of reader field '{error.field.name}' cannot be used: {error}",
+        path=places.path(error.record, error.field),
+        writer_pointer="",
+        reader_pointer=f"{places.field(error.record, error.field)}/default",
+        hint="give it a default of its own type",
+    )
+
+
+def _recursion(writer: Schema, reader: Schema) -> Reason:
+    return Reason(
+        rule="AVRO-R006",
+        message="a record contains itself directly, which Avro for Java cannot resolve",
+        path="",
+        writer_pointer=_loop_of(writer),
+        reader_pointer=_loop_of(reader),
+        hint='put ["null", …] around the inner use of the record; this schema can never evolve',
+    )
+
+
+def _loop_of(schema: Schema) -> str:
+    loop = first_loop(schema)
+    return Pointers(schema).field(*loop) if loop else ""
+
+
+# The checker for Avro definitions: AVRO, JSON as Avro, and halves of KEY_VALUE.
+
+
+def check(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
+    """Pulsar 4.0.7's AvroSchemaBasedCompatibilityCheck, with every incompatibility.
+
+    Java stops at the first pair that fails, which alone tells how the check ends.
+    """
+    parsed: dict[str, Schema] = {}
+    for one in (*existing, candidate):
+        try:
+            parsed[one.label] = parse_data(one.schema.data)
+        except AvroParseError as error:
+            return unparseable(one.label, error)
+    if strategy is Strategy.ALWAYS_COMPATIBLE:
+        return COMPATIBLE
+    if strategy is Strategy.ALWAYS_INCOMPATIBLE:
+        return incompatible("the strategy ALWAYS_INCOMPATIBLE allows no other schema")
+    return _pairwise(existing, candidate, strategy, parsed)
+
+
+def unparseable(label: str, error: AvroParseError) -> Outcome:
+    """A definition that is no Avro schema, found by a checker."""
+    end = End.INCOMPATIBLE if error.java is JavaError.SCHEMA_PARSE else End.CRASHED
+    return Outcome(end=end, reason=f"{label} is not a valid Avro schema: {error}")
+
+
+def _pairwise(
+    existing: Sequence[Labelled],
+    candidate: Labelled,
+    strategy: Strategy,
+    parsed: dict[str, Schema],
+) -> Outcome:
+    end = End.COMPATIBLE
+    found: list[Incompatibility] = []
+    asked = list(pairs(strategy, existing, candidate))
+    # A reader that exists already has no alias for what is new.
+    aliases_help = all(writer.label != candidate.label for _, writer in asked)
+    for reader, writer in asked:
+        result = can_read(parsed[writer.label], parsed[reader.label])
+        is_new = writer.label == candidate.label
+        found += [
+            _named(
+                reason,
+                reader.label,
+                writer.label,
+                writers=is_new or (reason.rule == "AVRO-R004" and not aliases_help),
+            )
+            for reason in result.reasons
+        ]
+        if end is End.COMPATIBLE:
+            end = _end(result)
+    if end is End.COMPATIBLE:
+        return COMPATIBLE
+    first = found[0]
+    reason = f"{first.reader} cannot read what {first.writer} writes: {first.message}"
+    return Outcome(end=end, reason=reason, incompatibilities=tuple(found))
+
+
+def _end(result: Readability) -> End:
+    if result.overflows:
+        return End.OVERFLOWED
+    if result.crashes:
+        return End.CRASHED
+    return End.INCOMPATIBLE if result.reasons else End.COMPATIBLE
+
+
+def _named(reason: Reason, reader: str, writer: str, *, writers: bool) -> Incompatibility:
+    """`writers`: the hint is for who changes the writer."""
+    return Incompatibility(
+        rule=reason.rule,
+        message=reason.message,
+        path=reason.path,
+        reader=reader,
+        writer=writer,
+        reader_pointer=reason.reader_pointer,
+        writer_pointer=reason.writer_pointer,
+        hint=(writers and reason.writer_hint) or reason.hint,
+    )

@@ -1,0 +1,106 @@
+"""Avro for Java's Schema.equals: whether two definitions are one to the registry.
+
+What counts (Avro 1.11.4): full names, fields in order with type, default and sort order, symbols,
+sizes, branches, and every member that Avro has no meaning for. What does not: `doc`, `aliases`,
+an enum's `default`, record or error, layout, the order of members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+from gitops.schemas.avro.json_text import Json
+from gitops.schemas.avro.schema import (
+    MISSING,
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Record,
+    Schema,
+    Union,
+)
+
+
+def equal(one: Schema, other: Schema) -> bool:
+    """Whether Avro for Java calls two definitions equal.
+
+    Most pairs differ, and that shows long before all of either is looked at. What they share,
+    versions nearly all, needs no look: a node equals itself.
+    """
+    return _schemas(one, other, set())
+
+
+def _schemas(one: Schema, other: Schema, seen: set[tuple[int, int]]) -> bool:
+    """`seen` are the pairs of records that are being compared, or are equal."""
+    return one is other or (
+        one.kind == other.kind and _props(one.props, other.props) and _parts(one, other, seen)
+    )
+
+
+def _parts(one: Schema, other: Schema, seen: set[tuple[int, int]]) -> bool:
+    match one, other:
+        case Record(), Record():
+            return one.name == other.name and _records(one, other, seen)
+        case Enum(), Enum():
+            return one.name == other.name and one.symbols == other.symbols
+        case Fixed(), Fixed():
+            return one.name == other.name and one.size == other.size
+        case Array(), Array():
+            return _schemas(one.items, other.items, seen)
+        case Map(), Map():
+            return _schemas(one.values, other.values, seen)
+        case Union(), Union():
+            return len(one.branches) == len(other.branches) and all(
+                _schemas(mine, theirs, seen)
+                for mine, theirs in zip(one.branches, other.branches, strict=True)
+            )
+        case _:
+            return True
+
+
+def _records(one: Record, other: Record, seen: set[tuple[int, int]]) -> bool:
+    if len(one.all_fields) != len(other.all_fields):
+        return False
+    pair = (id(one), id(other))
+    if pair in seen:
+        return True
+    seen.add(pair)
+    pairs = zip(one.all_fields, other.all_fields, strict=True)
+    return all(mine is theirs or _fields(mine, theirs, seen) for mine, theirs in pairs)
+
+
+def _fields(one: Field, other: Field, seen: set[tuple[int, int]]) -> bool:
+    return (
+        one.name == other.name
+        and one.order == other.order
+        and _defaults(one, other)
+        and _props(one.props, other.props)
+        and _schemas(one.type, other.type, seen)
+    )
+
+
+def _defaults(one: Field, other: Field) -> bool:
+    mine, theirs = one.default, other.default
+    if mine is theirs:
+        return True
+    return mine is not MISSING and theirs is not MISSING and json_key(mine) == json_key(theirs)
+
+
+def _props(one: Mapping[str, Json] | None, other: Mapping[str, Json] | None) -> bool:
+    """No members and None are the same."""
+    return not (one or other) or json_key(one or {}) == json_key(other or {})
+
+
+def json_key(value: Json) -> Hashable:
+    """Equal for two values exactly if Jackson's nodes are: 1 is not 1.0, members in any order."""
+    match value:
+        case dict():
+            return frozenset((name, json_key(member)) for name, member in value.items())
+        case list():
+            return tuple(json_key(item) for item in value)
+        case float():
+            return ("float", repr(value))
+        case _:
+            return (type(value).__name__, value)

@@ -1,0 +1,184 @@
+"""JSON as Jackson reads it for Avro: comments allowed, duplicate keys taken, the rest strict."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, Final, NoReturn
+
+Json = Any
+"""None, bool, int, float, str, list of Json, or dict from str to Json."""
+
+MAX_DEPTH: Final = 1000
+"""Jackson 2.16's StreamReadConstraints: arrays and objects nested deeper are refused."""
+
+MAX_NUMBER_LENGTH: Final = 1000
+"""Jackson 2.16's StreamReadConstraints: a longer number is refused."""
+
+MAX_NAME_LENGTH: Final = 50_000
+"""Jackson 2.16's StreamReadConstraints: a longer name of a member is refused."""
+
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|/\*.*?\*/|//[^\r\n]*', re.DOTALL)
+_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_ON_A_LINE: Final = re.compile(r"[^\r\n]+")
+_NO_BRACKETS: Final = re.compile(r"[^\[\]{}]+")
+_SPACE: Final = " \t\r\n"
+_BLANKS: Final = "".join(map(chr, range(33)))
+"""What Java's String.trim takes away."""
+_STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
+
+
+class JsonTextError(ValueError):
+    """The text is not JSON; `offset` is the character where that shows."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise JsonTextError(f"{name} is not JSON", 0)
+
+
+def check_number(number: str) -> str:
+    """The number, if Jackson reads one with so many digits; raises JsonTextError."""
+    if len(number) > MAX_NUMBER_LENGTH and sum(map(str.isdigit, number)) > MAX_NUMBER_LENGTH:
+        raise JsonTextError(f"a number of more than {MAX_NUMBER_LENGTH} digits", 0)
+    return number
+
+
+def check_member(name: str) -> str:
+    """The name of a member, if Jackson reads one so long; raises JsonTextError."""
+    if len(name) > MAX_NAME_LENGTH:
+        raise JsonTextError(f"a name of more than {MAX_NAME_LENGTH} characters", 0)
+    return name
+
+
+def _decoder(hook: Callable[[list[tuple[str, Json]]], Json] | None) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        parse_constant=_no_constant,
+        parse_int=lambda number: int(check_number(number)),
+        parse_float=lambda number: float(check_number(number)),
+        object_pairs_hook=hook,
+    )
+
+
+_DECODER: Final = _decoder(None)
+_MEMBER_DECODER: Final = _decoder(
+    lambda members: {check_member(name): value for name, value in members}
+)
+
+
+def read_json(text: str) -> Json:
+    """The value that the whole of `text` stands for; raises JsonTextError.
+
+    Comments may stand before and inside the value, not behind it (Avro 1.11.4).
+    """
+    value, end = read_value(text)
+    check_end(text, end)
+    return value
+
+
+def read_value(text: str) -> tuple[Json, int]:
+    """The value at the start of `text`, and where it ends; raises JsonTextError."""
+    blanked = blank_comments(text) if "/" in text else text
+    check_depth(blanked)
+    start = len(blanked) - len(blanked.lstrip(_SPACE))
+    try:
+        value: Json
+        value, end = _decoder_for(blanked).raw_decode(blanked, start)
+    except json.JSONDecodeError as error:
+        raise JsonTextError(error.msg, error.pos) from None
+    return value, end
+
+
+def read_cut(text: str) -> Json:
+    """The value that `text` is and nothing else: what was cut out of JSON, not too deep.
+
+    Raises JsonTextError.
+    """
+    try:
+        value: Json = _decoder_for(text).raw_decode(text)[0]
+    except json.JSONDecodeError as error:
+        raise JsonTextError(error.msg, error.pos) from None
+    return value
+
+
+def check_end(text: str, end: int) -> None:
+    """Refuse anything but blanks and control characters from `end` on; raises JsonTextError."""
+    if text[end:].strip(_BLANKS):
+        raise JsonTextError("text after the end of the schema", end)
+
+
+def blank_comments(text: str) -> str:
+    """The text with each comment replaced by as many blanks, so that offsets stay."""
+    return _STRING_OR_COMMENT.sub(
+        lambda m: m[0] if m[0][0] == '"' else _ON_A_LINE.sub(lambda n: " " * len(n[0]), m[0]), text
+    )
+
+
+def _decoder_for(text: str) -> json.JSONDecoder:
+    """The one that looks at the names of members, which is slower, where one may be too long."""
+    if len(text) <= MAX_NAME_LENGTH:
+        return _DECODER
+    quotes_delimit = '\\"' not in text
+    if quotes_delimit and max(map(len, text.split('"'))) <= MAX_NAME_LENGTH:
+        return _DECODER
+    return _MEMBER_DECODER
+
+
+def check_depth(text: str) -> None:
+    """Refuse what Jackson refuses for its depth; raises JsonTextError."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH or is_shallow(text, MAX_DEPTH):
+        return
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        if found[0] in "[{":
+            depth += 1
+        elif found[0] in "]}":
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise JsonTextError(f"nested deeper than {MAX_DEPTH} levels", found.start())
+
+
+def is_shallow(text: str, most: int) -> bool:
+    """Whether it shows without a look at each string that `text` has `most` levels at most.
+
+    Only where a quote always begins or ends one: none is escaped or in a comment.
+    """
+    if "\\" in text or "//" in text or "/*" in text or text.count('"') % 2:
+        return False
+    outside_strings = "".join(text.split('"')[::2])
+    brackets = _NO_BRACKETS.sub("", outside_strings)
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) <= most
+
+
+# Numbers written as text, as Java's Double.valueOf reads them.
+
+
+_DECIMAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?", re.ASCII)
+_HEXADECIMAL: Final = re.compile(
+    r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?\d+)[fFdD]?", re.ASCII
+)
+_NO_NUMBER: Final = re.compile(r"([+-]?)(NaN|Infinity)")
+
+
+def java_double(text: str) -> float | None:
+    """The number, None where Java throws NumberFormatException."""
+    stripped = text.strip(_BLANKS)
+    if found := _NO_NUMBER.fullmatch(stripped):
+        return float(f"{found[1]}{found[2]}")
+    if _DECIMAL.fullmatch(stripped):
+        return float(stripped.rstrip("fFdD"))
+    if found := _HEXADECIMAL.fullmatch(stripped):
+        return _from_hex(found[1])
+    return None
+
+
+def _from_hex(text: str) -> float:
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return float("-inf") if text.startswith("-") else float("inf")

@@ -1,0 +1,302 @@
+"""The fields of a record: what looks like a rename, and what changed places."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import count
+from typing import Final
+
+from gitops.schemas.avro import review_types, review_unions
+from gitops.schemas.avro.aliases import Aliases, aliases_for
+from gitops.schemas.avro.equality import equal
+from gitops.schemas.avro.pointers import Pointers
+from gitops.schemas.avro.review_types import Change, Wire
+from gitops.schemas.avro.schema import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Primitive,
+    Record,
+    Schema,
+    Union,
+    branch_name,
+)
+from gitops.schemas.remark import Remark
+
+_ALIKE: Final = 0.6
+"""From how much likeness on (0 to 1) two names may be meant for one."""
+
+_NEAR: Final = 8
+"""How many fields before and behind a new one's place are looked at: comparing names costs."""
+
+
+def same_fields(old: Record, new: Record, at: Change) -> dict[str, Field]:
+    """New name → the old field that a reader takes it from: by an alias that counts, else by name.
+
+    Of two that end with one name, which the broker refuses, the one that has it.
+    """
+    aliases = at.aliases.fields_of(old)
+    found = {}
+    for field in old.all_fields:
+        name = aliases.get(field.name, field.name)
+        if name in new.by_name and (name == field.name or name not in found):
+            found[name] = field
+    return found
+
+
+def field_remarks(
+    old: Record, new: Record, written: Mapping[str, Field], at: Change
+) -> Iterator[Remark]:
+    """About the record as a whole."""
+    yield from _renamed(old, new, written, at)
+    if at.wire is Wire.AVRO:
+        yield from _moved(old, new, at)
+
+
+def _renamed(
+    old: Record, new: Record, written: Mapping[str, Field], at: Change
+) -> Iterator[Remark]:
+    kept = {id(field) for field in written.values()}
+    for before, after in _meant_by_alias(old, new, written, at):
+        kept.add(id(before))
+        written = {**written, after.name: before}
+        yield _without_effect((old, before), (new, after), at)
+    number_of = _TypeNumbers()
+    gone: dict[int, list[_Placed]] = {}
+    for index, field in enumerate(old.all_fields):
+        if id(field) not in kept:
+            gone.setdefault(number_of(field.type), []).append((index, field))
+    if not gone:
+        return
+    added = [
+        (index, field, number_of(field.type))
+        for index, field in enumerate(new.all_fields)
+        if field.name not in written
+    ]
+    rivals = Counter(kind for _, _, kind in added)
+    for index, field, kind in added:
+        alike = gone.get(kind, [])
+        meant = _meant((index, field), alike, rivals=rivals[kind])
+        if meant is not None:
+            del alike[bisect_left(alike, meant[0], key=_index)]
+            yield _rename((old, meant[1]), (new, field), at)
+
+
+def _meant_by_alias(
+    old: Record, new: Record, written: Mapping[str, Field], at: Change
+) -> list[tuple[Field, Field]]:
+    """Fields that an alias would be a new name of, if the record that has it were known."""
+    if at.wire is not Wire.AVRO or at.aliases.name(old.name) == new.name:
+        return []
+    free = {field.name: field for field in old.all_fields if field.name not in new.by_name}
+    return [
+        (free.pop(alias), field)
+        for field in new.all_fields
+        if field.name not in written
+        for alias in field.aliases
+        if alias in free
+    ]
+
+
+_Placed = tuple[int, Field]
+"""A field and which of its record it is."""
+
+
+class _TypeNumbers:
+    """Types by number, so that many can be compared with many: equal ones have the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[tuple[int, Schema]]] = {}
+        self._next = count()
+
+    def __call__(self, schema: Schema) -> int:
+        """The number of a type."""
+        known = self._known.setdefault(branch_name(schema), [])
+        for number, one in known:
+            if equal(one, schema):
+                return number
+        known.append((next(self._next), schema))
+        return known[-1][0]
+
+
+def _meant(added: _Placed, alike: list[_Placed], *, rivals: int) -> _Placed | None:
+    """The field that went away and that this one looks like, among those `alike` in type.
+
+    `rivals` is how many new fields have this type. `alike` is in the order of the record.
+    """
+    if not alike:
+        return None
+    if len(alike) == rivals == 1:
+        return alike[0]
+    index, field = added
+    middle = bisect_left(alike, index, key=_index)
+    near = alike[max(0, middle - _NEAR) : middle + _NEAR]
+    best = max(near, key=lambda one: _likeness(one[1].name, field.name))
+    if _likeness(best[1].name, field.name) >= _ALIKE:
+        return best
+    return next((one for one in near if one[0] == index), None)
+
+
+def _index(placed: _Placed) -> int:
+    return placed[0]
+
+
+@lru_cache(maxsize=2**16)
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
+
+
+def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Change) -> Remark:
+    (_, old), (_, new) = before, after
+    by_alias = f'if it is a rename, add "aliases": ["{old.name}"] to \'{new.name}\''
+    by_name = f"if it is a rename, keep the name '{old.name}': JSON has no aliases"
+    hint = _by_both(old, new) if at.forward else by_alias
+    return Remark(
+        rule="AVRO-W006",
+        message=f"'{old.name}' is gone and '{new.name}' of the same type is new: consumers with "
+        f"the new schema do not find what messages carry as '{old.name}'",
+        path=at.field_path(new.name),
+        pointer=f"{at.new.field(*after)}/name",
+        old_pointer=f"{at.old.field(*before)}/name",
+        hint=hint if at.wire is Wire.AVRO else by_name,
+    )
+
+
+def _without_effect(
+    before: tuple[Record, Field], after: tuple[Record, Field], at: Change
+) -> Remark:
+    (was, old), (now, new) = before, after
+    hint = (
+        f'add "aliases": ["{was.name}"] to record {now.name}: Avro looks for field aliases under '
+        "the record's name"
+    )
+    return Remark(
+        rule="AVRO-W006",
+        message=f"the alias '{old.name}' of '{new.name}' does not count, because record {was.name} "
+        f"has become {now.name}: consumers with the new schema do not find what messages carry as "
+        f"'{old.name}'",
+        path=at.field_path(new.name),
+        pointer=f"{at.new.field(*after)}/name",
+        old_pointer=f"{at.old.field(*before)}/name",
+        hint=_by_both(old, new) if at.forward else hint,
+    )
+
+
+def _by_both(old: Field, new: Field) -> str:
+    return (
+        f"if it is a rename, keep '{old.name}' beside '{new.name}' for a while, both with a "
+        "default: consumers with the old schema have no alias"
+    )
+
+
+def _moved(old: Record, new: Record, at: Change) -> Iterator[Remark]:
+    """Consumers that read by position take one for the other, where the types do not differ."""
+    before = [field for field in old.all_fields if field.name in new.by_name]
+    after = [field for field in new.all_fields if field.name in old.by_name]
+    swapped = [
+        (was, now)
+        for was, now in zip(before, after, strict=True)
+        if was.name != now.name and equal(was.type, now.type)
+    ]
+    if not swapped:
+        return
+    was, now = swapped[0]
+    names = ", ".join(f"'{field.name}'" for _, field in swapped)
+    yield Remark(
+        rule="AVRO-W007",
+        message=f"{names} changed places with fields of the same type: whoever reads by position, "
+        "without the writer's schema, takes one for the other and does not notice",
+        path=at.path,
+        pointer=at.new.field(new, now),
+        old_pointer=at.old.field(old, was),
+        hint="keep the order of fields, and add new ones at the end",
+    )
+
+
+# Changes of an Avro definition that readers take and then read wrongly, or not at all.
+#
+# Resolution (Avro 1.11.4, as Pulsar 4.0.7 runs it) looks at types and field names. It does not
+# look at an enum's symbols, at logical types, at what a promotion loses, or at what people meant.
+
+
+def avro_changes(
+    old: Schema, new: Schema, *, wire: Wire, forward: bool = False
+) -> tuple[Remark, ...]:
+    """Every remark, in the order of the new definition.
+
+    `forward`: consumers of the old schema are to read what the new one writes.
+    """
+    # Whoever reads JSON goes by names alone.
+    aliases = aliases_for(old, new) if wire is Wire.AVRO else Aliases()
+    start = Change(
+        wire=wire, forward=forward, old=Pointers(old), new=Pointers(new), aliases=aliases
+    )
+    back = aliases_for(new, old) if forward and wire is Wire.AVRO else Aliases()
+    return tuple(_Walk(aliases, back).remarks(old, new, start))
+
+
+class _Walk:
+    """Over both definitions; a pair of named types is looked at once, so recursion ends."""
+
+    def __init__(self, by_new: Aliases, by_old: Aliases) -> None:
+        self._by_new = review_unions.UnionReader(by_new, "new")
+        self._by_old = review_unions.UnionReader(by_old, "old")
+        self._seen: set[tuple[int, int]] = set()
+
+    def remarks(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
+        match old, new:
+            case (Union(), _) | (_, Union()):
+                yield from self._unions(old, new, at)
+            case Array(), Array():
+                yield from self.remarks(old.items, new.items, at.into("[]", "items"))
+            case Map(), Map():
+                yield from self.remarks(old.values, new.values, at.into("{}", "values"))
+            case ((Primitive() | Fixed()), (Primitive() | Fixed())):
+                yield from review_types.scalar_remarks(old, new, at.at_definitions(old, new))
+            case (Record(), Record()) | (Enum(), Enum()) if self._is_first(old, new):
+                yield from self._named(old, new, at.at_definitions(old, new))
+            case _:
+                pass
+
+    def _is_first(self, old: Schema, new: Schema) -> bool:
+        first = (id(old), id(new)) not in self._seen
+        self._seen.add((id(old), id(new)))
+        return first
+
+    def _named(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
+        if isinstance(old, Record) and isinstance(new, Record):
+            yield from self._records(old, new, at)
+        elif isinstance(old, Enum) and isinstance(new, Enum):
+            yield from review_types.enum_remarks(old, new, at)
+
+    def _unions(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
+        found = self._by_new.of(old, new)
+        for index, (branch, read) in enumerate(zip(found.written, found.read, strict=True)):
+            if read is not None:
+                inner = at.into_old_branch(index) if isinstance(old, Union) else at
+                inner = inner.into_new_branch(read.branch) if isinstance(new, Union) else inner
+                yield from self.remarks(branch, found.readers[read.branch], inner)
+        if at.wire is not Wire.AVRO:
+            return
+        for taken in review_unions.taken_for_others(found, self._by_new):
+            yield review_unions.by_new_readers(taken, at)
+        if at.forward:
+            back = self._by_old.of(new, old)
+            for taken in review_unions.taken_for_others(back, self._by_old):
+                yield review_unions.by_old_readers(taken, at)
+
+    def _records(self, old: Record, new: Record, at: Change) -> Iterator[Remark]:
+        written = same_fields(old, new, at)
+        for field in new.all_fields:
+            before = written.get(field.name)
+            # Versions share most fields: one that stands for itself has not changed.
+            if before is not None and not (before is field and field.is_plain):
+                inner = at.into_field((old, before), (new, field))
+                yield from self.remarks(before.type, field.type, inner)
+        yield from field_remarks(old, new, written, at)

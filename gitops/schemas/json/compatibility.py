@@ -1,0 +1,69 @@
+"""The checker for JSON against one version: Avro definitions, and the old Jackson form.
+
+A registration reaches it only with two Avro definitions, since equality has read both before;
+the compatibility endpoint and consumers reach the rest (Pulsar 4.0.7).
+"""
+
+from __future__ import annotations
+
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.schemas.avro import compatibility
+from gitops.schemas.avro.errors import AvroParseError, JavaError
+from gitops.schemas.avro.parser import parse_data
+from gitops.schemas.json import legacy_parser
+from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, incompatible
+
+
+class _CrashError(Exception):
+    pass
+
+
+def check(existing: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+    """Pulsar 4.0.7's JsonSchemaCompatibilityCheck for a single version."""
+    try:
+        return _check(existing, candidate, strategy)
+    except _CrashError as error:
+        return Outcome(end=End.CRASHED, reason=str(error))
+
+
+def _check(existing: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+    if _is_avro(existing):
+        if _is_avro(candidate):
+            return compatibility.check([existing], candidate, strategy)
+        if _is_jackson(candidate):
+            return COMPATIBLE
+        return incompatible("the candidate is neither an Avro nor a JSON schema definition")
+    if _is_jackson(existing):
+        if _is_avro(candidate):
+            return COMPATIBLE
+        if _is_jackson(candidate):
+            return _same_id(existing, candidate)
+        return incompatible("the candidate is neither an Avro nor a JSON schema definition")
+    return COMPATIBLE
+
+
+def _is_avro(one: Labelled) -> bool:
+    try:
+        parse_data(one.schema.data)
+    except AvroParseError as error:
+        if error.java is not JavaError.SCHEMA_PARSE:
+            raise _CrashError(f"{one.label}: {error}") from None
+        return False
+    return True
+
+
+def _is_jackson(one: Labelled) -> bool:
+    try:
+        legacy_parser.read_data(one.schema.data)
+    except legacy_parser.NotJacksonError:
+        return False
+    except legacy_parser.UnknownTypeIdError as error:
+        raise _CrashError(f"{one.label}: {error}") from None
+    return True
+
+
+def _same_id(existing: Labelled, candidate: Labelled) -> Outcome:
+    old, new = (legacy_parser.read_data(one.schema.data) for one in (existing, candidate))
+    if old is None or new is None or old.id is None:
+        raise _CrashError(f"{existing.label} or {candidate.label} has no 'id' to compare")
+    return COMPATIBLE if old.id == new.id else incompatible("the 'id' of the JSON schema differs")

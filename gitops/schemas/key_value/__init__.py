@@ -1,0 +1,1 @@
+"""KEY_VALUE: two schemas in one, and the JSON in which Pulsar stores them."""

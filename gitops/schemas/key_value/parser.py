@@ -1,0 +1,190 @@
+"""KEY_VALUE: between the text of admin REST, the stored pair of bytes, and its two halves."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import struct
+from decimal import Decimal
+from typing import Any, Final
+
+from gitops.model.decision import StoredSchema
+from gitops.model.schema import DEFINED_TYPES, SchemaType
+from gitops.schemas.avro.recursion import make_room
+from gitops.schemas.key_value import gson
+
+_LENGTH: Final = struct.Struct(">i")
+_NULL: Final = -1
+
+
+class UndecodableError(ValueError):
+    """The text or the bytes are not a pair; the broker answers 500."""
+
+
+def pack(text: str) -> bytes:
+    """The stored bytes for a REST text `{"key": …, "value": …}`; raises UndecodableError."""
+    make_room(text)
+    try:
+        pair = gson.read(text)
+        if not isinstance(pair, dict) or "key" not in pair or "value" not in pair:
+            raise UndecodableError("a KEY_VALUE definition needs the members 'key' and 'value'")
+        halves = (_half(pair["key"]), _half(pair["value"]))
+    except gson.GsonError:
+        raise UndecodableError("a KEY_VALUE definition is an object of key and value") from None
+    except RecursionError:
+        raise UndecodableError("a KEY_VALUE definition that nests too deep") from None
+    return b"".join(_LENGTH.pack(len(half)) + half for half in halves)
+
+
+def unpack(data: bytes) -> tuple[bytes | None, bytes | None]:
+    """The two halves of stored bytes, None for null; raises UndecodableError."""
+    key, rest = _take(data)
+    value, _ = _take(rest)
+    return key, value
+
+
+def split(schema: StoredSchema) -> tuple[StoredSchema, StoredSchema]:
+    """Key and value as schemas of their own; raises UndecodableError.
+
+    Types stand in the properties, BYTES where they do not (Pulsar 4.0.7).
+    """
+    key, value = unpack(schema.data)
+    return _named(schema, "key", key or b""), _named(schema, "value", value or b"")
+
+
+def to_text(schema: StoredSchema) -> str:
+    """What GET …/schema shows; raises UndecodableError."""
+    key, value = split(schema)
+    return f'{{"key":{_shown(key)},"value":{_shown(value)}}}'
+
+
+def _take(data: bytes) -> tuple[bytes | None, bytes]:
+    if len(data) < _LENGTH.size:
+        raise UndecodableError("the KEY_VALUE data ends too early")
+    (length,) = _LENGTH.unpack_from(data)
+    rest = data[_LENGTH.size :]
+    if length == _NULL:
+        return None, rest
+    if length < 0 or length > len(rest):
+        raise UndecodableError("the KEY_VALUE data ends too early")
+    return rest[:length], rest[length:]
+
+
+def _named(schema: StoredSchema, half: str, data: bytes) -> StoredSchema:
+    name = schema.properties.get(f"{half}.schema.type", "BYTES")
+    try:
+        kind = SchemaType(name)
+    except ValueError:
+        raise UndecodableError(f"'{name}' is not a schema type") from None
+    return StoredSchema(type=kind, data=data, properties=_properties(schema, half))
+
+
+def _properties(schema: StoredSchema, half: str) -> dict[str, str]:
+    name = f"{half}.schema.properties"
+    text = schema.properties.get(name, "")
+    make_room(text)
+    try:
+        found = gson.read_as_object(text)
+        if found is None:
+            return {}
+        if isinstance(found, dict):
+            return {member: _plain_text(value, name) for member, value in found.items()}
+    except gson.GsonError:
+        pass
+    except RecursionError:
+        raise UndecodableError(f"'{name}' nests too deep") from None
+    raise UndecodableError(f"'{name}' is not an object")
+
+
+def _plain_text(value: gson.Json, name: str) -> str:
+    """A value as text, also one that stands alone in a list (Gson's `getAsString`)."""
+    match value:
+        case [only]:
+            return _plain_text(only, name)
+        case bool():
+            return gson.write(value)
+        case str():
+            return str(value)
+        case _:
+            raise UndecodableError(f"a value in '{name}' is not text")
+
+
+def _half(value: gson.Json) -> bytes:
+    return b"" if value == "" else gson.write(value).encode("utf-8", "replace")
+
+
+def _shown(half: StoredSchema) -> str:
+    # Pulsar 4.0.7 shows no definition of a half that needs none, whatever is stored of it.
+    if not half.data or half.type not in DEFINED_TYPES:
+        return '""'
+    text = half.data.decode("utf-8", "replace")
+    try:
+        return reprinted(text)
+    except (ValueError, RecursionError):
+        return gson.write(text)
+
+
+# JSON as Jackson prints what it has read, which is how Pulsar 4.0.7 shows half a KEY_VALUE.
+
+
+Json = Any
+
+_PLAIN: Final = range(-3, 7)
+"""Powers of ten that Java's Double.toString writes without an exponent."""
+
+_ESCAPED: Final = re.compile(r"\\u00[0-9a-f]{2}")
+
+
+def reprinted(text: str) -> str:
+    """The compact text of the same value; raises ValueError, RecursionError.
+
+    Of several members of one name the last counts; a number with a point or an exponent has become
+    a Java double.
+    """
+    return _write(json.loads(text))
+
+
+def _write(value: Json) -> str:
+    match value:
+        case dict():
+            members = (f"{_write(name)}:{_write(one)}" for name, one in value.items())
+            return "{" + ",".join(members) + "}"
+        case list():
+            return "[" + ",".join(map(_write, value)) + "]"
+        case str():
+            text = json.dumps(value, ensure_ascii=False)
+            return _ESCAPED.sub(lambda found: r"\u" + found[0][2:].upper(), text)
+        case float():
+            return double_text(value)
+        case _:
+            return json.dumps(value)
+
+
+def double_text(number: float) -> str:
+    """What Java's Double.toString gives, in quotes where JSON has no such number (Java 19)."""
+    if not math.isfinite(number):
+        return json.dumps(str(number).replace("inf", "Infinity").replace("nan", "NaN"))
+    if number == 0:
+        return str(number)
+    sign, digits, exponent = Decimal(_shortest(number)).as_tuple()
+    shown = "".join(map(str, digits)).rstrip("0")
+    power = len(digits) + int(exponent) - 1
+    return "-" * sign + (_plain(shown, power) if power in _PLAIN else _scientific(shown, power))
+
+
+def _shortest(number: float) -> str:
+    """The shortest decimal that is read as `number`, of two digits the nearest of them."""
+    two = f"{number:.1e}"
+    return two if float(two) == number else repr(number)
+
+
+def _plain(digits: str, power: int) -> str:
+    if power < 0:
+        return "0." + "0" * (-power - 1) + digits
+    padded = digits.ljust(power + 1, "0")
+    return f"{padded[: power + 1]}.{padded[power + 1 :] or '0'}"
+
+
+def _scientific(digits: str, power: int) -> str:
+    return f"{digits[0]}.{digits[1:] or '0'}E{power}"

@@ -1,0 +1,88 @@
+"""Changes of a PROTOBUF: its definition is Avro, and messages are laid out by a property.
+
+Java's ProtobufSchema writes the property for the fields of the root message alone; the broker
+does not read it (Pulsar 4.0.7).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.model.decision import StoredSchema
+from gitops.schemas.remark import Remark
+
+_PARSING_INFO: Final = "__PARSING_INFO__"
+_PLACE: Final = f"/properties/{_PARSING_INFO}"
+"""A pointer into what admin REST shows: the definition says nothing of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Field:
+    """`type` and `label` as protobuf-java calls them: `INT32`, `LABEL_OPTIONAL`."""
+
+    number: int
+    name: str
+    type: str
+    label: str
+
+    def __str__(self) -> str:
+        label = self.label.removeprefix("LABEL_").lower()
+        return f"{'' if label == 'optional' else f'{label} '}{self.type.lower()}"
+
+
+def remarks(old: StoredSchema, new: StoredSchema) -> tuple[Remark, ...]:
+    """One remark for each field that is gone or differs; nothing where a side does not say."""
+    before, after = (_fields(one.properties.get(_PARSING_INFO, "")) for one in (old, new))
+    if not before or not after:
+        return ()
+    return tuple(_changes(before, after))
+
+
+def _changes(before: Mapping[str, _Field], after: Mapping[str, _Field]) -> Iterator[Remark]:
+    there = {field.number: field for field in after.values()}
+    for field in before.values():
+        what = _became(field, after.get(field.name), there.get(field.number))
+        if what:
+            yield Remark(
+                rule="PROTOBUF-W001",
+                message=f"{what}, which Pulsar does not compare: consumers with the new schema "
+                "lose or misread what messages carry there",
+                path=field.name,
+                pointer=_PLACE,
+                old_pointer=_PLACE,
+                hint=f"keep '{field.name}' as {field} = {field.number}",
+            )
+
+
+def _became(old: _Field, later: _Field | None, there: _Field | None) -> str:
+    if later is None:
+        if there is None:
+            return f"the field with the number {old.number} is gone"
+        if (there.type, there.label) == (old.type, old.label):
+            return ""  # a rename, as far as one can tell: readers go by numbers
+        return f"the number {old.number} belongs to '{there.name}' ({there}) now"
+    if later.number != old.number:
+        return f"the number changes from {old.number} to {later.number}"
+    return f"{old} becomes {later}" if later != old else ""
+
+
+def _fields(text: str) -> dict[str, _Field]:
+    """The fields by name; empty where the text is not in Java's form."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    items = found if isinstance(found, list) else []
+    fields = [_field(item) for item in items if isinstance(item, dict)]
+    return {field.name: field for field in fields if field is not None}
+
+
+def _field(item: Mapping[str, object]) -> _Field | None:
+    match item:
+        case {"number": int(number), "name": str(name), "type": str(kind), "label": str(label)}:
+            return _Field(number=number, name=name, type=kind, label=label)
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""PROTOBUF_NATIVE: descriptors, linked as protobuf-java links them."""

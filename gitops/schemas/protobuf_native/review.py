@@ -1,0 +1,174 @@
+"""Oneofs: a parser keeps one of their fields, the last that a message has."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gitops.schemas.protobuf_native import review_fields, review_types
+from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError
+from gitops.schemas.protobuf_native.parser import resolve
+from gitops.schemas.protobuf_native.review_types import Change
+from gitops.schemas.protobuf_native.schema import (
+    Enum,
+    Field,
+    Message,
+    Schema,
+    render_type,
+    short_name,
+)
+from gitops.schemas.remark import Remark
+
+_Pair = tuple[Field, Field]
+
+
+def oneof_remarks(pairs: tuple[_Pair, ...], at: Change) -> Iterator[Remark]:
+    """About fields that could be set together and cannot be any more, or the other way round."""
+    for members in _brought_together(pairs):
+        yield at.remark(
+            "PROTO-W008",
+            f"{_names(members)} are in the oneof '{_oneof(members[0][1], at.new)}' now: consumers "
+            "with the new schema keep one of them where a message has several",
+            old=members[0][0],
+            new=members[0][1],
+            hint="leave fields that exist outside of a oneof, and put new ones into it",
+        )
+    if not at.forward:
+        return
+    for members in _brought_together(tuple((new, old) for old, new in pairs)):
+        yield at.remark(
+            "PROTO-W008",
+            f"{_names(members)} are no longer in one oneof '{_oneof(members[0][1], at.old)}': "
+            "consumers with the old schema keep one of them where a message has several",
+            old=members[0][1],
+            new=members[0][0],
+            hint="keep the oneof until every consumer has the new schema",
+        )
+
+
+def _brought_together(pairs: tuple[_Pair, ...]) -> list[list[_Pair]]:
+    """The members of each oneof of the second side that were not in one oneof on the first."""
+    groups: dict[int, list[_Pair]] = {}
+    for pair in pairs:
+        if pair[1].oneof is not None:
+            groups.setdefault(pair[1].oneof, []).append(pair)
+    return [group for group in groups.values() if _were_apart(group)]
+
+
+def _were_apart(group: list[_Pair]) -> bool:
+    before = {first.oneof for first, _ in group}
+    return len(group) > 1 and (len(before) > 1 or before == {None})
+
+
+def _oneof(field: Field, message: Message) -> str:
+    return "" if field.oneof is None else message.oneofs[field.oneof]
+
+
+def _names(members: list[_Pair]) -> str:
+    return ", ".join(f"'{second.name}'" for _, second in members)
+
+
+# Changes of a PROTOBUF_NATIVE definition that readers suffer from.
+#
+# The broker compares the full name of the root message and nothing else (Pulsar 4.0.7).
+
+
+_HARMLESS = "PROTO-W011"
+
+
+def remarks(old: bytes, new: bytes, *, forward: bool) -> tuple[Remark, ...]:
+    """Every remark, from the root on; nothing about data that the broker refuses.
+
+    `forward`: consumers of the old schema are to read what the new one writes.
+    """
+    if old == new:
+        return ()
+    try:
+        before, after = resolve(old), resolve(new)
+    except InvalidEnvelopeError:
+        return ()
+    return tuple(_Walk(forward=forward).remarks(before, after))
+
+
+class _Walk:
+    """Over both definitions, outer messages first; a pair of types is looked at once."""
+
+    def __init__(self, *, forward: bool) -> None:
+        self._forward = forward
+        self._waiting: deque[Change] = deque()
+        self._seen: set[tuple[Message | Enum, Message | Enum]] = set()
+        self._replaced: dict[tuple[Message, Message], tuple[Remark, ...]] = {}
+
+    def remarks(self, old: Schema, new: Schema) -> Iterator[Remark]:
+        self._enter(Change(old=old.root, new=new.root, forward=self._forward))
+        while self._waiting:
+            at = self._waiting.popleft()
+            yield from _of_messages(at)
+            for was, now in review_fields.kept(at):
+                yield from self._types(was, now, at)
+
+    def _enter(self, at: Change) -> None:
+        if (at.old, at.new) not in self._seen:
+            self._seen.add((at.old, at.new))
+            self._waiting.append(at)
+
+    def _types(self, old: Field, new: Field, at: Change) -> Iterator[Remark]:
+        if old.type is not new.type:
+            return
+        if old.message and new.message:
+            losses = self._losses(old.message, new.message)
+            if losses:
+                yield _replaced(old, new, losses, at)
+            else:
+                self._enter(at.into(old, new, (old.message, new.message)))
+        elif old.enum and new.enum and (old.enum, new.enum) not in self._seen:
+            self._seen.add((old.enum, new.enum))
+            yield from review_types.enum_remarks(
+                old.enum, new.enum, at.path_of(new), forward=at.forward
+            )
+
+    def _losses(self, old: Message, new: Message) -> tuple[Remark, ...]:
+        """Why a message cannot stand in for one of another name."""
+        if not _is_other(old, new):
+            return ()
+        if (old, new) not in self._replaced:
+            found = _of_messages(Change(old=old, new=new, forward=self._forward))
+            self._replaced[old, new] = tuple(r for r in found if r.rule != _HARMLESS)
+        return self._replaced[old, new]
+
+
+def _of_messages(at: Change) -> Iterator[Remark]:
+    """What is said of two messages alone, without the types of their fields."""
+    pairs = review_fields.kept(at)
+    yield from review_fields.number_remarks(at)
+    yield from review_fields.required(at)
+    for old, new in pairs:
+        reading = review_types.reading(old, new)
+        if reading is None or not reading.lost:
+            yield from review_types.type_remarks(old, new, at)
+            yield from review_fields.field_remarks(old, new, at)
+        elif old.name == new.name:
+            yield from review_types.type_remarks(old, new, at)
+    yield from oneof_remarks(pairs, at)
+
+
+def _is_other(old: Message, new: Message) -> bool:
+    """Whether a field refers to another message: one that only moved keeps its name."""
+    maps = old.map_entry and new.map_entry
+    return not maps and short_name(old.full_name) != short_name(new.full_name)
+
+
+def _replaced(old: Field, new: Field, losses: tuple[Remark, ...], at: Change) -> Remark:
+    before, after = render_type(old), render_type(new)
+    first = losses[0]
+    more = f" (and {len(losses) - 1} more)" if len(losses) > 1 else ""
+    remark = at.remark(
+        "PROTO-W005",
+        f"{before} is replaced by {after}, which is not laid out alike: at '{first.path}' "
+        f"{first.message}{more}",
+        old=old,
+        new=new,
+        hint=f"keep {before}, or add a field with another name and number",
+    )
+    return replace(remark, stops_readers=any(one.stops_readers for one in losses))

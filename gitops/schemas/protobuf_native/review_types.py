@@ -1,0 +1,307 @@
+"""Where a walk over two PROTOBUF_NATIVE definitions is, and what it is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gitops.schemas.protobuf_native.descriptors import Type
+from gitops.schemas.protobuf_native.field_matching import alike
+from gitops.schemas.protobuf_native.schema import (
+    Enum,
+    EnumValue,
+    Field,
+    Message,
+    join,
+    pointer,
+    render_type,
+    short_name,
+)
+from gitops.schemas.remark import Remark
+
+_VALUE: Final = 2
+"""The number of the value in a map's entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A pair of messages; `forward`: consumers of the old one are to read the new one too.
+
+    `path` leads to the messages. The pointers are set inside the entries of a map, which have no
+    place of their own: they are those of the map.
+    """
+
+    old: Message
+    new: Message
+    forward: bool
+    path: str = ""
+    pointer: str = ""
+    old_pointer: str = ""
+
+    def remark(
+        self, rule: str, message: str, *, old: Field | None, new: Field | None, hint: str
+    ) -> Remark:
+        """About a field, of which one side may be missing: its message stands for it."""
+        field = new or old
+        return Remark(
+            rule=rule,
+            message=message,
+            path=self.path_of(field) if field else self.path,
+            pointer=self.pointer or (new.pointer if new else pointer(self.new.full_name)),
+            old_pointer=self.old_pointer or (old.pointer if old else pointer(self.old.full_name)),
+            hint=hint,
+        )
+
+    def path_of(self, field: Field) -> str:
+        """`items[].sku`; `labels{}` for the value of a map, `labels.key` for its key."""
+        if self.pointer and field.number == _VALUE:
+            return f"{self.path}{{}}"
+        return join(self.path, field.name)
+
+    def into(self, old: Field, new: Field, messages: tuple[Message, Message]) -> Change:
+        """Down into the messages of a field."""
+        path, inner = self.path_of(new), replace(self, old=messages[0], new=messages[1])
+        if old.entry and new.entry:
+            return replace(inner, path=path, pointer=new.pointer, old_pointer=old.pointer)
+        items = "[]" if new.repeated else ""
+        return replace(inner, path=f"{path}{items}", pointer="", old_pointer="")
+
+
+# Types: what a reader of one makes of the values of another (Protobuf's encoding).
+
+
+_VARINT: Final = frozenset((Type.INT32, Type.INT64, Type.UINT32, Type.UINT64, Type.BOOL, Type.ENUM))
+_ZIGZAG: Final = frozenset((Type.SINT32, Type.SINT64))
+_LENGTH: Final = frozenset((Type.STRING, Type.BYTES, Type.MESSAGE))
+_FAMILIES: Final = (
+    _VARINT,
+    _ZIGZAG,
+    frozenset((Type.FIXED32, Type.SFIXED32)),
+    frozenset((Type.FIXED64, Type.SFIXED64)),
+    _LENGTH,
+)
+"""Types that are laid out alike; the others are each for itself."""
+
+_WIRE_TYPES: Final = (
+    _VARINT | _ZIGZAG,
+    frozenset((Type.FIXED32, Type.SFIXED32, Type.FLOAT)),
+    frozenset((Type.FIXED64, Type.SFIXED64, Type.DOUBLE)),
+    _LENGTH,
+)
+"""Types that are told apart by the schema alone."""
+
+_WIDE: Final = frozenset((Type.INT64, Type.UINT64, Type.SINT64, Type.FIXED64, Type.SFIXED64))
+_UNSIGNED: Final = frozenset((Type.UINT32, Type.UINT64, Type.FIXED32, Type.FIXED64))
+_SMALL: Final = frozenset((Type.BOOL, Type.ENUM))
+"""Numbers that fit into every type of numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What readers do; `lost`: no value comes out right, otherwise some do.
+
+    `fails`: on some values they stop, instead of reading other ones.
+    """
+
+    what: str
+    lost: bool = False
+    fails: bool = False
+
+
+def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
+    """About a field whose type is another one; two messages are compared by their fields."""
+    back = reading(old, new)
+    forth = reading(new, old) if at.forward else None
+    found = [f"consumers with the new schema {back.what}"] if back else []
+    if forth is not None and not (back and back.lost):
+        found.append(f"consumers with the old schema {forth.what}")
+    if found:
+        remark = at.remark(
+            "PROTO-W004" if back and back.lost else "PROTO-W005",
+            f"{render_type(old)} becomes {render_type(new)}, which Pulsar does not compare: "
+            + "; ".join(found),
+            old=old,
+            new=new,
+            hint=f"keep {render_type(old)}, or add a field with another name and number",
+        )
+        yield replace(remark, stops_readers=back is not None and back.fails)
+
+
+def reading(writer: Field, reader: Field) -> Reading | None:
+    """What becomes of the writer's values; None where all of them come out as they were."""
+    if writer.type is reader.type:
+        return None
+    if not _together(writer.type, reader.type, _WIRE_TYPES):
+        return _other_wire_type(writer, reader)
+    if not _together(writer.type, reader.type, _FAMILIES):
+        return Reading(_misread(writer, reader), lost=True)
+    if writer.type in _LENGTH:
+        return _length_delimited(writer, reader)
+    what = _number(writer, reader)
+    return Reading(what) if what else None
+
+
+def _together(one: Type, other: Type, families: tuple[frozenset[Type], ...]) -> bool:
+    return any(one in family and other in family for family in families)
+
+
+def _other_wire_type(writer: Field, reader: Field) -> Reading:
+    if writer.packed or (reader.repeated and reader.type not in _LENGTH):
+        return Reading("lose the values, read other ones or fail", lost=True, fails=True)
+    return Reading("do not find the value, which is laid out in another way", lost=True)
+
+
+def _misread(writer: Field, reader: Field) -> str:
+    if reader.type in _ZIGZAG:
+        return "read other numbers, 1 as -1"
+    if writer.type in _ZIGZAG:
+        return "read other numbers, 1 as 2"
+    return f"take its bits for a {reader.type.name.lower()}"
+
+
+def _length_delimited(writer: Field, reader: Field) -> Reading | None:
+    match writer.type, reader.type:
+        case Type.STRING, Type.BYTES:
+            return None
+        case Type.BYTES, Type.STRING:
+            return Reading("fail on bytes that are no UTF-8, or get other text", fails=True)
+        case Type.MESSAGE, Type.BYTES:
+            return Reading("get the encoded message and none of its fields")
+        case Type.BYTES, Type.MESSAGE:
+            return Reading(f"fail on bytes that are no encoded {render_type(reader)}", fails=True)
+        case Type.MESSAGE, _:
+            return Reading("take the encoded message for text, or fail", lost=True, fails=True)
+        case _:
+            return Reading("take the text for an encoded message and fail", lost=True, fails=True)
+
+
+def _number(writer: Field, reader: Field) -> str:
+    if reader.enum is not None:
+        return _into_enum(reader)
+    if reader.type is Type.BOOL:
+        return "read every number but 0 as true"
+    if writer.type in _SMALL:
+        return ""
+    if writer.type in _WIDE and reader.type not in _WIDE:
+        return "get numbers cut to 32 bits"
+    if reader.type in _UNSIGNED and writer.type not in _UNSIGNED:
+        return "read negative numbers as large ones"
+    if writer.type in _UNSIGNED and reader.type not in _UNSIGNED:
+        wider = reader.type in _WIDE and writer.type not in _WIDE
+        return "" if wider else "read large numbers as negative ones"
+    return ""
+
+
+def _into_enum(reader: Field) -> str:
+    name = short_name(reader.enum.full_name) if reader.enum else ""
+    if reader.enum and reader.enum.closed:
+        return f"drop numbers that {name} does not name"
+    return f"get numbers that {name} does not name"
+
+
+# Enums: messages carry the number of a value, and readers look up its name.
+
+
+def enum_remarks(old: Enum, new: Enum, path: str, *, forward: bool) -> tuple[Remark, ...]:
+    """What became of each value; and new ones, where consumers of a closed enum read them."""
+    return tuple(_Enums(old, new, path).remarks(forward=forward))
+
+
+@dataclass(slots=True)
+class _Enums:
+    old: Enum
+    new: Enum
+    path: str
+
+    def remarks(self, *, forward: bool) -> Iterator[Remark]:
+        later, earlier = self.new.numbers, self.old.numbers
+        kept = {number for name, number in earlier.items() if later.get(name) == number}
+        there: dict[int, list[str]] = {}
+        for value in self.new.values:
+            there.setdefault(value.number, []).append(value.name)
+        for value in self.old.values:
+            now, names = later.get(value.name), there.get(value.number, [])
+            if now is not None and now != value.number:
+                yield self._renumbered(value, now, names)
+            elif not names:
+                yield self._removed(value)
+            elif value.number not in kept:  # else it was another name of a value that stays
+                yield self._other_name(value, names[0], known=names[0] in earlier)
+        if forward and self.old.closed:
+            yield from self._added()
+
+    def _removed(self, value: EnumValue) -> Remark:
+        reserved = self.new.reserved.has(value.number)
+        return self._remark(
+            "PROTO-W009",
+            f"{self._name} loses '{value.name}' = {value.number}: consumers with the new schema "
+            f"{self._unknown()}",
+            value,
+            None,
+            "" if reserved else f'add `reserved {value.number};` and `reserved "{value.name}";`',
+        )
+
+    def _renumbered(self, value: EnumValue, now: int, names: list[str]) -> Remark:
+        what = f"read the old number as '{names[0]}'" if names else self._unknown()
+        return self._remark(
+            "PROTO-W009",
+            f"'{value.name}' of {self._name} changes from {value.number} to {now}: "
+            f"consumers with the new schema {what}",
+            value,
+            value.name,
+            f"keep the number {value.number}",
+        )
+
+    def _other_name(self, value: EnumValue, name: str, *, known: bool) -> Remark:
+        if known or not alike(value.name, name):
+            return self._remark(
+                "PROTO-W009",
+                f"{value.number} of {self._name} means '{name}' instead of '{value.name}': "
+                "consumers with the new schema read one as the other",
+                value,
+                name,
+                f"give '{name}' a number that was never used",
+            )
+        return self._remark(
+            "PROTO-W011",
+            f"'{value.name}' of {self._name} is called '{name}' now: messages are read as before, "
+            "JSON and generated code are not",
+            value,
+            name,
+            "",
+        )
+
+    def _added(self) -> Iterator[Remark]:
+        known = {value.number for value in self.old.values}
+        for value in self.new.values:
+            if value.number not in known:
+                yield self._remark(
+                    "PROTO-W009",
+                    f"{self._name} gets '{value.name}' = {value.number}: consumers with the old "
+                    "schema, where the enum is closed, take the field for unset",
+                    None,
+                    value.name,
+                    "upgrade every consumer before a producer writes it",
+                )
+
+    @property
+    def _name(self) -> str:
+        return short_name(self.new.full_name)
+
+    def _unknown(self) -> str:
+        if self.new.closed:
+            return "take the field for unset, since the enum is closed"
+        return "get a number without a name"
+
+    def _remark(
+        self, rule: str, message: str, old: EnumValue | None, new: str | None, hint: str
+    ) -> Remark:
+        return Remark(
+            rule=rule,
+            message=message,
+            path=self.path,
+            pointer=pointer(self.new.full_name, new),
+            old_pointer=pointer(self.old.full_name, old.name if old else None),
+            hint=hint,
+        )

@@ -1,0 +1,116 @@
+"""The root message of an envelope: the one thing that the broker compares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.schemas.protobuf_native.descriptors import File
+from gitops.schemas.protobuf_native.envelope import read_envelope
+from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
+from gitops.schemas.protobuf_native.linking import Effort, Pool, Symbol, SymbolKind, link
+from gitops.schemas.protobuf_native.wire_format import read_files
+
+_DEEPEST_IMPORT: Final = 1_750
+"""A broker runs out of stack on a longer chain of imports, the exact length is chance."""
+
+_LONGEST_SEARCH: Final = 100_000_000
+_PATTERN: Final = frozenset("\\^$|?*+()[{")
+_ANY_CHARACTER: Final = "[^\n\r\x85\u2028\u2029]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """The root message, and the root file with all that it imports, imports first."""
+
+    root: Symbol
+    files: tuple[tuple[File, Pool], ...]
+
+
+def root_message(data: bytes) -> str:
+    """The full name of the root message, as its descriptor has it (Pulsar 4.0.7).
+
+    Raises InvalidEnvelopeError, or EndlessImportsError where the broker runs out of stack.
+    """
+    return link_envelope(data).root.full_name
+
+
+def link_envelope(data: bytes) -> Linked:
+    """The files of an envelope, linked as the broker links them (Pulsar 4.0.7).
+
+    Raises InvalidEnvelopeError, or EndlessImportsError where the broker runs out of stack.
+    A package is a regular expression to the broker; one that uses more of them than the dot
+    between its names is refused here.
+    """
+    envelope = read_envelope(data)
+    files = {file.name: file for file in read_files(envelope.file_descriptor_set)}
+    linked = _link_with_imports(envelope.root_file_descriptor_name, files)
+    if envelope.root_message_type_name is None:
+        raise InvalidEnvelopeError("the PROTOBUF_NATIVE envelope has no 'rootMessageTypeName'")
+    root = _find(linked[envelope.root_file_descriptor_name], envelope.root_message_type_name)
+    return Linked(root=root, files=tuple((files[name], linked[name]) for name in linked))
+
+
+def _link_with_imports(name: str, files: Mapping[str, File]) -> dict[str, Pool]:
+    """Each file behind its imports, in the order in which the broker links them."""
+    effort = Effort()
+    linked: dict[str, Pool] = {}
+    path = [_open(name, files)]
+    names = {name}
+    while path:
+        file, imports = path[-1]
+        wanted = next((one for one in imports if one not in linked), None)
+        if wanted is None:
+            pools = tuple(linked[one] for one in file.dependencies)
+            linked[file.name] = link(file, pools, effort)
+            names.discard(path.pop()[0].name)
+        elif wanted in names or len(path) > _DEEPEST_IMPORT:
+            raise EndlessImportsError(f"the imports of '{wanted}' never end")
+        else:
+            path.append(_open(wanted, files))
+            names.add(wanted)
+    return linked
+
+
+def _open(name: str, files: Mapping[str, File]) -> tuple[File, Iterator[str]]:
+    if name not in files:
+        raise InvalidEnvelopeError(f"the file '{name}' is not in the set")
+    return files[name], iter(files[name].dependencies)
+
+
+def _find(pool: Pool, name: str) -> Symbol:
+    first, *others = _path(name, pool.package)
+    found = pool.names.get(pool.full_name(first, None))
+    for other in others:
+        found = _message(found, name)
+        found = found.pool.find(f"{found.full_name}.{other}")
+    return _message(found, name)
+
+
+def _message(symbol: Symbol | None, name: str) -> Symbol:
+    if symbol is None or symbol.kind is not SymbolKind.MESSAGE:
+        raise InvalidEnvelopeError(f"the root message '{name}' is not in its file")
+    return symbol
+
+
+def _path(name: str, package: str) -> list[str]:
+    """The names from the outermost message to the root: no package, and one dot less."""
+    parts = _without(name, package).replace(".", "", 1).split(".")
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def _without(name: str, package: str) -> str:
+    """The name without the first place where the package fits, a dot being any character."""
+    if not _PATTERN.isdisjoint(package):
+        raise InvalidEnvelopeError(f"'{package[:100]}' is not a package of Protobuf")
+    if name.startswith(package):
+        return name[len(package) :]
+    if len(package) > len(name):
+        return name
+    if len(name) * len(package) > _LONGEST_SEARCH:
+        raise InvalidEnvelopeError("the name of the root message is too long")
+    return re.sub(re.escape(package).replace(r"\.", _ANY_CHARACTER), "", name, count=1)

@@ -1,0 +1,79 @@
+"""Which schema must read which: the meaning of each strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, TypeVar
+
+from gitops.model.decision import Incompatibility, StoredSchema
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+
+TRANSITIVE: Final = frozenset(
+    {Strategy.BACKWARD_TRANSITIVE, Strategy.FORWARD_TRANSITIVE, Strategy.FULL_TRANSITIVE}
+)
+"""Strategies that look at the whole live history; the others look at the latest version."""
+
+_BACKWARD: Final = frozenset({Strategy.BACKWARD, Strategy.BACKWARD_TRANSITIVE})
+_FORWARD: Final = frozenset({Strategy.FORWARD, Strategy.FORWARD_TRANSITIVE})
+_OLD_READ_NEW: Final = _FORWARD | {Strategy.FULL, Strategy.FULL_TRANSITIVE, Strategy.UNDEFINED}
+_T = TypeVar("_T")
+
+
+def reads_forward(strategy: Strategy) -> bool:
+    """Whether consumers of an existing schema are to read what the candidate writes."""
+    return strategy in _OLD_READ_NEW
+
+
+def pairs(strategy: Strategy, existing: Sequence[_T], candidate: _T) -> Iterator[tuple[_T, _T]]:
+    """(reader, writer) for every check, in the broker's order: the newest version first.
+
+    A FULL strategy asks first whether the existing schema reads the candidate's data
+    (Pulsar 4.0.7). ALWAYS_* strategies ask nothing.
+    """
+    for old in reversed(existing):
+        if strategy in _BACKWARD:
+            yield candidate, old
+        elif strategy in _FORWARD:
+            yield old, candidate
+        elif strategy in (Strategy.FULL, Strategy.FULL_TRANSITIVE):
+            yield old, candidate
+            yield candidate, old
+
+
+# How a check of a candidate against existing versions ends.
+
+
+class End(Enum):
+    """The ways in which the broker's checkers come back."""
+
+    COMPATIBLE = "compatible"
+    INCOMPATIBLE = "incompatible"
+    CRASHED = "crashed"
+    OVERFLOWED = "overflowed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """`reason` in one line; `incompatibilities` explain it as far as definitions do."""
+
+    end: End
+    reason: str = ""
+    incompatibilities: tuple[Incompatibility, ...] = ()
+
+
+COMPATIBLE: Final = Outcome(end=End.COMPATIBLE)
+
+
+def incompatible(reason: str) -> Outcome:
+    """Refused for a reason that has no place in a definition."""
+    return Outcome(end=End.INCOMPATIBLE, reason=reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A schema and what to call it: `v3`, or `candidate`."""
+
+    label: str
+    schema: StoredSchema

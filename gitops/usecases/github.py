@@ -1,0 +1,113 @@
+"""One comment, or one issue, that always says how things are: found again, and updated in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from gitops.model.errors import OutsideError, UsageError
+from gitops.model.posts import Post, PostAction, PostResult
+from gitops.ports import CodeHost
+
+MOST_CHARACTERS = 65_536
+"""What GitHub takes as the text of a comment or an issue."""
+
+_MOST_FILES = 3000
+_WORKFLOWS = ".github/"
+
+
+def comment_marker(path: str) -> str:
+    """The first line of the comment about the schemas repository at `path`; nobody sees it."""
+    return f"<!-- pulsar-gitops: check of {quote(path)} -->"
+
+
+def issue_marker(path: str, title: str) -> str:
+    """The first line of the issue with that title about the schemas repository at `path`."""
+    return f"<!-- pulsar-gitops: {quote(title)} of {quote(path)} -->"
+
+
+def keep_comment(host: CodeHost, pull_request: int, report: str, marker: str) -> PostResult:
+    """Have one comment that says `report`; writes nothing where it is there already.
+
+    Raises UsageError for a report that is too long.
+    """
+    body = _body(report, marker)
+    comment = _own(host, host.comments(pull_request), marker)
+    if comment is None:
+        return PostResult(written=PostAction.CREATED, url=host.add_comment(pull_request, body).url)
+    if _same(comment.body, body):
+        return PostResult(written=PostAction.UNCHANGED, url=comment.url)
+    host.edit_comment(pull_request, comment, body)
+    return PostResult(written=PostAction.UPDATED, url=comment.url)
+
+
+def relay_comment(
+    host: CodeHost, pull_request: int, report: str, marker: str, *, head: str
+) -> PostResult:
+    """`keep_comment` with what a run for commit `head` claims; raises OutsideError if it lies.
+
+    The pull request has to be the one whose newest commit that run checked, and may not change
+    what the run itself does: then its author could have written anything into the report.
+    """
+    if (found := host.head_of(pull_request)) != head:
+        raise OutsideError(
+            f"the report is about commit {head}, and pull request #{pull_request} is at {found}",
+            hint="nothing was written; the run for the newest commit comments by itself",
+        )
+    changed = list(host.changed_paths(pull_request))
+    if len(changed) >= _MOST_FILES or any(path.startswith(_WORKFLOWS) for path in changed):
+        raise OutsideError(
+            f"pull request #{pull_request} changes {_WORKFLOWS}, and so perhaps what is reported"
+            if len(changed) < _MOST_FILES
+            else f"pull request #{pull_request} changes more files than GitHub lists",
+            hint="nothing was written; the report is in the summary of the run that checked it",
+        )
+    return keep_comment(host, pull_request, report, marker)
+
+
+def keep_issue(host: CodeHost, title: str, report: str, marker: str) -> PostResult:
+    """Have one open issue that says `report`; writes nothing where it is there already.
+
+    Raises UsageError for a report that is too long.
+    """
+    body = _body(report, marker)
+    issue = _own(host, host.open_issues(), marker)
+    if issue is None:
+        return PostResult(written=PostAction.CREATED, url=host.add_issue(title, body).url)
+    if _same(issue.body, body) and issue.title == title:
+        return PostResult(written=PostAction.UNCHANGED, url=issue.url)
+    host.edit_issue(issue, title, body)
+    return PostResult(written=PostAction.UPDATED, url=issue.url)
+
+
+def close_issue(host: CodeHost, marker: str) -> PostResult:
+    """Close the issue that `keep_issue` keeps, where it is open."""
+    issue = _own(host, host.open_issues(), marker)
+    if issue is None:
+        return PostResult(written=PostAction.NONE)
+    host.close_issue(issue)
+    return PostResult(written=PostAction.CLOSED, url=issue.url)
+
+
+def _own(host: CodeHost, posts: Iterable[Post], marker: str) -> Post | None:
+    """The oldest post with the marker by whoever the token belongs to: others can copy a marker."""
+    login = host.login()
+    return next(
+        (post for post in posts if post.author == login and post.body.startswith(marker)), None
+    )
+
+
+def _body(report: str, marker: str) -> str:
+    body = f"{marker}\n{report}"
+    if len(body) > MOST_CHARACTERS:
+        raise UsageError(
+            f"the report has {len(report):,} characters, and GitHub takes {MOST_CHARACTERS:,} with "
+            "the hidden line that we add",
+            hint="the reports of `check --format markdown` cut themselves; cut this one too",
+        )
+    return body
+
+
+def _same(there: str, body: str) -> bool:
+    """GitHub may give line ends and blank ends back in another form."""
+    return there.replace("\r\n", "\n").strip() == body.replace("\r\n", "\n").strip()
