@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
+import textwrap
+from collections.abc import Callable
+from functools import reduce
+from types import ModuleType
 from typing import Final
 
 import pytest
@@ -9,9 +16,12 @@ import pytest
 from gitops.model.rules import RULES
 from tests.architecture.rule_marks import MarkedTest, marked_tests, marks_in
 from tests.support.case_files import CASES, cases
-from tests.support.project_files import ROOT
+from tests.support.project_files import ROOT, project_files
 
 _PAGES: Final = ROOT / "docs" / "reference" / "rules"
+_MODULES: Final = {
+    path.relative_to(ROOT / "gitops").as_posix() for path in project_files("gitops/**.py")
+}
 _OF_FILES: Final = [rule for rule in RULES if (CASES / rule).is_dir()]
 """The rules that files alone can break; others need a registry, a day, or two commits."""
 
@@ -29,6 +39,40 @@ def test_every_rule_has_a_page_with_its_title(rule: str) -> None:
 
     assert page.is_file(), f"write docs/reference/rules/{rule}.md"
     assert page.read_text(encoding="utf-8").startswith(f"# {rule}: {RULES[rule].title}\n")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_names_the_function_that_finds_it(rule: str) -> None:
+    module, names = _module_of(f"gitops.{RULES[rule].found_by}")
+    found = reduce(getattr, names, module)
+
+    assert callable(found)
+    named = {name for name, value in vars(module).items() if _holds(value, rule)}
+    assert rule in inspect.getsource(found) or named & _names_in(found), (
+        f"{RULES[rule].found_by} does not make findings of {rule}"
+    )
+
+
+def _module_of(path: str) -> tuple[ModuleType, list[str]]:
+    """The module that a path begins with, and the names behind it."""
+    parts = path.split(".")
+    for end in range(len(parts), 1, -1):
+        name = ".".join(parts[:end])
+        if name.removeprefix("gitops.").replace(".", "/") + ".py" in _MODULES:
+            return importlib.import_module(name), parts[end:]
+    raise AssertionError(f"there is no module for {path}")
+
+
+def _holds(value: object, rule: str) -> bool:
+    """Whether a constant of a module is the rule, is about it, or has it among its items."""
+    if rule in (value, getattr(value, "rule", None)):
+        return True
+    return isinstance(value, dict | set | frozenset | tuple) and rule in value
+
+
+def _names_in(function: Callable[..., object]) -> set[str]:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def test_every_page_is_about_a_rule() -> None:

@@ -8,26 +8,23 @@ from types import MappingProxyType
 from typing import Final
 
 from gitops.model.findings import Finding, Location, Severity
-from gitops.model.rules.changes import CHECK_RULES, PLAN_RULES, WAIVER_RULES
-from gitops.model.rules.clients import CLIENT_RULES, REPLAY_RULES
+from gitops.model.rules.changes import (
+    CHECK_RULES,
+    CLIENT_RULES,
+    PLAN_RULES,
+    REPLAY_RULES,
+    WAIVER_RULES,
+)
 from gitops.model.rules.repository import REPOSITORY_RULES
 from gitops.model.rules.rule import Rule
-from gitops.model.rules.schemas import (
-    AVRO_CHANGE_RULES,
-    AVRO_DEFINITION_RULES,
-    AVRO_RESOLUTION_RULES,
-    KEY_VALUE_RULES,
-    PROTOBUF_RULES,
-)
+from gitops.model.rules.schemas import AVRO_RULES, KEY_VALUE_RULES, PROTOBUF_RULES
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
         rule.id: rule
         for rule in (
             *REPOSITORY_RULES,
-            *AVRO_DEFINITION_RULES,
-            *AVRO_RESOLUTION_RULES,
-            *AVRO_CHANGE_RULES,
+            *AVRO_RULES,
             *KEY_VALUE_RULES,
             *PROTOBUF_RULES,
             *PLAN_RULES,

@@ -1,94 +1,138 @@
-"""PLAN-*: what a comparison of the files with a registry can find."""
+"""Rules about plans, changes, waivers, clients and replays."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from gitops.model.findings import Severity
-from gitops.model.rules.rule import Rule
+from gitops.model.rules.rule import error, fixed, info, warning
 
 PLAN_RULES: Final = (
-    Rule(
-        id="PLAN-R001",
-        title="Pulsar would refuse the schema",
-        severity=Severity.ERROR,
-        configurable=False,
+    fixed("PLAN-R001", "Pulsar would refuse the schema", "planning.refusals._refused"),
+    fixed(
+        "PLAN-R002",
+        "the registry holds a schema that cannot be read",
+        "planning.refusals.broken_history",
     ),
-    Rule(
-        id="PLAN-R002",
-        title="the registry holds a schema that cannot be read",
-        severity=Severity.ERROR,
-        configurable=False,
+    warning("PLAN-R003", "a revert does not roll back", "planning.notice_findings.without_effect"),
+    error("PLAN-R004", "too many topics would change", "planning.plan._share"),
+    error("PLAN-R005", "a schema would be deleted", "planning.plan._deletions"),
+    fixed("PLAN-R006", "the tenant does not exist", "planning.notice_findings.tenant_findings"),
+    info("PLAN-R007", "Pulsar would ignore the change", "planning.notice_findings._swallowed"),
+    fixed(
+        "PLAN-R008",
+        "a topic that does not exist cannot have policies",
+        "planning.notice_findings.missing_topic_findings",
     ),
-    Rule(id="PLAN-R003", title="a revert does not roll back", severity=Severity.WARNING),
-    Rule(id="PLAN-R004", title="too many topics would change", severity=Severity.ERROR),
-    Rule(id="PLAN-R005", title="a schema would be deleted", severity=Severity.ERROR),
-    Rule(
-        id="PLAN-R006",
-        title="the tenant does not exist",
-        severity=Severity.ERROR,
-        configurable=False,
+    warning(
+        "PLAN-R009",
+        "a topic is looser than its namespace, and no file says so",
+        "planning.notice_findings.looser_topic_finding",
     ),
-    Rule(id="PLAN-R007", title="Pulsar would ignore the change", severity=Severity.INFO),
-    Rule(
-        id="PLAN-R008",
-        title="a topic that does not exist cannot have policies",
-        severity=Severity.ERROR,
-        configurable=False,
-    ),
-    Rule(
-        id="PLAN-R009",
-        title="a topic is looser than its namespace, and no file says so",
-        severity=Severity.WARNING,
-    ),
-    Rule(
-        id="PLAN-R010",
-        title="the registry's latest version is not in git",
-        severity=Severity.WARNING,
+    warning(
+        "PLAN-R010", "the registry's latest version is not in git", "planning.drift._Judge._found"
     ),
 )
-
-
-# CHECK-*: what a change does to a repository beyond its single schemas.
-
+"""PLAN-*: what a comparison of the files with a registry can find."""
 
 CHECK_RULES: Final = (
-    Rule(id="CHECK-R001", title="a topic's manifest is removed", severity=Severity.ERROR),
-    Rule(id="CHECK-R002", title="a renamed topic loses its history", severity=Severity.ERROR),
-    Rule(
-        id="CHECK-R003",
-        title="a policy is loosened, or managed no more",
-        severity=Severity.WARNING,
+    error("CHECK-R001", "a topic's manifest is removed", "checks.topics.topic_removed"),
+    error("CHECK-R002", "a renamed topic loses its history", "checks.topics.topic_renamed"),
+    warning(
+        "CHECK-R003", "a policy is loosened, or managed no more", "checks.policies.policy_loosened"
     ),
-    Rule(
-        id="CHECK-R004",
-        title="a changed policy lets in what the old one refuses",
-        severity=Severity.ERROR,
+    error(
+        "CHECK-R004",
+        "a changed policy lets in what the old one refuses",
+        "checks.policies.accepted_by_policy_change",
     ),
-    Rule(id="CHECK-R005", title="a change touches too many topics", severity=Severity.ERROR),
-    Rule(
-        id="CHECK-R006",
-        title="the limits that a change is checked by are loosened",
-        severity=Severity.WARNING,
+    error("CHECK-R005", "a change touches too many topics", "checks.topics.share_exceeded"),
+    warning(
+        "CHECK-R006",
+        "the limits that a change is checked by are loosened",
+        "checks.limits.limits_weakened",
     ),
-    Rule(id="CHECK-R007", title="a change edits recorded history", severity=Severity.WARNING),
-    Rule(id="CHECK-R008", title="replays of a topic are weakened", severity=Severity.WARNING),
+    warning("CHECK-R007", "a change edits recorded history", "checks.records.record_edited"),
+    warning("CHECK-R008", "replays of a topic are weakened", "checks.samples._finding"),
 )
-
-
-# WAIVER-*: approved exceptions that do nothing, or soon will not.
-
-
-def _warning(number: int, title: str) -> Rule:
-    return Rule(id=f"WAIVER-R{number:03}", title=title, severity=Severity.WARNING)
-
+"""CHECK-*: what a change does to a repository beyond its single schemas."""
 
 WAIVER_RULES: Final = (
-    _warning(1, "the waiver has expired"),
-    Rule(id="WAIVER-R002", title="the waiver expires soon", severity=Severity.INFO),
-    _warning(3, "nothing needs the waiver"),
-    _warning(4, "the waiver is for another change"),
-    _warning(5, "the waiver is for an unknown topic"),
-    _warning(6, "two waivers for one change"),
-    _warning(7, "the waiver cannot let the schema pass"),
+    warning("WAIVER-R001", "the waiver has expired", "planning.waiver_findings.expiries"),
+    info("WAIVER-R002", "the waiver expires soon", "planning.waiver_findings.expiries"),
+    warning("WAIVER-R003", "nothing needs the waiver", "planning.waiver_findings._unneeded"),
+    warning(
+        "WAIVER-R004", "the waiver is for another change", "planning.waiver_findings._of_refusal"
+    ),
+    warning(
+        "WAIVER-R005",
+        "the waiver is for an unknown topic",
+        "repository.loading.waivers.load_waivers",
+    ),
+    warning("WAIVER-R006", "two waivers for one change", "repository.loading.waivers._check_twice"),
+    warning(
+        "WAIVER-R007",
+        "the waiver cannot let the schema pass",
+        "planning.waiver_findings._of_refusal",
+    ),
 )
+"""WAIVER-*: approved exceptions that have no effect, or will soon have none."""
+
+CLIENT_RULES: Final = (
+    error(
+        "CLIENT-R001",
+        "a client is pinned to a version that does not exist",
+        "rollout.services.Services._tell",
+    ),
+    error("CLIENT-R002", "Pulsar would refuse a client", "rollout.rollout._Told.block"),
+    error(
+        "CLIENT-R003", "another client has to upgrade first", "rollout.rollout._Told._registered"
+    ),
+    error("CLIENT-R004", "there is no safe order of upgrades", "rollout.rollout._Told.block"),
+    error("CLIENT-R005", "a client still uses what goes away", "rollout.rollout._Told.block"),
+    info("CLIENT-R006", "a client is behind the latest version", "rollout.services.Services._tell"),
+    warning(
+        "CLIENT-R007",
+        "consumers of one kind of event could not read it",
+        "schemas.event_kinds._remark",
+    ),
+    warning(
+        "CLIENT-R008",
+        "retained messages would stop a client that upgrades",
+        "rollout.rollout._Told._waiting",
+    ),
+    warning(
+        "CLIENT-R009", "a client does not work as it is declared", "rollout.rollout._Told.broken"
+    ),
+    warning(
+        "CLIENT-R010",
+        "a client uses a topic that is not known",
+        "repository.loading.clients.unknown_topics",
+    ),
+)
+"""CLIENT-*: what a change means for the declared clients of its topics."""
+
+REPLAY_RULES: Final = (
+    error("REPLAY-R001", "messages cannot be read", "replay.findings._failed"),
+    warning(
+        "REPLAY-R002",
+        "messages cannot be read by a reader that the strategy leaves behind",
+        "replay.findings._failed",
+    ),
+    warning("REPLAY-R003", "messages that were not replayed", "replay.findings._aside"),
+    error("REPLAY-R004", "samples are missing, or cannot be read", "replay.findings._unread"),
+    info("REPLAY-R005", "a topic has no samples", "replay.findings.without_samples"),
+    info("REPLAY-R006", "messages fail, as many as are allowed", "replay.findings._failed"),
+    warning("REPLAY-R007", "values change while they are read", "replay.findings._changed"),
+    warning("REPLAY-R008", "a replay was interrupted", "replay.findings._interrupted"),
+    warning(
+        "REPLAY-R009", "samples elsewhere that a change brings along", "usecases.replay.held_back"
+    ),
+    warning(
+        "REPLAY-R010",
+        "a sensitive field that no definition has",
+        "replay.sensitive_fields._finding",
+    ),
+    warning("REPLAY-R011", "two samples name the same messages", "replay.findings._twice"),
+    error("REPLAY-R012", "nothing of a sample was replayed", "replay.findings._empty"),
+)
+"""REPLAY-*: what became of real messages."""

@@ -1,44 +1,71 @@
-"""REPO-*: the files of a repository cannot be read as what they should be."""
+"""Rules about the files of a repository."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from gitops.model.findings import Severity
-from gitops.model.rules.rule import Rule
-
-
-def _error(number: int, title: str) -> Rule:
-    return Rule(id=f"REPO-R{number:03}", title=title, severity=Severity.ERROR, configurable=False)
-
-
-def _warning(number: int, title: str) -> Rule:
-    return Rule(id=f"REPO-R{number:03}", title=title, severity=Severity.WARNING)
-
+from gitops.model.rules.rule import fixed, warning
 
 REPOSITORY_RULES: Final = (
-    _error(1, "not a YAML text"),
-    _error(2, "unknown key"),
-    _error(3, "duplicate key"),
-    _error(4, "wrong type of value"),
-    _error(5, "missing key"),
-    _error(6, "missing file"),
-    _error(7, "path leads outside the repository"),
-    _error(8, "document is too large, too deep or expands too much"),
-    _error(9, "YAML feature that manifests do not use"),
-    _error(10, "wrong kind or apiVersion"),
-    _error(11, "unknown value"),
-    _error(12, "value that makes no sense"),
-    _error(13, "not a valid name"),
-    _error(14, "secret in clear"),
-    _error(15, "keys that do not go together"),
-    _error(16, "manifest in the wrong place"),
-    _error(17, "declared twice"),
-    _error(18, "unreadable file"),
-    _error(19, "definition cannot be turned into JSON"),
-    _error(20, "protobuf definition does not compile"),
-    _error(21, "shared types refer to each other in a cycle"),
-    _error(22, "shared type is defined in several ways"),
-    _warning(23, "file that nothing uses"),
-    _warning(24, "broken snapshot"),
+    fixed("REPO-R001", "not a YAML text", "repository.yaml.parser._syntax_problem"),
+    fixed("REPO-R002", "unknown key", "repository.documents.validation_messages._unknown_key"),
+    fixed("REPO-R003", "duplicate key", "repository.yaml.builder.Builder._key"),
+    fixed("REPO-R004", "wrong type of value", "repository.documents.validation_messages._expected"),
+    fixed("REPO-R005", "missing key", "repository.documents.validation_messages._missing"),
+    fixed("REPO-R006", "missing file", "repository.definitions.text.definition_file"),
+    fixed(
+        "REPO-R007", "path leads outside the repository", "repository.documents.parser.unreadable"
+    ),
+    fixed(
+        "REPO-R008",
+        "document is too large, too deep or expands too much",
+        "repository.yaml.builder.Builder._open",
+    ),
+    fixed(
+        "REPO-R009",
+        "YAML feature that manifests do not use",
+        "repository.documents.parser.Manifest._report",
+    ),
+    fixed(
+        "REPO-R010",
+        "wrong kind or apiVersion",
+        "repository.documents.validation_messages._unknown_value",
+    ),
+    fixed("REPO-R011", "unknown value", "repository.documents.validation_messages._unknown_value"),
+    fixed(
+        "REPO-R012",
+        "value that makes no sense",
+        "repository.documents.validation_messages._anything_else",
+    ),
+    fixed("REPO-R013", "not a valid name", "repository.documents.base._topic"),
+    fixed("REPO-R014", "secret in clear", "repository.documents.authentication._reference"),
+    fixed(
+        "REPO-R015", "keys that do not go together", "repository.documents.parser.Manifest._follows"
+    ),
+    fixed("REPO-R016", "manifest in the wrong place", "repository.loading.strays.find_strays"),
+    fixed("REPO-R017", "declared twice", "repository.loading.topics._check_twice"),
+    fixed("REPO-R018", "unreadable file", "repository.documents.parser.unreadable"),
+    fixed(
+        "REPO-R019",
+        "definition cannot be turned into JSON",
+        "repository.definitions.schema_builder.SchemaBuilder._is_json",
+    ),
+    fixed(
+        "REPO-R020",
+        "protobuf definition does not compile",
+        "repository.definitions.schema_builder.SchemaBuilder._of_protoc",
+    ),
+    fixed(
+        "REPO-R021",
+        "shared types refer to each other in a cycle",
+        "repository.definitions.shared_types._Expander._known",
+    ),
+    fixed(
+        "REPO-R022",
+        "shared type is defined in several ways",
+        "repository.definitions.shared_types._Expander._put_in",
+    ),
+    warning("REPO-R023", "file that nothing uses", "repository.loading.strays.find_strays"),
+    warning("REPO-R024", "broken snapshot", "repository.snapshots._finding"),
 )
+"""REPO-*: a file cannot be read as what it should be."""

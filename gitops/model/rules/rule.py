@@ -7,15 +7,37 @@ from dataclasses import dataclass
 from gitops.model.findings import Severity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One rule; `gitops.yaml` may give it another severity if it is `configurable`.
 
     A rule is not configurable where a breach means that a file could not be understood: the
     desired state is then not known, and silence would turn a typing error into a deletion.
+    `found_by` is the function below `gitops` that finds a breach; of several the first to read.
     """
 
     id: str
-    title: str
     severity: Severity
+    title: str
+    found_by: str
     configurable: bool = True
+
+
+def fixed(rule: str, title: str, found_by: str) -> Rule:
+    """An error that `gitops.yaml` cannot rate otherwise."""
+    return Rule(rule, Severity.ERROR, title, found_by, configurable=False)
+
+
+def error(rule: str, title: str, found_by: str) -> Rule:
+    """An error, unless `gitops.yaml` rates it otherwise."""
+    return Rule(rule, Severity.ERROR, title, found_by)
+
+
+def warning(rule: str, title: str, found_by: str) -> Rule:
+    """A warning, unless `gitops.yaml` rates it otherwise."""
+    return Rule(rule, Severity.WARNING, title, found_by)
+
+
+def info(rule: str, title: str, found_by: str) -> Rule:
+    """A note, unless `gitops.yaml` rates it otherwise."""
+    return Rule(rule, Severity.INFO, title, found_by)

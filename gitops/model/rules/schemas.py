@@ -1,103 +1,153 @@
-"""AVRO-*: definitions of AVRO and JSON, and what becomes of them.
-
-P: a definition that Pulsar would not take, or would regret. R: why it refuses a change. W: what it
-takes although readers would suffer from it.
-"""
+"""Rules about schemas: definitions, their changes, and what the broker does not compare."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from gitops.model.findings import Severity
-from gitops.model.rules.rule import Rule
+from gitops.model.rules.rule import error, fixed, info, warning
 
-AVRO_DEFINITION_RULES: Final = (
-    Rule(id="AVRO-P001", title="not a valid Avro definition", severity=Severity.ERROR),
-    Rule(id="AVRO-P002", title="invalid default", severity=Severity.ERROR),
-    Rule(id="AVRO-P003", title="a record that can never evolve", severity=Severity.ERROR),
-    Rule(id="JSON-P001", title="a JSON schema in Jackson's form", severity=Severity.ERROR),
-    Rule(id="AVRO-W020", title="logicalType that Avro ignores", severity=Severity.WARNING),
-    Rule(id="AVRO-W021", title="member that Avro ignores", severity=Severity.WARNING),
-    Rule(id="AVRO-W022", title="member that is given twice", severity=Severity.WARNING),
+AVRO_RULES: Final = (
+    error(
+        "AVRO-P001",
+        "not a valid Avro definition",
+        "repository.definitions.avro.AvroDefinitions._broken",
+    ),
+    error("AVRO-P002", "invalid default", "schemas.review_definition._invalid_defaults"),
+    error(
+        "AVRO-P003", "a record that can never evolve", "schemas.review_definition.remarks_on_half"
+    ),
+    error("JSON-P001", "a JSON schema in Jackson's form", "schemas.review_definition._old_form"),
+    warning(
+        "AVRO-W020", "logicalType that Avro ignores", "repository.definitions.avro._passed_over"
+    ),
+    warning("AVRO-W021", "member that Avro ignores", "repository.definitions.avro._passed_over"),
+    warning(
+        "AVRO-W022",
+        "member that is given twice",
+        "repository.definitions.avro_ignored_members.findings_of_repeated",
+    ),
+    fixed(
+        "AVRO-R001",
+        "the reader's type cannot read the writer's",
+        "schemas.avro.compatibility._words",
+    ),
+    fixed("AVRO-R002", "a reader field has no default", "schemas.avro.compatibility._no_default"),
+    fixed("AVRO-R003", "no branch of the reader's union fits", "schemas.avro.compatibility._words"),
+    fixed(
+        "AVRO-R004",
+        "the names of two enums or fixed types differ",
+        "schemas.avro.compatibility._words",
+    ),
+    fixed("AVRO-R005", "the sizes of two fixed types differ", "schemas.avro.compatibility._words"),
+    fixed(
+        "AVRO-R006", "a record contains itself directly", "schemas.avro.compatibility._recursion"
+    ),
+    fixed(
+        "AVRO-R007",
+        "a default that a reader needs cannot be used",
+        "schemas.avro.compatibility._bad_default",
+    ),
+    fixed("AVRO-R008", "aliases make the writer invalid", "schemas.avro.compatibility._bad_alias"),
+    warning("AVRO-W001", "an enum loses symbols", "schemas.avro.review_types.enum_remarks"),
+    warning(
+        "AVRO-W002",
+        "an enum gets symbols that consumers do not know",
+        "schemas.avro.review_types.enum_remarks",
+    ),
+    warning(
+        "AVRO-W003",
+        "bytes and text are read as each other",
+        "schemas.avro.review_types._other_kind",
+    ),
+    warning(
+        "AVRO-W004",
+        "a decimal gets another precision or scale",
+        "schemas.avro.review_types._decimals",
+    ),
+    warning("AVRO-W005", "a logical type changes", "schemas.avro.review_types._other_logical_type"),
+    warning("AVRO-W006", "a field looks renamed, without an alias", "schemas.avro.review._rename"),
+    warning("AVRO-W007", "fields of the same type change places", "schemas.avro.review._moved"),
+    warning("AVRO-W008", "a promotion rounds numbers", "schemas.avro.review_types._other_kind"),
+    warning(
+        "AVRO-W009",
+        "a record of a union is taken for another",
+        "schemas.avro.review_unions.by_new_readers",
+    ),
 )
+"""AVRO-*, JSON-*: definitions in Avro's form.
 
-
-def _resolution(number: int, title: str) -> Rule:
-    """What the broker answers is not a matter of configuration."""
-    rule = f"AVRO-R{number:03}"
-    return Rule(id=rule, title=title, severity=Severity.ERROR, configurable=False)
-
-
-AVRO_RESOLUTION_RULES: Final = (
-    _resolution(1, "the reader's type cannot read the writer's"),
-    _resolution(2, "a reader field has no default"),
-    _resolution(3, "no branch of the reader's union fits"),
-    _resolution(4, "the names of two enums or fixed types differ"),
-    _resolution(5, "the sizes of two fixed types differ"),
-    _resolution(6, "a record contains itself directly"),
-    _resolution(7, "a default that a reader needs cannot be used"),
-    _resolution(8, "aliases make the writer invalid"),
-)
-
-
-def _avro_change(number: int, title: str) -> Rule:
-    return Rule(id=f"AVRO-W{number:03}", title=title, severity=Severity.WARNING)
-
-
-AVRO_CHANGE_RULES: Final = (
-    _avro_change(1, "an enum loses symbols"),
-    _avro_change(2, "an enum gets symbols that consumers do not know"),
-    _avro_change(3, "bytes and text are read as each other"),
-    _avro_change(4, "a decimal gets another precision or scale"),
-    _avro_change(5, "a logical type changes"),
-    _avro_change(6, "a field looks renamed, without an alias"),
-    _avro_change(7, "fields of the same type change places"),
-    _avro_change(8, "a promotion rounds numbers"),
-    _avro_change(9, "a record of a union is taken for another"),
-)
-
-
-# KV-*: pairs of key and value that the broker takes and should not.
-
+P: a definition that Pulsar refuses or that blocks later versions. R: why it refuses a change.
+W: what it accepts although readers would suffer from it.
+"""
 
 KEY_VALUE_RULES: Final = (
-    Rule(id="KV-P001", title="half of a KEY_VALUE is a KEY_VALUE", severity=Severity.ERROR),
-    Rule(id="KV-W001", title="the encoding of a KEY_VALUE changes", severity=Severity.WARNING),
-    Rule(
-        id="KV-W002",
-        title="half of a KEY_VALUE changes its type unseen",
-        severity=Severity.WARNING,
+    error(
+        "KV-P001", "half of a KEY_VALUE is a KEY_VALUE", "schemas.review_definition.remarks_on_half"
     ),
-    Rule(
-        id="KV-W003",
-        title="invalid default in half of a KEY_VALUE",
-        severity=Severity.WARNING,
+    warning("KV-W001", "the encoding of a KEY_VALUE changes", "schemas.key_value.review._encoding"),
+    warning(
+        "KV-W002",
+        "half of a KEY_VALUE changes its type unseen",
+        "schemas.key_value.review._half_types",
+    ),
+    warning(
+        "KV-W003",
+        "invalid default in half of a KEY_VALUE",
+        "schemas.review_definition.defaults_of_half",
     ),
 )
-
-
-# PROTO-W*, PROTOBUF-W*: changes that Pulsar does not compare, and readers suffer from.
-
-
-def _change(number: int, title: str, severity: Severity = Severity.WARNING) -> Rule:
-    return Rule(id=f"PROTO-W{number:03}", title=title, severity=severity)
-
+"""KV-*: pairs of key and value that the broker accepts and should not."""
 
 PROTOBUF_RULES: Final = (
-    _change(1, "a field is removed"),
-    _change(2, "a field gets another number"),
-    _change(3, "a number is taken by another field"),
-    _change(4, "a type is laid out in another way"),
-    _change(5, "a type reads some values differently"),
-    _change(6, "a field becomes repeated, single or optional"),
-    _change(7, "a field becomes required, or is no longer"),
-    _change(8, "fields are moved into one oneof, or out of it"),
-    _change(9, "the values of an enum change"),
-    _change(10, "a default changes"),
-    _change(11, "a field or a value is renamed", Severity.INFO),
-    Rule(
-        id="PROTOBUF-W001",
-        title="the fields of a PROTOBUF change",
-        severity=Severity.WARNING,
+    warning("PROTO-W001", "a field is removed", "schemas.protobuf_native.review_fields._removed"),
+    warning(
+        "PROTO-W002",
+        "a field gets another number",
+        "schemas.protobuf_native.review_fields._renumbered",
     ),
+    warning(
+        "PROTO-W003",
+        "a number is taken by another field",
+        "schemas.protobuf_native.review_fields._reused",
+    ),
+    warning(
+        "PROTO-W004",
+        "a type is laid out in another way",
+        "schemas.protobuf_native.review_types.type_remarks",
+    ),
+    warning(
+        "PROTO-W005",
+        "a type reads some values differently",
+        "schemas.protobuf_native.review._replaced",
+    ),
+    warning(
+        "PROTO-W006",
+        "a field becomes repeated, single or optional",
+        "schemas.protobuf_native.review_fields._cardinality",
+    ),
+    warning(
+        "PROTO-W007",
+        "a field becomes required, or is no longer",
+        "schemas.protobuf_native.review_fields.required",
+    ),
+    warning(
+        "PROTO-W008",
+        "fields are moved into one oneof, or out of it",
+        "schemas.protobuf_native.review.oneof_remarks",
+    ),
+    warning(
+        "PROTO-W009",
+        "the values of an enum change",
+        "schemas.protobuf_native.review_types._Enums._removed",
+    ),
+    warning(
+        "PROTO-W010", "a default changes", "schemas.protobuf_native.review_fields._other_default"
+    ),
+    info(
+        "PROTO-W011",
+        "a field or a value is renamed",
+        "schemas.protobuf_native.review_fields._renamed",
+    ),
+    warning("PROTOBUF-W001", "the fields of a PROTOBUF change", "schemas.protobuf.review._changes"),
 )
+"""PROTO-W*, PROTOBUF-W*: changes that Pulsar does not compare and that harm readers."""
