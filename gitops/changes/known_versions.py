@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.impact import files_of
@@ -115,6 +115,27 @@ class VersionsRequest:
 
 
 _Read = Callable[[], KnownRegistry]
+Versions = TypeVar("Versions")
+_Failure = tuple[HistorySource, GitopsError]
+
+
+def choose_versions(
+    sources: Mapping[HistorySource, Callable[[], Versions]], choice: HistoryChoice
+) -> tuple[Versions | None, list[_Failure]]:
+    """The versions from the chosen source, or from the first that has any, the best source first.
+
+    And why those before it have none; None where no source has any. Raises the error of a source
+    that was chosen.
+    """
+    if choice is not HistoryChoice.AUTO:
+        return sources[HistorySource(choice.value)](), []
+    failed: list[_Failure] = []
+    for source, read in sources.items():
+        try:
+            return read(), failed
+        except GitopsError as error:
+            failed.append((source, error))
+    return None, failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,28 +152,15 @@ class KnownVersions:
 
         Raises NoHistoryError where a source that was named has none, OutsideError.
         """
-        if wanted.choice is not HistoryChoice.AUTO:
-            return self._named(wanted)
-        failed: list[str] = []
-        for source, read in self._sources(wanted):
-            try:
-                found = read()
-            except GitopsError as error:
-                if source is HistorySource.GIT:
-                    raise
-                failed.append(_why(source, error))
-            else:
-                return _with_limits(found, failed)
-        raise AssertionError("git always has a history")
-
-    def _named(self, wanted: VersionsRequest) -> KnownRegistry:
-        read = dict(self._sources(wanted))[HistorySource(wanted.choice.value)]
         try:
-            return read()
+            found, failed = choose_versions(dict(self._sources(wanted)), wanted.choice)
         except OutsideError:
             raise
         except GitopsError as error:
             raise NoHistoryError(error.what, where=error.where, hint=error.hint) from error
+        if found is None:
+            raise failed[-1][1]
+        return _with_limits(found, [_why(source, error) for source, error in failed])
 
     def _sources(self, wanted: VersionsRequest) -> Iterator[tuple[HistorySource, _Read]]:
         yield HistorySource.REGISTRY, lambda: self._live(wanted)

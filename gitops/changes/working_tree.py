@@ -1,26 +1,25 @@
-"""The versions of topics for a replay of the files as they lie, without a base to compare with."""
+"""Known versions of the topics of a working tree, which has no base to compare with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from gitops.changes.impact import files_of
-from gitops.changes.known_versions import NoHistoryError, is_not_there
+from gitops.changes.known_versions import NoHistoryError, choose_versions, is_not_there
 from gitops.changes.registries import desired_of
 from gitops.git.checkout import open_checkout
 from gitops.git.references import commit_of
 from gitops.git.tree import tree_of
-from gitops.model.check import HistoryChoice
+from gitops.model.check import HistoryChoice, HistorySource
 from gitops.model.config import RegistryConfig
-from gitops.model.errors import GitopsError, UsageError
+from gitops.model.errors import UsageError
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import FileTree, Progress
-from gitops.registries.git.registry import GitHistory as GitPast
-from gitops.registries.git.registry import GitRegistry
+from gitops.registries.git.registry import GitHistory, GitRegistry
 from gitops.registries.opening import open_registry
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.loader import load
@@ -45,7 +44,7 @@ class RegistryVersions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingTreeHistory:
-    """The files as they lie in a folder, and the registry that is meant."""
+    """The files of a working tree, and the registry that is meant."""
 
     root: Path
     tree: FileTree
@@ -58,29 +57,19 @@ class WorkingTreeHistory:
 
         Raises OutsideError where a source that was named has none.
         """
-        reads = dict(self._reads(scope, progress))
-        if choice is not HistoryChoice.AUTO:
-            return reads[choice.value]()
-        failed: list[str] = []
-        for read in reads.values():
-            try:
-                found = read()
-            except GitopsError as error:
-                failed.append(f"{error.what[:1].upper()}{error.what[1:].rstrip('.')}.")
-            else:
-                return RegistryVersions(
-                    state=found.state, source=found.source, limits=(*failed, *found.limits)
-                )
-        return RegistryVersions(
-            state=self._of_files(scope), source=FILES, limits=(*failed, _NOTHING_KNOWN)
-        )
+        found, errors = choose_versions(dict(self._reads(scope, progress)), choice)
+        failed = [f"{each.what[:1].upper()}{each.what[1:].rstrip('.')}." for _, each in errors]
+        if found is None:
+            limits = (*failed, _NOTHING_KNOWN)
+            return RegistryVersions(state=self._of_files(scope), source=FILES, limits=limits)
+        return replace(found, limits=(*failed, *found.limits))
 
     def _reads(
         self, scope: Scope, progress: Progress
-    ) -> Iterator[tuple[str, Callable[[], RegistryVersions]]]:
-        yield HistoryChoice.REGISTRY.value, lambda: self._live(scope, progress)
-        yield HistoryChoice.SNAPSHOT.value, lambda: self._snapshot(scope, progress)
-        yield HistoryChoice.GIT.value, lambda: self._git(scope, progress)
+    ) -> Iterator[tuple[HistorySource, Callable[[], RegistryVersions]]]:
+        yield HistorySource.REGISTRY, lambda: self._live(scope, progress)
+        yield HistorySource.SNAPSHOT, lambda: self._snapshot(scope, progress)
+        yield HistorySource.GIT, lambda: self._git(scope, progress)
 
     def _live(self, scope: Scope, progress: Progress) -> RegistryVersions:
         if is_not_there(self.config, self.root):
@@ -92,7 +81,7 @@ class WorkingTreeHistory:
             registry = open_registry(self.name, self.config, self.root)
             stack.callback(registry.close)
             state = registry.observe(scope, progress)
-        return RegistryVersions(state=state, source=HistoryChoice.REGISTRY.value)
+        return RegistryVersions(state=state, source=HistorySource.REGISTRY.value)
 
     def _snapshot(self, scope: Scope, progress: Progress) -> RegistryVersions:
         registry = SnapshotRegistry(self.name, self.tree, self.config.broker_defaults)
@@ -103,7 +92,7 @@ class WorkingTreeHistory:
             )
         return RegistryVersions(
             state=registry.observe(scope, progress),
-            source=HistoryChoice.SNAPSHOT.value,
+            source=HistorySource.SNAPSHOT.value,
             limits=(_SNAPSHOT,),
         )
 
@@ -113,7 +102,7 @@ class WorkingTreeHistory:
             with open_checkout(self.root) as checkout:
                 commit = commit_of(checkout, "HEAD")
                 base = load(tree_of(checkout, commit), progress)
-                past = GitPast(
+                past = GitHistory(
                     checkout=checkout,
                     commit=commit,
                     desired=desired_of(base, self.config),
@@ -122,7 +111,7 @@ class WorkingTreeHistory:
                 registry = GitRegistry(self.name, past, self.config.broker_defaults)
                 state = registry.observe(scope, progress)
                 return RegistryVersions(
-                    state=state, source=HistoryChoice.GIT.value, limits=registry.limits()
+                    state=state, source=HistorySource.GIT.value, limits=registry.limits()
                 )
         except UsageError as error:
             raise NoHistoryError(error.what, where=error.where) from error
