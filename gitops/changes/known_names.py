@@ -61,11 +61,11 @@ def known_names(root: Path, tree: FileTree, repository: Repository, registry: st
     """
     return reduce(
         KnownNames.__or__,
-        (_from_files(repository), _from_snapshot(tree, registry), _from_history(root)),
+        (_names_of_files(repository), _names_of_snapshot(tree, registry), _names_of_history(root)),
     )
 
 
-def _from_files(repository: Repository) -> KnownNames:
+def _names_of_files(repository: Repository) -> KnownNames:
     """What manifests declare, and what clients use in the namespaces of these."""
     desired = repository.desired
     namespaces = frozenset(desired.namespaces) | {topic.namespace for topic in desired.topics}
@@ -75,13 +75,13 @@ def _from_files(repository: Repository) -> KnownNames:
     return KnownNames(topics=frozenset(desired.topics) | used, namespaces=namespaces)
 
 
-def _from_snapshot(tree: FileTree, registry: str) -> KnownNames:
+def _names_of_snapshot(tree: FileTree, registry: str) -> KnownNames:
     return KnownNames(
         topics=recorded_topics(tree, registry), namespaces=recorded_namespaces(tree, registry)
     )
 
 
-def _from_history(root: Path) -> KnownNames:
+def _names_of_history(root: Path) -> KnownNames:
     """What manifests declared at the commit that is checked out, and at those before it."""
     try:
         with open_checkout(root) as checkout:

@@ -38,7 +38,7 @@ def with_versions_of_base(
     an older version leaves the latest as it is. No sentence where nothing is missing.
     """
     ahead = {
-        topic: _registered(known, info)
+        topic: _with_next_version(known, info)
         for topic, known in state.topics.items()
         if (info := _definition(base, topic)) and equal_version(known.history, info) is None
     }
@@ -57,7 +57,7 @@ def _definition(base: Repository, topic: TopicName) -> SchemaInfo | None:
     return latest.info if latest else None
 
 
-def _registered(known: TopicState, info: SchemaInfo) -> TopicState:
+def _with_next_version(known: TopicState, info: SchemaInfo) -> TopicState:
     history = known.history
     entry = SchemaEntry(version=history.next_version, info=info)
     after = replace(
@@ -160,7 +160,7 @@ class KnownVersions:
             raise NoHistoryError(error.what, where=error.where, hint=error.hint) from error
         if found is None:
             raise failed[-1][1]
-        return _with_limits(found, [_why(source, error) for source, error in failed])
+        return _add_limits(found, [_failure_text(source, error) for source, error in failed])
 
     def _sources(self, wanted: VersionsRequest) -> Iterator[tuple[HistorySource, _Read]]:
         yield HistorySource.REGISTRY, lambda: self._live(wanted)
@@ -234,7 +234,7 @@ def is_not_there(config: RegistryConfig, root: Path) -> bool:
     return config.local_path is not None and not (root / config.local_path).exists()
 
 
-def _why(source: HistorySource, error: GitopsError) -> str:
+def _failure_text(source: HistorySource, error: GitopsError) -> str:
     """Why a better source was not used, as a sentence."""
     what = error.what[:1].upper() + error.what[1:]
     if source is HistorySource.REGISTRY:
@@ -242,7 +242,7 @@ def _why(source: HistorySource, error: GitopsError) -> str:
     return f"{what.rstrip('.')}."
 
 
-def _with_limits(found: KnownRegistry, failed: list[str]) -> KnownRegistry:
+def _add_limits(found: KnownRegistry, failed: list[str]) -> KnownRegistry:
     history = found.history
     more = History(
         source=history.source, recorded=history.recorded, limits=(*failed, *history.limits)

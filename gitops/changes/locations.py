@@ -75,23 +75,23 @@ def place_of_policy(
     new = override_place(loaded.head_tree, subject, key, registry)
     return (
         new
-        or _in_base(override_place(loaded.base_tree, subject, key, _former(loaded, registry)))
+        or _base_location(override_place(loaded.base_tree, subject, key, _former(loaded, registry)))
         or policy_place(loaded.head_tree, loaded.head, subject, key)
-        or _in_base(policy_place(loaded.base_tree, loaded.base, subject, key))
+        or _base_location(policy_place(loaded.base_tree, loaded.base, subject, key))
     )
 
 
 def place_of_setting(loaded: LoadedChange, path: Path, *, at_key: bool = False) -> Location | None:
     """The line of a key of gitops.yaml."""
     new = settings_place(loaded.head_tree, path, at_key=at_key)
-    return new or _in_base(settings_place(loaded.base_tree, path, at_key=at_key))
+    return new or _base_location(settings_place(loaded.base_tree, path, at_key=at_key))
 
 
 def _former(loaded: LoadedChange, registry: str) -> str:
     return former_name(registry, loaded.base.config, loaded.head.config)
 
 
-def _in_base(where: Location | None) -> Location | None:
+def _base_location(where: Location | None) -> Location | None:
     return replace(where, in_base=True) if where else None
 
 
@@ -133,10 +133,11 @@ class BaseLocations:
         What was removed stands there and nowhere else.
         """
         return tuple(
-            group(found.message, [self._placed(one) for one in found.members]) for found in findings
+            group(found.message, [self._with_location(one) for one in found.members])
+            for found in findings
         )
 
-    def _placed(self, found: Finding) -> Finding:
+    def _with_location(self, found: Finding) -> Finding:
         topic, where = self._topics.get(found.subject), found.compared
         there = self._place(topic, where) if topic and where and not where.line else None
         if there is None or where is None:

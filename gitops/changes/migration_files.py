@@ -118,7 +118,7 @@ class _Files:
             elif unshared:
                 self.put(path, laid_out(path, content, entries[0].info), said)
             else:
-                self.put(path, self._as_laid_out(migration.topic) or content, said)
+                self.put(path, self._lay_out(migration.topic) or content, said)
 
     def _needs_types_of_its_own(self, topic: TopicName) -> bool:
         """Whether shared types change, which go back for the old topic, or are in a pair's text."""
@@ -126,7 +126,7 @@ class _Files:
         shared = {*source.definitions} - named_by(source)
         return bool(shared & self.loaded.changed or (shared and source.halves))
 
-    def _as_laid_out(self, topic: TopicName) -> bytes | None:
+    def _lay_out(self, topic: TopicName) -> bytes | None:
         """The definition as it lies in its file, with the names of shared types."""
         latest = self.loaded.head.desired.topics[topic].history.latest
         files = self.loaded.head.topics[topic].definitions
@@ -139,12 +139,12 @@ class _Files:
         sides = (self.loaded.base.topics[topic], self.loaded.head.topics[topic])
         own = {path for side in sides for path in named_by(side)}
         for path in sorted(own & self.loaded.changed):
-            if (content := self._in_base(path)) is None:
+            if (content := self._base_file(path)) is None:
                 self.written.left.append(f"remove {path}: {topic} is as in the base again")
             else:
                 self.put(path, content, "as in the base again")
 
-    def _in_base(self, path: str) -> bytes | None:
+    def _base_file(self, path: str) -> bytes | None:
         try:
             return self.loaded.change.base_tree.read(path)
         except UnreadableFileError:
@@ -169,12 +169,12 @@ class _Files:
     def _differs_here_only(self, client: Client, before: Client) -> bool:
         """Whether the file was changed for these topics only, and lies where it lay."""
         same_file = client.location.file == before.location.file
-        return same_file and (client.owner, self._others(client)) == (
+        return same_file and (client.owner, self._other_consumers(client)) == (
             before.owner,
-            self._others(before),
+            self._other_consumers(before),
         )
 
-    def _others(self, client: Client) -> list[Consumes | Produces]:
+    def _other_consumers(self, client: Client) -> list[Consumes | Produces]:
         """Its uses of other topics, wherever they stand in the file."""
         others = (use for use in _uses(client) if use.topic not in self.moved)
         return [replace(use, location=_NOWHERE) for use in others]
@@ -192,7 +192,7 @@ class _Files:
 
     def _entry(self, use: Consumes) -> str:
         word = use.schemas[0] if use.schemas and isinstance(use.schemas[0], str) else None
-        topic, subscription = map(_quoted, (str(self.moved[use.topic]), use.subscription))
+        topic, subscription = map(_quote, (str(self.moved[use.topic]), use.subscription))
         return (
             f"# beside {use.topic}, until nothing is left there\n"
             f"- {{topic: {topic}, subscription: {subscription}, "
@@ -203,7 +203,7 @@ class _Files:
         topics = {use.topic for use in client.consumes}
         return ", ".join(str(new) for old, new in self.moved.items() if old in topics)
 
-    def _missing(self, client: Client) -> Iterator[str]:
+    def _missing_topics(self, client: Client) -> Iterator[str]:
         """The new topics that a consumer does not have, of whom nothing was said yet."""
         place, topics = f"{client.location.file}: ", {use.topic for use in client.consumes}
         if not any(each.startswith(place) for each in self.written.left):
@@ -218,7 +218,7 @@ class _Files:
             if found.desired.topics.get(topic) != self.loaded.base.desired.topics.get(topic):
                 yield f"{topic} is not as in the base yet: look at the shared types that it uses"
         for client in found.clients:
-            yield from self._missing(client)
+            yield from self._missing_topics(client)
         for each in found.findings:
             if each.severity is Severity.ERROR:
                 yield f"{each.location.file}: {each.message}" if each.location else each.message
@@ -231,6 +231,6 @@ def _uses(client: Client | None) -> list[Consumes | Produces]:
     return [*client.consumes, *client.produces] if client else []
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """As a YAML scalar within braces."""
     return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)

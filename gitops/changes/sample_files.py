@@ -31,7 +31,7 @@ def manifests_of(
     files = {path for path in changed if not path.endswith(_NO_DATA)}
     if not files or CONFIG not in tree.paths():
         return {}
-    found = search({word for path in files for word in _words(path)}, (".yaml",))
+    found = search({word for path in files for word in _search_words(path)}, (".yaml",))
     manifests = {path for path in found if path.startswith("namespaces/")}.difference(changed)
     if not manifests:
         return {}
@@ -64,7 +64,7 @@ def is_elsewhere(sample: Sample) -> bool:
     return "://" in sample.path or sample.format == "table"
 
 
-def _words(path: str) -> Collection[str]:
+def _search_words(path: str) -> Collection[str]:
     """One of them stands in every manifest that names the file, or in most by a pattern."""
     if path.startswith((f"{_FOLDER}/", "namespaces/")):
         return {_FOLDER}

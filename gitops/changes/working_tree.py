@@ -61,7 +61,7 @@ class WorkingTreeHistory:
         failed = [f"{each.what[:1].upper()}{each.what[1:].rstrip('.')}." for _, each in errors]
         if found is None:
             limits = (*failed, _NOTHING_KNOWN)
-            return RegistryVersions(state=self._of_files(scope), source=FILES, limits=limits)
+            return RegistryVersions(state=self._state_of_files(scope), source=FILES, limits=limits)
         return replace(found, limits=(*failed, *found.limits))
 
     def _reads(
@@ -116,7 +116,7 @@ class WorkingTreeHistory:
         except UsageError as error:
             raise NoHistoryError(error.what, where=error.where) from error
 
-    def _of_files(self, scope: Scope) -> RegistryState:
+    def _state_of_files(self, scope: Scope) -> RegistryState:
         desired = desired_of(self.repository, self.config)
         return RegistryState(
             namespaces={n: s for n, s in desired.namespaces.items() if n in scope.namespaces},

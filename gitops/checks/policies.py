@@ -35,11 +35,11 @@ def policy_guards(
 ) -> Iterator[Finding]:
     """Loosened policies, and what only they let in; `questions` are before and after."""
     before, after = questions
-    for one in _loosened(before, after):
+    for one in _loosened_policies(before, after):
         yield policy_loosened(one, place_of_policy(loaded, one.subject, one.change.key, registry))
-    for one in _dropped(before, after):
+    for one in _dropped_policies(before, after):
         yield policy_dropped(one, place_of_policy(loaded, one.subject, one.change.key, registry))
-    for name in _unmanaged(loaded, after):
+    for name in _unmanaged_namespaces(loaded, after):
         yield namespace_unmanaged(name, loaded.head.namespaces.get(name))
     for each in refused:
         strategy = strategy_of(after, each.topic)
@@ -49,7 +49,7 @@ def policy_guards(
         yield accepted_by_policy_change(each, strategy, where)
 
 
-def _dropped(before: PlanInput, after: PlanInput) -> Iterator[Loosened]:
+def _dropped_policies(before: PlanInput, after: PlanInput) -> Iterator[Loosened]:
     """Of a topic that is gone itself another guard tells."""
     none = NamespacePolicies()
     for name, state in sorted(before.desired.namespaces.items()):
@@ -60,7 +60,7 @@ def _dropped(before: PlanInput, after: PlanInput) -> Iterator[Loosened]:
             yield from dropped(topic, wanted.policies, known.policies)
 
 
-def _unmanaged(loaded: LoadedChange, after: PlanInput) -> list[NamespaceName]:
+def _unmanaged_namespaces(loaded: LoadedChange, after: PlanInput) -> list[NamespaceName]:
     """The namespaces that the base has no file of, and the change no policy."""
     known = {path.rpartition("/")[0] for path in loaded.change.base_tree.paths()}
     none = NamespacePolicies()
@@ -71,7 +71,7 @@ def _unmanaged(loaded: LoadedChange, after: PlanInput) -> list[NamespaceName]:
     ]
 
 
-def _loosened(before: PlanInput, after: PlanInput) -> Iterator[Loosened]:
+def _loosened_policies(before: PlanInput, after: PlanInput) -> Iterator[Loosened]:
     defaults = default_policies(before.defaults)
     for name, state in sorted(after.desired.namespaces.items()):
         old = before.desired.namespaces.get(name)

@@ -73,7 +73,7 @@ def registry_guards(loaded: LoadedChange, checked: Collection[str]) -> Iterator[
         yield registry_removed(name, base.registries[name].namespaces, where)
     for name in sorted(head.registries.keys() - checked):
         for space in sorted(overrides_of(name, base, head)):
-            yield from _of_override(loaded, name, space)
+            yield from _override_findings(loaded, name, space)
 
 
 def naming_guards(loaded: LoadedChange) -> Iterator[Finding]:
@@ -97,7 +97,7 @@ def _are_left(loaded: LoadedChange, old: str, new: str) -> bool:
     )
 
 
-def _of_override(loaded: LoadedChange, name: str, space: NamespaceName) -> Iterator[Finding]:
+def _override_findings(loaded: LoadedChange, name: str, space: NamespaceName) -> Iterator[Finding]:
     base, head = loaded.base.config, loaded.head.config
     old, new = before(name, base, head), head.registries[name]
     was, now = _policies(loaded.base, old, space), _policies(loaded.head, new, space)

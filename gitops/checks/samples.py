@@ -58,7 +58,7 @@ def sample_files_lost(
         topic,
         f"{'a file' if one else f'{len(files):,} files'} of the sample {sample.path} "
         f"{'is' if one else 'are'} gone, or {'holds' if one else 'hold'} other messages: "
-        f"{_listed(files)}",
+        f"{_list_text(files)}",
         where,
     )
 
@@ -80,14 +80,14 @@ def sample_settings_weakened(topic: TopicName, base: Sample, head: Sample) -> It
         ("columns", _columns(base), _columns(head)),
     ):
         if old is not None and old != new:
-            what = f"{key} of the sample {head.path} is another: {old} → {_said(new)}"
+            what = f"{key} of the sample {head.path} is another: {old} → {_setting_text(new)}"
             yield _finding(topic, f"{what}; its messages are read otherwise", head.location)
 
 
 def hidden_fields_shown(topic: TopicName, names: Sequence[str], where: Location) -> Finding:
     """Fields that no report showed, and that it shows now; `where` the first of them stood."""
     plural = len(names) > 1
-    listed = _listed([f"'{name}'" for name in names])
+    listed = _list_text([f"'{name}'" for name in names])
     return _finding(
         topic,
         f"the field{'s' * plural} {listed} {'are' if plural else 'is'} no longer sensitive: "
@@ -106,7 +106,7 @@ def gates_weakened(
     before, after = strategies
     return _finding(
         topics[0],
-        f"{lost} no longer count in replays of {_listed([str(one) for one in topics])}: the "
+        f"{lost} no longer count in replays of {_list_text([str(one) for one in topics])}: the "
         f"strategy changes from {before.value} to {after.value}",
         where,
     )
@@ -132,11 +132,11 @@ def _columns(sample: Sample) -> str:
     return f"{{{said}}}" if said else "none"
 
 
-def _said(value: object) -> object:
+def _setting_text(value: object) -> object:
     return "none" if value is None else value
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_text(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
@@ -158,7 +158,7 @@ def sample_guards(loaded: LoadedChange, touched: Impact) -> Iterator[Finding]:
     """Of every topic that both versions have; a topic that is gone takes its samples along."""
     broken = broken_topics(loaded)
     base = {topic.keeper: source for topic, source in loaded.base.topics.items()}
-    comparing = _Comparing(loaded)
+    comparing = _SampleComparison(loaded)
     for topic, source in sorted(loaded.head.topics.items()):
         before = base.get(touched.renamed.get(topic, topic).keeper)
         if before and before.samples and topic not in broken:
@@ -207,7 +207,7 @@ class _Kept:
     lost: tuple[str, ...]
 
 
-class _Comparing:
+class _SampleComparison:
     def __init__(self, loaded: LoadedChange) -> None:
         self._changed = loaded.changed
         self._renamed = loaded.renamed
@@ -220,10 +220,12 @@ class _Comparing:
             return
         there = self._head.by_file(head)
         for sample in base.samples:
-            yield from self._of_sample(topic, sample, self._kept(base, sample, there), there, head)
+            yield from self._sample_findings(
+                topic, sample, self._kept(base, sample, there), there, head
+            )
         yield from _shown(topic, base, head)
 
-    def _of_sample(
+    def _sample_findings(
         self,
         topic: TopicName,
         sample: Sample,

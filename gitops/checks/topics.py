@@ -29,13 +29,13 @@ def topic_guards(loaded: LoadedChange, touched: Impact) -> Iterator[Finding]:
     count = len(layout(loaded.change.base_tree.paths()).topics)
     yield from share_exceeded(_changed_topics(loaded, touched), count, safety)
     yield from record_guards(loaded)
-    yield from _of_submodules(loaded)
+    yield from _submodule_findings(loaded)
     for topic in touched.topics:
         if _is_let_go(loaded, topic):
             yield schema_let_go(topic, loaded.head.topics[topic].manifest, safety)
 
 
-def _of_submodules(loaded: LoadedChange) -> Iterator[Finding]:
+def _submodule_findings(loaded: LoadedChange) -> Iterator[Finding]:
     """Those that are not told of already, because they stand where manifests or types do."""
     told = {each.location.file for each in loaded.head.findings if each.location}
     for each in loaded.change.files:
@@ -104,12 +104,12 @@ def topic_renamed(new: TopicName, old: TopicName, where: Location, safety: Safet
         "messages stay behind",
         location=where,
         subject=str(new),
-        hint=_keeping(new, old),
+        hint=_keep_hint(new, old),
     )
     return _unless_allowed(found, safety)
 
 
-def _keeping(new: TopicName, old: TopicName) -> str:
+def _keep_hint(new: TopicName, old: TopicName) -> str:
     """How the file may move and the topic stay; the folder always says the namespace."""
     if new.namespace == old.namespace:
         return f"a file may be renamed and keep its topic: write topic: {old.local_name} in it"

@@ -32,12 +32,12 @@ _TWO_PATHS: Final = ("R", "C")
 
 def changes_between(checkout: Checkout, base: str, head: str) -> tuple[ChangedFile, ...]:
     """What differs between two commits, in the folder of the schemas."""
-    return tuple(_changed(checkout, base, head))
+    return tuple(_changed_files(checkout, base, head))
 
 
 def changes_in_folder(checkout: Checkout, base: str) -> tuple[ChangedFile, ...]:
     """What differs between a commit and the folder: staged, unstaged and untracked files."""
-    found = list(_changed(checkout, base))
+    found = list(_changed_files(checkout, base))
     known = {each.after for each in found}
     listed = checkout.ask(
         *("ls-files", "-z", "--others", "--exclude-standard", "--"), *checkout.pathspec
@@ -67,7 +67,7 @@ def with_links(
     return tuple(dict.fromkeys(found))
 
 
-def _changed(checkout: Checkout, *commits: str) -> Iterator[ChangedFile]:
+def _changed_files(checkout: Checkout, *commits: str) -> Iterator[ChangedFile]:
     listed = checkout.ask(*_DIFF, *commits, "--", *checkout.pathspec)
     parts = iter(listed.decode("utf-8", "surrogateescape").split("\0"))
     told: set[tuple[str | None, str | None]] = set()

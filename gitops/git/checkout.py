@@ -230,7 +230,7 @@ def _place(command: Git, root: Path) -> tuple[Path, str]:
     try:
         found = _ask(command, *asked).decode("utf-8", "surrogateescape")
     except GitFailedError as error:
-        raise _without_clone(error, root) from error
+        raise _strip_clone(error, root) from error
     inside, _, rest = found.partition("\n")
     git_dir, _, prefix = rest.removesuffix("\n").rpartition("\n")
     whole = root.resolve()
@@ -249,7 +249,7 @@ def _is_own(root: Path, git_dir: Path, *, inside: bool) -> bool:
     return inside
 
 
-def _without_clone(error: GitFailedError, root: Path) -> UsageError | GitFailedError:
+def _strip_clone(error: GitFailedError, root: Path) -> UsageError | GitFailedError:
     """Why git finds no clone around a folder, with what to do."""
     if _NO_CLONE in error.what:
         return UsageError(

@@ -50,7 +50,7 @@ def answering(what: str, *, permission: str, where: str) -> Iterator[None]:
         yield
     except GithubException as error:
         raise OutsideError(
-            f"GitHub did not {what}: {_said(error)}",
+            f"GitHub did not {what}: {_error_text(error)}",
             where=where,
             hint=_hint(error, permission),
         ) from error
@@ -76,7 +76,7 @@ def answering(what: str, *, permission: str, where: str) -> Iterator[None]:
         ) from error
 
 
-def _said(error: GithubException) -> str:
+def _error_text(error: GithubException) -> str:
     data: object = error.data
     message = data.get("message") if isinstance(data, dict) else None
     return f"{message or 'no reason given'} (HTTP {error.status})"
@@ -86,18 +86,19 @@ def _hint(error: GithubException, permission: str) -> str:
     if isinstance(error, RateLimitExceededException):
         return _LATER
     if error.status == _FORBIDDEN:
-        locked = "locked" in _said(error)
-        return _UNLOCK if locked else _missing(error.headers or {}, permission)
+        locked = "locked" in _error_text(error)
+        return _UNLOCK if locked else _missing_permission(error.headers or {}, permission)
     if error.status >= _SERVER_ERROR:
         return _TROUBLE
     return _HINTS.get(error.status, "").format(permission=permission)
 
 
-def _missing(headers: Mapping[str, str | int], permission: str) -> str:
+def _missing_permission(headers: Mapping[str, str | int], permission: str) -> str:
     """The permissions that GitHub itself names, `;` between sets that would each do."""
     named = {name.lower(): str(value) for name, value in headers.items()}.get(_NEEDED, "")
     sets = [
-        " and ".join(f"`{_as_key(each)}`" for each in one.split(",")) for one in named.split(";")
+        " and ".join(f"`{_workflow_key(each)}`" for each in one.split(","))
+        for one in named.split(";")
     ]
     needed = " or ".join(sets) if named else f"`{permission}`"
     return (
@@ -106,7 +107,7 @@ def _missing(headers: Mapping[str, str | int], permission: str) -> str:
     )
 
 
-def _as_key(text: str) -> str:
+def _workflow_key(text: str) -> str:
     """`pull_requests=write` as a workflow has it: `pull-requests: write`."""
     return text.strip().replace("_", "-").replace("=", ": ")
 

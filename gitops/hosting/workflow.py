@@ -125,7 +125,7 @@ def read_plain(path: Path, *, most: int = MOST_BYTES) -> str:
                 raise UsageError(f"{path} is not a plain file")
             content = file.read(most + 1)
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {_why(path, error)}") from error
+        raise UsageError(f"cannot read {path}: {_refusal_text(path, error)}") from error
     if len(content) > most:
         raise UsageError(
             f"{path} is larger than {most:,} bytes", hint="GitHub would not take it as a comment"
@@ -136,5 +136,5 @@ def read_plain(path: Path, *, most: int = MOST_BYTES) -> str:
         raise UsageError(f"{path} is not text in UTF-8") from None
 
 
-def _why(path: Path, error: OSError) -> str:
+def _refusal_text(path: Path, error: OSError) -> str:
     return "it is a symbolic link" if path.is_symlink() else str(error.strerror)

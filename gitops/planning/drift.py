@@ -57,7 +57,7 @@ LookUp = Callable[[Mapping[TopicName, SchemaHistory]], Provenance]
 
 def with_drift(plan: Plan, question: PlanInput, look_up: LookUp) -> Plan:
     """The plan for a question, with what git's history tells of the versions that it meets."""
-    topics = set(_differing(plan))
+    topics = set(_different_topics(plan))
     if not topics:
         return plan
     histories = {topic: question.observed.topics[topic].history for topic in sorted(topics)}
@@ -69,7 +69,7 @@ def with_drift(plan: Plan, question: PlanInput, look_up: LookUp) -> Plan:
     return replace(plan, actions=actions, notices=notices, findings=(*kept, *judge.findings))
 
 
-def _differing(plan: Plan) -> Iterator[TopicName]:
+def _different_topics(plan: Plan) -> Iterator[TopicName]:
     """The topics whose latest version is another one than the files have."""
     for one in (*plan.actions, *plan.notices):
         if not isinstance(one, RegisterSchema | RefusedSchema | SchemaWithoutEffect):
@@ -87,12 +87,12 @@ class _Judge:
         self.findings: list[Finding] = []
 
     def action(self, action: Action) -> Action:
-        return self._on_top(action) if isinstance(action, RegisterSchema) else action
+        return self._with_latest_note(action) if isinstance(action, RegisterSchema) else action
 
     def notice(self, notice: Notice) -> Notice:
         match notice:
             case RefusedSchema():
-                return self._on_top(notice)
+                return self._with_latest_note(notice)
             case SchemaWithoutEffect():
                 return self._without_effect(notice)
         return notice
@@ -118,7 +118,7 @@ class _Judge:
         self._found(topic, message, hint)
         return drift
 
-    def _on_top(self, change: _Change) -> _Change:
+    def _with_latest_note(self, change: _Change) -> _Change:
         """Whose schema is a new one, with a word on the latest where all of git is known."""
         if change.latest_version is None or self._provenance.limit:
             return change

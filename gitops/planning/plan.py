@@ -123,7 +123,7 @@ class PlanInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Planned:
+class _PlanParts:
     """What becomes of one topic; `findings` are about its waivers and its own strategy."""
 
     actions: tuple[Action, ...] = ()
@@ -139,12 +139,12 @@ def make_plan(question: PlanInput, progress: Progress = no_progress) -> Plan:
     wanted = sorted(question.desired.topics.items())
     policies = {name: _policies(question, name) for name in {t.namespace for t, _ in wanted}}
     waivers = _waivers_by_topic(question)
-    topics: list[_Planned] = []
+    topics: list[_PlanParts] = []
     for count, (topic, desired) in enumerate(wanted):
         progress("comparing schemas", count, len(wanted))
         topics.append(_topic(question, desired, policies[topic.namespace], waivers.get(topic, ())))
     of_topics = chain.from_iterable(planned.actions for planned in topics)
-    actions = [*_namespaces(question), *of_topics, *_pruned(question)]
+    actions = [*_namespaces(question), *of_topics, *_deletions_of_unmanaged(question)]
     notices = [notice for planned in topics for notice in planned.notices]
     observed = _relevant(question)
     of_waivers = [finding for planned in topics for finding in planned.findings]
@@ -157,7 +157,7 @@ def make_plan(question: PlanInput, progress: Progress = no_progress) -> Plan:
         notices=tuple(notices),
         findings=_findings(question, actions, notices, of_waivers),
         observed=fingerprints.state_fingerprints(observed),
-        expected=_expected(observed, actions),
+        expected=_expected_state(observed, actions),
         namespaces=len(question.desired.namespaces),
         topics=len(question.desired.topics),
         unchanged=sum(not planned.actions and not planned.notices for planned in topics),
@@ -185,7 +185,7 @@ def _topic(
     desired: TopicState,
     above: NamespacePolicies,
     waivers: tuple[Waiver, ...],
-) -> _Planned:
+) -> _PlanParts:
     observed = question.observed.topics[desired.topic]
 
     def holds(own: SchemaCompatibilityStrategy | None) -> SchemaCompatibilityStrategy:
@@ -202,14 +202,14 @@ def _topic(
     looser = looser_topic_finding(question.registry, desired, settled.state, holds, question.locate)
     if desired.history.latest is None:
         of_waivers = waiver_findings.unneeded(waivers, question.today, at_work=settled.waiver)
-        return _Planned(
+        return _PlanParts(
             actions=tuple(actions_of(observed, settled, differing, None)),
             findings=(*of_waivers, *looser),
         )
     case = _case(question, desired, settled.state, holds, waivers)
     outcome = plan_topic(case)
     schema = outcome if isinstance(outcome, RegisterSchema) else None
-    return _Planned(
+    return _PlanParts(
         actions=tuple(actions_of(observed, settled, differing, schema)),
         notices=() if outcome is None or isinstance(outcome, RegisterSchema) else (outcome,),
         findings=(
@@ -286,7 +286,7 @@ def _policies(question: PlanInput, name: NamespaceName) -> NamespacePolicies:
     return overlay(desired.policies, observed.policies)
 
 
-def _pruned(question: PlanInput) -> list[Action]:
+def _deletions_of_unmanaged(question: PlanInput) -> list[Action]:
     if not question.prune:
         return []
     return [
@@ -327,7 +327,7 @@ def _findings(
     )
 
 
-def _expected(observed: RegistryState, actions: list[Action]) -> dict[str, tuple[str, ...]]:
+def _expected_state(observed: RegistryState, actions: list[Action]) -> dict[str, tuple[str, ...]]:
     """Subject → the fingerprints after each of its actions, in order."""
     now: dict[str, fingerprints.Subject] = {}
     passed: dict[str, list[str]] = {}

@@ -74,17 +74,17 @@ def to_document(plan: Plan) -> Document:
 
 def digest(document: Mapping[str, Any]) -> str:
     """`sha256:` and 64 hex digits over everything in the document that decides something."""
-    return f"sha256:{hashlib.sha256(canonical(_deciding(document))).hexdigest()}"
+    return f"sha256:{hashlib.sha256(canonical(_deciding_part(document))).hexdigest()}"
 
 
-def _deciding(document: Mapping[str, Any]) -> Document:
+def _deciding_part(document: Mapping[str, Any]) -> Document:
     """What is the same on another day; a document from a file may be anything."""
     content = {key: value for key, value in document.items() if key not in _UNDIGESTED}
     findings, notices = content.get("findings"), content.get("notices")
     if isinstance(findings, list):
         content["findings"] = [one for one in findings if not _is_of_the_day(one)]
     if isinstance(notices, list):
-        content["notices"] = [_without_proposal(one) for one in notices]
+        content["notices"] = [_strip_proposal(one) for one in notices]
     return content
 
 
@@ -92,7 +92,7 @@ def _is_of_the_day(finding: object) -> bool:
     return isinstance(finding, dict) and finding.get("rule") in _OF_THE_DAY
 
 
-def _without_proposal(notice: object) -> object:
+def _strip_proposal(notice: object) -> object:
     if not isinstance(notice, dict):
         return notice
     return {key: value for key, value in notice.items() if key != "waiver"}
@@ -177,7 +177,7 @@ def notice_document(notice: Notice) -> Document:
                 "strategy": notice.strategy.value,
                 "findings": [finding.fingerprint for finding in notice.findings],
                 "fingerprint": notice.fingerprint,
-                "waiver": _proposed(notice.waiver),
+                "waiver": _proposal_document(notice.waiver),
             }
         case SchemaWithoutEffect():
             return {
@@ -220,7 +220,7 @@ def finding_document(finding: Finding) -> Document:
     }
 
 
-def _proposed(waiver: WaiverProposal | None) -> Document | None:
+def _proposal_document(waiver: WaiverProposal | None) -> Document | None:
     if waiver is None:
         return None
     return {

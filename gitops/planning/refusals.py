@@ -29,7 +29,7 @@ def renames(findings: Sequence[Finding]) -> dict[str, Finding]:
 def hinted_at_renames(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings; one about a missing field (AVRO-R002) that seems renamed says both ways."""
     known = renames(findings)
-    return tuple(_hinted(one, known.get(_pointer(one))) for one in findings)
+    return tuple(_with_hint(one, known.get(_pointer(one))) for one in findings)
 
 
 def _pointer(one: Finding) -> str:
@@ -37,7 +37,7 @@ def _pointer(one: Finding) -> str:
     return one.location.pointer if one.location and is_missing else "-"
 
 
-def _hinted(one: Finding, rename: Finding | None) -> Finding:
+def _with_hint(one: Finding, rename: Finding | None) -> Finding:
     if rename is None:
         return one
     lost = f"else {one.hint}: what older messages carry under the old name is then lost"
@@ -81,18 +81,20 @@ def findings_of(
     causes: dict[tuple[object, ...], list[Incompatibility]] = {}
     for one in decision.incompatibilities:
         causes.setdefault(_cause(one), []).append(one)
-    found = [_of_cause(subject, same, places) for same in causes.values()]
-    return tuple(found) if found else (_refused(subject, decision, places),)
+    found = [_finding_of_cause(subject, same, places) for same in causes.values()]
+    return tuple(found) if found else (_refusal_finding(subject, decision, places),)
 
 
 def findings_of_remarks(
     subject: str, version: str, remarks: Iterable[Remark], places: DefinitionLocations
 ) -> tuple[Finding, ...]:
     """What rules of ours say; `version` is the one that the remarks compare with."""
-    return tuple(_remarked(subject, version, one, places) for one in remarks)
+    return tuple(_remark_finding(subject, version, one, places) for one in remarks)
 
 
-def _remarked(subject: str, version: str, one: Remark, places: DefinitionLocations) -> Finding:
+def _remark_finding(
+    subject: str, version: str, one: Remark, places: DefinitionLocations
+) -> Finding:
     found = finding(
         one.rule,
         f"at '{one.path}': {one.message}" if one.path else one.message,
@@ -121,7 +123,9 @@ def _cause(one: Incompatibility) -> tuple[object, ...]:
     return one.rule, is_reader, mine, one.path, one.message
 
 
-def _of_cause(subject: str, same: list[Incompatibility], places: DefinitionLocations) -> Finding:
+def _finding_of_cause(
+    subject: str, same: list[Incompatibility], places: DefinitionLocations
+) -> Finding:
     """One finding for all the versions, the newest first, in whatever order they were checked."""
     newest_first = sorted(same, key=_number, reverse=True)
     return group(
@@ -170,7 +174,7 @@ def version_list(numbers: Sequence[int]) -> str:
     )
 
 
-def _refused(subject: str, decision: Decision, places: DefinitionLocations) -> Finding:
+def _refusal_finding(subject: str, decision: Decision, places: DefinitionLocations) -> Finding:
     return finding(
         "PLAN-R001",
         f"Pulsar would refuse it ({decision.status}): {decision.reason}",

@@ -36,7 +36,7 @@ def plan_topic(case: TopicCase) -> TopicOutcome:
     """Unchanged, swallowed, without effect, refused, or a new version."""
     latest = case.history.latest
     if latest and is_same(latest.info, case.desired):
-        return _swallowed(case)
+        return _without_effect_notice(case)
     equal = equal_version(case.history, case.desired)
     if equal is not None and latest:
         return SchemaWithoutEffect(
@@ -45,10 +45,10 @@ def plan_topic(case: TopicCase) -> TopicOutcome:
             latest_version=latest.version,
             changes=schema_changes(latest.info, case.desired),
         )
-    return _decided(case)
+    return _decide(case)
 
 
-def _swallowed(case: TopicCase) -> SchemaSwallowed | None:
+def _without_effect_notice(case: TopicCase) -> SchemaSwallowed | None:
     latest = case.history.latest
     if latest is None:
         return None
@@ -64,7 +64,7 @@ def _swallowed(case: TopicCase) -> SchemaSwallowed | None:
     )
 
 
-def _decided(case: TopicCase) -> RegisterSchema | RefusedSchema:
+def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
     said, accepted = _broker_says(case)
     remarks = _remarks(case)
     if not accepted:
@@ -74,13 +74,13 @@ def _decided(case: TopicCase) -> RegisterSchema | RefusedSchema:
     said = tuple(one for one in said if not _is_said_by(one, content))
     findings = hinted_at_renames((*said, *remarks, *content))
     if not any(one.severity is Severity.ERROR for one in findings):
-        return _registered(case, remarks)
+        return _register_action(case, remarks)
     wanted = case_fingerprint(case)
-    refused = replace(_refused(case, findings), accepted=accepted, fingerprint=wanted)
+    refused = replace(_refused_action(case, findings), accepted=accepted, fingerprint=wanted)
     if not accepted and obstacle(case):
         return refused
     if waiver := holding(case, wanted):
-        passed = _registered(case, waived(findings, waiver))
+        passed = _register_action(case, waived(findings, waiver))
         return replace(passed, waiver=waiver.name, accepted=accepted)
     return replace(refused, waiver=proposal(case, wanted))
 
@@ -92,7 +92,7 @@ def _is_said_by(refused: Finding, content: Iterable[Finding]) -> bool:
     )
 
 
-def _registered(case: TopicCase, findings: tuple[Finding, ...]) -> RegisterSchema:
+def _register_action(case: TopicCase, findings: tuple[Finding, ...]) -> RegisterSchema:
     latest = case.history.latest
     return RegisterSchema(
         topic=case.topic,
@@ -100,12 +100,12 @@ def _registered(case: TopicCase, findings: tuple[Finding, ...]) -> RegisterSchem
         version=case.history.next_version,
         latest_version=latest.version if latest else None,
         strategy=case.strategy,
-        changes=schema_changes(_compared(case), case.desired),
+        changes=schema_changes(_compared_version(case), case.desired),
         findings=findings,
     )
 
 
-def _compared(case: TopicCase) -> SchemaInfo | None:
+def _compared_version(case: TopicCase) -> SchemaInfo | None:
     """The latest version, under ALWAYS_COMPATIBLE of the same kind of event; None: all is new."""
     infos = [entry.info for entry in case.history.entries]
     if case.strategy is SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE:
@@ -122,7 +122,7 @@ def _is_of_kind(old: SchemaInfo, new: SchemaInfo) -> bool:
         return False
 
 
-def _refused(case: TopicCase, findings: tuple[Finding, ...]) -> RefusedSchema:
+def _refused_action(case: TopicCase, findings: tuple[Finding, ...]) -> RefusedSchema:
     latest = case.history.latest
     return RefusedSchema(
         topic=case.topic,

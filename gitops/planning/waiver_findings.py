@@ -46,7 +46,7 @@ def unneeded(
     """Those of a topic of which no schema is managed; `at_work` as in `of_topic`."""
     for waiver in waivers:
         if not has_expired(waiver, today) and waiver.name != at_work:
-            yield _unneeded(waiver, "the topic's manifest names no schema")
+            yield _unneeded_finding(waiver, "the topic's manifest names no schema")
 
 
 def topic_waiver_findings(
@@ -60,20 +60,20 @@ def topic_waiver_findings(
         if has_expired(waiver, case.today) or waiver.name == at_work:
             continue
         if isinstance(outcome, RefusedSchema):
-            yield from _of_refusal(case, outcome, waiver)
+            yield from _refusal_findings(case, outcome, waiver)
         elif isinstance(outcome, RegisterSchema) and outcome.waiver:
             # A second one for the same change is the loader's to tell.
             first = next(each for each in case.waivers if each.name == outcome.waiver)
             if waiver.fingerprint != first.fingerprint:
-                yield _unneeded(waiver, f"{first.file} lets the schema pass")
+                yield _unneeded_finding(waiver, f"{first.file} lets the schema pass")
         elif waiver.fingerprint == let_in(case):
             latest = case.history.entries[-1].version
-            yield _unneeded(waiver, f"it has let v{latest} in, and is done")
+            yield _unneeded_finding(waiver, f"it has let v{latest} in, and is done")
         else:
-            yield _unneeded(waiver, "the topic's schema is not refused")
+            yield _unneeded_finding(waiver, "the topic's schema is not refused")
 
 
-def _of_refusal(case: TopicCase, refused: RefusedSchema, waiver: Waiver) -> Iterator[Finding]:
+def _refusal_findings(case: TopicCase, refused: RefusedSchema, waiver: Waiver) -> Iterator[Finding]:
     if waiver.fingerprint != refused.fingerprint:
         yield finding(
             "WAIVER-R004",
@@ -90,7 +90,7 @@ def _of_refusal(case: TopicCase, refused: RefusedSchema, waiver: Waiver) -> Iter
         )
 
 
-def _unneeded(waiver: Waiver, why: str) -> Finding:
+def _unneeded_finding(waiver: Waiver, why: str) -> Finding:
     return finding(
         "WAIVER-R003",
         why,

@@ -35,29 +35,29 @@ class ReadOnly:
 
     def create_namespace(self, namespace: NamespaceName) -> None:
         """Not here; raises UsageError."""
-        raise self._refused(namespace)
+        raise self._refuse(namespace)
 
     def set_policies(
         self, subject: NamespaceName | TopicName, changes: Iterable[PolicyChange]
     ) -> None:
         """Not here; raises UsageError."""
         del changes
-        raise self._refused(subject)
+        raise self._refuse(subject)
 
     def register_schema(self, topic: TopicName, info: SchemaInfo) -> int:
         """Not here; raises UsageError."""
         del info
-        raise self._refused(topic)
+        raise self._refuse(topic)
 
     def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
         """Not here; raises UsageError."""
         del force
-        raise self._refused(topic)
+        raise self._refuse(topic)
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _refused(self, subject: NamespaceName | TopicName) -> UsageError:
+    def _refuse(self, subject: NamespaceName | TopicName) -> UsageError:
         return UsageError(
             f"{subject} cannot be changed here: {self._address} is only a record",
             where=self._address,

@@ -185,7 +185,7 @@ class _Reach:
         for each in self._mentions(path):
             self._words.add(Kind.TYPE, each.types, ())
             for file in each.files:
-                self._need(file)
+                self._add_needed(file)
 
     def _follow_manifest(self, path: str, leads: set[str]) -> None:
         folder, name = posixpath.split(path)
@@ -223,7 +223,7 @@ class _Reach:
                 self.add(_manifest_of(topic), leads if is_waiver else ())
                 self._words.add(Kind.TOPIC, [_local(topic)], leads if is_changed else ())
 
-    def _need(self, file: str) -> None:
+    def _add_needed(self, file: str) -> None:
         self.add(file, ())
         if file not in self._known:
             ending = posixpath.splitext(file)[1]
@@ -250,7 +250,7 @@ class _Reach:
                 self.add(path, ())
             if any(self._words.is_wanted(Kind.TOPIC, _local(topic)) for topic in each.topics):
                 self.add(path, ())
-            if leads := set(self._leading(path, each)):
+            if leads := set(self._leading_folder(path, each)):
                 self.add(path, leads)
 
     def _is_worth_parsing(self, path: str) -> bool:
@@ -259,7 +259,7 @@ class _Reach:
         except UnreadableFileError:
             return False
 
-    def _leading(self, path: str, each: FileReferences) -> Iterator[str]:
+    def _leading_folder(self, path: str, each: FileReferences) -> Iterator[str]:
         for name in each.types:
             yield from self._words.leads(Kind.TYPE, name)
         for file in each.files:

@@ -75,24 +75,24 @@ def read_client_schema(name: str, context: Context) -> ClientSchema:
     if name in _WORDS:
         return _plain(name, _WORDS[name])
     if name in WITHOUT_DEFINITION:
-        return _of_info(name, SchemaInfo(type=WITHOUT_DEFINITION[name]))
+        return _schema_of_info(name, SchemaInfo(type=WITHOUT_DEFINITION[name]))
     if found := _VERSION.fullmatch(name):
-        return _of_info(name, _version(int(found[1]), context))
+        return _schema_of_info(name, _version(int(found[1]), context))
     path = existing_file(name, dict.fromkeys([*_WORDS, *WITHOUT_DEFINITION]))
     if path.suffix in _MANIFESTS:
-        return _of_manifest(path, context)
-    return _of_file(path, context)
+        return _schema_of_manifest(path, context)
+    return _schema_of_file(path, context)
 
 
 def _plain(name: str, offer: Offer) -> ClientSchema:
     return ClientSchema(name=name, offer=offer, locate=lambda _: None, texts={})
 
 
-def _of_info(name: str, info: SchemaInfo) -> ClientSchema:
-    return _plain(name, _stored(name, info))
+def _schema_of_info(name: str, info: SchemaInfo) -> ClientSchema:
+    return _plain(name, _stored_schema(name, info))
 
 
-def _stored(name: str, info: SchemaInfo) -> Offer:
+def _stored_schema(name: str, info: SchemaInfo) -> Offer:
     try:
         return to_stored(info)
     except PayloadError as error:
@@ -107,7 +107,7 @@ def _version(number: int, context: Context) -> SchemaInfo:
     raise UsageError(f"{context.topic} has no version {number}", hint=f"it has {known}")
 
 
-def _of_manifest(path: Path, context: Context) -> ClientSchema:
+def _schema_of_manifest(path: Path, context: Context) -> ClientSchema:
     """The schema of the topic that a manifest of the repository is about."""
     wanted, topics = path.resolve(), context.repository.topics
     for topic, source in topics.items():
@@ -116,12 +116,12 @@ def _of_manifest(path: Path, context: Context) -> ClientSchema:
             if entry is None:
                 raise UsageError(f"{path} says no schema", hint="name a file with a definition")
             locate = partial(Locator(context.tree, topics).locate, topic)
-            return replace(_of_info(str(path), entry.info), locate=locate)
+            return replace(_schema_of_info(str(path), entry.info), locate=locate)
     hint = "only topics' manifests have a schema; name the file with the definition instead"
     raise UsageError(f"{path} is not the manifest of a topic of this repository", hint=hint)
 
 
-def _of_file(path: Path, context: Context) -> ClientSchema:
+def _schema_of_file(path: Path, context: Context) -> ClientSchema:
     kind = context.schema_type
     if kind is not None:
         parse_type(kind)
@@ -129,16 +129,16 @@ def _of_file(path: Path, context: Context) -> ClientSchema:
         side = read_proto(path, context.message)
     else:
         kind = kind or (_type_here(context) if path.suffix == ".avsc" else None)
-        side = _with_shared_types(read_side(path, kind), TrackedFiles(context.tree))
+        side = _expand_shared_types(read_side(path, kind), TrackedFiles(context.tree))
     return ClientSchema(
         name=str(path),
-        offer=_stored(str(path), side.info),
+        offer=_stored_schema(str(path), side.info),
         locate=side.locate,
         texts={side.file: side.text},
     )
 
 
-def _with_shared_types(side: Side, sources: TrackedFiles) -> Side:
+def _expand_shared_types(side: Side, sources: TrackedFiles) -> Side:
     """The definition with the types put in that other files of the repository define."""
     if side.info.type not in AVRO_DEFINED or not _lacks_types(side.info.schema):
         return side

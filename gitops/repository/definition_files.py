@@ -55,7 +55,7 @@ def read_side(path: Path, schema_type: str | None) -> Side:
     text = read_definition(path)
     if schema_type is None and _is_payload(text):
         info = read_payload(text, path, {})
-        return Side(file=str(path), text=text, info=info, locate=_in_payload(str(path), text))
+        return Side(file=str(path), text=text, info=info, locate=_payload_locator(str(path), text))
     kind = SchemaType.AVRO if schema_type is None else parse_type(schema_type)
     positions = JsonPositions(str(path), text)
     return Side(
@@ -68,7 +68,7 @@ def read_side(path: Path, schema_type: str | None) -> Side:
     )
 
 
-def _in_payload(file: str, text: str) -> Callable[[str], Location]:
+def _payload_locator(file: str, text: str) -> Callable[[str], Location]:
     """The definition is one piece of text in there, beside the properties."""
     positions = JsonPositions(file, text)
     places = {
@@ -112,8 +112,8 @@ def read_proto(path: Path, message: str | None, root: Path | None = None) -> Sid
     text = read_definition(path)
     base = _base(path, root)
     name = path.resolve().relative_to(base.resolve()).as_posix()
-    sources = TrackedFiles(GivenFiles(_with_imports(FolderTree(base), name)))
-    compiled = _compiled(sources, path, name)
+    sources = TrackedFiles(GivenFiles(_imported_files(FolderTree(base), name)))
+    compiled = _compile(sources, path, name)
     if compiled.problems:
         return Side(
             file=str(path),
@@ -137,7 +137,7 @@ def read_proto(path: Path, message: str | None, root: Path | None = None) -> Sid
     return Side(file=str(path), text=text, info=info, locate=locate)
 
 
-def _with_imports(tree: FileTree, name: str) -> dict[str, bytes]:
+def _imported_files(tree: FileTree, name: str) -> dict[str, bytes]:
     """The file and what it imports: whatever else lies around it is none of our business."""
     folder, found, waiting = posixpath.dirname(name), dict[str, bytes](), [name]
     while waiting:
@@ -183,7 +183,7 @@ def _base(path: Path, root: Path | None) -> Path:
     return next((each for each in around if (each / "gitops.yaml").is_file()), path.parent)
 
 
-def _compiled(sources: TrackedFiles, path: Path, name: str) -> Compiled:
+def _compile(sources: TrackedFiles, path: Path, name: str) -> Compiled:
     if not Protoc.is_installed():
         hint = "install pulsar-schema-gitops with its extra 'protobuf'"
         raise UsageError(f"no protoc to compile {path} with", hint=hint)

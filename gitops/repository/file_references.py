@@ -55,23 +55,23 @@ def file_references(path: str, data: bytes) -> FileReferences:
     if path.startswith(SNAPSHOTS):
         return FileReferences(topics=frozenset(_RECORDED.findall(data.decode("utf-8", "replace"))))
     if path.endswith((".avsc", ".json")):
-        return _of_avro(data.decode("utf-8", "replace"))
+        return _avro_references(data.decode("utf-8", "replace"))
     if path.endswith(".proto"):
-        return _of_protobuf(path, data.decode("utf-8", "replace"))
+        return _protobuf_references(path, data.decode("utf-8", "replace"))
     if path.endswith((".yaml", ".yml")):
-        return _of_manifest(path, data)
+        return _manifest_references(path, data)
     return FileReferences()
 
 
-def _of_avro(text: str) -> FileReferences:
+def _avro_references(text: str) -> FileReferences:
     try:
         with deep_enough(text):
-            return _of_definition(read_json(text))
+            return _definition_references(read_json(text))
     except (JsonTextError, RecursionError):
         return FileReferences()
 
 
-def _of_definition(node: Any) -> FileReferences:  # noqa: ANN401 - JSON
+def _definition_references(node: Any) -> FileReferences:  # noqa: ANN401 - JSON
     defines: dict[str, tuple[object, ...]] = {}
     own: set[str] = set()
     for name, _, each in named_types(node):
@@ -106,13 +106,13 @@ def imports(text: str) -> list[str]:
     return _IMPORT.findall(text)
 
 
-def _of_protobuf(path: str, text: str) -> FileReferences:
+def _protobuf_references(path: str, text: str) -> FileReferences:
     found = imports(text)
     beside = {posixpath.normpath(posixpath.join(posixpath.dirname(path), each)) for each in found}
     return FileReferences(files=frozenset({*beside, *map(posixpath.normpath, found)}))
 
 
-def _of_manifest(path: str, data: bytes) -> FileReferences:
+def _manifest_references(path: str, data: bytes) -> FileReferences:
     value = parse_yaml(data).value
     files: set[str] = set()
     topics: set[str] = set()
@@ -120,7 +120,7 @@ def _of_manifest(path: str, data: bytes) -> FileReferences:
     types: set[str] = set()
     for key, each in _members(value):
         if key == "definition":
-            found = _of_definition_key(path, each)
+            found = _definition_key_references(path, each)
             files |= found.files
             types |= found.types
         elif key == "topic" and isinstance(each, str):
@@ -147,13 +147,13 @@ def _members(value: object) -> Iterator[tuple[str, object]]:
             waiting += here
 
 
-def _of_definition_key(path: str, given: object) -> FileReferences:
+def _definition_key_references(path: str, given: object) -> FileReferences:
     if isinstance(given, dict | list):
-        return _of_definition(given)
+        return _definition_references(given)
     if not isinstance(given, str):
         return FileReferences()
     if given.lstrip().startswith(_INLINE):
-        return _of_avro(given)
+        return _avro_references(given)
     try:
         return FileReferences(files=frozenset({resolve(posixpath.dirname(path), given)}))
     except OutsideRepositoryError:

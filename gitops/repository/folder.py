@@ -45,7 +45,7 @@ def write_files(root: Path, files: Mapping[str, bytes], removed: Iterable[str] =
     staged: list[tuple[str, Path]] = []
     try:
         for path, content in sorted(files.items()):
-            with _naming("write", path):
+            with _naming_errors("write", path):
                 if not real_path(root / path).is_relative_to(base):
                     raise UsageError(f"{path} leads outside the repository")
                 if not _is_so(root / path, content):
@@ -58,7 +58,7 @@ def write_files(root: Path, files: Mapping[str, bytes], removed: Iterable[str] =
                 _partial(place).unlink()
     gone = sorted(set(removed))
     for path in gone:
-        with _naming("remove", path):
+        with _naming_errors("remove", path):
             (root / path).unlink(missing_ok=True)
     return len(staged) + len(gone)
 
@@ -69,7 +69,7 @@ def replace_files(root: Path, old: Iterable[str], files: Mapping[str, bytes]) ->
 
 
 @contextmanager
-def _naming(what: str, path: str) -> Iterator[None]:
+def _naming_errors(what: str, path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -70,7 +70,7 @@ def load(
         desired=RegistryState(namespaces=namespaces.states, topics=topics.states),
         digest=digest,
         namespaces=namespaces.places,
-        topics=_rated(topics.sources, rules),
+        topics=_rate(topics.sources, rules),
         clients=tuple(clients.clients),
         waivers=waivers,
         findings=_sorted(everything, rules),
@@ -86,7 +86,7 @@ def _sorted(findings: Iterable[Finding], rules: Mapping[str, Severity]) -> tuple
     return tuple(sorted(rated, key=lambda each: each.sort_key))
 
 
-def _rated(
+def _rate(
     sources: Mapping[TopicName, TopicSource], rules: Mapping[str, Severity]
 ) -> dict[TopicName, TopicSource]:
     return {

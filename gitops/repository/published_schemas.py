@@ -77,7 +77,7 @@ def _breaches(error: _Error) -> Iterator[_Breach]:
         yield _breach(error)
         return
     first = _breach(told[0])
-    wanted = [one for inner in told for one in _listed(inner.validator_value)]
+    wanted = [one for inner in told for one in _as_list(inner.validator_value)]
     yield first._replace(keyword="enum" if first.keyword == "const" else "type", wanted=wanted)
 
 
@@ -105,7 +105,7 @@ def _breach(error: _Error) -> _Breach:
     )
 
 
-def _missing(breach: _Breach) -> Iterator[SchemaProblem]:
+def _missing_problem(breach: _Breach) -> Iterator[SchemaProblem]:
     """The library has an error for each; each of them names all, and so is the same one."""
     lacking = [f"'{key}'" for key in breach.wanted if key not in breach.given]
     of = f" of {dotted(breach.path)}" if breach.path else ""
@@ -121,12 +121,12 @@ def _unknown(breach: _Breach) -> Iterator[SchemaProblem]:
 
 
 def _type(breach: _Breach) -> Iterator[SchemaProblem]:
-    wanted = " or ".join(dict.fromkeys(_TYPES[kind] for kind in _listed(breach.wanted)))
+    wanted = " or ".join(dict.fromkeys(_TYPES[kind] for kind in _as_list(breach.wanted)))
     message = f"{_name(breach.path)} must be {wanted}, not {_kind(breach.given)}"
     yield SchemaProblem(breach.path, message)
 
 
-def _listed(wanted: Any) -> list[Any]:  # noqa: ANN401 - one, or a list of them
+def _as_list(wanted: Any) -> list[Any]:  # noqa: ANN401 - one, or a list of them
     return wanted if isinstance(wanted, list) else [wanted]
 
 
@@ -174,7 +174,7 @@ _KINDS: Final = (
     (dict, "an object"), (list, "a list"), (object, "null"),
 )  # fmt: skip
 _WORDS: Final[Mapping[str, Callable[[_Breach], Iterator[SchemaProblem]]]] = {
-    "required": _missing,
+    "required": _missing_problem,
     "additionalProperties": _unknown,
     "type": _type,
     "const": _constant,

@@ -25,8 +25,8 @@ def closest(word: str, known: Iterable[str], *, near: float = _NEAR) -> str | No
     folded: dict[str, str] = {}
     for candidate in known:
         if candidate != word:
-            folded.setdefault(_folded(candidate), candidate)
-    given = _folded(word[:_MAX_COMPARED])
+            folded.setdefault(_fold(candidate), candidate)
+    given = _fold(word[:_MAX_COMPARED])
     found = get_close_matches(given, folded, n=1, cutoff=near)
     if not found:
         found = [each for each in folded if sorted(each) == sorted(given)]
@@ -49,7 +49,7 @@ def did_you_mean_or_list(word: str, known: Sequence[str]) -> str:
     return f"use one of {', '.join(known)}" if 0 < len(known) <= _MAX_LISTED else ""
 
 
-def _folded(word: str) -> str:
+def _fold(word: str) -> str:
     """Without case, and with one sign for all that people put between words."""
     return word.lower().replace("-", "_").replace(" ", "_")
 

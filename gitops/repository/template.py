@@ -53,7 +53,7 @@ def own_wheel() -> Wheel:
     files = dict(_package_files())
     files |= {f"{stem}.dist-info/{name}": text.encode() for name, text in described.items() if text}
     files[f"{stem}.dist-info/WHEEL"] = _WHEEL.encode()
-    content = _packed(files, f"{stem}.dist-info/RECORD")
+    content = _pack(files, f"{stem}.dist-info/RECORD")
     return Wheel(
         name=f"{stem}-py3-none-any.whl",
         content=content,
@@ -75,7 +75,7 @@ def _package_files() -> Iterator[tuple[str, bytes]]:
         yield name, path.read_bytes()
 
 
-def _packed(files: dict[str, bytes], record: str) -> bytes:
+def _pack(files: dict[str, bytes], record: str) -> bytes:
     """A wheel of these files, with the list of them that its format asks for."""
     lines = "".join(f"{path},{_digest(data)},{len(data)}\n" for path, data in files.items())
     packed = io.BytesIO()

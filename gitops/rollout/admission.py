@@ -58,10 +58,11 @@ def _consumer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[s
         if isinstance(schema, SchemaInfo):
             decision = check_consumer(history, schema, topic.strategy)
             if not decision.accepted:
-                yield f"the broker refuses it as a consumer: {_why(decision.reason, topic)}"
+                why = _refusal_text(decision.reason, topic)
+                yield f"the broker refuses it as a consumer: {why}"
 
 
-def _why(reason: str, topic: TopicModel) -> str:
+def _refusal_text(reason: str, topic: TopicModel) -> str:
     """A decision's reason in words about a consumer."""
     if topic.strategy is SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
         return f"{topic.strategy.value} lets none in that has a schema"

@@ -129,7 +129,7 @@ class _Topic:
                 for producer in producers
                 if not self._latest(consumer, producer) and self._pair(consumer, producer)
             ]
-            self._retained(consumer, producers, failing)
+            self._retained_constraints(consumer, producers, failing)
         if self.topic.deleted:
             self._deletion((*consumers, *producers))
 
@@ -199,24 +199,26 @@ class _Topic:
     def _pair(self, consumer: _Side, producer: _Side) -> bool:
         """The four states of a consumer and a producer of the topic; true where the last fails."""
         if consumer.name == producer.name:
-            return self._own(consumer, producer)
+            return self._is_one_service(consumer, producer)
         if why := self._why(consumer.before, producer.before):
-            self._broken(self._said(consumer, producer, why), consumer.upgrade, producer.upgrade)
+            self._broken(
+                self._constraint_text(consumer, producer, why), consumer.upgrade, producer.upgrade
+            )
             return False
         if why := self._why(consumer.after, producer.after):
             self._block(
-                self._said(consumer, producer, why, "at the end "),
+                self._constraint_text(consumer, producer, why, "at the end "),
                 consumer.upgrade,
                 producer.upgrade,
             )
             return True
         if producer.service.changes and (why := self._why(consumer.before, producer.after)):
             self.found.must_go.add(consumer.name)
-            reason = self._said(consumer, producer, why, "the old ", "the new ")
+            reason = self._constraint_text(consumer, producer, why, "the old ", "the new ")
             self._first(consumer, producer, reason)
         if consumer.service.changes and (why := self._why(consumer.after, producer.before)):
             self.found.must_go.add(producer.name)
-            reason = self._said(consumer, producer, why, "the new ", "the old ")
+            reason = self._constraint_text(consumer, producer, why, "the new ", "the old ")
             self._first(producer, consumer, reason)
         return False
 
@@ -259,16 +261,16 @@ class _Topic:
             self._told[key] = _why(consumers, producers)
         return self._told[key]
 
-    def _own(self, consumer: _Side, producer: _Side) -> bool:
+    def _is_one_service(self, consumer: _Side, producer: _Side) -> bool:
         """A service that reads what it writes changes both at once."""
         if not self._why(consumer.before, producer.before) and (
             why := self._why(consumer.after, producer.after)
         ):
-            self._block(self._said(consumer, producer, why), consumer.upgrade)
+            self._block(self._constraint_text(consumer, producer, why), consumer.upgrade)
             return True
         return False
 
-    def _retained(
+    def _retained_constraints(
         self, consumer: _Side, producers: list[_Side], failing: Collection[_Side]
     ) -> None:
         """What an old consumer could read and a new one cannot has to be gone first.
@@ -296,7 +298,7 @@ class _Topic:
         what = f"v{drain.version} of {drain.topic}"
         reason = f"{producer.name} still writes {what}"
         if producer.is_auto and drain.version == self.retained[-1][0]:
-            self._superseded(drain, producer, reason)
+            self._supersede(drain, producer, reason)
         writes = self._writes(producer, drain.version)
         if all(writes):
             self._block(reason, drain, producer.upgrade)
@@ -305,7 +307,7 @@ class _Topic:
         elif writes[1]:
             self._order(drain, producer.upgrade, f"then {producer.name} writes {what} again")
 
-    def _superseded(self, drain: Drain, producer: _Side, reason: str) -> None:
+    def _supersede(self, drain: Drain, producer: _Side, reason: str) -> None:
         """AUTO_PRODUCE goes on with a version until there is a later one."""
         if self.registers:
             self._order(self.registers[0], drain, reason)
@@ -343,7 +345,7 @@ class _Topic:
         topics = (self.topic.topic,)
         self.found.blocks.append(Block(reason=reason, steps=steps, topics=topics))
 
-    def _said(
+    def _constraint_text(
         self, consumer: _Side, producer: _Side, why: str, reader: str = "", writer: str = ""
     ) -> str:
         what = f"{writer}{producer.name} writes to {self.topic.topic}"

@@ -39,7 +39,7 @@ def why_unreadable(consumer: Use, written: UsedSchema) -> str | None:
     if len(readers) < len(consumer.schemas) or not readers:
         return None
     of_kind = [one for one in readers if kind_of(one) == kind_of(written)]
-    why = [_why(one, written) for one in of_kind or readers]
+    why = [_unreadable_text(one, written) for one in of_kind or readers]
     return None if None in why else why[0]
 
 
@@ -59,7 +59,7 @@ def becomes(old: SchemaInfo, new: SchemaInfo) -> bool:
         return False
 
 
-def _why(reader: SchemaInfo, writer: SchemaInfo) -> str | None:
+def _unreadable_text(reader: SchemaInfo, writer: SchemaInfo) -> str | None:
     try:
         return _why_stored(to_stored(reader), to_stored(writer))
     except PayloadError as error:

@@ -35,11 +35,11 @@ def order(found: Constraints) -> Rollout:
     waits: dict[Step, list[Constraint]] = {step: [] for step in found.steps}
     for one in found.before:
         waits[one.then].append(one)
-    steps = _sorted(waits)
+    steps = _sort_steps(waits)
     return Rollout(steps=steps, broken=broken, may_stay=found.may_stay)
 
 
-def _sorted(waits: Mapping[Step, list[Constraint]]) -> tuple[OrderedStep, ...]:
+def _sort_steps(waits: Mapping[Step, list[Constraint]]) -> tuple[OrderedStep, ...]:
     sorter = TopologicalSorter({step: [one.first for one in its] for step, its in waits.items()})
     sorter.prepare()
     found: list[OrderedStep] = []
@@ -95,7 +95,7 @@ def solve(world: RolloutModel) -> tuple[Constraints, Rollout]:
     assumed = {one.name for one in world.services if one.assumed}
     going: set[str] = set()
     while rollout.blocks and assumed - going:
-        found = constraints(_staying(world, assumed - going))
+        found = constraints(_staying_services(world, assumed - going))
         rollout = order(found)
         steps = (step for block in rollout.blocks for step in block.steps)
         stuck = {step.service for step in steps if isinstance(step, Upgrade)} & assumed
@@ -105,7 +105,7 @@ def solve(world: RolloutModel) -> tuple[Constraints, Rollout]:
     return found, rollout
 
 
-def _staying(world: RolloutModel, names: set[str]) -> RolloutModel:
+def _staying_services(world: RolloutModel, names: set[str]) -> RolloutModel:
     services = (
         replace(one, after=one.before, assumed=False) if one.name in names else one
         for one in world.services

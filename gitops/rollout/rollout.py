@@ -90,7 +90,7 @@ def from_registry(
     What runs is what the clients declare. Who is pinned to a version that is not there yet does
     not run with it: it comes in once that is registered.
     """
-    clients = tuple(_running(one, question.observed) for one in repository.clients)
+    clients = tuple(_running_clients(one, question.observed) for one in repository.clients)
     base = replace(repository, clients=clients)
     return RolloutRequest(
         base=base,
@@ -102,7 +102,7 @@ def from_registry(
     )
 
 
-def _running(client: Client, observed: RegistryState) -> Client:
+def _running_clients(client: Client, observed: RegistryState) -> Client:
     def runs(use: Consumes | Produces) -> bool:
         state = observed.topics.get(use.topic)
         held = {entry.version for entry in state.history.entries} if state else set()
@@ -128,8 +128,10 @@ def rollout_of(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
     sides = (rolling.base.clients, rolling.head.clients) if is_default else ((), ())
     services = makes.of(*sides)
     found, rollout = solve(RolloutModel(topics=topics, services=services))
-    refused = _refused(rolling)
-    told = _Told({one.name: one for one in (*rolling.base.clients, *rolling.head.clients)})
+    refused = _refused_topics(rolling)
+    told = _RolloutFindings(
+        {one.name: one for one in (*rolling.base.clients, *rolling.head.clients)}
+    )
     findings = [*makes.findings, *map(told.block, rollout.blocks)]
     findings += map(told.broken, found.broken)
     findings += told.too_early(found.before, services)
@@ -137,7 +139,7 @@ def rollout_of(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
         rollout,
         broken=(*rollout.broken, *makes.lost),
         sides={one.name: _sides(one) for one in services},
-        left={one.name: left for one in services if (left := _left(one))},
+        left={one.name: left for one in services if (left := _left_topics(one))},
         refused=tuple(refused),
         migrations=tuple(_migrations(rolling, rollout, refused, services, topics)),
         strategies=_strategies(topics, refused, services),
@@ -145,7 +147,7 @@ def rollout_of(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
     return rollout, tuple(findings)
 
 
-def _refused(rolling: RolloutRequest) -> dict[TopicName, SchemaInfo]:
+def _refused_topics(rolling: RolloutRequest) -> dict[TopicName, SchemaInfo]:
     """The topics whose next schema Pulsar does not take."""
     return {
         one.topic: one.info
@@ -218,7 +220,7 @@ def _sides(service: Service) -> tuple[str, ...]:
     )
 
 
-def _left(service: Service) -> tuple[TopicName, ...]:
+def _left_topics(service: Service) -> tuple[TopicName, ...]:
     """The topics that it consumes no more."""
     before, after = (
         {use.topic for use in uses if use.role is Role.CONSUMER}
@@ -261,7 +263,7 @@ def _uses(client: Client) -> list[Consumes | Produces]:
     return [*client.consumes, *client.produces]
 
 
-class _Told:
+class _RolloutFindings:
     """Findings about clients, each where the client is declared."""
 
     def __init__(self, clients: dict[str, Client]) -> None:
@@ -305,14 +307,14 @@ class _Told:
         waits: dict[tuple[str, TopicName, str], list[tuple[Drain, Finding]]] = {}
         for one in before:
             if isinstance(one.first, Upgrade) and isinstance(one.then, Register):
-                yield self._registered(one.first, one.then, one.reason)
+                yield self._registered_finding(one.first, one.then, one.reason)
             if not isinstance(one.then, Upgrade) or one.then.service not in declared:
                 continue
             if isinstance(one.first, Upgrade):
                 yield self._second(one.first, one.then, one)
             elif isinstance(one.first, Drain):
                 same = waits.setdefault((one.then.service, one.topic, one.cause), [])
-                same.append((one.first, self._waiting(one.first, one.then, one.reason)))
+                same.append((one.first, self._waiting_finding(one.first, one.then, one.reason)))
         for (service, topic, why), same in waits.items():
             newest_first = sorted(same, key=lambda each: -each[0].version)
             versions = version_list([drain.version for drain, _ in newest_first])
@@ -322,7 +324,7 @@ class _Told:
                 [one for _, one in newest_first],
             )
 
-    def _registered(self, first: Upgrade, then: Register, reason: str) -> Finding:
+    def _registered_finding(self, first: Upgrade, then: Register, reason: str) -> Finding:
         """The merge registers at once, and locks out who has not upgraded by then."""
         return finding(
             "CLIENT-R003",
@@ -343,7 +345,7 @@ class _Told:
             hint=f"merge and deploy {first.service} with a schema that copes, then this",
         )
 
-    def _waiting(self, drain: Drain, then: Upgrade, reason: str) -> Finding:
+    def _waiting_finding(self, drain: Drain, then: Upgrade, reason: str) -> Finding:
         """Messages have to be gone first, of which the files know nothing."""
         return finding(
             "CLIENT-R008",

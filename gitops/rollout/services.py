@@ -44,7 +44,7 @@ class Services:
             after = before  # what it is to work with cannot be read, which is no step
         if before != after:
             return Service(name=name, before=before, after=after)
-        moved = tuple(self._moved(use) for use in after)
+        moved = tuple(self._with_new_schema(use) for use in after)
         return Service(name=name, before=before, after=moved, assumed=moved != before)
 
     def _uses(self, client: Client | None, *, told: bool) -> tuple[Use, ...]:
@@ -64,13 +64,13 @@ class Services:
         self, client: Client, use: Consumes | Produces, *, told: bool
     ) -> Iterator[UsedSchema]:
         for schema in use.schemas:
-            found = self._resolved(schema, use.topic)
+            found = self._resolve(schema, use.topic)
             if found is not None:
                 yield found
             if told and isinstance(schema, VersionPin):
-                self._tell(client, use, schema.version, exists=found is not None)
+                self._add_finding(client, use, schema.version, exists=found is not None)
 
-    def _resolved(self, schema: ClientSchema, topic: TopicName) -> UsedSchema | None:
+    def _resolve(self, schema: ClientSchema, topic: TopicName) -> UsedSchema | None:
         """BYTES are kept as NONE; of bytes a client sends no schema (Pulsar 4.0.7)."""
         if not isinstance(schema, VersionPin):
             return schema
@@ -83,11 +83,11 @@ class Services:
             self._known[topic] = dict(readable(histories(self.topics[topic])[-1]))
         return self._known[topic]
 
-    def _tell(
+    def _add_finding(
         self, client: Client, use: Consumes | Produces, version: int, *, exists: bool
     ) -> None:
         if not exists:
-            there = self._there(use.topic, version)
+            there = self._held_instead(use.topic, version)
             said = f"{client.name} is pinned to v{version} of {use.topic}, which {there}"
             self.lost.append(said)
             self.findings.append(
@@ -112,7 +112,7 @@ class Services:
                 )
             )
 
-    def _there(self, topic: TopicName, version: int) -> str:
+    def _held_instead(self, topic: TopicName, version: int) -> str:
         """What a topic has instead of a version."""
         latest = max(self._versions(topic), default=None)
         if version < self.topics[topic].history.next_version:
@@ -130,7 +130,7 @@ class Services:
             held = [number for number in held if number in known and kind_of(known[number]) == kind]
         return max(held, default=0)
 
-    def _moved(self, use: Use) -> Use:
+    def _with_new_schema(self, use: Use) -> Use:
         """With the topic's new schema in the place of the one of its kind.
 
         Only ALWAYS_COMPATIBLE lets several kinds be; elsewhere a record may get another name.

@@ -76,7 +76,7 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
         return tuple(run.done)
     closed = run.set_back()
     if run.done or any(one.error for one in closed):
-        raise _in_part(error, len(run.done), plan, closed) from error
+        raise _partial_error(error, len(run.done), plan, closed) from error
     raise error
 
 
@@ -101,7 +101,7 @@ class _Run:
             self.progress("applying", len(self.done), len(actions))
             error = self._try(action)
             if error:
-                return self._interrupted(error) or error
+                return self._interrupted_error(error) or error
             self.done.append(action)
         self.progress("applying", len(actions), len(actions))
         return None
@@ -113,7 +113,7 @@ class _Run:
         self.tell(result)
         return result.error
 
-    def _interrupted(self, error: GitopsError) -> InterruptedApplyError | None:
+    def _interrupted_error(self, error: GitopsError) -> InterruptedApplyError | None:
         """Where somebody did not wait for the answer, that is what stopped it."""
         if not (self.interruption.asked and isinstance(error, UnknownOutcomeError)):
             return None
@@ -127,13 +127,13 @@ class _Run:
         except KeyboardInterrupt:
             return Result(action=action, error=UnknownOutcomeError("interrupted"))
         except RegistryRefusedError as refused:
-            moved = self._moved(action) if refused.status in _CONFLICTS else []
+            moved = self._stale_subjects(action) if refused.status in _CONFLICTS else []
             return Result(action=action, error=_stale(refused, moved) if moved else refused)
         except GitopsError as error:
             return Result(action=action, version=version, error=error)
         return Result(action=action, version=version)
 
-    def _moved(self, action: Action) -> list[str]:
+    def _stale_subjects(self, action: Action) -> list[str]:
         """Who of the action's topic and namespace is not as the plan and what is done left it."""
         subject = subject_of(action)
         if isinstance(subject, NamespaceName):
@@ -175,7 +175,9 @@ class _Run:
         return result
 
 
-def _in_part(error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]) -> GitopsError:
+def _partial_error(
+    error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]
+) -> GitopsError:
     total = len(plan.actions)
     of = f"{done} of {total} action{'' if total == 1 else 's'}"
     said = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}"
@@ -187,7 +189,7 @@ def _in_part(error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]
         )
     elif closed:
         said = f"{said}; the strategy of {_subjects(closed)} is set back"
-    hint = _closing(error, still_open, plan) if still_open else error.hint
+    hint = _closing_hint(error, still_open, plan) if still_open else error.hint
     interrupted = isinstance(error, InterruptedApplyError)
     kind = InterruptedApplyError if interrupted else PartialApplyError
     return kind(said, where=error.where, hint=hint)
@@ -217,7 +219,7 @@ def _is_of_the_schema(action: Action, error: RegistryRefusedError) -> bool:
     return isinstance(action, RegisterSchema) and error.status in _REFUSED_SCHEMA
 
 
-def _closing(error: GitopsError, still_open: Sequence[Result], plan: Plan) -> str:
+def _closing_hint(error: GitopsError, still_open: Sequence[Result], plan: Plan) -> str:
     """How the topics that are still open are set back: by the same plan, or else by hand."""
     if error.hint.endswith(_AGAIN):
         return f"{error.hint}, and sets the strategy back"

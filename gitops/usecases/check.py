@@ -105,7 +105,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
     registries = [] if is_config_broken(loaded) else _registries(checking)
     findings += registry_guards(loaded, {name for name, _ in registries})
     for name, config in registries:
-        checked = _Checked(checking, touched, name, config, progress)
+        checked = _RegistryAnswer(checking, touched, name, config, progress)
         try:
             one, more = checked.answer()
         except GitopsError as error:
@@ -137,7 +137,7 @@ def _registries(checking: CheckRequest) -> list[tuple[str, RegistryConfig]]:
 
 
 @dataclass(slots=True)
-class _Checked:
+class _RegistryAnswer:
     """One registry's answer while it is made."""
 
     checking: CheckRequest
@@ -160,7 +160,7 @@ class _Checked:
                     choice=self.checking.choice,
                 )
             )
-            return self._compared(observed)
+            return self._compare(observed)
 
     @property
     def _loaded(self) -> LoadedChange:
@@ -174,7 +174,7 @@ class _Checked:
     def _base_config(self) -> RegistryConfig:
         return before(self.name, self._loaded.base.config, self._loaded.head.config)
 
-    def _compared(self, observed: KnownRegistry) -> tuple[RegistryCheck, list[Finding]]:
+    def _compare(self, observed: KnownRegistry) -> tuple[RegistryCheck, list[Finding]]:
         loaded = self._loaded
         after = self._question(observed, loaded.head, loaded.head_tree, self.config)
         before = self._question(observed, loaded.base, loaded.base_tree, self._base_config)
@@ -183,7 +183,7 @@ class _Checked:
         plan = attributed_plan(plan, drift)
         as_before = _with_policies(after, before)
         strategies = self._strategies(after, as_before)
-        refused = _refused(as_before, plan, strategies)
+        refused = _refused_before(as_before, plan, strategies)
         places = BaseLocations(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
         mine, history = with_proposals(places.in_plan(plan), history)
@@ -197,7 +197,7 @@ class _Checked:
                 paths=loaded.change.head_tree.paths(),
             )
         )
-        replayed = self._replayed(after, observed)
+        replayed = self._replay(after, observed)
         found = RegistryCheck(
             plan=self._sorted(mine),
             history=history,
@@ -233,7 +233,7 @@ class _Checked:
         topics = {name: topic for name, topic in state.topics.items() if name in managed}
         return replace(question, observed=replace(state, topics=topics))
 
-    def _replayed(self, question: PlanInput, observed: KnownRegistry) -> ReplayReport | None:
+    def _replay(self, question: PlanInput, observed: KnownRegistry) -> ReplayReport | None:
         """What became of the samples; a failure does not take the rest of the answer along."""
         replaying = self.checking.replaying
         if replaying is None:
@@ -354,7 +354,7 @@ def _with_policies(after: PlanInput, before: PlanInput) -> PlanInput:
     return replace(after, desired=desired, defaults=before.defaults)
 
 
-def _refused(
+def _refused_before(
     as_before: PlanInput, plan: Plan, strategies: Mapping[TopicName, SchemaCompatibilityStrategy]
 ) -> list[RefusedSchema]:
     """Those that are accepted now, and that the old strategies would refuse."""

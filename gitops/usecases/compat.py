@@ -73,7 +73,7 @@ def compare_files(
     rule = _strategy(strategy)
     if schema_type is not None:
         parse_type(schema_type)
-    named = _named(messages, len(files))
+    named = _root_messages(messages, len(files))
     sides = tuple(
         _side(path, schema_type, message, root) for path, message in zip(files, named, strict=True)
     )
@@ -98,7 +98,7 @@ def compare_files(
     )
 
 
-def _named(messages: Sequence[str], count: int) -> list[str | None]:
+def _root_messages(messages: Sequence[str], count: int) -> list[str | None]:
     """The root message of each file."""
     match messages:
         case []:
@@ -149,7 +149,9 @@ class _Comparer:
         old = self.sides[-2].info if len(self.sides) > 1 else None
         found = schema_changes(old, self.new.info)
         if any(one.rule == "AVRO-R008" for one in decision.incompatibilities):
-            return tuple(_counting(one) if one.after == "aliases only" else one for one in found)
+            return tuple(
+                _without_note(one) if one.after == "aliases only" else one for one in found
+            )
         return found
 
     def _reverts(self, decision: Decision) -> bool:
@@ -212,10 +214,10 @@ class _Comparer:
         if self.new.definition is None:
             return tuple(findings)
         old = {side.file: side.definition for side in self.sides[:-1] if side.definition}
-        mending = PatchSuggester(self.new.definition, old, self._said)
+        mending = PatchSuggester(self.new.definition, old, self._finding_texts)
         return mending.mended(tuple(findings))
 
-    def _said(self, text: str) -> Said:
+    def _finding_texts(self, text: str) -> Said:
         """What would be said of another text of the new definition."""
         edited = replace(self.new, info=replace(self.new.info, schema=text))
         after = replace(self, sides=(*self.sides[:-1], edited))
@@ -262,7 +264,7 @@ def _alone(side: Side) -> tuple[Finding, ...]:
     )
 
 
-def _counting(one: SchemaChange) -> SchemaChange:
+def _without_note(one: SchemaChange) -> SchemaChange:
     """Pulsar keeps no alias, and goes by the new schema's own where it compares."""
     return replace(one, note="", ignored=False)
 

@@ -112,7 +112,7 @@ def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
     history = observed.topics[topic].history
     policies = _policies(connecting, topic, observed, wanted)
     place = ConnectionTarget(
-        history=_stored(connecting, history), policies=policies, use=question.use
+        history=_stored_schema(connecting, history), policies=policies, use=question.use
     )
     context = Context(
         repository=connecting.repository,
@@ -194,7 +194,7 @@ def _policies(
     )
 
 
-def _stored(connecting: ConnectContext, history: SchemaHistory) -> StoredHistory:
+def _stored_schema(connecting: ConnectContext, history: SchemaHistory) -> StoredHistory:
     try:
         return stored_history(history)
     except PayloadError as error:

@@ -82,7 +82,7 @@ def format_repository(
     for path in wanted:
         model = models.get(path)
         run.take(path, partial(_laid_out, path, model))
-    changes = tuple(_as_the_broker_sees(run.changes, tree))
+    changes = tuple(_same_to_broker(run.changes, tree))
     return FormatResult(
         changes=changes,
         canonical=run.done - len(changes),
@@ -121,9 +121,7 @@ class _Run:
             )
 
 
-def _as_the_broker_sees(
-    changes: Iterable[FormattedFile], tree: FileTree
-) -> Iterator[FormattedFile]:
+def _same_to_broker(changes: Iterable[FormattedFile], tree: FileTree) -> Iterator[FormattedFile]:
     """The changes, those of definitions held to what keeps them the same schema to a broker."""
     freedom: _Freedom | None = None
     for change in changes:

@@ -32,7 +32,7 @@ def keep_comment(host: CodeHost, pull_request: int, report: str, marker: str) ->
     Raises UsageError for a report that is too long.
     """
     body = _body(report, marker)
-    comment = _own(host, host.comments(pull_request), marker)
+    comment = _own_post(host, host.comments(pull_request), marker)
     if comment is None:
         return PostResult(written=PostAction.CREATED, url=host.add_comment(pull_request, body).url)
     if _same(comment.body, body):
@@ -71,7 +71,7 @@ def keep_issue(host: CodeHost, title: str, report: str, marker: str) -> PostResu
     Raises UsageError for a report that is too long.
     """
     body = _body(report, marker)
-    issue = _own(host, host.open_issues(), marker)
+    issue = _own_post(host, host.open_issues(), marker)
     if issue is None:
         return PostResult(written=PostAction.CREATED, url=host.add_issue(title, body).url)
     if _same(issue.body, body) and issue.title == title:
@@ -82,14 +82,14 @@ def keep_issue(host: CodeHost, title: str, report: str, marker: str) -> PostResu
 
 def close_issue(host: CodeHost, marker: str) -> PostResult:
     """Close the issue that `keep_issue` keeps, where it is open."""
-    issue = _own(host, host.open_issues(), marker)
+    issue = _own_post(host, host.open_issues(), marker)
     if issue is None:
         return PostResult(written=PostAction.NONE)
     host.close_issue(issue)
     return PostResult(written=PostAction.CLOSED, url=issue.url)
 
 
-def _own(host: CodeHost, posts: Iterable[Post], marker: str) -> Post | None:
+def _own_post(host: CodeHost, posts: Iterable[Post], marker: str) -> Post | None:
     """The oldest post with the marker by whoever the token belongs to: others can copy a marker."""
     login = host.login()
     return next(

@@ -96,18 +96,20 @@ def as_files(tree: FileTree, repository: Repository, state: RegistryState) -> Im
     Shared types that the registry has the same stay references. An Avro definition with another
     definition of such a type is a `.json` file, where nobody else looks for types.
     """
-    state = replace(state, namespaces={n: _as_set(one) for n, one in state.namespaces.items()})
+    state = replace(
+        state, namespaces={n: _policies_as_set(one) for n, one in state.namespaces.items()}
+    )
     in_use = TypesInUse(tree, repository)
-    made = _compiling(tree, state, ())
+    made = _compilable_protos(tree, state, ())
     files = in_use.referring(made.files, state)
     if unshared := in_use.redefined(files, state):
-        made = _compiling(tree, state, unshared)
+        made = _compilable_protos(tree, state, unshared)
         files = in_use.referring(made.files, state)
         files |= _laid_out(tree, files, [state.topics[topic] for topic in unshared])
-    return replace(made, files=_formatted(tree, files), unshared=unshared)
+    return replace(made, files=_format(tree, files), unshared=unshared)
 
 
-def _as_set(namespace: NamespaceState) -> NamespaceState:
+def _policies_as_set(namespace: NamespaceState) -> NamespaceState:
     """Without the values that a broker answers for policies that nobody has set."""
     unset = [key for key, value in managed_items(namespace.policies) if is_unset(key, value)]
     return replace(
@@ -129,7 +131,7 @@ def _laid_out(
     }
 
 
-def _compiling(
+def _compilable_protos(
     tree: FileTree, state: RegistryState, unshared: Collection[TopicName]
 ) -> ImportedFiles:
     """The files with each PROTOBUF_NATIVE as `.proto` files, if these compile to the same bytes.
@@ -166,7 +168,7 @@ def _compiled_otherwise(
     return found
 
 
-def _formatted(tree: FileTree, files: Mapping[str, bytes]) -> dict[str, bytes]:
+def _format(tree: FileTree, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """New files of a repository as `fmt` lays them out, with the JSON Schemas that they name."""
     schemas = {
         f"{FOLDER}/{name}": render_json_schema(schema).encode()
@@ -199,7 +201,7 @@ def update_topics(
         if state.is_empty:
             hint = "remove its manifest"
             raise NotThereError(f"{state.topic} has no schema in the registry", hint=hint)
-        one = _updated(OverlaidTree(tree, found.files), now, state, updating)
+        one = _update_topic(OverlaidTree(tree, found.files), now, state, updating)
         found = replace(
             found,
             files={**found.files, **one.files},
@@ -214,10 +216,10 @@ def update_topics(
             f"the registry has different versions of what {', '.join(apart)} shares with others",
             hint="change the files that they share by hand: an apply then brings the others along",
         )
-    return _cleared(tree, repository, found, now)
+    return _unused_files(tree, repository, found, now)
 
 
-def _updated(
+def _update_topic(
     tree: FileTree, repository: Repository, state: TopicState, updating: Collection[TopicName]
 ) -> ImportedFiles:
     _require_protoc(repository, state.topic)
@@ -231,7 +233,7 @@ def _updated(
         after = load(OverlaidTree(tree, files))
         if not _says(after, state):
             continue
-        changed = _changed(repository, after, updating)
+        changed = _changed_subjects(repository, after, updating)
         if not changed:
             return replace(attempt, files=files)
         others |= changed
@@ -262,7 +264,9 @@ def _require_protoc(repository: Repository, topic: TopicName) -> None:
         )
 
 
-def _changed(before: Repository, after: Repository, updating: Collection[TopicName]) -> set[str]:
+def _changed_subjects(
+    before: Repository, after: Repository, updating: Collection[TopicName]
+) -> set[str]:
     """The other topics, and the clients, of which the files say something else."""
     topics = {
         str(name)
@@ -275,7 +279,7 @@ def _changed(before: Repository, after: Repository, updating: Collection[TopicNa
     }
 
 
-def _cleared(
+def _unused_files(
     tree: FileTree, before: Repository, found: ImportedFiles, after: Repository
 ) -> ImportedFiles:
     """With the definitions that nothing uses any more, without files that stay as they are."""

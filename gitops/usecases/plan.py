@@ -61,7 +61,7 @@ def plan(planning: PlanRequest, progress: Progress = no_progress) -> Plan:
         planning.registry, question.observed, known, progress, required=planning.prune
     )
     if planning.prune:
-        question = _with_unmanaged(question, unmanaged)
+        question = _add_unmanaged(question, unmanaged)
     made = plan_of(planning, question, progress)
     deleted = {action.topic for action in made.actions if isinstance(action, DeleteSchema)}
     return replace(
@@ -132,7 +132,7 @@ def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:
     )
 
 
-def _with_unmanaged(question: PlanInput, unmanaged: Unmanaged) -> PlanInput:
+def _add_unmanaged(question: PlanInput, unmanaged: Unmanaged) -> PlanInput:
     """The question with the schemas that a plan which prunes deletes.
 
     Those of namespaces that the files do not have any more are left alone: another repository may

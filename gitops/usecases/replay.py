@@ -98,8 +98,8 @@ def replay_files(
     Raises UsageError for a topic that has no manifest, OutsideError.
     """
     repository = lying.repository
-    named = _named(choice.topics, repository)
-    wanted = _with_samples(named or repository.topics, repository)
+    named = _named_topics(choice.topics, repository)
+    wanted = _topics_with_samples(named or repository.topics, repository)
     known = lying.known(_scope(wanted), choice.history, progress)
     question = _question(lying, known.state)
     past = ReplayHistory(
@@ -123,9 +123,9 @@ def replay_change(
     name, config = registry_config(head, choice.registry)
     # A name may be that of a topic which the change leaves as it is, whose files were not read.
     whole = load(loaded.change.head_tree, progress) if choice.topics else head
-    named = _named(choice.topics, whole)
+    named = _named_topics(choice.topics, whole)
     touched = impact_of(loaded).topics
-    wanted = _with_samples(set(touched) & set(named) if named else touched, head)
+    wanted = _topics_with_samples(set(touched) & set(named) if named else touched, head)
     known_as = former_name(name, loaded.base.config, head.config)
     with ExitStack() as stack:
         histories = KnownVersions(loaded, _scope(wanted), stack, progress)
@@ -189,7 +189,7 @@ def subjects_of(
             )
 
 
-def _named(names: Sequence[str], repository: Repository) -> tuple[TopicName, ...]:
+def _named_topics(names: Sequence[str], repository: Repository) -> tuple[TopicName, ...]:
     found = dict.fromkeys(TopicName.parse(name) for name in names)
     for topic in found:
         if topic not in repository.topics:
@@ -201,7 +201,9 @@ def _named(names: Sequence[str], repository: Repository) -> tuple[TopicName, ...
     return tuple(found)
 
 
-def _with_samples(topics: Iterable[TopicName], repository: Repository) -> tuple[TopicName, ...]:
+def _topics_with_samples(
+    topics: Iterable[TopicName], repository: Repository
+) -> tuple[TopicName, ...]:
     known = repository.topics
     return tuple(sorted(topic for topic in topics if topic in known and known[topic].samples))
 
@@ -291,7 +293,7 @@ def sample_files(tree: FileTree, repository: Repository) -> Iterator[str]:
     for source in repository.topics.values():
         for sample in source.samples:
             if not is_elsewhere(sample):
-                wanted.add(_fixed(place_of(source, sample)))
+                wanted.add(_fixed_part(place_of(source, sample)))
     for path in tree.paths() if wanted else ():
         if any(path == each or path.startswith(f"{each}/") for each in wanted):
             yield path
@@ -308,7 +310,7 @@ def _write_samples(loaded: LoadedChange, folder: Path) -> None:
             continue  # a sample that is not there is found by whoever reads it
 
 
-def _fixed(pattern: str) -> str:
+def _fixed_part(pattern: str) -> str:
     """The file of a pattern, or the last folder before its first wildcard."""
     parts = pattern.split("/")
     wild = next((i for i, part in enumerate(parts) if any(c in part for c in _WILD)), len(parts))

@@ -42,18 +42,18 @@ def validate(
     for topic, held in (recorded(bad) if bad else {}).items():
         latest = repository.desired.topics[topic].history.latest
         if latest and any(is_same(latest.info, info) for info in held):
-            content[topic] = tuple(_reported(one) for one in content[topic])
+            content[topic] = tuple(_at_most_warning(one) for one in content[topic])
     of_files = (
         *repository.findings,
         *expiries(repository.waivers, today),
-        *_of_samples(repository),
+        *_sample_findings(repository),
     )
     findings = (*graded(of_files, rules), *chain.from_iterable(content.values()))
     wanted = (one for one in findings if one.location is None or is_in(one.location.file, paths))
     return tuple(_once(sorted(wanted, key=lambda one: (one.sort_key, -one.severity))))
 
 
-def _of_samples(repository: Repository) -> Iterable[Finding]:
+def _sample_findings(repository: Repository) -> Iterable[Finding]:
     """Definitions are parsed only where a name has to be looked for in them."""
     sources = repository.topics.values()
     if not any(sample.sensitive for source in sources for sample in source.samples):
@@ -63,7 +63,7 @@ def _of_samples(repository: Repository) -> Iterable[Finding]:
     return perhaps_misnamed(repository)
 
 
-def _reported(one: Finding) -> Finding:
+def _at_most_warning(one: Finding) -> Finding:
     return replace(one, severity=min(one.severity, Severity.WARNING))
 
 

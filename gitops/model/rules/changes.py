@@ -7,7 +7,7 @@ from typing import Final
 from gitops.model.rules.rule import error, fixed, info, warning
 
 PLAN_RULES: Final = (
-    fixed("PLAN-R001", "Pulsar would refuse the schema", "planning.refusals._refused"),
+    fixed("PLAN-R001", "Pulsar would refuse the schema", "planning.refusals._refusal_finding"),
     fixed(
         "PLAN-R002",
         "the registry holds a schema that cannot be read",
@@ -59,9 +59,13 @@ CHECK_RULES: Final = (
 WAIVER_RULES: Final = (
     warning("WAIVER-R001", "the waiver has expired", "planning.waiver_findings.expiries"),
     info("WAIVER-R002", "the waiver expires soon", "planning.waiver_findings.expiries"),
-    warning("WAIVER-R003", "nothing needs the waiver", "planning.waiver_findings._unneeded"),
     warning(
-        "WAIVER-R004", "the waiver is for another change", "planning.waiver_findings._of_refusal"
+        "WAIVER-R003", "nothing needs the waiver", "planning.waiver_findings._unneeded_finding"
+    ),
+    warning(
+        "WAIVER-R004",
+        "the waiver is for another change",
+        "planning.waiver_findings._refusal_findings",
     ),
     warning(
         "WAIVER-R005",
@@ -72,7 +76,7 @@ WAIVER_RULES: Final = (
     warning(
         "WAIVER-R007",
         "the waiver cannot let the schema pass",
-        "planning.waiver_findings._of_refusal",
+        "planning.waiver_findings._refusal_findings",
     ),
 )
 """WAIVER-*: approved exceptions that have no effect, or will soon have none."""
@@ -81,15 +85,29 @@ CLIENT_RULES: Final = (
     error(
         "CLIENT-R001",
         "a client is pinned to a version that does not exist",
-        "rollout.services.Services._tell",
+        "rollout.services.Services._add_finding",
     ),
-    error("CLIENT-R002", "Pulsar would refuse a client", "rollout.rollout._Told.block"),
+    error("CLIENT-R002", "Pulsar would refuse a client", "rollout.rollout._RolloutFindings.block"),
     error(
-        "CLIENT-R003", "another client has to upgrade first", "rollout.rollout._Told._registered"
+        "CLIENT-R003",
+        "another client has to upgrade first",
+        "rollout.rollout._RolloutFindings._registered_finding",
     ),
-    error("CLIENT-R004", "there is no safe order of upgrades", "rollout.rollout._Told.block"),
-    error("CLIENT-R005", "a client still uses what goes away", "rollout.rollout._Told.block"),
-    info("CLIENT-R006", "a client is behind the latest version", "rollout.services.Services._tell"),
+    error(
+        "CLIENT-R004",
+        "there is no safe order of upgrades",
+        "rollout.rollout._RolloutFindings.block",
+    ),
+    error(
+        "CLIENT-R005",
+        "a client still uses what goes away",
+        "rollout.rollout._RolloutFindings.block",
+    ),
+    info(
+        "CLIENT-R006",
+        "a client is behind the latest version",
+        "rollout.services.Services._add_finding",
+    ),
     warning(
         "CLIENT-R007",
         "consumers of one kind of event could not read it",
@@ -98,10 +116,12 @@ CLIENT_RULES: Final = (
     warning(
         "CLIENT-R008",
         "retained messages would stop a client that upgrades",
-        "rollout.rollout._Told._waiting",
+        "rollout.rollout._RolloutFindings._waiting_finding",
     ),
     warning(
-        "CLIENT-R009", "a client does not work as it is declared", "rollout.rollout._Told.broken"
+        "CLIENT-R009",
+        "a client does not work as it is declared",
+        "rollout.rollout._RolloutFindings.broken",
     ),
     warning(
         "CLIENT-R010",

@@ -10,8 +10,12 @@ REPOSITORY_RULES: Final = (
     fixed("REPO-R001", "not a YAML text", "repository.yaml.parser._syntax_problem"),
     fixed("REPO-R002", "unknown key", "repository.documents.validation_messages._unknown_key"),
     fixed("REPO-R003", "duplicate key", "repository.yaml.builder.Builder._key"),
-    fixed("REPO-R004", "wrong type of value", "repository.documents.validation_messages._expected"),
-    fixed("REPO-R005", "missing key", "repository.documents.validation_messages._missing"),
+    fixed(
+        "REPO-R004",
+        "wrong type of value",
+        "repository.documents.validation_messages._expected_text",
+    ),
+    fixed("REPO-R005", "missing key", "repository.documents.validation_messages._missing_key"),
     fixed("REPO-R006", "missing file", "repository.definitions.text.definition_file"),
     fixed(
         "REPO-R007", "path leads outside the repository", "repository.documents.parser.unreadable"
@@ -53,7 +57,7 @@ REPOSITORY_RULES: Final = (
     fixed(
         "REPO-R020",
         "protobuf definition does not compile",
-        "repository.definitions.schema_builder.SchemaBuilder._of_protoc",
+        "repository.definitions.schema_builder.SchemaBuilder._protoc_finding",
     ),
     fixed(
         "REPO-R021",

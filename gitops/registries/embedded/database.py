@@ -148,7 +148,7 @@ class Database:
         except sqlite3.OperationalError as cause:
             raise _operational(cause, self.path) from cause
         except sqlite3.DatabaseError as cause:
-            raise _damaged(str(cause), self.path) from cause
+            raise _damaged_file_error(str(cause), self.path) from cause
         except OSError as cause:
             raise OutsideError(
                 f"the registry's file cannot be created: {cause.strerror}",
@@ -211,7 +211,7 @@ def _operational(cause: sqlite3.OperationalError, path: Path) -> OutsideError:
     )
 
 
-def _damaged(detail: str, path: Path) -> OutsideError:
+def _damaged_file_error(detail: str, path: Path) -> OutsideError:
     """The file is no SQLite database, or a broken one."""
     return OutsideError(
         f"the registry's file cannot be read: {detail}",

@@ -107,7 +107,7 @@ class EmbeddedRegistry:
             self._namespace(connection, namespace)
             created = namespace_rows.topics(connection, namespace) if connection else {}
             named = {topic.local_name for topic in created}
-            schemas = _with_schema(connection, namespace)
+            schemas = _topics_with_schema(connection, namespace)
         only_schema = [TopicName(namespace, name) for name in schemas if name not in named]
         known = sorted([*created, *only_schema])
         return tuple(each for each in known if not each.is_system)
@@ -125,7 +125,7 @@ class EmbeddedRegistry:
         """Create a namespace, and its tenant where there is none; refused (409) if it exists."""
         with self.database.writing() as connection:
             if namespace_rows.namespace_policies(connection, [namespace]):
-                raise self._refused("Namespace already exists", 409, namespace)
+                raise self._refusal_error("Namespace already exists", 409, namespace)
             if namespace_rows.tenant(connection, namespace.tenant) is None:
                 namespace_rows.put_tenant(connection, namespace.tenant, TenantInfo())
             namespace_rows.put_namespace(connection, namespace, NamespacePolicies())
@@ -158,7 +158,7 @@ class EmbeddedRegistry:
             stored = schema_rows.read_topic(connection, key_of(topic))
             decision = registration.register(stored.history, info, strategy)
             if not decision.accepted or decision.version is None:
-                raise self._refused(decision.reason, decision.status, topic)
+                raise self._refusal_error(decision.reason, decision.status, topic)
             if not decision.known:
                 self._store(connection, topic, decision.version, info)
             return decision.version
@@ -180,7 +180,7 @@ class EmbeddedRegistry:
         key = key_of(topic)
         with self.database.writing() as connection:
             if namespace_rows.tenant(connection, topic.namespace.tenant) is None:
-                raise self._refused("Tenant does not exist", 404, topic)
+                raise self._refusal_error("Tenant does not exist", 404, topic)
             if force:
                 schema_rows.forget(connection, key)
                 return -1
@@ -223,7 +223,7 @@ class EmbeddedRegistry:
         """The namespace's policies; refused (404) where there is no such namespace."""
         found = namespace_rows.namespace_policies(connection, [namespace]) if connection else {}
         if namespace not in found:
-            raise self._refused("Namespace does not exist", 404, namespace)
+            raise self._refusal_error("Namespace does not exist", 404, namespace)
         return found[namespace]
 
     def _strategy(
@@ -240,7 +240,7 @@ class EmbeddedRegistry:
         own = created[persistent].policies if created else TopicPolicies()
         return effective_strategy(own, namespace, self._defaults)
 
-    def _refused(
+    def _refusal_error(
         self, what: str, status: int, subject: NamespaceName | TopicName
     ) -> RegistryRefusedError:
         """A refusal, saying where."""
@@ -252,7 +252,7 @@ def _read(connection: sqlite3.Connection | None, topic: TopicName) -> StoredTopi
     return schema_rows.read_topic(connection, key_of(topic)) if connection else StoredTopic()
 
 
-def _with_schema(
+def _topics_with_schema(
     connection: sqlite3.Connection | None, namespace: NamespaceName
 ) -> tuple[str, ...]:
     """The local names that have a live schema."""

@@ -149,12 +149,12 @@ def _root_words(root: BaseException) -> str:
     for kind, told in _WORDS.items():
         if isinstance(root, kind):
             return one_line(told(root))
-    return one_line(_said(root))
+    return one_line(_answer_text(root))
 
 
 def _tls_failure(root: ssl.SSLError, origin: Origin) -> NoAnswer:
     if isinstance(root, ssl.SSLCertVerificationError):
-        what = f"the server's certificate is not valid: {_said(root)}"
+        what = f"the server's certificate is not valid: {_answer_text(root)}"
         if root.verify_code in _NAME_MISMATCHES:
             return NoAnswer(what=what, hint=_OTHER_NAME)
         renew = "the certificate of the server must be renewed"
@@ -169,9 +169,9 @@ def _tls_failure(root: ssl.SSLError, origin: Origin) -> NoAnswer:
         hint = f"{_WEB_PORT} {_CLIENT_CERTIFICATE}"
         return NoAnswer(what="the server ended the TLS connection", hint=hint)
     if "CERTIFICATE" in (root.reason or ""):
-        what = f"the server refused TLS: {_said(root)}"
+        what = f"the server refused TLS: {_answer_text(root)}"
         return NoAnswer(what=what, hint=_CLIENT_CERTIFICATE, understood=False)
-    return NoAnswer(what=f"TLS failed: {_said(root)}", hint=_TLS)
+    return NoAnswer(what=f"TLS failed: {_answer_text(root)}", hint=_TLS)
 
 
 def _root(cause: BaseException) -> BaseException:
@@ -212,7 +212,7 @@ def _is_tls(root: BaseException, origin: Origin, client: HttpClient) -> bool:
         return False
 
 
-def _said(root: BaseException) -> str:
+def _answer_text(root: BaseException) -> str:
     """A library's own words without its names and numbers."""
     if isinstance(root, ssl.SSLCertVerificationError):
         return root.verify_message
@@ -221,7 +221,7 @@ def _said(root: BaseException) -> str:
 
 
 def _not_resolved(root: BaseException) -> str:
-    return f"the name of the host cannot be resolved: {_said(root)}"
+    return f"the name of the host cannot be resolved: {_answer_text(root)}"
 
 
 _WORDS: Final[dict[type[BaseException], Callable[[BaseException], str]]] = {

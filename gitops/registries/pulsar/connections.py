@@ -168,14 +168,14 @@ class _Connection(HTTPConnection):
         refusal: OSError = OSError("no address")
         for address in addresses:
             try:
-                return self._connected(address, deadline.within(limit))
+                return self._connect(address, deadline.within(limit))
             except OSError as cause:
                 refusal = cause
         if isinstance(refusal, TimeoutError):
             raise refusal
         raise NewConnectionError(self, str(refusal)) from refusal
 
-    def _connected(self, address: _Address, seconds: float) -> socket.socket:
+    def _connect(self, address: _Address, seconds: float) -> socket.socket:
         sock = _Socket(address[0], socket.SOCK_STREAM)
         try:
             for option in self.socket_options or ():

@@ -150,7 +150,7 @@ class RegistryReader:
         found: set[TopicName] = set()
         for domain in ("persistent", "non-persistent"):
             for rest in ("", "/partitioned"):
-                found |= self._listed(f"{domain}/{namespace_path(namespace)}{rest}")
+                found |= self._list_topics(f"{domain}/{namespace_path(namespace)}{rest}")
         return found
 
     def existing(self, namespace: NamespaceName) -> set[TopicName]:
@@ -159,10 +159,10 @@ class RegistryReader:
         for rest in ("", "/partitioned"):
             for domain in ("persistent", "non-persistent"):
                 path = f"{domain}/{namespace_path(namespace)}{rest}"
-                found |= self._listed(path, accepted=(HTTPStatus.NOT_FOUND,))
+                found |= self._list_topics(path, accepted=(HTTPStatus.NOT_FOUND,))
         return found
 
-    def _listed(self, path: str, accepted: Collection[HTTPStatus] = ()) -> set[TopicName]:
+    def _list_topics(self, path: str, accepted: Collection[HTTPStatus] = ()) -> set[TopicName]:
         answer = self._get(path, permission=TOPICS_PERMISSION, accepted=accepted)
         return (
             own_topics(response_bodies.read_names(answer))

@@ -70,11 +70,11 @@ class Transport:
 
     def get(self, path: str) -> Answer:
         """Read what stands under `/admin/v2`; raises OutsideError where no answer comes."""
-        return self._authorized("GET", path, None)
+        return self._authorize("GET", path, None)
 
     def send(self, method: str, path: str, body: bytes | None = None) -> Answer:
         """Write; raises OutsideError, which tells where the outcome is not known."""
-        return self._authorized(method, path, body)
+        return self._authorize(method, path, body)
 
     def redact(self, text: str) -> str:
         """The text without our secrets."""
@@ -85,7 +85,7 @@ class Transport:
         self._credentials.close()
         self._client.close()
 
-    def _authorized(self, method: str, path: str, body: bytes | None) -> Answer:
+    def _authorize(self, method: str, path: str, body: bytes | None) -> Answer:
         """One request within its deadline, with the token that it needs.
 
         A 401 is answered once with renewed credentials (nothing was done then).
@@ -93,17 +93,17 @@ class Transport:
         target = f"{self.address.path}/admin/v2/{path}"
         deadline = self._deadlines.begin()
         authorization = self._credentials.authorization(deadline)
-        answer = self._redirected(method, target, body, authorization, deadline)
+        answer = self._redirect(method, target, body, authorization, deadline)
         if (
             answer.status == HTTPStatus.UNAUTHORIZED
             and not answer.lacks_permission
             and self._credentials.renew(authorization, deadline)
         ):
             authorization = self._credentials.authorization(deadline)
-            answer = self._redirected(method, target, body, authorization, deadline)
+            answer = self._redirect(method, target, body, authorization, deadline)
         return answer
 
-    def _redirected(
+    def _redirect(
         self, method: str, target: str, body: bytes | None, authorization: str, deadline: Deadline
     ) -> Answer:
         """Follow a broker that names another one, the owner of the namespace's bundle.

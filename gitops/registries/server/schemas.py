@@ -47,7 +47,7 @@ def post_schema(call: Call) -> Response:
         return responses.value({"version": {"version": version}})
 
     try:
-        return _guarded(register)
+        return _guard(register)
     except RegistryRefusedError as refusal:
         if refusal.status in _PAGES:
             return responses.page(refusal.what, refusal.status, call.path, call.accept)
@@ -70,7 +70,7 @@ def post_compatibility(call: Call) -> Response:
         content = {"compatibility": True, "schemaCompatibilityStrategy": strategy.value}
         return responses.value(content, HTTPStatus.ACCEPTED)
 
-    return _guarded(check)
+    return _guard(check)
 
 
 def post_version(call: Call) -> Response:
@@ -82,7 +82,7 @@ def post_version(call: Call) -> Response:
         version = call.registry.find_version(topic, _info(payload))
         return responses.value({"version": -1 if version is None else version})
 
-    return _guarded(find)
+    return _guard(find)
 
 
 def get_schema(call: Call) -> Response:
@@ -124,7 +124,7 @@ def delete_schema(call: Call) -> Response:
     return responses.value({"version": version})
 
 
-def _guarded(answer: Callable[[], Response]) -> Response:
+def _guard(answer: Callable[[], Response]) -> Response:
     """Answer 500 for a payload on which the broker fails."""
     try:
         return answer()

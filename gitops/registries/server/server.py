@@ -138,7 +138,7 @@ def serve(
     are further names by which clients ask for the server. Raises OutsideError if host and port
     cannot be had, UsageError for a port that is none.
     """
-    with _listening(host, port) as listener:
+    with _listen(host, port) as listener:
         server = _server(registry, HostNames(host, allow_hosts))
         with _ended_by_signals(server):
             ready(_url(listener))
@@ -154,7 +154,7 @@ def serving(
     allow_hosts: Iterable[str] = (),
 ) -> Iterator[str]:
     """Serve in a thread while the block runs; gives the URL. Arguments and errors as `serve`."""
-    with _listening(host, port) as listener:
+    with _listen(host, port) as listener:
         server = _server(registry, HostNames(host, allow_hosts))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -186,7 +186,7 @@ def _server(registry: EmbeddedRegistry, names: HostNames) -> uvicorn.Server:
 
 
 @contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def _listen(host: str, port: int) -> Iterator[socket.socket]:
     """A socket that accepts connections; raises UsageError, OutsideError."""
     if not 0 <= port <= _LAST_PORT:
         raise UsageError(f"{port} is no port", hint="give a --port of 0 (any free one) to 65535")

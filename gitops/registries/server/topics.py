@@ -150,7 +150,7 @@ def full_name(topic: TopicName) -> str:
 
 def get_strategy(call: Call) -> Response:
     """The topic's own strategy, an empty body where none was set; `applied=true`: what holds."""
-    topic, created = _with_policies(call)
+    topic, created = _topic_with_policies(call)
     if call.asked("applied"):
         namespace = call.administration.namespace(topic.namespace) or NamespacePolicies()
         defaults = call.registry.defaults
@@ -174,7 +174,7 @@ def delete_strategy(call: Call) -> Response:
 
 def get_validation_enforced(call: Call) -> Response:
     """The topic's own setting, false where none was made; `applied=true`: what holds."""
-    topic, created = _with_policies(call)
+    topic, created = _topic_with_policies(call)
     own = created.policies.schema_validation_enforced
     if own is None and call.asked("applied"):
         namespace = call.administration.namespace(topic.namespace) or NamespacePolicies()
@@ -190,7 +190,7 @@ def post_validation_enforced(call: Call) -> Response:
     return _set(call, "schemaValidationEnforced", request_bodies.required_flag(call.json_body()))
 
 
-def _with_policies(call: Call) -> tuple[TopicName, CreatedTopic]:
+def _topic_with_policies(call: Call) -> tuple[TopicName, CreatedTopic]:
     """A topic that can have policies of its own; refused otherwise.
 
     Not a partition (412), and not a non-persistent topic without partitions: that is in memory
@@ -212,6 +212,6 @@ def _with_policies(call: Call) -> tuple[TopicName, CreatedTopic]:
 
 def _set(call: Call, key: str, value: PolicyValue) -> Response:
     """Set one policy of the topic."""
-    topic, _created = _with_policies(call)
+    topic, _created = _topic_with_policies(call)
     call.registry.set_policies(topic, [PolicyChange(key=key, before=None, after=value)])
     return responses.nothing()

@@ -151,7 +151,7 @@ class AvroDefinitions:
         problems = _problems(given.text, top_union=top_union)
         whole = Expansion(text=given.text)
         if any(each.kind == "undefined-name" for each in problems):
-            whole = self._expanded(given) or whole
+            whole = self._expand(given) or whole
             if behind := _behind(given.text):
                 problems = behind
                 whole = Expansion(text=given.text, files=whole.files)
@@ -177,7 +177,7 @@ class AvroDefinitions:
             findings=(
                 *(self._finding(each, given, whole, subject, half=half) for each in problems),
                 *(self._poisonous(each, given, whole, subject) for each in poison),
-                *self._ignored(given, whole, subject),
+                *self._ignored_findings(given, whole, subject),
                 *findings_of_repeated(given, subject),
             ),
             obstacles=(
@@ -209,7 +209,7 @@ class AvroDefinitions:
                 hint=one_line(found.hint),
             )
 
-    def _expanded(self, given: DefinitionText) -> Expansion | None:
+    def _expand(self, given: DefinitionText) -> Expansion | None:
         try:
             return self._shared.expand(given.text, given.file)
         except (JsonTextError, RecursionError):
@@ -230,7 +230,7 @@ class AvroDefinitions:
             hint = INVALID_DEFAULTS[rule]
         else:
             rule = "AVRO-P001"
-            message, place, hint = self._told(problem, given, whole)
+            message, place, hint = self._mistake_finding(problem, given, whole)
         return finding(
             rule,
             one_line(message),
@@ -250,7 +250,7 @@ class AvroDefinitions:
             hint=one_line(remark.hint),
         )
 
-    def _told(
+    def _mistake_finding(
         self, problem: AvroProblem, given: DefinitionText, whole: Expansion
     ) -> tuple[str, Location, str]:
         """The message, the place and the hint."""
@@ -267,7 +267,9 @@ class AvroDefinitions:
         at_key = self._place(f"{problem.pointer}{pointer((written,))}", given, whole, at_key=True)
         return message, at_key, f"did you mean {meant}?"
 
-    def _ignored(self, given: DefinitionText, whole: Expansion, subject: str) -> Iterator[Finding]:
+    def _ignored_findings(
+        self, given: DefinitionText, whole: Expansion, subject: str
+    ) -> Iterator[Finding]:
         for rule, each in _passed_over(whole.text):
             yield finding(
                 rule,

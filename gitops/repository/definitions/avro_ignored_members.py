@@ -55,11 +55,11 @@ _SIZES: Final = {"duration": 12, "uuid": 16}
 def ignored_logical_types(definition: Any) -> Iterator[Ignored]:  # noqa: ANN401 - JSON
     """Every logical type of a definition, read as JSON, that Avro ignores (Avro 1.11.4)."""
     for node, at in types_in(definition):
-        yield from _of_type(node, at)
-        yield from _of_fields(node, at)
+        yield from _ignored_of_type(node, at)
+        yield from _ignored_of_fields(node, at)
 
 
-def _of_type(node: dict[str, Any], at: str) -> Iterator[Ignored]:
+def _ignored_of_type(node: dict[str, Any], at: str) -> Iterator[Ignored]:
     name, kind = node.get("logicalType"), node.get("type")
     if not isinstance(name, str) or not isinstance(kind, str):
         return
@@ -74,13 +74,13 @@ def _of_type(node: dict[str, Any], at: str) -> Iterator[Ignored]:
         message = f"logicalType {name} does not go with {kind}: it is ignored"
         yield Ignored(message, where, f"it stands on {' or '.join(bases)}")
     elif name == "decimal":
-        yield from _of_decimal(node, at)
+        yield from _ignored_of_decimal(node, at)
     elif kind == "fixed" and name in _SIZES and node.get("size") != _SIZES[name]:
         message = f"logicalType {name} needs a fixed of size {_SIZES[name]}: it is ignored"
         yield Ignored(message, where, f"write size {_SIZES[name]}")
 
 
-def _of_decimal(node: dict[str, Any], at: str) -> Iterator[Ignored]:
+def _ignored_of_decimal(node: dict[str, Any], at: str) -> Iterator[Ignored]:
     precision, scale = node.get("precision"), node.get("scale", 0)
     if "precision" not in node:
         message = "a decimal without precision: its logicalType is ignored"
@@ -106,7 +106,7 @@ def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _of_fields(node: dict[str, Any], at: str) -> Iterator[Ignored]:
+def _ignored_of_fields(node: dict[str, Any], at: str) -> Iterator[Ignored]:
     """A logicalType beside a field's type, where Avro looks for none."""
     fields = node.get("fields")
     for index, field in enumerate(fields if isinstance(fields, list) else ()):
@@ -209,7 +209,7 @@ def repeated_members(text: str) -> tuple[Repeated, ...]:
     """Every such member, each time that it stands again; none in what is no JSON."""
     blanked = blank_comments(text) if "/" in text else text
     end = _end_if_any(blanked)
-    return tuple(_repeated(blanked[:end])) if end else ()
+    return tuple(_repeated_in_json(blanked[:end])) if end else ()
 
 
 def _end_if_any(text: str) -> int:
@@ -229,7 +229,7 @@ def _end_if_any(text: str) -> int:
     return end if repeated else 0
 
 
-def _repeated(text: str) -> Iterator[Repeated]:
+def _repeated_in_json(text: str) -> Iterator[Repeated]:
     """Those of a text that is JSON without comments."""
     names: list[set[str]] = []  # of the objects around; arrays have none
     before, at = "", 0

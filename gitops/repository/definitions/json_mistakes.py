@@ -137,7 +137,7 @@ def _word(failure: _Failure) -> JsonMistake | None:
     return JsonMistake(f"'{found[0][:80]}' without quotes", failure.at, "put it in double quotes")
 
 
-def _missing(failure: _Failure) -> JsonMistake | None:
+def _missing_token(failure: _Failure) -> JsonMistake | None:
     if failure.at_end and "Expecting" in failure.told:
         hint = "close every { with } and every [ with ]"
         return JsonMistake("the text ends too early", failure.at, hint)
@@ -182,6 +182,6 @@ _LOOKS: Final[tuple[Callable[[_Failure], JsonMistake | None], ...]] = (
     _trailing_comma,
     _quotes,
     _word,
-    _missing,
+    _missing_token,
     _no_value,
 )

@@ -46,8 +46,8 @@ class Locator:
             path = ("schema", half, "definition")
             files, inner = source.halves.get(half, ()), slash + rest
         if given := self._inline(source.manifest.file, path):
-            return self._in_text(given, None, files, inner)
-        return self._in_files(files, inner) if files else source.manifest
+            return self._location_in_text(given, None, files, inner)
+        return self._location_in_files(files, inner) if files else source.manifest
 
     def _read_inline(self, file: str, path: Path) -> DefinitionText | None:
         """The definition that a manifest holds itself, if it does."""
@@ -60,7 +60,7 @@ class Locator:
             return None
         return inline_definition(value, manifest, path)
 
-    def _in_files(self, files: Sequence[str], pointer: str) -> Location:
+    def _location_in_files(self, files: Sequence[str], pointer: str) -> Location:
         own, *shared = files
         if own.endswith(".proto"):
             return ProtoPositions(self._sources, own).at_pointer(pointer)
@@ -69,9 +69,9 @@ class Locator:
         except UnreadableFileError:
             return Location(file=own)
         given = DefinitionText(text=text, places=JsonPositions(own, text), file=own)
-        return self._in_text(given, own, shared, pointer)
+        return self._location_in_text(given, own, shared, pointer)
 
-    def _in_text(
+    def _location_in_text(
         self, given: DefinitionText, own: str | None, shared: Sequence[str], pointer: str
     ) -> Location:
         """The place in a definition, or in one of the shared types that are put into it."""

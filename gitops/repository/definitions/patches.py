@@ -230,13 +230,13 @@ class PatchSuggester:
         self._left = max(_FEWEST, _TRIED // max(1, cost))
         self._found[self._new.text] = severities_of(findings)
         renamed = renames(findings)
-        return tuple(self._mended(one, renamed) for one in findings)
+        return tuple(self._patched(one, renamed) for one in findings)
 
-    def _mended(self, one: Finding, renamed: Mapping[str, Finding]) -> Finding:
+    def _patched(self, one: Finding, renamed: Mapping[str, Finding]) -> Finding:
         if one.location is None or one.location.file != self._new.file:
             return one
         if not self._left:
-            return self._untried(one)
+            return self._untried_edits(one)
         rename = renamed.get(one.location.pointer)
         tried = [rename, one] if rename and rename is not one else [one]
         for edited in chain.from_iterable(map(self._edits, tried)):
@@ -246,7 +246,7 @@ class PatchSuggester:
                 return one if offered else replace(one, patch=self._new.patch(edited))
         return one
 
-    def _untried(self, one: Finding) -> Finding:
+    def _untried_edits(self, one: Finding) -> Finding:
         if self._told or next(self._edits(one), None) is None:
             return one
         self._told = True
@@ -259,13 +259,13 @@ class PatchSuggester:
         return edits(_problem(one), self._new, old)
 
     def _helps(self, one: Finding, edited: str) -> bool:
-        before, after = self._said(self._new.text), self._said(edited)
+        before, after = self._edit_text(self._new.text), self._edit_text(edited)
         if before is None or after is None or not after.keys().isdisjoint(severities_of([one])):
             return False
         errors = (key for key, severity in after.items() if severity is Severity.ERROR)
         return all(before.get(key) is Severity.ERROR for key in errors)
 
-    def _said(self, text: str) -> Said | None:
+    def _edit_text(self, text: str) -> Said | None:
         """None where there is no time left to ask."""
         if text not in self._found:
             if not self._left:

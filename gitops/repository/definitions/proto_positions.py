@@ -77,7 +77,7 @@ class ProtoPositions:
         return {
             names: _Place(name, path)
             for name, file in self._files.items()
-            for names, path in _of_file(file)
+            for names, path in _positions_of_file(file)
         }
 
     def _location(self, place: _Place, pointer: str) -> Location | None:
@@ -117,7 +117,7 @@ def _outwards(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
         name = name.rpartition(".")[0]
 
 
-def _of_file(file: FileDescriptorProto) -> Iterator[tuple[tuple[str, ...], _Path]]:
+def _positions_of_file(file: FileDescriptorProto) -> Iterator[tuple[tuple[str, ...], _Path]]:
     for index, extension in enumerate(file.extension):
         yield (_join(file.package, extension.name),), (_FILE_EXTENSIONS, index)
     yield from _enums(file.enum_type, file.package, (_FILE_ENUMS,))

@@ -256,7 +256,7 @@ class SchemaBuilder:
             return None
         compiled = self._protoc.compile(file)
         for problem in compiled.problems:
-            place.manifest.findings.append(self._of_protoc(problem, file, place))
+            place.manifest.findings.append(self._protoc_finding(problem, file, place))
         return None if compiled.problems else self._envelope(compiled.files, file, message, place)
 
     def _envelope(
@@ -270,7 +270,7 @@ class SchemaBuilder:
         place.add("REPO-R011", f"there is no message '{message}'", "message", hint=hint)
         return None
 
-    def _of_protoc(self, problem: ProtocProblem, file: str, place: Place) -> Finding:
+    def _protoc_finding(self, problem: ProtocProblem, file: str, place: Place) -> Finding:
         ours = not problem.file or problem.file in self._sources
         return finding(
             "REPO-R020",

@@ -170,7 +170,7 @@ def inline_definition(
         is_text = definition.lstrip().startswith(_INLINE)
         places = _InScalar(manifest, path, definition)
         return DefinitionText(text=definition, places=places) if is_text else None
-    text = _as_json(definition)
+    text = _to_json(definition)
     in_yaml = _InManifest(manifest, path, definition)
     return None if text is None else DefinitionText(text=text, places=in_yaml)
 
@@ -227,7 +227,7 @@ def text_of_file(
     return DefinitionText(text=text, places=JsonPositions(file, text), file=file)
 
 
-def _as_json(value: object) -> str | None:
+def _to_json(value: object) -> str | None:
     try:
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except ValueError:

@@ -128,7 +128,9 @@ def _case(content: object) -> Case:
     except msgspec.ValidationError as error:
         raise CaseError(_what_is_wrong(content) or str(error)) from None
     return Case(
-        existing=history_of([_existing(number, one) for number, one in enumerate(line.existing)]),
+        existing=history_of(
+            [_existing_version(number, one) for number, one in enumerate(line.existing)]
+        ),
         candidate=_info(line.candidate.type, line.candidate),
         strategy=line.strategy,
         mode=line.mode,
@@ -143,7 +145,7 @@ def _what_is_wrong(content: object) -> str:
     return "; ".join(one.message for one in schema_problems(COMPAT_CASE, content))
 
 
-def _existing(number: int, one: _Version) -> SchemaInfo | StoredSchema | None:
+def _existing_version(number: int, one: _Version) -> SchemaInfo | StoredSchema | None:
     """A schema as admin REST takes it, raw bytes as a client sends them, or a deletion."""
     if one.deleted or one.type is None:
         return None

@@ -116,11 +116,11 @@ def any_document(offered: tuple[EntryPoint, ...] | None = None) -> Any:  # noqa:
 
 
 def _points(offered: Iterable[EntryPoint] | None) -> tuple[EntryPoint, ...]:
-    return _installed() if offered is None else tuple(offered)
+    return _installed_kinds() if offered is None else tuple(offered)
 
 
 @cache
-def _installed() -> tuple[EntryPoint, ...]:
+def _installed_kinds() -> tuple[EntryPoint, ...]:
     """Looked for once: that reads the metadata of every package."""
     return tuple(entry_points(group=GROUP))
 

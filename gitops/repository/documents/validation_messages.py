@@ -159,7 +159,7 @@ def _unknown_key(error: _Error) -> DocumentProblem:
     )  # fmt: skip
 
 
-def _missing(error: _Error) -> DocumentProblem:
+def _missing_key(error: _Error) -> DocumentProblem:
     only = _only_value(error)
     return DocumentProblem(
         rule="REPO-R005", message=f"missing key '{error.path[-1]}'", path=error.path[:-1],
@@ -175,7 +175,7 @@ def _only_value(error: _Error) -> str | None:
     return str(choices[0]) if choices else None
 
 
-def _expected(what: str) -> _Say:
+def _expected_text(what: str) -> _Say:
     def say(error: _Error) -> DocumentProblem:
         fraction = what == _WHOLE_NUMBER and isinstance(error.value, float)
         found = "a fraction" if fraction else _kind(error.value)
@@ -210,7 +210,7 @@ def _type_hint(what: str, value: object) -> str:
 
 def _unknown_value(error: _Error) -> DocumentProblem:
     if not isinstance(error.value, str):
-        return _expected("text")(error)
+        return _expected_text("text")(error)
     choices = re.findall(r"'([^']*)'", str(error.context.get("expected", "")))
     if error.path in _HEADER:
         message = f"{error.path[0]} must be {choices[0]} in this file, not '{error.value}'"
@@ -243,7 +243,7 @@ def _client_form(value: str) -> str:
 def _unknown_kind(error: _Error) -> DocumentProblem:
     """A tagged union whose tag is missing or unknown: the error stands at the mapping."""
     if not isinstance(error.value, dict):
-        return _expected("a mapping")(error)
+        return _expected_text("a mapping")(error)
     if "kind" not in error.value:
         return _no_kind(error, error.value)
     choices = re.findall(r"'([^']*)'", str(error.context.get("expected_tags", "")))
@@ -285,7 +285,7 @@ def _empty(error: _Error) -> DocumentProblem:
     )
 
 
-def _own(error: _Error) -> DocumentProblem:
+def _own_problem(error: _Error) -> DocumentProblem:
     name = error.name if error.path else "the document"
     return DocumentProblem(
         rule=error.context["rule"],
@@ -300,20 +300,20 @@ def _anything_else(error: _Error) -> DocumentProblem:
     return DocumentProblem(rule="REPO-R012", message=f"{error.name} is not valid", path=error.path)
 
 
-_MAPPING: Final = _expected("a mapping")
-_WHOLE: Final = _expected(_WHOLE_NUMBER)
-_NUMBER: Final = _expected("a number")
+_MAPPING: Final = _expected_text("a mapping")
+_WHOLE: Final = _expected_text(_WHOLE_NUMBER)
+_NUMBER: Final = _expected_text("a number")
 _SAYINGS: Final[Mapping[str, _Say]] = {
-    OWN_ERROR: _own,
+    OWN_ERROR: _own_problem,
     "extra_forbidden": _unknown_key,
-    "missing": _missing,
-    "string_type": _expected("text"),
-    "bool_type": _expected("true or false"),
+    "missing": _missing_key,
+    "string_type": _expected_text("text"),
+    "bool_type": _expected_text("true or false"),
     "int_type": _WHOLE,
     "int_from_float": _WHOLE,
     "float_type": _NUMBER,
     "finite_number": _NUMBER,
-    "list_type": _expected("a list"),
+    "list_type": _expected_text("a list"),
     "dict_type": _MAPPING,
     "model_type": _MAPPING,
     "model_attributes_type": _MAPPING,

@@ -109,7 +109,7 @@ def format_yaml(text: str, model: type[BaseModel]) -> str:
     head = _head(plain[: tree.start], tree.root)
     if not tree.bound:
         _put_in_order(tree.root, place_of(model))
-    return _printed(plain, tree, head)
+    return _print(plain, tree, head)
 
 
 def merge_yaml(text: str, other: str, keys: Collection[str]) -> str:
@@ -121,7 +121,7 @@ def merge_yaml(text: str, other: str, keys: Collection[str]) -> str:
     plain, tree = _read(text)
     head = _head(plain[: tree.start], tree.root)
     _merge(tree.root, _read(other)[1].root, keys)
-    return _printed(plain, tree, head)
+    return _print(plain, tree, head)
 
 
 def _read(text: str) -> tuple[str, Tree]:
@@ -134,7 +134,7 @@ def _read(text: str) -> tuple[str, Tree]:
     return plain, tree
 
 
-def _printed(plain: str, tree: Tree, head: list[str]) -> str:
+def _print(plain: str, tree: Tree, head: list[str]) -> str:
     return "".join(f"{line}\n" for line in [*head, *_Printer(plain).block(tree.root, 0)])
 
 
@@ -241,7 +241,7 @@ class _Printer:
     def _below(
         self, block: Block, start: str, beside: str, indent: int, *, compact: bool
     ) -> Iterator[str]:
-        flat = _fitting(block, len(start))
+        flat = _fit(block, len(start))
         if flat is not None:
             yield f"{start} {flat}{beside}"
             return
@@ -290,7 +290,7 @@ def _depth(body: list[str]) -> int:
     return len(first) - len(first.lstrip(" ")) if first else max(map(len, body), default=0)
 
 
-def _fitting(block: Block, start: int) -> str | None:
+def _fit(block: Block, start: int) -> str | None:
     """A flow collection that fits into the line behind `start` columns, None if it does not."""
     flat = _on_one_line(block)
     fits = flat is not None and (not block.entries or start + 1 + len(flat) <= WIDTH)
@@ -302,7 +302,7 @@ def _hoist(entry: Entry, indent: int) -> None:
     block = entry.value
     if entry.key is not None or not isinstance(block, Block) or block.anchor:
         return
-    if _fitting(block, indent + 1) is not None:
+    if _fit(block, indent + 1) is not None:
         return
     if entry.beside:
         entry.above.append(entry.beside)

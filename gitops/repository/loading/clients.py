@@ -102,7 +102,7 @@ def unknown_topics(
     """
     known = {(topic.namespace, topic.local_name) for topic in topics}
     strange = [each for each in uses if not _is_known(each[0], known)]
-    known |= _recorded(sources) if strange else set()
+    known |= _recorded_versions(sources) if strange else set()
     findings: list[Finding] = []
     for topic, place in strange:
         own = topic.namespace in namespaces
@@ -126,7 +126,7 @@ def _is_known(topic: TopicName, known: set[tuple[NamespaceName, str]]) -> bool:
     return any(topic.local_name.startswith(f"{name}-") for name in starts)
 
 
-def _recorded(sources: TrackedFiles) -> set[tuple[NamespaceName, str]]:
+def _recorded_versions(sources: TrackedFiles) -> set[tuple[NamespaceName, str]]:
     """The topics of all snapshots; those that cannot be read are reported elsewhere."""
     found = set()
     for path in sources.paths:

@@ -72,12 +72,12 @@ def _what_is_left(manifest: Manifest[ConfigDocument]) -> ConfigDocument | None:
     if not manifest.parsed.complete or not isinstance(value, dict):
         return None
     try:
-        return ConfigDocument.model_validate(_without_errors(value, manifest))
+        return ConfigDocument.model_validate(_drop_errors(value, manifest))
     except ValidationError:
         return None
 
 
-def _without_errors(value: dict[str, Any], manifest: Manifest[ConfigDocument]) -> dict[str, Any]:
+def _drop_errors(value: dict[str, Any], manifest: Manifest[ConfigDocument]) -> dict[str, Any]:
     left = dict(value)
     registries = value.get("registries")
     left["registries"] = dict(registries) if isinstance(registries, dict) else {}

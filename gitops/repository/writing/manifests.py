@@ -143,13 +143,13 @@ class _Topic:
     def _paths(self, stem: str) -> list[str]:
         endings = (".yaml", ".avsc", ".json", ".txt")
         halves = [f".{half}{ending}" for half in ("key", "value") for ending in endings[1:]]
-        own = [ending for ending in endings if ending in (".yaml", self._ending())]
+        own = [ending for ending in endings if ending in (".yaml", self._file_ending())]
         protos = self._protos.files(stem, complete=True) if self._protos else ()
         apart = [f"/{name}" for name in protos]
         ends = (*own, *(halves if self._pair else ()), *apart)
         return [f"{self._folder}/{stem}{each}" for each in ends]
 
-    def _ending(self) -> str:
+    def _file_ending(self) -> str:
         return self._ending_of(self._info.type) if self._info else ""
 
     def _ending_of(self, schema_type: SchemaType) -> str:
@@ -159,17 +159,17 @@ class _Topic:
 
     def _schema(self, info: SchemaInfo) -> dict[str, object]:
         if self._pair is not None:
-            return self._of_pair(self._pair)
+            return self._files_of_pair(self._pair)
         schema: dict[str, object] = {"type": info.type.value}
         if self._protos is not None:
-            schema |= self._of_protos(self._protos)
+            schema |= self._files_of_protos(self._protos)
         elif info.schema or info.type in DEFINED_TYPES:
             schema["definition"] = self._put(self._ending_of(info.type), info.schema)
         if info.properties:
             schema["properties"] = dict(sorted(info.properties.items()))
         return schema
 
-    def _of_pair(self, pair: Pair) -> dict[str, object]:
+    def _files_of_pair(self, pair: Pair) -> dict[str, object]:
         schema: dict[str, object] = {
             "type": SchemaType.KEY_VALUE.value,
             "encoding": pair.encoding.value,
@@ -180,15 +180,15 @@ class _Topic:
             schema["properties"] = dict(sorted(pair.properties.items()))
         return schema
 
-    def _of_protos(self, protos: ProtoSources) -> dict[str, object]:
+    def _files_of_protos(self, protos: ProtoSources) -> dict[str, object]:
         files = protos.files(self._stem, complete=self._apart)
-        folder = self._stem + "/" if self._apart or self._in_the_way(files) else ""
+        folder = self._stem + "/" if self._apart or self._name_clash(files) else ""
         for name, text in files.items():
             self._files[f"{self._folder}/{folder}{name}"] = text.encode()
         definition = f"{folder}{protos.definition(self._stem)}"
         return {"definition": definition, "message": protos.message}
 
-    def _in_the_way(self, files: Mapping[str, str]) -> bool:
+    def _name_clash(self, files: Mapping[str, str]) -> bool:
         """Whether other files have these names, here or at the root, where imports are found."""
         written = {path.lower(): path for path in self._files if path.endswith(".proto")}
         for name, text in files.items():

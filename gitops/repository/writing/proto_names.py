@@ -17,7 +17,7 @@ class ProtoNames:
     """Everything that the files of a descriptor set give a name to."""
 
     def __init__(self, files: Iterable[FileDescriptorProto]) -> None:
-        self._known = {name for file in files for name in _of_file(file)}
+        self._known = {name for file in files for name in _names_of_file(file)}
 
     def short(self, full: str, scope: str) -> str:
         """A type (`.shop.Order`) as it is written inside `scope`; raises ValueError.
@@ -46,32 +46,32 @@ def join(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
 
 
-def _of_file(file: FileDescriptorProto) -> Iterator[str]:
+def _names_of_file(file: FileDescriptorProto) -> Iterator[str]:
     package = file.package
     while package:
         yield package
         package = package.rpartition(".")[0]
     for message in file.message_type:
-        yield from _of_message(message, file.package)
+        yield from _names_of_message(message, file.package)
     for enum in file.enum_type:
-        yield from _of_enum(enum, file.package)
+        yield from _names_of_enum(enum, file.package)
     yield from (join(file.package, each.name) for each in file.extension)
     yield from (join(file.package, each.name) for each in file.service)
 
 
-def _of_message(message: DescriptorProto, scope: str) -> Iterator[str]:
+def _names_of_message(message: DescriptorProto, scope: str) -> Iterator[str]:
     name = join(scope, message.name)
     yield name
     for nested in message.nested_type:
-        yield from _of_message(nested, name)
+        yield from _names_of_message(nested, name)
     for enum in message.enum_type:
-        yield from _of_enum(enum, name)
+        yield from _names_of_enum(enum, name)
     yield from (join(name, each.name) for each in message.field)
     yield from (join(name, each.name) for each in message.extension)
     yield from (join(name, each.name) for each in message.oneof_decl)
 
 
-def _of_enum(enum: EnumDescriptorProto, scope: str) -> Iterator[str]:
+def _names_of_enum(enum: EnumDescriptorProto, scope: str) -> Iterator[str]:
     """The values of an enum are names beside it."""
     yield join(scope, enum.name)
     for value in enum.value:

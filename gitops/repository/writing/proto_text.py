@@ -42,10 +42,10 @@ def options(given: Message, prefix: str = "") -> Iterator[str]:
 
 def literal(text: str) -> str:
     """A text in quotes."""
-    return f'"{"".join(map(_escaped, text))}"'
+    return f'"{"".join(map(_escape, text))}"'
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character < " " or character == "\x7f":
         return _ESCAPES.get(character, f"\\{ord(character):03o}")
     return _ESCAPES.get(character, character)
@@ -201,7 +201,7 @@ class _Printer:
         """What is between the braces of a message or a group."""
         name = join(scope, message.name)
         yield [f"option {each};" for each in options(message.options)]
-        yield list(self._reserved(message, lambda end: end - 1, _END - 1))
+        yield list(self._reserved_lines(message, lambda end: end - 1, _END - 1))
         yield from map(self._enum, message.enum_type)
         fields = self._fields(message, name)
         extensions = self._extensions(message.extension, message.nested_type, name)
@@ -283,10 +283,12 @@ class _Printer:
             for each in enum.value
         ]
         head = [[f"option {each};"] for each in options(enum.options)]
-        reserved = [[each] for each in self._reserved(enum, lambda end: end, _LAST_OF_AN_ENUM)]
+        reserved = [
+            [each] for each in self._reserved_lines(enum, lambda end: end, _LAST_OF_AN_ENUM)
+        ]
         return _braces(f"enum {enum.name}", [*head, *reserved, *values])
 
-    def _reserved(
+    def _reserved_lines(
         self,
         owner: DescriptorProto | EnumDescriptorProto,
         last: Callable[[int], int],

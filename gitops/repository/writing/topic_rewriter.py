@@ -83,7 +83,7 @@ class TopicRewriter:
         path = next(each for each in files if each.endswith(".yaml"))
         new = files.pop(path)
         if taken is self.free_of_own:
-            new = self._with_old_names(new, files)
+            new = self._keep_old_names(new, files)
         try:
             old = self._tree.read(self._manifest).decode()
             manifest = merge_yaml(old, new.decode(), _PARTS)
@@ -91,7 +91,7 @@ class TopicRewriter:
             return {}
         return {**self.with_references(files), self._manifest: manifest.encode()}
 
-    def _with_old_names(self, manifest: bytes, files: dict[str, bytes]) -> bytes:
+    def _keep_old_names(self, manifest: bytes, files: dict[str, bytes]) -> bytes:
         """The manifest with the names that its definitions have had; `files` get them too."""
         value: Any = deepcopy(parse_yaml(manifest).value)
         for place, path in _named_definitions(self._manifest, manifest).items():
@@ -112,9 +112,9 @@ class TopicRewriter:
                 text = found[path].decode()
                 folded = with_references(text, path, self._shared, tree, self._is_same)
                 found |= {**folded.shared, path: folded.text.encode("utf-8", "replace")}
-        return {path: self._as_laid_out(path, data) for path, data in found.items()}
+        return {path: self._lay_out(path, data) for path, data in found.items()}
 
-    def _as_laid_out(self, path: str, data: bytes) -> bytes:
+    def _lay_out(self, path: str, data: bytes) -> bytes:
         """The file as it is, with its comments, where it says the same."""
         old = self._read(path)
         try:

@@ -40,12 +40,12 @@ def with_references(
     """
     try:
         with deep_enough(text):
-            return _Folding(text, file, used, tree, same).fold()
+            return _ReferenceFolder(text, file, used, tree, same).fold()
     except (JsonTextError, RecursionError):
         return ReferencedDefinition(text=text)
 
 
-class _Folding:
+class _ReferenceFolder:
     """One definition on its way, from the innermost type outwards."""
 
     def __init__(
@@ -60,12 +60,12 @@ class _Folding:
     def fold(self) -> ReferencedDefinition:
         found = ReferencedDefinition(text=self._whole)
         for name in _inner_first(read_json(self._whole)):
-            shared = self._shared(name, found)
+            shared = self._shared_type(name, found)
             if shared is not None:
                 found = self._with(shared, found)
         return found
 
-    def _shared(self, name: str, found: ReferencedDefinition) -> SharedType | None:
+    def _shared_type(self, name: str, found: ReferencedDefinition) -> SharedType | None:
         known = SharedTypes(self._sources(found)).named(name)
         return next((each for each in known if each.file in self._used), None)
 
@@ -73,25 +73,26 @@ class _Folding:
         """With a reference to the type if it is the same; else with the type in its file."""
         definition = read_json(found.text)
         at, node = next((p, n) for name, p, n in named_types(definition) if name == shared.name)
-        text = _text(_replaced(definition, at, shared.name))
+        text = _text(_replace(definition, at, shared.name))
         for tried in (
             ReferencedDefinition(text=text, shared=found.shared),
             ReferencedDefinition(
-                text=text, shared={**found.shared, shared.file: self._changed(shared, node, found)}
+                text=text,
+                shared={**found.shared, shared.file: self._change_file(shared, node, found)},
             ),
         ):
             if self._is_whole(tried):
                 return tried
         return found
 
-    def _changed(
+    def _change_file(
         self, shared: SharedType, node: dict[str, Any], found: ReferencedDefinition
     ) -> bytes:
         """The file of a shared type with another definition of it."""
         space, _, simple = shared.name.rpartition(".")
         named = {**node, "name": simple, **({"namespace": space} if space else {})}
         content = read_json(self._sources(found).data(shared.file).decode())
-        return _text(_replaced(content, shared.pointer, named)).encode()
+        return _text(_replace(content, shared.pointer, named)).encode()
 
     def _is_whole(self, found: ReferencedDefinition) -> bool:
         expansion = SharedTypes(self._sources(found)).expand(found.text, self._file)
@@ -114,7 +115,7 @@ def _inner_first(definition: object) -> list[str]:
     return order + [name for _, name in reversed(around)]
 
 
-def _replaced(node: Any, pointer: str, value: object) -> Any:  # noqa: ANN401 - JSON
+def _replace(node: Any, pointer: str, value: object) -> Any:  # noqa: ANN401 - JSON
     """A copy with another value at a pointer, which is there."""
     if not pointer:
         return value
@@ -122,8 +123,8 @@ def _replaced(node: Any, pointer: str, value: object) -> Any:  # noqa: ANN401 - 
     below = "".join(f"/{each}" for each in others)
     if isinstance(node, list):
         index = int(first)
-        return [*node[:index], _replaced(node[index], below, value), *node[index + 1 :]]
-    return {**node, first: _replaced(node[first], below, value)}
+        return [*node[:index], _replace(node[index], below, value), *node[index + 1 :]]
+    return {**node, first: _replace(node[first], below, value)}
 
 
 def _text(node: object) -> str:
