@@ -31,7 +31,7 @@ from gitops.model.replay import TopicReplay
 from gitops.model.schema import SchemaType
 from gitops.replay.engines.session import open_session
 from gitops.replay.engines.spark import SparkRunner
-from gitops.replay.runner import RunRequest
+from gitops.replay.job import RunRequest
 
 if TYPE_CHECKING:
     import pyarrow

@@ -25,7 +25,7 @@ from gitops.git.checkout import open_checkout
 from gitops.model.check import HistoryChoice
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Location
-from gitops.replay.request import ReplayRequest
+from gitops.replay.replay_report import ReplayRequest
 from gitops.reports.json.check import check_document
 from gitops.reports.json.documents import to_text
 from gitops.reports.text.check import check_report

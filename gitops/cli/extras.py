@@ -13,7 +13,7 @@ from gitops.model.errors import UsageError
 from gitops.ports import Progress, no_progress
 
 if TYPE_CHECKING:
-    from gitops.replay.runner import Runner, RunRequest, RunResult
+    from gitops.replay.job import Runner, RunRequest, RunResult
 
 
 def need(what: str, modules: Iterable[str], extra: str, instead: str = "") -> None:

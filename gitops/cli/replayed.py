@@ -26,7 +26,7 @@ from gitops.model.findings import Location
 from gitops.model.replay import ReplayReport
 from gitops.ports import FileTree, Progress
 from gitops.replay.gates import Gate
-from gitops.replay.request import ReplayRequest
+from gitops.replay.replay_report import ReplayRequest
 from gitops.reports.html.replay import replay_page
 from gitops.reports.json.documents import to_text
 from gitops.reports.json.replay import replay_document

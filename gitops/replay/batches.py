@@ -1,4 +1,4 @@
-"""Cuts a batch into the messages of one topic and one version, for which one kernel is right."""
+"""Batches of messages: their columns, their groups by topic and version, their locations."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Group(NamedTuple):
 
 def groups(batch: pyarrow.RecordBatch) -> Iterator[Group]:
     """Every row is in exactly one of them, in the order that it had."""
-    topics, topic_codes = _coded(batch.column("topic"))
-    versions, version_codes = _coded(batch.column("version"))
+    topics, topic_codes = _encode_values(batch.column("topic"))
+    versions, version_codes = _encode_values(batch.column("version"))
     if len(topics) == len(versions) == 1:
         if batch.num_rows:
             yield Group(topics[0], versions[0], None)
@@ -41,7 +41,7 @@ def groups(batch: pyarrow.RecordBatch) -> Iterator[Group]:
         yield Group(topics[topic], versions[version], pyarrow.array(rows))
 
 
-def _coded(column: Any) -> tuple[list[Any], NDArray[numpy.int64]]:  # noqa: ANN401 - pyarrow's
+def _encode_values(column: Any) -> tuple[list[Any], NDArray[numpy.int64]]:  # noqa: ANN401 - pyarrow's
     """The distinct values, and for each row the number of its own."""
     if column.null_count == len(column):
         return [None], numpy.zeros(len(column), numpy.int64)
@@ -188,8 +188,8 @@ class MessageLocations:
         if self.are_in_order:
             found = numpy.zeros(1, numpy.int64)
         else:
-            found = _lowest(self._file_ranks.take(at))
-            found = found.take(_lowest(self._row_numbers.take(at.take(found))))
+            found = _lowest_rows(self._file_ranks.take(at))
+            found = found.take(_lowest_rows(self._row_numbers.take(at.take(found))))
         first = int(at[found[0]])
         return self._file[first].as_py() or "", int(self._row_numbers[first]), rows.take(found)
 
@@ -222,10 +222,10 @@ class MessageLocations:
         rows = self._row.fill_null(-1).to_numpy(zero_copy_only=False).astype(numpy.uint64)
         if self._rows is not None:
             indices, rows = indices[self._rows], rows[self._rows]
-        return _mixed(table[indices] + _mixed(rows))
+        return _mix_bits(table[indices] + _mix_bits(rows))
 
 
-def _lowest(numbers: NDArray[numpy.int64]) -> NDArray[numpy.int64]:
+def _lowest_rows(numbers: NDArray[numpy.int64]) -> NDArray[numpy.int64]:
     """Where the lowest of them stands."""
     return numpy.flatnonzero(numbers == numbers.min())
 
@@ -237,7 +237,7 @@ def _hash_name(name: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _mixed(numbers: NDArray[numpy.uint64]) -> NDArray[numpy.uint64]:
+def _mix_bits(numbers: NDArray[numpy.uint64]) -> NDArray[numpy.uint64]:
     """SplitMix64's last step: every bit of the input moves half of those of the output."""
     mixed = numbers + numpy.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)

@@ -13,13 +13,13 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError, avro_form
 from gitops.replay.kernel.json.definition import is_anything, schema_of
 from gitops.replay.kernel.json.map_keys import entries_of
-from gitops.replay.kernel.key_value.halves import halves_of
+from gitops.replay.kernel.key_value.definition import halves_of
 from gitops.replay.kernel.protobuf.definition import is_opaque, message_of
 from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union
 from gitops.schemas.protobuf_native.schema import Field, Message
 
 
-class Unseen(Enum):
+class Undescribed(Enum):
     """What no definition looks into.
 
     ANYTHING has names of its own, as the JSON of a Java object has. OPAQUE has none: the bytes of
@@ -31,13 +31,13 @@ class Unseen(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Named:
+class Members:
     """What has members; of several definitions each has its own."""
 
     members: Mapping[str, Nodes]
 
 
-Node = Record | Message | Named | Unseen
+Node = Record | Message | Members | Undescribed
 Nodes = tuple[Node, ...]
 """All that may stand somewhere and has members, or is not looked into."""
 
@@ -47,7 +47,7 @@ def nodes_of(schema: SchemaInfo) -> Nodes:
     try:
         if schema.type is SchemaType.KEY_VALUE:
             return _pair(schema)
-        return _whole(schema) or (Unseen.OPAQUE,)
+        return _whole(schema) or (Undescribed.OPAQUE,)
     except DefinitionError:
         return ()
 
@@ -60,13 +60,13 @@ def members_of(node: Node) -> Mapping[str, Nodes]:
             return {field.name: _below(field.type) for field in node.all_fields}
         case Message():
             return {field.name: _of_field(field) for field in node.fields}
-        case Named():
+        case Members():
             return node.members
-        case Unseen():
+        case Undescribed():
             return {}
 
 
-def inner(nodes: Iterable[Node], name: str) -> Nodes | None:
+def nodes_below(nodes: Iterable[Node], name: str) -> Nodes | None:
     """What stands at a member; None where none of them has it."""
     found = [members[name] for members in map(members_of, nodes) if name in members]
     return tuple(each for its in found for each in its) if found else None
@@ -74,12 +74,12 @@ def inner(nodes: Iterable[Node], name: str) -> Nodes | None:
 
 def _pair(schema: SchemaInfo) -> Nodes:
     halves = zip(("key", "value"), halves_of(schema), strict=True)
-    return (Named({name: _half(half) for name, half in halves}),)
+    return (Members({name: _half(half) for name, half in halves}),)
 
 
 def _half(schema: SchemaInfo) -> Nodes:
     """A half that is one value is hidden only where a name begins with that half."""
-    return _whole(schema) or (Unseen.ANYTHING,)
+    return _whole(schema) or (Undescribed.ANYTHING,)
 
 
 def _whole(schema: SchemaInfo) -> Nodes:
@@ -101,17 +101,17 @@ def _protobuf(schema: SchemaInfo) -> Nodes:
     """The Avro form names what messages within the message hold, whose values are bytes."""
     told = _below(avro_form(schema))
     untold = {
-        field.name: (Unseen.OPAQUE,)
+        field.name: (Undescribed.OPAQUE,)
         for field in message_of(schema).fields
-        if is_opaque(field) and not inner(told, field.name)
+        if is_opaque(field) and not nodes_below(told, field.name)
     }
-    return (*told, Named(untold))
+    return (*told, Members(untold))
 
 
 def _below(schema: Schema) -> Nodes:
     match schema:
         case Record() if is_anything(schema):
-            return (Unseen.ANYTHING,)
+            return (Undescribed.ANYTHING,)
         case Record():
             return (schema,)
         case Array():
@@ -132,7 +132,7 @@ def _of_field(field: Field) -> Nodes:
         return tuple(node for value in values for node in _of_field(value))
     if field.message is not None:
         return (field.message,)
-    return (Unseen.OPAQUE,) if is_opaque(field) else ()
+    return (Undescribed.OPAQUE,) if is_opaque(field) else ()
 
 
 # Under which other names the schemas of a topic know a field.

@@ -1,4 +1,4 @@
-"""Decimals in the values of a message, which a reader of the types beneath has as bytes."""
+"""What is shown of a message that failed: never a value of a sensitive field."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from gitops.model.replay import Direction, LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.counts import Key
+from gitops.replay.job import Job
 from gitops.replay.kernel.avro.logical_types import MOST_SHOWN, meaning_of
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.definition import avro_form, without_symbol
-from gitops.replay.kernel.key_value.halves import halves_of
+from gitops.replay.kernel.key_value.definition import halves_of
 from gitops.replay.kernel.protocol import Changed, Reason, Unreadable
-from gitops.replay.runner import Job
 from gitops.replay.sensitive_fields import Sensitive
+from gitops.replay.tallies import Key
 from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union, branch_name, decimal_of
 
 
@@ -27,36 +27,36 @@ def with_decimals(value: Any, written: SchemaInfo) -> Any:  # noqa: ANN401 - as 
     if "decimal" not in written.schema:
         return value
     if written.type is SchemaType.AVRO:
-        return _within(avro_form(written), value)
+        return _decimals_in(avro_form(written), value)
     if written.type is SchemaType.KEY_VALUE and isinstance(value, dict):
         halves = zip(value.items(), halves_of(written), strict=True)
         return {name: with_decimals(each, half) for (name, each), half in halves}
     return value
 
 
-def _within(schema: Schema, value: Any) -> Any:  # noqa: ANN401
+def _decimals_in(schema: Schema, value: Any) -> Any:  # noqa: ANN401
     match schema:
         case Union():
-            return _of_branch(schema, value)
+            return _decimals_in_branch(schema, value)
         case Record():
             types = schema.by_name
-            return {name: _within(types[name].type, each) for name, each in value.items()}
+            return {name: _decimals_in(types[name].type, each) for name, each in value.items()}
         case Array():
-            return [_within(schema.items, each) for each in value]
+            return [_decimals_in(schema.items, each) for each in value]
         case Map():
-            return {name: _within(schema.values, each) for name, each in value.items()}
+            return {name: _decimals_in(schema.values, each) for name, each in value.items()}
     if decimal_of(schema) is None or not 0 < len(value) <= MOST_SHOWN:
         return value
     return Decimal(meaning_of(schema).text(value))
 
 
-def _of_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
+def _decimals_in_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
     if value is None:
         return None
     if isinstance(value, Tagged):
         branch = next(each for each in union.branches if branch_name(each) == value.branch)
-        return value._replace(value=_within(branch, value.value))
-    return _within(next(each for each in union.branches if each.kind != "null"), value)
+        return value._replace(value=_decimals_in(branch, value.value))
+    return _decimals_in(next(each for each in union.branches if each.kind != "null"), value)
 
 
 # What is shown of a message that failed: never a value of a sensitive field.
@@ -92,7 +92,7 @@ class FailureDisplay:
         """Why a value is another one, the value before and after; those only if they are shown."""
         if not self._job.show_values or self._sensitive[topic].hides_value(path):
             return what.reason, None, None
-        return what.reason, _one_value(what.before), _one_value(what.after)
+        return what.reason, _value_text(what.before), _value_text(what.after)
 
     def __call__(self, key: Key, reason: Reason, payload: bytes | None) -> tuple[str, str | None]:
         """The value is None unless values are to be shown, and where the writer cannot read it."""
@@ -159,21 +159,21 @@ class FailureDisplay:
 
 def as_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
     """A value for a person, as JSON where JSON can say it."""
-    said = json.dumps(value, ensure_ascii=False, default=_plain)
-    return _short(said)
+    said = json.dumps(value, ensure_ascii=False, default=_json_value)
+    return _shorten(said)
 
 
-def _one_value(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
+def _value_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
     """As `as_text`, but for text, which stands for itself."""
-    return _short(value) if isinstance(value, str) else as_text(value)
+    return _shorten(value) if isinstance(value, str) else as_text(value)
 
 
-def _short(said: str) -> str:
+def _shorten(said: str) -> str:
     text = said.encode("utf-8", "backslashreplace").decode()  # JSON can say half of a character
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
-def _plain(value: object) -> str | float:
+def _json_value(value: object) -> str | float:
     if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
         return int(value)
     if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:

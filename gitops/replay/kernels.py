@@ -43,10 +43,10 @@ def _known(info: SchemaInfo) -> _Known:
 @lru_cache(maxsize=256)
 def _made(what: str, schemas: tuple[_Known, ...], *how: LogicalTypes) -> Any:  # noqa: ANN401
     """As `choose` answers; workers read many parts with the same schemas."""
-    from gitops.replay.kernel import choice
+    from gitops.replay.kernel import schema_types
 
     infos = [SchemaInfo(type=kind, schema=text, properties=dict(p)) for kind, text, p in schemas]
-    return getattr(choice, what)(*infos, *how)
+    return getattr(schema_types, what)(*infos, *how)
 
 
 def _kernel_for(writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes) -> Kernel:

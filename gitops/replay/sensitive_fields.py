@@ -20,9 +20,9 @@ from gitops.replay.definition_fields import (
     FieldAliases,
     Node,
     Nodes,
-    Unseen,
-    inner,
+    Undescribed,
     members_of,
+    nodes_below,
     nodes_of,
     other_names,
 )
@@ -49,11 +49,11 @@ def steps(path: str) -> Name:
 
 def is_named(path: Name, names: Iterable[Name]) -> bool:
     """Whether one of the names means the path, or what stands above it."""
-    return any(_advanced(name, 0, path) == len(name) for name in names)
+    return any(_advance(name, 0, path) == len(name) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Location:
     """`nodes` is what may stand there; `done` are the steps of each name that lead there."""
 
     nodes: Nodes
@@ -73,8 +73,8 @@ class Sensitive:
     nodes: Nodes
     in_reports: tuple[Name, ...]
     all_of_it: bool = False
-    _inner: dict[tuple[_Place, str], _Place] = field(default_factory=dict)
-    _holding: dict[_Place, bool] = field(default_factory=dict)
+    _inner: dict[tuple[_Location, str], _Location] = field(default_factory=dict)
+    _holding: dict[_Location, bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, replay: TopicReplay) -> Sensitive:
@@ -86,7 +86,7 @@ class Sensitive:
         schemas = schemas_of(replay)
         nodes = tuple(node for schema in schemas for node in nodes_of(schema))
         names = tuple(sorted(_all_names(found, other_names(schemas))))
-        in_reports = _shorter(names) if _goes_round(nodes) else names
+        in_reports = _suffixes(names) if _is_recursive(nodes) else names
         return cls(names, nodes, in_reports, bool(unknown_names(schemas, given)))
 
     def __bool__(self) -> bool:
@@ -98,22 +98,22 @@ class Sensitive:
         if self.all_of_it or is_named(at, self.in_reports):
             return True
         return path.endswith("{}") and any(
-            len(name) > 1 and _advanced(name, 0, at) == len(name) - 1 for name in self.in_reports
+            len(name) > 1 and _advance(name, 0, at) == len(name) - 1 for name in self.in_reports
         )
 
     def hides_value(self, path: str) -> bool:
         """Whether a value at a path of a report is sensitive, or may hold something that is."""
-        at = _Place(self.nodes, (0,) * len(self.names))
+        at = _Location(self.nodes, (0,) * len(self.names))
         for step in steps(path):
             at = self._within(at, step)
         return self.hides(path) or self._may_hold(at)
 
     def redacted(self, value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value, with REDACTED for all that is sensitive, or stands where that should be."""
-        at = _Place(self.nodes, (0,) * len(self.names))
+        at = _Location(self.nodes, (0,) * len(self.names))
         return REDACTED if self._is_named(at) else self._redacted(value, at)
 
-    def _redacted(self, value: Any, at: _Place) -> Any:  # noqa: ANN401
+    def _redacted(self, value: Any, at: _Location) -> Any:  # noqa: ANN401
         if isinstance(value, dict):
             return {name: self._member(inner, at, str(name)) for name, inner in value.items()}
         if isinstance(value, Tagged):
@@ -122,25 +122,25 @@ class Sensitive:
             return [self._redacted(inner, at) for inner in value]
         return value if value is None or not self._may_hold(at) else REDACTED
 
-    def _member(self, value: Any, at: _Place, name: str) -> Any:  # noqa: ANN401
+    def _member(self, value: Any, at: _Location, name: str) -> Any:  # noqa: ANN401
         within = self._within(at, name)
         return REDACTED if self._is_named(within) else self._redacted(value, within)
 
-    def _is_named(self, at: _Place) -> bool:
+    def _is_named(self, at: _Location) -> bool:
         return any(done == len(name) for name, done in zip(self.names, at.done, strict=True))
 
-    def _within(self, at: _Place, name: str) -> _Place:
+    def _within(self, at: _Location, name: str) -> _Location:
         """A member that no definition has may be anything that stands beside it."""
         known = self._inner.get((at, name))
         if known is None:
-            nodes, step = inner(at.nodes, name), steps(name)
-            done = (_advanced(*each, step) for each in zip(self.names, at.done, strict=True))
-            known = _Place(at.nodes if nodes is None else nodes, tuple(done))
+            nodes, step = nodes_below(at.nodes, name), steps(name)
+            done = (_advance(*each, step) for each in zip(self.names, at.done, strict=True))
+            known = _Location(at.nodes if nodes is None else nodes, tuple(done))
             if len(self._inner) < _MOST:
                 self._inner[at, name] = known
         return known
 
-    def _may_hold(self, at: _Place) -> bool:
+    def _may_hold(self, at: _Location) -> bool:
         """Whether a text or a number there stands where something sensitive should be."""
         if at not in self._holding:
             if len(self._holding) >= _MOST:
@@ -155,20 +155,20 @@ def holds(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
     waiting, seen = [(node, done) for node in nodes], set[tuple[int, int]]()
     while waiting:
         node, done = waiting.pop()
-        if node is Unseen.OPAQUE or (node is Unseen.ANYTHING and done):
+        if node is Undescribed.OPAQUE or (node is Undescribed.ANYTHING and done):
             return True
         if (id(node), done) in seen:
             continue
         seen.add((id(node), done))
         for member, its in members_of(node).items():
-            now = _advanced(name, done, steps(member))
+            now = _advance(name, done, steps(member))
             if now == len(name):
                 return True
             waiting.extend((each, now) for each in its)
     return False
 
 
-def _goes_round(nodes: Iterable[Node]) -> bool:
+def _is_recursive(nodes: Iterable[Node]) -> bool:
     """Whether a message may hold another one of its own type."""
     above, done = set[int](), set[int]()
     waiting: list[tuple[Node, bool]] = [(node, False) for node in nodes]
@@ -186,7 +186,7 @@ def _goes_round(nodes: Iterable[Node]) -> bool:
     return False
 
 
-def _shorter(names: Iterable[Name]) -> tuple[Name, ...]:
+def _suffixes(names: Iterable[Name]) -> tuple[Name, ...]:
     """The names, also without their first steps."""
     return tuple(sorted({name[start:] for name in names for start in range(len(name))}))
 
@@ -200,7 +200,7 @@ def unknown_names(schemas: Iterable[SchemaInfo], names: Iterable[str]) -> list[s
     names = list(names)
     schemas = list(schemas) if names else []
     found = [nodes_of(schema) for schema in schemas]
-    nodes = [node for its in found for node in its if node is not Unseen.OPAQUE]
+    nodes = [node for its in found for node in its if node is not Undescribed.OPAQUE]
     if not all(found) or not nodes:
         return []
     others = other_names(schemas)
@@ -231,7 +231,7 @@ def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
     return [replay.proposed, *replay.versions.values(), *(one.schema for one in replay.readers)]
 
 
-def _advanced(name: Name, done: int, path: Name) -> int:
+def _advance(name: Name, done: int, path: Name) -> int:
     """The steps of a name that are done behind a path, of which some were done before it."""
     for step in path:
         if done < len(name) and name[done] == step:
@@ -243,12 +243,12 @@ def _all_names(found: set[Name], others: Iterable[FieldAliases]) -> set[Name]:
     """The names, and those that say the same field, or a field of a oneof that is meant."""
     others = list(others)
     names = set(found)
-    while more := {each for one in others for each in _under_names(names, one)} - names:
+    while more := {each for one in others for each in _other_names(names, one)} - names:
         names |= more
     return names
 
 
-def _under_names(names: Iterable[Name], one: FieldAliases) -> Iterator[Name]:
+def _other_names(names: Iterable[Name], one: FieldAliases) -> Iterator[Name]:
     """Of a field under another name of what holds it, the last step says enough."""
     for name in names:
         if one.names & set(name[-1:]):
@@ -263,7 +263,7 @@ def _under_names(names: Iterable[Name], one: FieldAliases) -> Iterator[Name]:
 _EXAMPLE: Final = "write it as the definition has it, as `email` or `lines[].card`"
 
 
-def misnamed(topic: TopicReplay) -> Iterator[Finding]:
+def unknown_name_findings(topic: TopicReplay) -> Iterator[Finding]:
     """One for each sample: no schema of the replay has such a field, and so no value is shown."""
     schemas = schemas_of(topic)
     for sample in topic.samples:
@@ -277,7 +277,7 @@ def misnamed(topic: TopicReplay) -> Iterator[Finding]:
             )
 
 
-def perhaps_misnamed(repository: Repository) -> Iterator[Finding]:
+def likely_misspellings(repository: Repository) -> Iterator[Finding]:
     """Names that only nearly are those of fields: an older version may have them all the same."""
     for topic, source in repository.topics.items():
         latest = repository.desired.topics[topic].history.latest

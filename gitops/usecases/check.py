@@ -45,7 +45,7 @@ from gitops.planning.waiver_findings import expiries
 from gitops.planning.waivers import with_proposals
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.git.provenance import find_provenance
-from gitops.replay.request import ReplayRequest
+from gitops.replay.replay_report import ReplayRequest
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.loader import load
 from gitops.rollout.rollout import RolloutRequest, rollout_of

@@ -33,9 +33,9 @@ from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput, strategy_of
 from gitops.planning.severities import graded
 from gitops.ports import FileTree, Progress, no_progress
-from gitops.replay.findings import without_samples
-from gitops.replay.request import ReplayHistory, ReplayRequest, replay
-from gitops.replay.topics import Subject
+from gitops.replay.replay_findings import without_samples
+from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
+from gitops.replay.topic_replays import Subject
 from gitops.repository.loader import load
 from gitops.repository.suggestions import did_you_mean
 

@@ -58,9 +58,9 @@ def _sample_findings(repository: Repository) -> Iterable[Finding]:
     sources = repository.topics.values()
     if not any(sample.sensitive for source in sources for sample in source.samples):
         return ()
-    from gitops.replay.sensitive_fields import perhaps_misnamed
+    from gitops.replay.sensitive_fields import likely_misspellings
 
-    return perhaps_misnamed(repository)
+    return likely_misspellings(repository)
 
 
 def _at_most_warning(one: Finding) -> Finding:

@@ -15,16 +15,16 @@ from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport, Sample
 from gitops.ports import Progress, no_progress
-from gitops.replay import worker
-from gitops.replay.counts import PartResult, decode, encode, merge
-from gitops.replay.engines.local import LocalRunner, ran
-from gitops.replay.forward import rewrite
+from gitops.replay import batch_reader
+from gitops.replay.batch_reader import read_parts
+from gitops.replay.engines.local import LocalRunner, run_result
+from gitops.replay.forward_direction import rewrite
 from gitops.replay.gates import Gate
-from gitops.replay.request import ReplayHistory, ReplayRequest, replay
-from gitops.replay.runner import Job, Runner, RunRequest, RunResult
-from gitops.replay.sources.parts import plan
-from gitops.replay.topics import Subject
-from gitops.replay.worker import read
+from gitops.replay.job import Job, Runner, RunRequest, RunResult
+from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
+from gitops.replay.sources.parts import plan_parts
+from gitops.replay.tallies import PartResult, decode, encode, merge
+from gitops.replay.topic_replays import Subject
 from tests.support.replay_messages import Form, forms
 from tests.support.replay_outputs import outputs
 from tests.support.states import CREATED, history
@@ -63,10 +63,10 @@ class InPieces:
 
     def run(self, running: RunRequest, _progress: Progress = no_progress) -> RunResult:
         running = _fewer(running)
-        job, planned, gathered = Job.of(running), plan(running), PartResult()
+        job, planned, gathered = Job.of(running), plan_parts(running), PartResult()
         parts = self.random.sample(planned.parts, len(planned.parts))
         for part in parts:
-            merge(gathered, decode(encode(read(job, [part]))), job.limits)
+            merge(gathered, decode(encode(read_parts(job, [part]))), job.limits)
         pieces = [
             (topic, version, its[start : start + 13])
             for (topic, version), its in gathered.chosen.items()
@@ -74,7 +74,7 @@ class InPieces:
         ]
         for piece in self.random.sample(pieces, len(pieces)):
             merge(gathered, decode(encode(rewrite(job, *piece))), job.limits)
-        return ran(running, gathered, planned, complete=True)
+        return run_result(running, gathered, planned, complete=True)
 
 
 def rows_of(form: Form, random: Random) -> list[Row]:
@@ -138,7 +138,7 @@ def test_order_and_pieces_make_no_difference(
         root = tmp_path / str(number)
         write(root / "samples", rows, random.randint(1, 4), random.choice([3, 50, 10_000]))
         with monkeypatch.context() as patch:
-            patch.setattr(worker, "MOST_ROWS", most)
+            patch.setattr(batch_reader, "MOST_ROWS", most)
             here = outputs(report_of(root, form, Here()))
             there = outputs(report_of(root, form, InPieces(random)))
         assert here == expected

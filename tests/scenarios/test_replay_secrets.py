@@ -14,8 +14,8 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Sample
 from gitops.replay.engines.local import LocalRunner
 from gitops.replay.failure_display import WITHHELD
-from gitops.replay.request import ReplayHistory, ReplayRequest, replay
-from gitops.replay.topics import Subject
+from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
+from gitops.replay.topic_replays import Subject
 from tests.support import replay_canaries as canaries
 from tests.support.replay_canaries import Canaries
 from tests.support.replay_outputs import outputs

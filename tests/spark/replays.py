@@ -14,13 +14,13 @@ from typing import Final
 import msgspec
 
 from gitops.model.replay import TopicReplay
-from gitops.replay.counts import Key, PartResult, Tally, in_order, merge
 from gitops.replay.engines.session import SparkConnection, open_session
 from gitops.replay.engines.spark import SparkRunner
-from gitops.replay.engines.spark_tables import answer_frame, asking
+from gitops.replay.engines.spark_tables import answer_frame, query_settings
 from gitops.replay.engines.spark_tasks import answers
-from gitops.replay.runner import Job, Runner, RunRequest, RunResult
-from gitops.replay.sources.parts import SampleData, wanted_of
+from gitops.replay.job import Job, Runner, RunRequest, RunResult
+from gitops.replay.sources.parts import SampleData, sample_data
+from gitops.replay.tallies import Key, PartResult, Tally, merge, sorted_result
 from tests.spark.samples import logical, pairs, sample, topic
 from tests.spark.shared_session import interrupted, shared
 
@@ -95,20 +95,20 @@ def by_spark(
 ) -> str:
     """The counts of a sample that Spark itself reads; not `uncut`: where rows have no number."""
     job = Job.of(RunRequest(replays=topics, root=Path("/nonexistent")))
-    (wanted,) = wanted_of(RunRequest(replays=topics, root=Path("/nonexistent")))
+    (wanted,) = sample_data(RunRequest(replays=topics, root=Path("/nonexistent")))
     merged = PartResult()
     _ask(opened, job, wanted, merged, large=False, uncut=uncut)
     if wanted.sample.format not in ("avro", "raw"):
         if not merged.later:
             raise AssertionError("no row is large")
         _ask(opened, job, wanted, merged, large=True, uncut=uncut)
-    return counted(in_order(merged).tallies)
+    return counted(sorted_result(merged).tallies)
 
 
 def _ask(
     opened: SparkConnection, job: Job, wanted: SampleData, into: PartResult, **how: bool
 ) -> None:
-    with asking(opened.session, wanted, large=how["large"]) as accepted:
+    with query_settings(opened.session, wanted, large=how["large"]) as accepted:
         assert accepted
         found = answer_frame(opened, job, wanted, **how).toArrow()
     for answer in answers(found.to_batches()):

@@ -18,9 +18,9 @@ from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo
 from gitops.replay.engines.session import JobTag, SparkConnection, is_connect, make_tag
 from gitops.replay.engines.spark import SparkRunner
+from gitops.replay.job import Runner, RunRequest, RunResult
 from gitops.replay.kernel.protocol import Kernel
 from gitops.replay.kernels import CHOSEN
-from gitops.replay.runner import Runner, RunRequest, RunResult
 from tests.spark.samples import sample, topic, write_copies
 
 

@@ -13,8 +13,8 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choice import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.protocol import READ
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 from tests.support.java_program import JavaProgram
 from tests.support.pulsar_class_path import BrokerUnavailableError
 

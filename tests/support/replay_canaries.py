@@ -13,7 +13,7 @@ from typing import Any, Final
 import fastavro
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.key_value.pairs import join_one
+from gitops.replay.kernel.key_value.wire_format import join_one
 from tests.support.proto_rows import message_class
 from tests.support.protos import order
 from tests.support.states import field, info, pair, record

@@ -6,7 +6,7 @@ from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.replay import Sample
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
-from gitops.replay.topics import Subject
+from gitops.replay.topic_replays import Subject
 from tests.support.states import CREATED, avro, field
 
 HERE = Location(file="namespaces/shop/orders/created.yaml")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gitops.model.replay import SampleFormat
-from gitops.replay.runner import Owner
+from gitops.replay.job import Owner
 from gitops.replay.sources.formats import source_for
 from gitops.replay.sources.part import File, Part, UnreadableError
 

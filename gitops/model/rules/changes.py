@@ -132,18 +132,24 @@ CLIENT_RULES: Final = (
 """CLIENT-*: what a change means for the declared clients of its topics."""
 
 REPLAY_RULES: Final = (
-    error("REPLAY-R001", "messages cannot be read", "replay.findings._failed"),
+    error("REPLAY-R001", "messages cannot be read", "replay.replay_findings._failed"),
     warning(
         "REPLAY-R002",
         "messages cannot be read by a reader that the strategy leaves behind",
-        "replay.findings._failed",
+        "replay.replay_findings._failed",
     ),
-    warning("REPLAY-R003", "messages that were not replayed", "replay.findings._aside"),
-    error("REPLAY-R004", "samples are missing, or cannot be read", "replay.findings._unread"),
-    info("REPLAY-R005", "a topic has no samples", "replay.findings.without_samples"),
-    info("REPLAY-R006", "messages fail, as many as are allowed", "replay.findings._failed"),
-    warning("REPLAY-R007", "values change while they are read", "replay.findings._changed"),
-    warning("REPLAY-R008", "a replay was interrupted", "replay.findings._interrupted"),
+    warning(
+        "REPLAY-R003", "messages that were not replayed", "replay.replay_findings._not_replayed"
+    ),
+    error(
+        "REPLAY-R004",
+        "samples are missing, or cannot be read",
+        "replay.replay_findings._unread_samples",
+    ),
+    info("REPLAY-R005", "a topic has no samples", "replay.replay_findings.without_samples"),
+    info("REPLAY-R006", "messages fail, as many as are allowed", "replay.replay_findings._failed"),
+    warning("REPLAY-R007", "values change while they are read", "replay.replay_findings._changed"),
+    warning("REPLAY-R008", "a replay was interrupted", "replay.replay_findings._interrupted"),
     warning(
         "REPLAY-R009", "samples elsewhere that a change brings along", "usecases.replay.held_back"
     ),
@@ -152,7 +158,11 @@ REPLAY_RULES: Final = (
         "a sensitive field that no definition has",
         "replay.sensitive_fields._finding",
     ),
-    warning("REPLAY-R011", "two samples name the same messages", "replay.findings._twice"),
-    error("REPLAY-R012", "nothing of a sample was replayed", "replay.findings._empty"),
+    warning(
+        "REPLAY-R011", "two samples name the same messages", "replay.replay_findings._duplicate"
+    ),
+    error(
+        "REPLAY-R012", "nothing of a sample was replayed", "replay.replay_findings._empty_samples"
+    ),
 )
 """REPLAY-*: what became of real messages."""

@@ -7,13 +7,13 @@ from typing import Final
 
 from gitops.interrupts import interruptible
 from gitops.ports import Progress, no_progress
-from gitops.replay.counts import PartResult, in_order, merge
-from gitops.replay.forward import rewrite
+from gitops.replay.batch_reader import read_parts
+from gitops.replay.forward_direction import rewrite
+from gitops.replay.job import Job, RunRequest, RunResult, UnreadSample
 from gitops.replay.kernels import CHOSEN, Kernels
-from gitops.replay.runner import Job, RunRequest, RunResult, UnreadSample
 from gitops.replay.sources.part import Part, UnreadableError
-from gitops.replay.sources.parts import PartPlan, SampleData, plan, unread
-from gitops.replay.worker import read
+from gitops.replay.sources.parts import PartPlan, SampleData, plan_parts, unread
+from gitops.replay.tallies import PartResult, merge, sorted_result
 
 READING: Final = "reading messages"
 REWRITING: Final = "rewriting messages"
@@ -30,16 +30,16 @@ class LocalRunner:
     def run(self, running: RunRequest, progress: Progress = no_progress) -> RunResult:
         """As Runner says."""
         job = Job.of(running, self._kernels)
-        planned = plan(running)
+        planned = plan_parts(running)
         for wanted in planned.left:
-            planned.unread.extend(unread(running, wanted, _not_here(wanted)))
+            planned.unread.extend(unread(running, wanted, _needs_spark(wanted)))
         with interruptible() as stopped:
             gathered = _read(job, planned.parts, progress, stopped)
             rewrite_all(job, gathered, progress, stopped)
-            return ran(running, gathered, planned, complete=not stopped())
+            return run_result(running, gathered, planned, complete=not stopped())
 
 
-def _not_here(wanted: SampleData) -> UnreadableError:
+def _needs_spark(wanted: SampleData) -> UnreadableError:
     if wanted.why:
         return UnreadableError(f"it cannot be opened: {wanted.why}")
     other = ", or name it s3://" if wanted.sample.path.startswith("s3a://") else ""
@@ -59,7 +59,7 @@ def _read(
         progress(READING, done, total)
         return not stopped()
 
-    return read(job, parts, watch)
+    return read_parts(job, parts, watch)
 
 
 def rewrite_all(
@@ -76,11 +76,11 @@ def rewrite_all(
         done += len(chosen)
 
 
-def ran(
+def run_result(
     running: RunRequest, gathered: PartResult, planned: PartPlan, *, complete: bool
 ) -> RunResult:
     """The answer, in an order that does not depend on who came first."""
-    gathered = in_order(gathered)
+    gathered = sorted_result(gathered)
     replays = {str(one.topic): one for one in running.replays}
     found = [
         UnreadSample(

@@ -1,4 +1,4 @@
-"""Which parts a task of Spark reads: enough to be worth its start, no more than is fair."""
+"""The Spark engine: tasks of a fair size, in waves; what leaves the workers adds up."""
 
 from __future__ import annotations
 
@@ -13,19 +13,26 @@ import pyarrow
 
 from gitops.interrupts import beside, interrupt, interruptible
 from gitops.ports import Progress, no_progress
-from gitops.replay.counts import ForwardMessage, PartResult, merge
+from gitops.replay.batch_reader import hash_bounds, read_parts
 from gitops.replay.engines.driver import end_at_once
-from gitops.replay.engines.local import READING, REWRITING, ran, rewrite_all
+from gitops.replay.engines.local import READING, REWRITING, rewrite_all, run_result
 from gitops.replay.engines.session import SparkConnection, find_session, open_session
 from gitops.replay.engines.spark_errors import failure, reason
-from gitops.replay.engines.spark_tables import answer_frame, asking
-from gitops.replay.engines.spark_tasks import ANSWER, Work, answers, pack_chosen, reading, rewriting
+from gitops.replay.engines.spark_tables import answer_frame, query_settings
+from gitops.replay.engines.spark_tasks import (
+    ANSWER,
+    Work,
+    answers,
+    pack_chosen,
+    part_task,
+    rewrite_task,
+)
+from gitops.replay.job import Job, RunRequest, RunResult
 from gitops.replay.kernels import CHOSEN, Kernels
-from gitops.replay.runner import Job, RunRequest, RunResult
 from gitops.replay.sources.files import is_uri
 from gitops.replay.sources.part import Part, UnreadableError
-from gitops.replay.sources.parts import PartPlan, SampleData, plan, unread
-from gitops.replay.worker import bounds, read
+from gitops.replay.sources.parts import PartPlan, SampleData, plan_parts, unread
+from gitops.replay.tallies import ForwardMessage, PartResult, merge
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,7 +44,7 @@ _FIRST_PER_CORE: Final = 2
 """With one, a replay of two million messages took an eighth longer; two are not to be noticed."""
 
 
-def pack(parts: Iterable[Part], cores: int) -> list[list[Part]]:
+def pack_tasks(parts: Iterable[Part], cores: int) -> list[list[Part]]:
     """The parts in their order, cut into tasks."""
     parts = list(parts)
     sizes = [max(part.bytes, 1) for part in parts]
@@ -148,10 +155,10 @@ class SparkRunner:
     def run(self, running: RunRequest, progress: Progress = no_progress) -> RunResult:
         """As Runner says; nothing is started where there is nothing to read."""
         job = Job.of(running, self._kernels)
-        planned = plan(running)
+        planned = plan_parts(running)
         gathered = PartResult()
         if not (planned.parts or planned.left):
-            return ran(running, gathered, planned, complete=True)
+            return run_result(running, gathered, planned, complete=True)
         progress("starting Spark", 0, 0)
         again = interrupt if find_session() else end_at_once
         with interruptible(again=again) as stopped:
@@ -161,11 +168,11 @@ class SparkRunner:
                     run.read(running, planned)
                     run.rewrite()
             except KeyboardInterrupt:
-                return ran(running, gathered, planned, complete=False)
+                return run_result(running, gathered, planned, complete=False)
             except Exception:
                 if not stopped():  # else it is no news that Spark is gone
                     raise
-            return ran(running, gathered, planned, complete=not stopped())
+            return run_result(running, gathered, planned, complete=not stopped())
 
 
 @dataclass(slots=True)
@@ -183,9 +190,9 @@ class _Run:
         self.total = sum(part.rows for part in planned.parts) if known else 0
         here = [part for part in planned.parts if not self._is_seen(part)]
         if here:
-            self._merge(read(self.job, here, lambda _rows: not self.stopped()))
+            self._merge(read_parts(self.job, here, lambda _rows: not self.stopped()))
         there = [part for part in planned.parts if self._is_seen(part)]
-        tasks = pack(there, self.opened.cores)
+        tasks = pack_tasks(there, self.opened.cores)
         first = first_wave(tasks, self.opened.cores)
         for answer in self._waves(self._read_tasks, first).answers(tasks):
             self._merge(answer)
@@ -207,7 +214,7 @@ class _Run:
                 yield UnreadableError(told, "run it again")
 
     def _read_rows(self, wanted: SampleData, *, large: bool) -> Iterator[UnreadableError]:
-        with asking(self.opened.session, wanted, large=large) as accepted:
+        with query_settings(self.opened.session, wanted, large=large) as accepted:
             try:
                 frame = self._frame(wanted, large=large, uncut=accepted)
             except UnreadableError as error:
@@ -281,12 +288,12 @@ class _Run:
         self.progress(READING, self.gathered.rows, self.total)
 
     def _read_tasks(self, tasks: Sequence[Sequence[Part]]) -> list[PartResult]:
-        below = bounds(self.gathered.chosen, self.job.limits)
+        below = hash_bounds(self.gathered.chosen, self.job.limits)
         numbers = self.opened.session.range(0, len(tasks), 1, len(tasks))
-        return self._answers(numbers, reading(self.job, tasks, below))
+        return self._answers(numbers, part_task(self.job, tasks, below))
 
     def _ask(self, frames: Sequence[DataFrame]) -> list[PartResult]:
-        return [answer for frame in frames for answer in _collected(frame)]
+        return [answer for frame in frames for answer in _collect(frame)]
 
     def _rewrite_pieces(
         self, pieces: Sequence[tuple[str, int, list[ForwardMessage]]]
@@ -300,12 +307,12 @@ class _Run:
             }
         )
         frame = self.opened.session.createDataFrame(table).repartition(len(pieces), "number")
-        return self._answers(frame, rewriting(self.job))
+        return self._answers(frame, rewrite_task(self.job))
 
     def _answers(self, frame: DataFrame, work: Work) -> list[PartResult]:
         answered = frame.mapInArrow(self.opened.portable(work), ANSWER)
-        return _collected(answered)
+        return _collect(answered)
 
 
-def _collected(answered: DataFrame) -> list[PartResult]:
+def _collect(answered: DataFrame) -> list[PartResult]:
     return list(answers(answered.toArrow().to_batches()))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from gitops.replay.batches import MOST_BYTES
 from gitops.replay.engines.session import SparkConnection, changed_settings
-from gitops.replay.engines.spark_tasks import ANSWER, LATER, merging, reading_files, reading_rows
-from gitops.replay.runner import Job
+from gitops.replay.engines.spark_tasks import ANSWER, LATER, file_task, merge_task, row_task
+from gitops.replay.job import Job
 from gitops.replay.sources.part import File, Part
 from gitops.replay.sources.parts import SampleData
 from gitops.replay.sources.tables import PAYLOAD, check_payload, columns_of
@@ -78,11 +78,13 @@ def answer_frame(
     else:
         answers = _rows(opened, job, whole, large=large, uncut=uncut)
     # Spark makes as many merging tasks as the answers have bytes for, and few of a few answers.
-    return answers.hint("rebalance").mapInArrow(opened.portable(merging(job.limits)), ANSWER)
+    return answers.hint("rebalance").mapInArrow(opened.portable(merge_task(job.limits)), ANSWER)
 
 
 @contextmanager
-def asking(session: SparkSession, wanted: SampleData, *, large: bool = False) -> Iterator[bool]:
+def query_settings(
+    session: SparkSession, wanted: SampleData, *, large: bool = False
+) -> Iterator[bool]:
     """The settings of Spark under which an answer is asked for; whether it has accepted them.
 
     Where rows are small, Spark need not look how large a batch of a few of them becomes.
@@ -99,20 +101,20 @@ def _files(opened: SparkConnection, job: Job, whole: Part) -> DataFrame:
     """Each file as a whole: nothing smaller can be cut without knowing what is in it."""
     reader = _reader(opened.session).format("binaryFile")
     found = reader.load(whole.file.uri).select("path", "content")
-    return found.mapInArrow(opened.portable(reading_files(job, whole)), ANSWER)
+    return found.mapInArrow(opened.portable(file_task(job, whole)), ANSWER)
 
 
 def _rows(opened: SparkConnection, job: Job, whole: Part, *, large: bool, uncut: bool) -> DataFrame:
     in_order = uncut and whole.format in _UNCUT
-    frame, columns = _found(opened.session, whole)
+    frame, columns = _source_frame(opened.session, whole)
     columns = {"row": _UNNUMBERED if in_order else _hash(columns[PAYLOAD])} | columns
-    frame = frame.selectExpr(*_cut(columns, _sized(frame, columns), large=large))
+    frame = frame.selectExpr(*_pass_columns(columns, _large_columns(frame, columns), large=large))
     names = {name: name for name in columns}
-    work = reading_rows(job, whole.owners, names, whole.file.name, in_order=in_order)
+    work = row_task(job, whole.owners, names, whole.file.name, in_order=in_order)
     return frame.mapInArrow(opened.portable(work), ANSWER)
 
 
-def _found(session: SparkSession, whole: Part) -> tuple[DataFrame, dict[str, str]]:
+def _source_frame(session: SparkSession, whole: Part) -> tuple[DataFrame, dict[str, str]]:
     """What Spark reads, and of which of its columns ours are made, by our names."""
     uri = whole.file.uri
     match whole.format:
@@ -120,13 +122,13 @@ def _found(session: SparkSession, whole: Part) -> tuple[DataFrame, dict[str, str
             return _reader(session).text(uri, lineSep="\n"), {PAYLOAD: _LINE} | _FILE
         case "table":
             frame = session.table(uri)
-            return frame, _named(frame, whole)
+            return frame, _known_columns(frame, whole)
         case "orc":
             frame = _reader(session).orc(uri)
-            return frame, _named(frame, whole) | _FILE
+            return frame, _known_columns(frame, whole) | _FILE
         case _:
             frame = _reader(session).parquet(uri)
-            return frame, _named(frame, whole) | _FILE | _ROW
+            return frame, _known_columns(frame, whole) | _FILE | _ROW
 
 
 def _reader(session: SparkSession) -> DataFrameReader:
@@ -134,7 +136,7 @@ def _reader(session: SparkSession) -> DataFrameReader:
     return session.read.option("recursiveFileLookup", "true")
 
 
-def _named(frame: DataFrame, whole: Part) -> dict[str, str]:
+def _known_columns(frame: DataFrame, whole: Part) -> dict[str, str]:
     """The columns that we know, by our names."""
     names = columns_of(whole, frame.columns)
     check_payload(frame.schema[names[PAYLOAD]].dataType.simpleString(), whole, names[PAYLOAD])
@@ -146,7 +148,9 @@ def _hash(payload: str) -> str:
     return f"xxhash64({payload}) & 9223372036854775807"
 
 
-def _cut(columns: Mapping[str, str], sized: Collection[str], *, large: bool) -> Iterator[str]:
+def _pass_columns(
+    columns: Mapping[str, str], sized: Collection[str], *, large: bool
+) -> Iterator[str]:
     """Of the rows of the other pass no more than that they are there: a worker counts them."""
     size = " + ".join(f"coalesce(octet_length({columns[name]}), 0)" for name in sized)
     is_later = f"{size} {'<=' if large else '>'} {_LARGE}"
@@ -156,7 +160,7 @@ def _cut(columns: Mapping[str, str], sized: Collection[str], *, large: bool) -> 
         yield f"{whole} as {name}"
 
 
-def _sized(frame: DataFrame, columns: Mapping[str, str]) -> list[str]:
+def _large_columns(frame: DataFrame, columns: Mapping[str, str]) -> list[str]:
     """Our columns of bytes or text; a payload is nothing else."""
     kinds = {_quoted(name): kind for name, kind in frame.dtypes}
     return [

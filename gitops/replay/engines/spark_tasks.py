@@ -1,4 +1,4 @@
-"""Numbers the rows of files that Spark hands over in their order, without their numbers."""
+"""What Spark's workers run: functions of Arrow batches that answer with encoded sums."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy
 import pyarrow
 import pyarrow.compute
 
-from gitops.replay.counts import ForwardMessage, Limits, PartResult, decode, encode, merge
-from gitops.replay.forward import rewrite
-from gitops.replay.runner import Job, Owner
+from gitops.replay.batch_reader import BatchReader, join_batches, read_parts
+from gitops.replay.forward_direction import rewrite
+from gitops.replay.job import Job, Owner
 from gitops.replay.sources.part import File, LiveVersions, Part, UnreadableError
-from gitops.replay.sources.source_errors import hint_of, why
+from gitops.replay.sources.source_errors import error_text, hint_of
 from gitops.replay.sources.tables import to_batch
-from gitops.replay.worker import BatchReader, joined, read
+from gitops.replay.tallies import ForwardMessage, Limits, PartResult, decode, encode, merge
 
 
 class RowsInOrder:
@@ -57,7 +57,7 @@ LATER: Final = -1
 Work = Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]
 
 
-def reading(
+def part_task(
     job: Job, tasks: Sequence[Sequence[Part]], below: Mapping[tuple[str, int], int]
 ) -> Work:
     """Of a column of numbers of tasks."""
@@ -65,12 +65,12 @@ def reading(
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield _answer(read(job, tasks[number], below=below))
+                yield _answer(read_parts(job, tasks[number], below=below))
 
     return work
 
 
-def reading_rows(
+def row_task(
     job: Job, owners: Sequence[Owner], names: Mapping[str, str], table: str, *, in_order: bool
 ) -> Work:
     """Of rows with the columns that `names` has; those numbered LATER are only counted.
@@ -83,7 +83,7 @@ def reading_rows(
         keys = LiveVersions(job).need_keys(owners)
         taken = {name: column for name, column in names.items() if keys or name != "key"}
         try:
-            for _, batch in joined((owners, batch) for batch in batches):
+            for _, batch in join_batches((owners, batch) for batch in batches):
                 later = pyarrow.compute.equal(batch.column("row"), LATER)
                 whole = counting.numbered(batch) if in_order else batch
                 now = whole.filter(pyarrow.compute.invert(later)) if later.true_count else whole
@@ -93,13 +93,13 @@ def reading_rows(
             gathering.later = 0  # another pass would tell the same
             gathering.unread(owners, table, str(error), hint_of(error))
         except pyarrow.ArrowException as error:
-            gathering.unread(owners, table, f"{table} cannot be read: {why(error)}")
+            gathering.unread(owners, table, f"{table} cannot be read: {error_text(error)}")
         yield _answer(gathering.end())
 
     return work
 
 
-def reading_files(job: Job, whole: Part) -> Work:
+def file_task(job: Job, whole: Part) -> Work:
     """Of rows `path`, `content`: files that only Spark could open."""
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -109,24 +109,24 @@ def reading_files(job: Job, whole: Part) -> Work:
             for path, content in zip(*(batch.column(at) for at in (0, 1)), strict=True):
                 data = content.as_py()
                 file = File(name=path.as_py(), uri="", size=len(data), content=data)
-                yield _answer(read(job, [replace(whole, file=file)]))
+                yield _answer(read_parts(job, [replace(whole, file=file)]))
 
     return work
 
 
-def rewriting(job: Job) -> Work:
+def rewrite_task(job: Job) -> Work:
     """Of rows `topic`, `version`, `chosen`, the last of which is encoded messages."""
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         for batch in batches:
             for row in batch.to_pylist():
-                chosen = unpack(row["chosen"])
+                chosen = unpack_chosen(row["chosen"])
                 yield _answer(rewrite(job, row["topic"], row["version"], chosen))
 
     return work
 
 
-def merging(limits: Limits) -> Work:
+def merge_task(limits: Limits) -> Work:
     """Of answers: one instead of many."""
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -150,7 +150,7 @@ _BLOCK: Final = 31 * 2**20
 
 
 @cache
-def _settle() -> None:
+def _settle_memory() -> None:
     """Once in a process: garbage is no longer looked for among the modules and plans it loaded.
 
     Spark's workers do that after each task, and it took longer than many a task. And arrays of
@@ -162,7 +162,7 @@ def _settle() -> None:
 
 
 def _answer(gathered: PartResult) -> pyarrow.RecordBatch:
-    _settle()
+    _settle_memory()
     column = pyarrow.array([encode(gathered)], pyarrow.binary())
     return pyarrow.RecordBatch.from_arrays([column], ["answer"])
 
@@ -172,6 +172,6 @@ def pack_chosen(chosen: Sequence[ForwardMessage]) -> bytes:
     return encode(PartResult(chosen={("", 0): list(chosen)}))
 
 
-def unpack(data: bytes) -> list[ForwardMessage]:
+def unpack_chosen(data: bytes) -> list[ForwardMessage]:
     """What `pack_chosen` was given."""
     return decode(data).chosen["", 0]

@@ -1,4 +1,4 @@
-"""A column of payloads as NumPy sees it, without a copy."""
+"""A column of payloads as NumPy has it, in parts of a bounded size."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ def walk_in_parts(payloads: pyarrow.Array, walk: Callable[[Column], Walk]) -> Wa
         last = min(len(rows.starts), first + MOST_ROWS, max(first + 1, most))
         walks.append(walk(Column(rows.data, rows.starts[first:last], rows.ends[first:last])))
         first = last
-    return joined(walks)
+    return join_walks(walks)
 
 
-def joined(walks: list[Walk]) -> Walk:
+def join_walks(walks: list[Walk]) -> Walk:
     """The walks over the parts of a column, in order, as the one over all of it."""
     if len(walks) == 1:
         return walks[0]
@@ -133,11 +133,11 @@ def not_utf8(
     try:
         texts.validate(full=True)
     except pyarrow.ArrowInvalid:
-        return _each(data, start, stop)
+        return _indexes_not_utf8(data, start, stop)
     return numpy.empty(0, numpy.int64)
 
 
-def _each(
+def _indexes_not_utf8(
     data: pyarrow.Buffer, start: NDArray[numpy.int64], stop: NDArray[numpy.int64]
 ) -> NDArray[numpy.int64]:
     view = memoryview(data)
@@ -170,7 +170,7 @@ class AmbiguousBatchError(Exception):
 def bisect_messages(rows: int, count: Callable[[int, int], Counts]) -> tuple[Counts, list[int]]:
     """What `count(start, end)` says of all rows, and the indexes of those that it doubts.
 
-    Rows that raise DoubtError are counted again in halves, until few are left.
+    Rows that raise AmbiguousBatchError are counted again in halves, until few are left.
     """
     counts: Counts = Counter()
     doubted: list[int] = []

@@ -1,4 +1,4 @@
-"""Schemas that are told by their type alone: numbers, text, bytes, and points in time."""
+"""Schema types without a definition: numbers, points in time, text, bytes."""
 
 from __future__ import annotations
 

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
 
-import numpy
-import pyarrow
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # `validate` does without them
+    import numpy
+    import pyarrow
+    from numpy.typing import NDArray
+
 
 READ = 0
 """The verdict of a row that was read."""
@@ -125,3 +127,17 @@ class RowWriter(Protocol):
     def write(self, value: Any) -> bytes:  # noqa: ANN401 - any value that a schema can say
         """The payload; raises Unreadable where the value cannot be written."""
         ...
+
+
+# What is said of a value that does not fit.
+
+
+class ValueMismatchError(ValueError):
+    """A value does not fit; the text is a reason, without the value."""
+
+
+# A number of JSON that no decimal holds; `validate` loads it, and neither numpy nor pyarrow.
+
+
+class UnrepresentableNumber(float):
+    """A number whose exponent is too long for any decimal: what a double makes of it."""

@@ -23,7 +23,7 @@ from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import Plan
 from gitops.replay.kernel.protocol import READ, Unreadable
 from gitops.replay.sources.avro_blocks import Block, read_blocks, read_header
-from gitops.replay.sources.filesystems import open_stream
+from gitops.replay.sources.files import open_stream
 from gitops.replay.sources.part import Part, UnreadableError, Versions
 from gitops.replay.sources.source_errors import AGAIN
 from gitops.schemas.avro.errors import AvroParseError
@@ -96,7 +96,7 @@ def _chained(
         # Which is only indexed and cut, as bytes are.
         row = Row(data[start:stop])  # type: ignore[arg-type]
         for first in range(0, count, MOST_MESSAGES):
-            problem = _passed(row, plan, min(MOST_MESSAGES, count - first), start, ends)
+            problem = _skip_records(row, plan, min(MOST_MESSAGES, count - first), start, ends)
             if problem:
                 yield ends, problem
                 return
@@ -109,7 +109,7 @@ def _chained(
     yield ends, ""
 
 
-def _passed(row: Row, plan: Plan, count: int, start: int, ends: list[int]) -> str:
+def _skip_records(row: Row, plan: Plan, count: int, start: int, ends: list[int]) -> str:
     """Follow a block and note where so many of its messages end; answers what is wrong."""
     for _ in range(count):
         row.empties = row.depth = 0

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow
 
 from gitops.replay.sources.part import Part, UnreadableError
-from gitops.replay.sources.source_errors import AGAIN, HEAD, refused
+from gitops.replay.sources.source_errors import AGAIN, HEAD, refusal
 
 MOST_BLOCK: Final = 256 * 1024 * 1024
 """Bytes of a block, packed or not: writers make blocks of some 10 to 1,000 KiB."""
@@ -45,7 +45,7 @@ def read_header(stream: Any, part: Part) -> Header:  # noqa: ANN401 - pyarrow ha
     name = part.file.name
     reader = _Reader(stream, name)
     if (magic := reader.some(len(_MAGIC))) != _MAGIC:
-        raise refused(part, magic + reader.some(HEAD))
+        raise refusal(part, magic + reader.some(HEAD))
     metadata: dict[bytes, bytes] = {}
     while count := reader.long():
         if count < 0:

@@ -1,4 +1,4 @@
-"""Which sample of a topic a file counts for, where several of them name it: the first one."""
+"""The files of a sample: where its path leads, who counts them, and how they are opened."""
 
 from __future__ import annotations
 
@@ -8,19 +8,64 @@ import posixpath
 import stat
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote
 
 import pyarrow
 import pyarrow.fs
 
 from gitops.model.replay import Sample
-from gitops.replay.runner import NamedTwice, Owner, RunRequest
-from gitops.replay.sources.filesystems import known_filesystem, to_uri
+from gitops.replay.job import DuplicateFiles, Owner, RunRequest
 from gitops.replay.sources.part import File, UnreadableError
 from gitops.repository.globs import MAGIC, Entry, matching
 
+_BUFFER: Final = 1024 * 1024
 
-class Claims:
+_LIMITS: Final = dict.fromkeys(("gs", "gcs"), "?retry_limit_seconds=20")
+"""Whoever has no credentials would wait for a quarter of an hour (pyarrow 26)."""
+
+
+def open_seekable(file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """A file that can be read at any place; raises OSError."""
+    system, path = filesystem(file.uri)
+    return system.open_input_file(path)
+
+
+def open_stream(file: File, compression: str | None = None) -> Any:  # noqa: ANN401
+    """A file from its start, as it is or unpacked as its name says (`detect`); raises OSError."""
+    if file.content is not None:
+        return pyarrow.BufferReader(file.content)
+    system, path = filesystem(file.uri)
+    buffer = _BUFFER if "://" in file.uri else None  # each read of an object store is a request
+    return system.open_input_stream(path, compression=compression, buffer_size=buffer)
+
+
+def to_uri(address: str) -> str:
+    """An address as people, Spark and object stores write it, in which `%` is a character."""
+    return quote(address, safe="/:@")
+
+
+def known_filesystem(uri: str) -> tuple[Any, str]:
+    """The file system and the path on it; raises what pyarrow raises."""
+    limit = _LIMITS.get(uri.partition("://")[0], "")
+    system, path = pyarrow.fs.FileSystem.from_uri(uri + limit)
+    return system, path
+
+
+def filesystem(uri: str) -> tuple[Any, str]:
+    """The file system and the path on it; raises OSError where pyarrow does not know the scheme."""
+    if "://" not in uri:
+        return pyarrow.fs.LocalFileSystem(), uri
+    try:
+        return known_filesystem(uri)
+    except (ValueError, pyarrow.ArrowException) as error:
+        raise OSError(f"cannot open {uri}: {error}") from error
+
+
+# Which sample of a topic a file counts for, where several of them name it: the first one.
+
+
+class FileClaims:
     """Tell it all that samples name, then ask for whom each file is read."""
 
     def __init__(self) -> None:
@@ -44,11 +89,11 @@ class Claims:
                 self._twice.setdefault((*owner, first), set()).add(name)
         return tuple(kept)
 
-    def twice(self, running: RunRequest) -> list[NamedTwice]:
+    def twice(self, running: RunRequest) -> list[DuplicateFiles]:
         """What was asked for a second time, by topic and sample."""
         replays = {str(one.topic): one for one in running.replays}
         return [
-            NamedTwice(
+            DuplicateFiles(
                 topic=replays[topic].topic,
                 sample=replays[topic].samples[sample],
                 first=replays[topic].samples[first],
@@ -66,7 +111,7 @@ def place_of(file: File) -> str:
 # The files that a sample's path means: a path from the manifest, a glob, a folder, a URI.
 
 
-class NothingThereError(UnreadableError):
+class NoFileError(UnreadableError):
     """No file is where a sample should be."""
 
 
@@ -93,7 +138,7 @@ def find_files(sample: Sample, root: Path) -> list[File]:
     if not found and _is_folder(sample, root):
         raise UnreadableError(_NONE_COUNTS, "name another folder, or put samples there")
     if not found:
-        raise NothingThereError("there is no such file")
+        raise NoFileError("there is no such file")
     found.sort(key=lambda file: file.name)
     first = {place_of(file): file for file in reversed(found)}
     return [file for file in found if first[place_of(file)] is file]
@@ -116,7 +161,7 @@ def _in_repository(sample: Sample, root: Path) -> list[File]:
     if path.startswith(("/", "../")) or path == "..":
         raise UnreadableError("it leads outside the repository")
     found = []
-    for entry in matching(_Disk(), str(inside), path):
+    for entry in matching(_DiskFolders(), str(inside), path):
         if not Path(entry.path).resolve().is_relative_to(inside):
             name = posixpath.relpath(entry.path, inside)
             raise UnreadableError(f"{name} is a symbolic link that leads outside the repository")
@@ -130,7 +175,7 @@ def _in_uri(uri: str) -> list[File]:
     scheme, _, rest = uri.partition("://")
     if scheme == "file":
         path = "/" + rest.partition("/")[2]
-        local = matching(_Disk(), "/", path.lstrip("/"))
+        local = matching(_DiskFolders(), "/", path.lstrip("/"))
         return [File(name=f"file://{e.path}", uri=e.path, size=e.size) for e in local]
     start = _without_magic(uri)
     try:
@@ -138,16 +183,16 @@ def _in_uri(uri: str) -> list[File]:
     except (ValueError, pyarrow.ArrowException) as error:
         raise NotOpenedHereError("") from error
     except OSError as error:
-        raise NotOpenedHereError(_first_line(error)) from error
+        raise NotOpenedHereError(_error_line(error)) from error
     host = start[: len(start) - len(base)] if start.endswith(base) else f"{scheme}://"
     try:
-        entries = list(matching(_Remote(system), base, uri[len(start) :].lstrip("/")))
+        entries = list(matching(_RemoteFolders(system), base, uri[len(start) :].lstrip("/")))
     except (pyarrow.ArrowException, OSError) as error:
-        raise NotOpenedHereError(_first_line(error)) from error
+        raise NotOpenedHereError(_error_line(error)) from error
     return [File(name=host + e.path, uri=to_uri(host + e.path), size=e.size) for e in entries]
 
 
-def _first_line(error: Exception) -> str:
+def _error_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
 
 
@@ -156,7 +201,7 @@ def _without_magic(uri: str) -> str:
     return uri if found is None else uri[: uri.rindex("/", 0, found.start())]
 
 
-class _Disk:
+class _DiskFolders:
     def entries(self, folder: str) -> list[Entry]:
         try:
             with os.scandir(folder) as found:
@@ -182,7 +227,7 @@ class _Disk:
         return Entry(path, is_folder, found.st_size, place.is_symlink())
 
 
-class _Remote:
+class _RemoteFolders:
     def __init__(self, system: Any) -> None:  # noqa: ANN401 - pyarrow has no types
         self._system = system
 

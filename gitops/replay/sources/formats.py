@@ -1,4 +1,4 @@
-"""Raw payloads: one a file."""
+"""Which source reads which sample format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow
 
 from gitops.model.replay import SampleFormat
 from gitops.replay.batches import batch
-from gitops.replay.sources.filesystems import open_stream
+from gitops.replay.sources.files import open_stream
 from gitops.replay.sources.part import MOST_PAYLOAD, Part, Source, UnreadableError, Versions
 
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 import pyarrow
 
 from gitops.replay.batches import MOST_ROWS, batch, rows_from
-from gitops.replay.sources.filesystems import open_stream
+from gitops.replay.sources.files import open_stream
 from gitops.replay.sources.part import MOST_PAYLOAD, Part, UnreadableError, Versions
-from gitops.replay.sources.source_errors import AGAIN, HEAD, other_format, said
+from gitops.replay.sources.source_errors import AGAIN, HEAD, first_line, other_format
 
 _CHUNK: Final = 4 * 1024 * 1024
 _PIECE: Final = 64 * 1024
@@ -104,4 +104,4 @@ def _not_unpacked(part: Part, error: OSError) -> Exception:
         return error
     if "runcated" in str(error):
         return UnreadableError(f"{name} is cut off", AGAIN)
-    return UnreadableError(f"{name} cannot be unpacked: {said(error)}", _RENAME)
+    return UnreadableError(f"{name} cannot be unpacked: {first_line(error)}", _RENAME)

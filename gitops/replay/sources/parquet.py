@@ -17,9 +17,9 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
-from gitops.replay.sources.filesystems import open_seekable
+from gitops.replay.sources.files import open_seekable
 from gitops.replay.sources.part import Part, UnreadableError, Versions
-from gitops.replay.sources.source_errors import AGAIN, not_opened, said
+from gitops.replay.sources.source_errors import AGAIN, first_line, not_opened
 from gitops.replay.sources.tables import PAYLOAD, check_payload, columns_of, kind_of, to_batch
 
 MOST_PAGE: Final = 512 * 1024 * 1024
@@ -227,7 +227,7 @@ class ParquetSource:
                     at += batch.num_rows
             except (pyarrow.ArrowException, OSError) as error:
                 raise UnreadableError(
-                    f"{part.file.name} is broken: {said(error)}", AGAIN
+                    f"{part.file.name} is broken: {first_line(error)}", AGAIN
                 ) from error
 
 

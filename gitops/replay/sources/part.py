@@ -11,8 +11,8 @@ import pyarrow
 from gitops.model.decision import StoredSchema
 from gitops.model.replay import SampleFormat
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.key_value.halves import is_separated
-from gitops.replay.runner import Job, Owner
+from gitops.replay.job import Job, Owner
+from gitops.replay.kernel.key_value.definition import is_separated
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.equality import find_equal
 from gitops.schemas.payload import PayloadError, to_stored

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from gitops.model.replay import Sample
-from gitops.replay.runner import NamedTwice, Owner, RunRequest, UnreadSample
+from gitops.replay.job import DuplicateFiles, Owner, RunRequest, UnreadSample
 from gitops.replay.sources.files import (
-    Claims,
-    NothingThereError,
+    FileClaims,
+    NoFileError,
     NotOpenedHereError,
     find_files,
     is_uri,
@@ -19,7 +19,7 @@ from gitops.replay.sources.files import (
 )
 from gitops.replay.sources.formats import source_for
 from gitops.replay.sources.part import File, Part, UnreadableError
-from gitops.replay.sources.source_errors import empty, hint_of, why, why_of
+from gitops.replay.sources.source_errors import empty_file, error_text, file_error_text, hint_of
 
 _NAMES_TOPICS: Final = ("parquet", "orc", "table", "capture")
 _THREADS: Final = 8
@@ -44,16 +44,16 @@ class PartPlan:
     parts: list[Part] = field(default_factory=list)
     left: list[SampleData] = field(default_factory=list)
     unread: list[UnreadSample] = field(default_factory=list)
-    twice: list[NamedTwice] = field(default_factory=list)
+    twice: list[DuplicateFiles] = field(default_factory=list)
 
 
-class _Broken(NamedTuple):
+class _UnreadableFile(NamedTuple):
     owners: tuple[Owner, ...]
     file: str
     error: Exception
 
 
-class _Found(NamedTuple):
+class _FoundFiles(NamedTuple):
     """The files of what is wanted; None where only Spark may know them."""
 
     wanted: SampleData
@@ -64,11 +64,11 @@ class _Found(NamedTuple):
         return [self.wanted.sample.path] if self.files is None else list(map(place_of, self.files))
 
 
-def plan(running: RunRequest) -> PartPlan:
+def plan_parts(running: RunRequest) -> PartPlan:
     """Look for the files, and into those that can be cut; what is not there is `unread`."""
     planned = PartPlan()
-    found = list(_found(running, planned))
-    claims = Claims()
+    found = list(_find(running, planned))
+    claims = FileClaims()
     for one in found:
         for place in one.places():
             claims.name(one.wanted.owners, place)
@@ -78,21 +78,21 @@ def plan(running: RunRequest) -> PartPlan:
     return planned
 
 
-def _found(running: RunRequest, planned: PartPlan) -> Iterator[_Found]:
+def _find(running: RunRequest, planned: PartPlan) -> Iterator[_FoundFiles]:
     """Everything that is there, or may be for Spark; the rest goes to `planned.unread`."""
-    for wanted in wanted_of(running):
+    for wanted in sample_data(running):
         if wanted.sample.format == "table":
-            yield _Found(wanted, None)
+            yield _FoundFiles(wanted, None)
             continue
         try:
-            yield _Found(wanted, find_files(wanted.sample, running.root))
+            yield _FoundFiles(wanted, find_files(wanted.sample, running.root))
         except NotOpenedHereError as error:
-            yield _Found(replace(wanted, why=str(error)), None)
+            yield _FoundFiles(replace(wanted, why=str(error)), None)
         except (UnreadableError, OSError) as error:
             planned.unread.extend(unread(running, wanted, error))
 
 
-def _add(planned: PartPlan, found: _Found, claims: Claims, running: RunRequest) -> None:
+def _add(planned: PartPlan, found: _FoundFiles, claims: FileClaims, running: RunRequest) -> None:
     wanted = found.wanted
     if found.files is None:
         path = wanted.sample.path
@@ -102,7 +102,7 @@ def _add(planned: PartPlan, found: _Found, claims: Claims, running: RunRequest) 
     names = zip(found.files, found.places(), strict=True)
     kept = [(file, claims.keepers(wanted.owners, place, file.name)) for file, place in names]
     for parts in _parts(wanted.sample, [(file, owners) for file, owners in kept if owners]):
-        if isinstance(parts, _Broken):
+        if isinstance(parts, _UnreadableFile):
             its = replace(wanted, owners=parts.owners)
             planned.unread.extend(unread(running, its, parts.error, parts.file))
         else:
@@ -114,7 +114,7 @@ def unread(
 ) -> Iterator[UnreadSample]:
     """The same words for each topic that names the data; `file` is the one that it is about."""
     topics = {str(one.topic): one.topic for one in running.replays}
-    told = why(error) if not file else why_of(file, error)
+    told = error_text(error) if not file else file_error_text(file, error)
     for owner in wanted.owners:
         sample = next(
             one.samples[owner.sample] for one in running.replays if str(one.topic) == owner.topic
@@ -124,12 +124,12 @@ def unread(
             sample=sample,
             why=told.replace(f"{running.root.resolve()}/", ""),  # a manifest's paths have no such
             file=file,
-            missing=isinstance(error, NothingThereError),
+            missing=isinstance(error, NoFileError),
             hint=hint_of(error),
         )
 
 
-def wanted_of(running: RunRequest) -> list[SampleData]:
+def sample_data(running: RunRequest) -> list[SampleData]:
     """The samples of all topics, those together that are the same table."""
     found: dict[object, list[tuple[Sample, Owner]]] = {}
     for replay in running.replays:
@@ -155,21 +155,21 @@ def _identity(sample: Sample, owner: Owner) -> object:
 
 def _parts(
     sample: Sample, files: Iterable[tuple[File, tuple[Owner, ...]]]
-) -> list[list[Part] | _Broken]:
+) -> list[list[Part] | _UnreadableFile]:
     """By file: its parts, or why it has none."""
     source = source_for(sample.format)
 
-    def cut(whole: Part) -> list[Part] | _Broken:
+    def cut(whole: Part) -> list[Part] | _UnreadableFile:
         name = whole.file.name.encode("utf-8", "backslashreplace").decode()
         if name != whole.file.name:
             error = UnreadableError(f"the name of {name} is not UTF-8", "rename the file")
-            return _Broken(whole.owners, name, error)
+            return _UnreadableFile(whole.owners, name, error)
         try:
-            if nothing := empty(whole):
+            if nothing := empty_file(whole):
                 raise nothing
             return list(source.parts(whole))
         except (UnreadableError, OSError) as error:
-            return _Broken(whole.owners, name, error)
+            return _UnreadableFile(whole.owners, name, error)
 
     wholes = [
         Part(

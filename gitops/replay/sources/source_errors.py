@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from gitops.replay.sources.filesystems import open_seekable
+from gitops.replay.sources.files import open_seekable
 from gitops.replay.sources.part import Part, UnreadableError
 
 HEAD: Final = 64
@@ -69,10 +69,10 @@ def other_format(part: Part, head: bytes) -> UnreadableError | None:
 def not_opened(part: Part) -> UnreadableError:
     """Of a file that Arrow does not open: it is of another format, or broken."""
     with open_seekable(part.file) as file:
-        return refused(part, bytes(file.read(HEAD)))
+        return refusal(part, bytes(file.read(HEAD)))
 
 
-def refused(part: Part, head: bytes) -> UnreadableError:
+def refusal(part: Part, head: bytes) -> UnreadableError:
     """Of a file that begins with these bytes, HEAD of them, and is not what its sample says."""
     if other := other_format(part, head):
         return other
@@ -87,7 +87,7 @@ def _format(part: Part) -> str:
     return "parquet" if part.format == "capture" else part.format
 
 
-def empty(part: Part) -> UnreadableError | None:
+def empty_file(part: Part) -> UnreadableError | None:
     """An error for a file without a byte, where even one without messages has some."""
     if part.file.size or part.format in ("json", "raw"):
         return None
@@ -95,24 +95,24 @@ def empty(part: Part) -> UnreadableError | None:
     return UnreadableError(what, "take new samples, or leave it out")
 
 
-def why(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """What went wrong, without the place where Python or Arrow noticed it."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return said(error)
+    return first_line(error)
 
 
-def said(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """The first line of an exception, as a sentence without an end."""
     lines = str(error).splitlines()
     return lines[0].rstrip(". ;") if lines else type(error).__name__
 
 
-def why_of(name: str, error: Exception) -> str:
+def file_error_text(name: str, error: Exception) -> str:
     """What went wrong with a file; others do not always say with which, or not as we call it."""
     if isinstance(error, OSError) and error.errno in (*_DENIED, errno.ENOENT):
         return f"{name} cannot be opened: {os.strerror(error.errno).lower()}"
-    told = why(error)
+    told = error_text(error)
     return told if name in told else f"{name}: {told}"
 
 

@@ -13,9 +13,9 @@ import pyarrow.compute
 import pyarrow.orc
 
 from gitops.replay.batches import MOST_ROWS, as_bytes, batch, rows_from, texts
-from gitops.replay.sources.filesystems import open_seekable
+from gitops.replay.sources.files import open_seekable
 from gitops.replay.sources.part import Part, UnreadableError, Versions
-from gitops.replay.sources.source_errors import AGAIN, not_opened, said
+from gitops.replay.sources.source_errors import AGAIN, first_line, not_opened
 
 PAYLOAD: Final = "payload"
 
@@ -201,7 +201,9 @@ class OrcSource:
                     yield to_batch(piece, names, part.file.name, at)
                     at += piece.num_rows
         except (pyarrow.ArrowException, OSError) as error:
-            raise UnreadableError(f"{part.file.name} is broken: {said(error)}", AGAIN) from error
+            raise UnreadableError(
+                f"{part.file.name} is broken: {first_line(error)}", AGAIN
+            ) from error
 
 
 def _opened(part: Part) -> Any:  # noqa: ANN401 - pyarrow has no types

@@ -13,8 +13,8 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo
-from gitops.replay.kernel.choice import kernel_for, row_reader_for
 from gitops.replay.kernel.protocol import READ, Reason, RowReader, Unreadable
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for
 from tests.support.java_scenarios import Scenario, scenario, written_again
 from tests.support.json_rows import Values, payload
 from tests.support.json_texts import rows

@@ -14,8 +14,8 @@ import pytest
 
 from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo
-from gitops.replay.kernel.choice import kernel_for
 from gitops.replay.kernel.protocol import READ, Reason, Walk
+from gitops.replay.kernel.schema_types import kernel_for
 from tests.support.java_scenarios import Scenario, scenario
 
 pytestmark = pytest.mark.broker  # no broker is started, but its jars are needed

@@ -14,9 +14,9 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaType
-from gitops.replay.kernel.choice import kernel_for, row_reader_for
 from gitops.replay.kernel.primitive import FORMS, Part
 from gitops.replay.kernel.protocol import READ, Counted, What
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for
 from tests.support.java_scenarios import Scenario, scenario, written_again
 from tests.support.json_rows import Values, payload
 from tests.support.proto_rows import broken, fill, message_class

@@ -16,11 +16,11 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choice import kernel_for
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.rows import read
 from gitops.replay.kernel.protocol import Counted, Reason, Unreadable
+from gitops.replay.kernel.schema_types import kernel_for
 from gitops.repository.writing.proto_files import proto_sources
 from gitops.schemas.protobuf_native.descriptors import Type
 from gitops.schemas.protobuf_native.schema import Field, Message

@@ -10,8 +10,8 @@ import pytest
 from gitops.cli import checked, extras, replayed
 from gitops.model.errors import OutsideError
 from gitops.ports import Progress, no_progress
-from gitops.replay.counts import Key, Tally
-from gitops.replay.runner import RunRequest, RunResult
+from gitops.replay.job import RunRequest, RunResult
+from gitops.replay.tallies import Key, Tally
 from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
 from tests.support.replayed_template import CANCELLED, LOCAL, ORDERS, document, lose_a_symbol

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.definition_fields import Unseen, inner, nodes_of
+from gitops.replay.definition_fields import Undescribed, nodes_below, nodes_of
 from tests.support.nested_schemas import (
     CARD,
     NATIVE,
@@ -23,7 +23,7 @@ def members(schema: SchemaInfo, *path: str) -> bool | None:
     """Whether there is anything below a path; None where no definition has it."""
     nodes = nodes_of(schema)
     for step in path:
-        found = inner(nodes, step)
+        found = nodes_below(nodes, step)
         if found is None:
             return None
         nodes = found
@@ -49,16 +49,16 @@ def test_a_record_within_itself_has_its_own_fields() -> None:
 
 
 def test_what_nobody_describes_is_told_apart() -> None:
-    assert inner(nodes_of(info(OLD_FORM)), "other") == (Unseen.ANYTHING,)
-    assert inner(nodes_of(protobuf(UNTOLD)), "untold") == (Unseen.OPAQUE,)
-    assert inner(nodes_of(NATIVE), "notes") == ()
-    assert nodes_of(SchemaInfo(type=SchemaType.STRING)) == (Unseen.OPAQUE,)
-    assert nodes_of(info("string", SchemaType.AVRO)) == (Unseen.OPAQUE,)
+    assert nodes_below(nodes_of(info(OLD_FORM)), "other") == (Undescribed.ANYTHING,)
+    assert nodes_below(nodes_of(protobuf(UNTOLD)), "untold") == (Undescribed.OPAQUE,)
+    assert nodes_below(nodes_of(NATIVE), "notes") == ()
+    assert nodes_of(SchemaInfo(type=SchemaType.STRING)) == (Undescribed.OPAQUE,)
+    assert nodes_of(info("string", SchemaType.AVRO)) == (Undescribed.OPAQUE,)
 
 
 def test_halves_have_names() -> None:
     halves = pair("", CARD, "STRING", "JSON")
-    assert inner(nodes_of(halves), "key") == (Unseen.ANYTHING,)
+    assert nodes_below(nodes_of(halves), "key") == (Undescribed.ANYTHING,)
     assert members(halves, "value", "pin") is False
 
 
@@ -89,5 +89,5 @@ def test_a_map_of_java_whose_keys_are_no_text_is_an_array_or_a_map() -> None:
 def test_a_class_with_a_form_of_its_own_may_be_anything(name: str) -> None:
     kind = {"type": "record", "name": name, "fields": []}
     fields = [{"name": "any", "type": kind}]
-    found = inner(nodes_of(info({"type": "record", "name": "R", "fields": fields})), "any")
-    assert found == (Unseen.ANYTHING,)
+    found = nodes_below(nodes_of(info({"type": "record", "name": "R", "fields": fields})), "any")
+    assert found == (Undescribed.ANYTHING,)

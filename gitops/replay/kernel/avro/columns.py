@@ -10,26 +10,33 @@ from numpy.typing import NDArray
 
 from gitops.replay.kernel import definition
 from gitops.replay.kernel.avro import logical_columns, row_counts
-from gitops.replay.kernel.avro.batch import Batch, Frame, where_true
+from gitops.replay.kernel.avro.batch import (
+    Batch,
+    Frame,
+    Raw,
+    read_varints,
+    skip_varints,
+    where_true,
+    zigzag,
+)
 from gitops.replay.kernel.avro.logical_types import Sense
 from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.rows import Row, rounded_numbers
 from gitops.replay.kernel.avro.steps import (
-    Again,
     Branches,
     Fail,
     Fields,
     Flag,
     Group,
-    Into,
     Items,
     Number,
+    ReaderBranch,
+    Recursion,
     Sized,
     Step,
     Symbols,
     Text,
 )
-from gitops.replay.kernel.avro.varints import Raw, read_varints, skip_varints, zigzag
 from gitops.replay.kernel.protocol import Unreadable, What
 
 _LEAST_COUNT: Final = -(2**63) + 1
@@ -283,7 +290,7 @@ def _symbols(columns: Columns, frame: Frame, step: Symbols) -> None:
             continue
         where = where_true(found == index)
         if where.size and taken is None:
-            batch.stop(frame, where, step.path, definition.neither(written))
+            batch.stop(frame, where, step.path, definition.lacks_symbol_and_default(written))
         elif where.size:
             batch.change(step.path, frame, where)
     if step.taken:
@@ -305,11 +312,11 @@ def _branches(columns: Columns, frame: Frame, step: Branches) -> None:
     columns.depth -= 1
 
 
-def _into(columns: Columns, frame: Frame, step: Into) -> None:
+def _reader_branch(columns: Columns, frame: Frame, step: ReaderBranch) -> None:
     columns.step(frame, step.step)
 
 
-def _again(columns: Columns, frame: Frame, step: Again) -> None:
+def _recursion(columns: Columns, frame: Frame, step: Recursion) -> None:
     columns.group(frame, step.group)
 
 
@@ -351,7 +358,7 @@ _TAKE: Final[dict[type, Callable[[Columns, Frame, Any], None]]] = {
     Symbols: _symbols,
     Items: _items,
     Branches: _branches,
-    Into: _into,
+    ReaderBranch: _reader_branch,
     Fields: _fields,
-    Again: _again,
+    Recursion: _recursion,
 }

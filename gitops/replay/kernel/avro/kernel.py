@@ -1,4 +1,4 @@
-"""Values back to bytes, with the schema that they were read with."""
+"""The kernel, the row reader and the row writer of AVRO."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import Plan
 from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.kernel.payload_column import MOST_BYTES, MOST_ROWS, joined
+from gitops.replay.kernel.payload_column import MOST_BYTES, MOST_ROWS, join_walks
 from gitops.replay.kernel.protocol import Changed, Counted, Reason, Unreadable, Walk
 from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union, branch_name
 
@@ -37,11 +37,11 @@ class AvroRowWriter:
     def write(self, value: Any) -> bytes:  # noqa: ANN401 - any value that a schema can say
         """The payload, each array and map in one block; raises Unreadable."""
         out = bytearray()
-        _Writing(out).value(self._schema, value, "")
+        _ValueWriter(out).value(self._schema, value, "")
         return bytes(out)
 
 
-class _Writing:
+class _ValueWriter:
     def __init__(self, out: bytearray) -> None:
         self._out = out
 
@@ -75,7 +75,7 @@ class _Writing:
                 self._number(index)
                 self.value(branch, value.value if isinstance(value, Tagged) else value, path)
                 return
-        raise _misfit("union", value, path)
+        raise _unwritable("union", value, path)
 
     def _array(self, schema: Array, value: list[Any], path: str) -> None:
         if value:
@@ -107,7 +107,7 @@ class _Writing:
             case "bytes", bytes():
                 self._bytes(value)
             case _:
-                raise _misfit(kind, value, path)
+                raise _unwritable(kind, value, path)
 
     def _text(self, text: str) -> None:
         """A default can hold half of a character, for which Java writes a question mark."""
@@ -125,7 +125,7 @@ class _Writing:
         self._out.append(left)
 
 
-def _misfit(kind: str, value: Any, path: str) -> Unreadable:  # noqa: ANN401
+def _unwritable(kind: str, value: Any, path: str) -> Unreadable:  # noqa: ANN401
     reason = f"not a value of the type {kind}"
     return Unreadable(Reason(path, reason), f"{path}: {value!r:.80} is {reason}")
 
@@ -146,7 +146,7 @@ class AvroKernel:
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Read a column without nulls, of any binary type."""
-        return joined([self._part(data, bounds) for data, bounds in _parts(payloads)])
+        return join_walks([self._part(data, bounds) for data, bounds in _parts(payloads)])
 
     def changes(self, payload: bytes) -> Mapping[str, Changed]:
         """As ChangeReader has it."""

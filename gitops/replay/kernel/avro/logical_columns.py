@@ -11,9 +11,9 @@ from typing import Final
 import numpy
 from numpy.typing import NDArray
 
+from gitops.replay.kernel.avro.batch import Raw
 from gitops.replay.kernel.avro.logical_types import Change, Check, Cut
 from gitops.replay.kernel.avro.row_counts import Positions
-from gitops.replay.kernel.avro.varints import Raw
 from gitops.schemas.java_text import java_text
 
 Bytes = NDArray[numpy.uint8]

@@ -12,8 +12,7 @@ import numpy
 
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.json.scalars import JAVA_TEXTS, check_text
-from gitops.replay.kernel.json.value_mismatch import ValueMismatchError
-from gitops.replay.kernel.protocol import Changed
+from gitops.replay.kernel.protocol import Changed, ValueMismatchError
 from gitops.schemas.avro.schema import (
     Array,
     Map,

@@ -10,17 +10,17 @@ from typing import Any, Final, NamedTuple
 from gitops.model.replay import LogicalTypes
 from gitops.replay.kernel.avro.logical_types import UUID_OF_BYTES, makes_nothing, refused, sense_of
 from gitops.replay.kernel.avro.steps import (
-    Again,
     Branches,
     Counts,
     Fail,
     Fields,
     Flag,
     Group,
-    Into,
     Items,
     Number,
     Plan,
+    ReaderBranch,
+    Recursion,
     Sized,
     Step,
     Symbols,
@@ -63,7 +63,7 @@ def make_plan(writer: Schema, reader: Schema, logical_types: LogicalTypes = "jav
     generic records do.
     """
     _make_room()
-    writer = _renamed(writer, reader)
+    writer = _with_aliases(writer, reader)
     judged = can_read(writer, reader)
     if not judged.overflows:
         try:
@@ -77,7 +77,7 @@ def make_plan(writer: Schema, reader: Schema, logical_types: LogicalTypes = "jav
     return Plan(top=Group(fail), steps=(fail,))
 
 
-def _renamed(writer: Schema, reader: Schema) -> Schema:
+def _with_aliases(writer: Schema, reader: Schema) -> Schema:
     """Java applies a reader's aliases twice where it reads data: a chain of two is followed.
 
     Its DatumReader does, and then the Resolver, which is all that the broker asks (Avro 1.11.4).
@@ -103,7 +103,7 @@ def _make_room() -> None:
 _Pair = tuple[int, int | None]
 
 
-class _At(NamedTuple):
+class _Location(NamedTuple):
     """Where a step stands, and what a value there counts."""
 
     path: str
@@ -114,8 +114,8 @@ class _At(NamedTuple):
         return f"{self.path}.{name}" if self.path else name
 
 
-def _read(path: str) -> _At:
-    return _At(path, (Counted(path, What.READ),))
+def _read(path: str) -> _Location:
+    return _Location(path, (Counted(path, What.READ),))
 
 
 _SKIPPED: Final = Nothing()
@@ -134,14 +134,14 @@ class _Planner:
         self._met: dict[_Pair, Fields] = {}
 
     def plan(self, action: Action, writer: Schema, reader: Schema) -> Plan:
-        top = _At("") if isinstance(writer, Record) else _read("")
+        top = _Location("") if isinstance(writer, Record) else _read("")
         group = self._group(self._step(action, writer, reader, top))
         for each in self._groups:
             each.keys = (*each.extra, *(_keys_in if each.inside else _keys)(each.step))
         return Plan(top=group, steps=tuple(self._steps))
 
     def skip(self, writer: Schema) -> Plan:
-        group = self._group(self._step(_SKIPPED, writer, None, _At("")))
+        group = self._group(self._step(_SKIPPED, writer, None, _Location("")))
         return Plan(top=group, steps=tuple(self._steps))
 
     def _group(self, step: Step, extra: Counts = (), *, inside: bool = False) -> Group:
@@ -149,12 +149,12 @@ class _Planner:
         self._groups.append(group)
         return group
 
-    def _step(self, action: Action, writer: Schema, reader: Schema | None, at: _At) -> Step:
+    def _step(self, action: Action, writer: Schema, reader: Schema | None, at: _Location) -> Step:
         step = self._made(action, writer, reader, at)
         self._steps.append(step)
         return step
 
-    def _made(self, action: Action, writer: Schema, reader: Schema | None, at: _At) -> Step:
+    def _made(self, action: Action, writer: Schema, reader: Schema | None, at: _Location) -> Step:
         if isinstance(action, Error):
             return self._fail(action, at)
         if self._logical and reader is not None and makes_nothing(reader):
@@ -173,20 +173,22 @@ class _Planner:
             case _:
                 return self._scalar(writer, reader, at)
 
-    def _fail(self, error: Error, at: _At) -> Fail:
+    def _fail(self, error: Error, at: _Location) -> Fail:
         first = explain(error, at.path, "", "", self._places)[0]
         return Fail(reason=Reason(first.path, first.message), path=at.path)
 
-    def _into(self, union: Union, index: int, action: Action, writer: Schema, at: _At) -> Step:
+    def _into(
+        self, union: Union, index: int, action: Action, writer: Schema, at: _Location
+    ) -> Step:
         branch = union.branches[index]
         step = self._step(action, writer, branch, at)
         if branch.kind == "null" or not needs_tag(union):
             return step
-        return Into(branch=branch_name(branch), step=step, path=at.path)
+        return ReaderBranch(branch=branch_name(branch), step=step, path=at.path)
 
     # ------------------------------------------------------------ what holds others
 
-    def _record(self, action: Action, writer: Record, at: _At) -> Step:
+    def _record(self, action: Action, writer: Record, at: _Location) -> Step:
         adjust = action if isinstance(action, Adjust) else None
         pair = (id(writer), None if adjust is None else id(adjust.reader))
         met = self._met.get(pair) if len(self._steps) > _MANY else self._open.get(pair)
@@ -194,7 +196,7 @@ class _Planner:
             # The way from a record to itself leads over a union, an array or a map.
             least = 1 if pair in self._open else met.least
             again = self._group(met, inside=True)
-            return Again(group=again, path=at.path, counted=at.counted, least=least)
+            return Recursion(group=again, path=at.path, counted=at.counted, least=least)
         fields = Fields(path=at.path, counted=at.counted)
         self._open[pair] = self._met[pair] = fields
         if adjust is None:
@@ -205,13 +207,13 @@ class _Planner:
         del self._open[pair]
         return fields
 
-    def _dropped(self, fields: Fields, writer: Record, at: _At) -> None:
+    def _dropped(self, fields: Fields, writer: Record, at: _Location) -> None:
         fields.fields = tuple(
-            (None, self._step(_SKIPPED, one.type, None, _At(at.inner(one.name))))
+            (None, self._step(_SKIPPED, one.type, None, _Location(at.inner(one.name))))
             for one in writer.all_fields
         )
 
-    def _adjusted(self, fields: Fields, adjust: Adjust, at: _At) -> None:
+    def _adjusted(self, fields: Fields, adjust: Adjust, at: _Location) -> None:
         steps = {id(written): step for written, _, step in adjust.fields}
         fields.fields = tuple(
             self._field(one, adjust.reader.by_name.get(one.name), steps, at)
@@ -224,7 +226,7 @@ class _Planner:
             Counted(at.inner(one.name), What.DEFAULTED) for one in adjust.defaults
         )
 
-    def _unusable(self, defaults: Iterable[Field], at: _At) -> Iterator[tuple[str, Step]]:
+    def _unusable(self, defaults: Iterable[Field], at: _Location) -> Iterator[tuple[str, Step]]:
         """Java makes values of a reader's defaults too: those that it cannot fail every row."""
         for one in defaults:
             if self._logical and (first := refused(one.type, _default(one)(), at.inner(one.name))):
@@ -233,25 +235,25 @@ class _Planner:
                 yield one.name, fail
 
     def _field(
-        self, written: Field, read: Field | None, steps: dict[int, Action], at: _At
+        self, written: Field, read: Field | None, steps: dict[int, Action], at: _Location
     ) -> tuple[str | None, Step]:
         path = at.inner(written.name)
         if read is None:
-            dropped = _At(path, (Counted(path, What.DROPPED),))
+            dropped = _Location(path, (Counted(path, What.DROPPED),))
             return None, self._step(_SKIPPED, written.type, None, dropped)
         action = steps.get(id(written), _SKIPPED)
         return read.name, self._step(action, written.type, read.type, _read(path))
 
-    def _union(self, action: Action, writer: Union, reader: Schema | None, at: _At) -> Step:
+    def _union(self, action: Action, writer: Union, reader: Schema | None, at: _Location) -> Step:
         groups = []
         for index, branch in enumerate(writer.branches):
-            step = self._branch(action, index, writer, reader, _At(at.path))
+            step = self._branch(action, index, writer, reader, _Location(at.path))
             extra = (Counted(at.path, What.BRANCH, branch_name(branch)),) if reader else ()
             groups.append(self._group(step, extra))
         return Branches(groups=tuple(groups), path=at.path, counted=at.counted)
 
     def _branch(
-        self, action: Action, index: int, writer: Union, reader: Schema | None, at: _At
+        self, action: Action, index: int, writer: Union, reader: Schema | None, at: _Location
     ) -> Step:
         branch = writer.branches[index]
         match action:
@@ -263,19 +265,21 @@ class _Planner:
             case _:
                 return self._step(_SKIPPED, branch, None, at)
 
-    def _items(self, action: Action, writer: Array | Map, reader: Schema | None, at: _At) -> Step:
+    def _items(
+        self, action: Action, writer: Array | Map, reader: Schema | None, at: _Location
+    ) -> Step:
         keyed = isinstance(writer, Map)
         path = at.path + ("{}" if keyed else "[]")
         inner = action.action if isinstance(action, ResolvedItems) else _SKIPPED
         taken = None if reader is None else _items_of(reader)
         item = self._step(
-            inner, _items_of(writer), taken, _At(path) if taken is None else _read(path)
+            inner, _items_of(writer), taken, _Location(path) if taken is None else _read(path)
         )
         reads = None if reader is None else reader.kind
         group = self._group(item)
         return Items(item=group, keyed=keyed, reads=reads, path=at.path, counted=at.counted)
 
-    def _scalar(self, writer: Schema, reader: Schema | None, at: _At) -> Step:
+    def _scalar(self, writer: Schema, reader: Schema | None, at: _Location) -> Step:
         kind, reads = writer.kind, None if reader is None else reader.kind
         sense = sense_of(writer, reader) if self._logical and reader else None
         path, counted = at.path, at.counted
@@ -312,7 +316,7 @@ def _default(field: Field) -> Callable[[], Any]:
     return cache(partial(default_value, field.type, field.default))
 
 
-def _symbols(writer: Enum, reader: Schema | None, at: _At) -> Symbols:
+def _symbols(writer: Enum, reader: Schema | None, at: _Location) -> Symbols:
     taken: tuple[str | None, ...] = ()
     if isinstance(reader, Enum):
         # Java looks the default up among the symbols.
@@ -324,7 +328,7 @@ def _symbols(writer: Enum, reader: Schema | None, at: _At) -> Symbols:
 def _keys(step: Step) -> Counts:
     """What all steps count that are taken with this one."""
     match step:
-        case Into():
+        case ReaderBranch():
             return _keys(step.step)
         case Fields():
             return (*step.counted, *_keys_in(step))

@@ -14,11 +14,11 @@ from gitops.replay.kernel import definition
 from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.logical_types import CUT, Sense
 from gitops.replay.kernel.avro.steps import (
-    Again,
     Fail,
     Items,
     Number,
     Plan,
+    Recursion,
     Sized,
     Step,
     Symbols,
@@ -51,7 +51,7 @@ def _of(step: Step) -> Iterator[Point]:
             yield from _of_symbols(step)
         case Items() if not step.least_item:
             yield Point(step.path, row_counts.EMPTY, fails=True)
-        case Again():
+        case Recursion():
             yield Point(step.path, row_counts.DEEP, fails=True)
         case Number(sense=None) if step.can_lose:
             yield Point(step.path, LOSES, fails=False)
@@ -73,6 +73,6 @@ def _of_sense(path: str, sense: Sense) -> Iterator[Point]:
 def _of_symbols(step: Symbols) -> Iterator[Point]:
     for symbol, taken in zip(step.symbols, step.taken, strict=bool(step.taken)):
         if taken is None:
-            yield Point(step.path, definition.neither(symbol), fails=True)
+            yield Point(step.path, definition.lacks_symbol_and_default(symbol), fails=True)
         elif taken != symbol:
             yield Point(step.path, f"{symbol} is read as {taken}", fails=False)

@@ -14,16 +14,16 @@ from gitops.replay.kernel import definition
 from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.logical_types import CUT
 from gitops.replay.kernel.avro.steps import (
-    Again,
     Branches,
     Fail,
     Fields,
     Flag,
     Group,
-    Into,
     Items,
     Number,
     Plan,
+    ReaderBranch,
+    Recursion,
     Sized,
     Step,
     Symbols,
@@ -302,7 +302,7 @@ def _symbols(row: Row, step: Symbols) -> str | None:
         return None
     written, taken = step.symbols[index], step.taken[index]
     if taken is None:
-        row.fail(step.path, definition.neither(written))
+        row.fail(step.path, definition.lacks_symbol_and_default(written))
     row.count(step.path, What.SYMBOL, written)
     if taken != written:
         row.change(step.path, Changed(row_counts.DEFAULT_SYMBOL, written, taken))
@@ -319,11 +319,11 @@ def _branches(row: Row, step: Branches) -> Any:  # noqa: ANN401 - as the schema 
     return value
 
 
-def _into(row: Row, step: Into) -> Tagged:
+def _reader_branch(row: Row, step: ReaderBranch) -> Tagged:
     return Tagged(step.branch, row.step(step.step))
 
 
-def _again(row: Row, step: Again) -> Any:  # noqa: ANN401 - as the schema says
+def _recursion(row: Row, step: Recursion) -> Any:  # noqa: ANN401 - as the schema says
     return row.group(step.group)
 
 
@@ -367,7 +367,7 @@ _TAKE: Final[dict[type, Callable[[Row, Any], Any]]] = {
     Symbols: _symbols,
     Items: _items,
     Branches: _branches,
-    Into: _into,
+    ReaderBranch: _reader_branch,
     Fields: _fields,
-    Again: _again,
+    Recursion: _recursion,
 }

@@ -140,7 +140,7 @@ class Branches:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Into:
+class ReaderBranch:
     """The reader has a union here and takes the value as that branch."""
 
     branch: str
@@ -173,7 +173,7 @@ class Fields:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Again:
+class Recursion:
     """A record that was met before: it is read, and counted, at the paths that it had there."""
 
     group: Group
@@ -182,7 +182,19 @@ class Again:
     least: int = 0
 
 
-Step = Fail | Sized | Flag | Number | Text | Symbols | Items | Branches | Into | Fields | Again
+Step = (
+    Fail
+    | Sized
+    | Flag
+    | Number
+    | Text
+    | Symbols
+    | Items
+    | Branches
+    | ReaderBranch
+    | Fields
+    | Recursion
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

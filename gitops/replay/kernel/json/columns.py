@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy
 
-from gitops.replay.kernel.json.json_columns import ROOM, AlignedRows, Frame, Orders
+from gitops.replay.kernel.json.aligned_rows import ROOM, AlignedRows, Frame, Orders
 from gitops.replay.kernel.json.numbers import Mask, Positions
 from gitops.replay.kernel.json.plan import Items, Leaf, Member, Members, Node, OneOf, Symbols
 from gitops.replay.kernel.json.rows import absent

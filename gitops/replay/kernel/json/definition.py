@@ -54,8 +54,8 @@ def _schema(node: dict[str, Any], name: str) -> Schema:
         return _object(node, name)
     if kind == "array":
         items = node.get("items")
-        return Array(_schema(items, f"{name}Item") if isinstance(items, dict) else _anything())
-    return Primitive(_SCALARS[kind]) if kind in _SCALARS else _anything()
+        return Array(_schema(items, f"{name}Item") if isinstance(items, dict) else _any_object())
+    return Primitive(_SCALARS[kind]) if kind in _SCALARS else _any_object()
 
 
 def _kind(node: dict[str, Any]) -> str:
@@ -70,15 +70,15 @@ def _object(node: dict[str, Any], name: str) -> Schema:
         record = Record(name)
         record.set_fields(tuple(_field(name, *each) for each in properties.items()))
         return record
-    return Map(_schema(others, f"{name}Value") if isinstance(others, dict) else _anything())
+    return Map(_schema(others, f"{name}Value") if isinstance(others, dict) else _any_object())
 
 
 def _field(record: str, name: str, node: Any) -> Field:  # noqa: ANN401 - JSON
-    kind = _schema(node, f"{record}_{name}") if isinstance(node, dict) else _anything()
+    kind = _schema(node, f"{record}_{name}") if isinstance(node, dict) else _any_object()
     return Field(name, Union((Primitive("null"), kind)), None)
 
 
-def _anything() -> Schema:
+def _any_object() -> Schema:
     """What the definition says nothing about, as of a Java class."""
     record = Record("java.lang.Object")
     record.set_fields(())

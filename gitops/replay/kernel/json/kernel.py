@@ -1,4 +1,4 @@
-"""How many members the objects of each payload have, told from the bytes alone."""
+"""A column of JSON: rows written alike side by side, others by msgspec, the rest one by one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy
 import pyarrow
 from numpy.typing import NDArray
 
+from gitops.replay.kernel.json.aligned_rows import Orders
 from gitops.replay.kernel.json.columns import covers, walk
-from gitops.replay.kernel.json.json_columns import Orders
 from gitops.replay.kernel.json.numbers import with_long_exponents
 from gitops.replay.kernel.json.parser import LIMITS
 from gitops.replay.kernel.json.plan import Node
@@ -104,7 +104,7 @@ class JsonKernel:
 
     def _part(self, rows: Column) -> Walk:
         if self._vain == _OFTEN or len(rows.starts) < self._few:
-            return _Batch(self._plan, rows).walk(self._decode, self._shape)
+            return _DecodedBatch(self._plan, rows).walk(self._decode, self._shape)
         if self._orders is None:
             self._orders = self._learnt(rows)
         read, counts = walk(rows, self._orders, self._plan)
@@ -114,7 +114,7 @@ class JsonKernel:
             self._orders = None
         verdicts = Verdicts(len(read))
         if left.size:
-            rest = _Batch(self._plan, rows.take(left)).walk(self._decode, self._shape)
+            rest = _DecodedBatch(self._plan, rows.take(left)).walk(self._decode, self._shape)
             counts.update(rest.counts)
             verdicts.stop_as(left, rest)
         return verdicts.walk(counts)
@@ -138,7 +138,7 @@ class _Decoded(NamedTuple):
     members: list[int]
 
 
-class _Batch:
+class _DecodedBatch:
     """One column on its way: rows that were decoded, and those that are read `slowly`."""
 
     def __init__(self, plan: Node, rows: Column) -> None:

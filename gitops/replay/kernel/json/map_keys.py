@@ -16,7 +16,7 @@ from gitops.replay.kernel.json.scalars import (
     scalar,
 )
 from gitops.replay.kernel.json.times import NO_TIME, is_instant_text, is_local_text
-from gitops.replay.kernel.json.value_mismatch import ValueMismatchError
+from gitops.replay.kernel.protocol import ValueMismatchError
 from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Primitive, Record, Schema
 
 _PAIR: Final = "org.apache.avro.reflect.Pair"

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 
-from gitops.replay.kernel.json.value_mismatch import UnrepresentableNumber
-from gitops.replay.kernel.protocol import Reason, Unreadable
+from gitops.replay.kernel.protocol import Reason, Unreadable, UnrepresentableNumber
 from gitops.schemas.avro.json_text import (
     MAX_DEPTH,
     MAX_NAME_LENGTH,

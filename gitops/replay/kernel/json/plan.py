@@ -113,14 +113,14 @@ class Members:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Again:
+class Recursion:
     """A record within itself: its members keep the paths that they have outside."""
 
     path: str
     record: Members
 
 
-Node = Again | Leaf | Symbols | Items | Entries | OneOf | Anything | Members
+Node = Recursion | Leaf | Symbols | Items | Entries | OneOf | Anything | Members
 
 
 def takes_null(node: Node) -> bool:
@@ -149,10 +149,10 @@ def pair(writer: Schema, reader: Schema, *, logical_types: LogicalTypes = "java"
 
     With `none` for `logical_types` text may be any, also where Java has a class for it.
     """
-    return _Pairing(any_text=logical_types == "none").node(writer, reader, "")
+    return _Pairer(any_text=logical_types == "none").node(writer, reader, "")
 
 
-class _Pairing:
+class _Pairer:
     def __init__(self, *, any_text: bool) -> None:
         self._any_text = any_text
         self._within: dict[tuple[int, int], Members] = {}
@@ -213,7 +213,7 @@ class _Pairing:
         pair = (id(writer), id(reader))
         known = (self._within if self._nodes < _MANY else self._made).get(pair)
         if known is not None:
-            return Again(path=path, record=known)
+            return Recursion(path=path, record=known)
         node = self._within[pair] = self._made[pair] = Members(path=path)
         written = writer.by_name if isinstance(writer, Record) else {}
         node.members = {

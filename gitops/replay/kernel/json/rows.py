@@ -12,11 +12,10 @@ from typing import Any, Final
 import msgspec
 import numpy
 
-from gitops.replay.kernel.definition import lacks
+from gitops.replay.kernel.definition import lacks_symbol
 from gitops.replay.kernel.json.map_keys import Key, entries_of
 from gitops.replay.kernel.json.parser import Pairs, parse
 from gitops.replay.kernel.json.plan import (
-    Again,
     Anything,
     Entries,
     Items,
@@ -25,11 +24,11 @@ from gitops.replay.kernel.json.plan import (
     Members,
     Node,
     OneOf,
+    Recursion,
     Symbols,
 )
 from gitops.replay.kernel.json.scalars import MAX_FLOAT, described
-from gitops.replay.kernel.json.value_mismatch import ValueMismatchError
-from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, What
+from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, ValueMismatchError, What
 from gitops.replay.kernel.verdicts import under
 from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union
 
@@ -104,18 +103,18 @@ def _leaf(node: Leaf, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN40
 
 def _symbols(node: Symbols, value: Any, counted: list[Counted]) -> str:  # noqa: ANN401 - JSON
     if not isinstance(value, str):
-        raise _misfit(node.path, "an enum's symbol", value)
+        raise _mismatch(node.path, "an enum's symbol", value)
     symbol = node.counted.get(value)
     if symbol is None:
         named = value if value in node.written else "a symbol that the writer's lacks too"
-        raise _unreadable(node.path, lacks(named), value)
+        raise _unreadable(node.path, lacks_symbol(named), value)
     counted += (Counted(node.path, What.READ), symbol)
     return value
 
 
 def _items(node: Items, value: Any, counted: list[Counted]) -> list[Any]:  # noqa: ANN401 - JSON
     if not isinstance(value, list):
-        raise _misfit(node.path, "an array", value)
+        raise _mismatch(node.path, "an array", value)
     counted.append(Counted(node.path, What.READ))
     return [take(node.item, item, counted) for item in value]
 
@@ -160,7 +159,7 @@ def _fits(node: Node, value: Any) -> bool:  # noqa: ANN401 - JSON
             return isinstance(value, str) and value in node.counted
         case Items():
             return isinstance(value, list)
-        case Members(members=members) | Again(record=Members(members=members)):
+        case Members(members=members) | Recursion(record=Members(members=members)):
             needed = (name for name, member in members.items() if member.absent is None)
             return isinstance(value, dict) and all(name in value for name in needed)
         case Entries():
@@ -184,7 +183,7 @@ def _members(node: Members, value: Any, counted: list[Counted]) -> dict[str, Any
     return _record(node, node.path, value, counted)
 
 
-def _again(node: Again, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def _recursion(node: Recursion, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
     counted.append(Counted(node.path, What.READ))
     return _record(node.record, node.path, value, counted)
 
@@ -220,14 +219,14 @@ def absent(member: Member, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSO
 
 def _object(path: str, value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSON
     if not isinstance(value, dict):
-        raise _misfit(path, "an object", value)
+        raise _mismatch(path, "an object", value)
     if isinstance(value, Pairs) and value.twice is not None:
         reason = Reason(path, "a member stands twice in the object")
         raise Unreadable(reason, f"{path or 'the object'} has {_shown(value.twice)} twice")
     return value
 
 
-def _misfit(path: str, expected: str, value: Any) -> Unreadable:  # noqa: ANN401 - JSON
+def _mismatch(path: str, expected: str, value: Any) -> Unreadable:  # noqa: ANN401 - JSON
     return _unreadable(path, f"expected {expected}, found {described(value)}", value)
 
 
@@ -243,7 +242,7 @@ def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
 
 _LONGEST: Final = 80
 _TAKERS: Final[Mapping[type, Callable[[Any, Any, list[Counted]], Any]]] = {
-    Again: _again,
+    Recursion: _recursion,
     Leaf: _leaf,
     Symbols: _symbols,
     Items: _items,

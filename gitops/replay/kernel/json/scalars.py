@@ -15,7 +15,7 @@ from ipaddress import AddressValueError, IPv6Address
 from typing import Any, Final
 
 from gitops.replay.kernel.json import times
-from gitops.replay.kernel.json.value_mismatch import ValueMismatchError
+from gitops.replay.kernel.protocol import ValueMismatchError
 from gitops.schemas.avro.json_text import MAX_NUMBER_LENGTH
 from gitops.schemas.avro.schema import Fixed, Primitive
 
@@ -227,24 +227,24 @@ def described(value: Any) -> str:  # noqa: ANN401 - JSON
             return "an array"
 
 
-def _misfit(kind: str, value: Any) -> ValueMismatchError:  # noqa: ANN401 - JSON
+def _mismatch(kind: str, value: Any) -> ValueMismatchError:  # noqa: ANN401 - JSON
     return ValueMismatchError(f"expected {kind}, found {described(value)}")
 
 
 def _null(scalar: Scalar, value: Any) -> None:  # noqa: ANN401 - JSON
     if value is not None:
-        raise _misfit(scalar.kind, value)
+        raise _mismatch(scalar.kind, value)
 
 
 def _boolean(scalar: Scalar, value: Any) -> bool:  # noqa: ANN401 - JSON
     if not isinstance(value, bool):
-        raise _misfit(scalar.kind, value)
+        raise _mismatch(scalar.kind, value)
     return value
 
 
 def _integer(scalar: Scalar, value: Any) -> int:  # noqa: ANN401 - JSON
     if not isinstance(value, int) or isinstance(value, bool):
-        raise _misfit(scalar.kind, value)
+        raise _mismatch(scalar.kind, value)
     if scalar.within is not None and value not in scalar.within:
         raise ValueMismatchError(f"the number is out of the range of {scalar.kind}")
     return value
@@ -255,7 +255,7 @@ def _fraction(scalar: Scalar, value: Any) -> Any:  # noqa: ANN401 - JSON
     if isinstance(value, str) and value in NOT_FINITE:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise _misfit(scalar.kind, value)
+        raise _mismatch(scalar.kind, value)
     try:
         number = abs(float(value))
     except OverflowError:
@@ -267,7 +267,7 @@ def _fraction(scalar: Scalar, value: Any) -> Any:  # noqa: ANN401 - JSON
 
 def _string(scalar: Scalar, value: Any) -> str:  # noqa: ANN401 - JSON
     if not isinstance(value, str):
-        raise _misfit(scalar.kind, value)
+        raise _mismatch(scalar.kind, value)
     if len(value) > MAX_TEXT // 2 and len(value) + len(_SURROGATES.findall(value)) > MAX_TEXT:
         raise ValueMismatchError(f"text of more than {MAX_TEXT:,} characters")
     return value
@@ -275,7 +275,7 @@ def _string(scalar: Scalar, value: Any) -> str:  # noqa: ANN401 - JSON
 
 def _bytes(scalar: Scalar, value: Any) -> bytes:  # noqa: ANN401 - JSON
     if not isinstance(value, str):
-        raise _misfit(f"{scalar.kind} in base64", value)
+        raise _mismatch(f"{scalar.kind} in base64", value)
     try:
         data = binascii.a2b_base64(value, strict_mode=True)
     except ValueError:
@@ -326,7 +326,7 @@ def _whole(value: Any) -> Any:  # noqa: ANN401 - JSON
     if isinstance(value, str):
         return _limited(value, "whole")
     if isinstance(value, float | Decimal):
-        raise _misfit("a whole number", value)
+        raise _mismatch("a whole number", value)
     return None if isinstance(value, bool) or not isinstance(value, int) else value
 
 

@@ -1,6 +1,6 @@
 """Many values of one place at once: the type that msgspec decodes them to, and their counts.
 
-A shape counts exactly what `reading.take` counts, or raises DoubtError, which sends the rows
+A shape counts exactly what `rows.take` counts, or raises AmbiguousBatchError, which sends the rows
 there. It answers how many members of objects it met: fewer than the payload holds, and there is
 a member that stands twice, or one that neither schema knows.
 """
@@ -19,7 +19,6 @@ from msgspec.structs import astuple
 
 from gitops.replay.kernel.json.map_keys import Key
 from gitops.replay.kernel.json.plan import (
-    Again,
     Anything,
     Entries,
     Items,
@@ -28,13 +27,13 @@ from gitops.replay.kernel.json.plan import (
     Members,
     Node,
     OneOf,
+    Recursion,
     Symbols,
 )
 from gitops.replay.kernel.json.rows import in_range, rounded, take
 from gitops.replay.kernel.json.scalars import Scalar
-from gitops.replay.kernel.json.value_mismatch import ValueMismatchError
 from gitops.replay.kernel.payload_column import AmbiguousBatchError, Counts
-from gitops.replay.kernel.protocol import Counted, Unreadable, What
+from gitops.replay.kernel.protocol import Counted, Unreadable, ValueMismatchError, What
 
 
 class Shape(Protocol):
@@ -46,7 +45,7 @@ class Shape(Protocol):
         ...
 
     def count(self, values: Sequence[Any], counts: Counts) -> int:
-        """Count the values, answer how many members they have; raises DoubtError."""
+        """Count the values, answer how many members they have; raises AmbiguousBatchError."""
         ...
 
 
@@ -288,7 +287,7 @@ def shape_of(node: Node) -> Shape:
             return _one_of(node)
         case Members():
             return _members(node)
-        case Again() | Anything() | Symbols():
+        case Recursion() | Anything() | Symbols():
             return LooseShape(node=node)
 
 

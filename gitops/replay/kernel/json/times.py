@@ -12,7 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from gitops.replay.kernel.json.value_mismatch import UnrepresentableNumber, ValueMismatchError
+from gitops.replay.kernel.protocol import UnrepresentableNumber, ValueMismatchError
 
 FIRST_SECOND: Final = -31_557_014_167_219_200
 LAST_SECOND: Final = 31_556_889_864_403_199

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy
 import pyarrow
 
-from gitops.replay.kernel.key_value import pairs
+from gitops.replay.kernel.key_value import wire_format
 from gitops.replay.kernel.protocol import (
     READ,
     Changed,
@@ -39,7 +39,7 @@ class PairKernel:
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """A row whose key cannot be read fails for that, whatever its value."""
         verdicts = Verdicts(len(payloads))
-        halves = pairs.split(payloads, verdicts)
+        halves = wire_format.split(payloads, verdicts)
         walks = [
             kernel.walk(half.payloads) for kernel, half in zip(self._kernels, halves, strict=True)
         ]
@@ -48,7 +48,7 @@ class PairKernel:
         counts: Counter[Counted] = Counter()
         changed: dict[str, Rows] = {}
         for name, kernel, half, walk in zip(HALVES, self._kernels, halves, walks, strict=True):
-            _count(name, half, _of_read(kernel, half, walk, verdicts), verdicts, counts)
+            _count(name, half, _counts_of_read(kernel, half, walk, verdicts), verdicts, counts)
             changed |= _changed(name, half, walk, verdicts)
         return verdicts.walk(counts, changed)
 
@@ -97,10 +97,12 @@ class PairWriter:
             None if value[name] is None else self._writers[name].write(value[name])
             for name in HALVES
         )
-        return pairs.join_one(key, other)
+        return wire_format.join_one(key, other)
 
 
-def _of_read(kernel: Kernel, half: pairs.Half, walk: Walk, verdicts: Verdicts) -> Counter[Counted]:
+def _counts_of_read(
+    kernel: Kernel, half: wire_format.Half, walk: Walk, verdicts: Verdicts
+) -> Counter[Counted]:
     """What a half counted, less what it counted in rows whose other half cannot be read."""
     read = walk.verdicts == READ
     spoilt = numpy.flatnonzero(read & ~verdicts.read[half.rows])
@@ -110,7 +112,7 @@ def _of_read(kernel: Kernel, half: pairs.Half, walk: Walk, verdicts: Verdicts) -
     return +counts
 
 
-def _changed(name: str, half: pairs.Half, walk: Walk, verdicts: Verdicts) -> dict[str, Rows]:
+def _changed(name: str, half: wire_format.Half, walk: Walk, verdicts: Verdicts) -> dict[str, Rows]:
     """Where a half changed a value, of the pairs that can be read."""
     read = verdicts.read
     of_pairs = ((path, half.rows[rows]) for path, rows in walk.changed.items())
@@ -120,7 +122,7 @@ def _changed(name: str, half: pairs.Half, walk: Walk, verdicts: Verdicts) -> dic
 
 def _count(
     name: str,
-    half: pairs.Half,
+    half: wire_format.Half,
     counted: Counter[Counted],
     verdicts: Verdicts,
     counts: Counter[Counted],
@@ -137,19 +139,19 @@ def _split(payload: bytes) -> dict[str, bytes | None]:
     at = 0
     for name in HALVES:
         if at + _LENGTH.size > len(payload):
-            raise _broken(Reason(name, pairs.NO_LENGTH), at)
+            raise _unreadable(Reason(name, wire_format.NO_LENGTH), at)
         (length,) = _LENGTH.unpack_from(payload, at)
         start = at + _LENGTH.size
         if length < -1:
-            raise _broken(Reason(name, pairs.NEGATIVE), at)
+            raise _unreadable(Reason(name, wire_format.NEGATIVE), at)
         if start + length > len(payload):
-            raise _broken(Reason(name, pairs.TOO_LONG), at)
+            raise _unreadable(Reason(name, wire_format.TOO_LONG), at)
         at = start + max(length, 0)
         halves[name] = None if length < 0 else payload[start:at]
     if at < len(payload):
-        raise _broken(pairs.LEFT, at)
+        raise _unreadable(wire_format.LEFT, at)
     return halves
 
 
-def _broken(reason: Reason, at: int) -> Unreadable:
+def _unreadable(reason: Reason, at: int) -> Unreadable:
     return Unreadable(reason, f"{reason.path or 'the pair'}: {reason.reason}, at byte {at}")

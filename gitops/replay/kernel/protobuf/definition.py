@@ -35,14 +35,14 @@ def message_of(info: SchemaInfo) -> Message:
     enums by their numbers.
     """
     if info.type is SchemaType.PROTOBUF:
-        return _told_by_parsing_info(info)
+        return _message_of_parsing_info(info)
     try:
         return resolve(to_stored(info).data).root
     except (InvalidEnvelopeError, RecursionError) as error:
         raise DefinitionError(f"the PROTOBUF_NATIVE definition is not valid: {error}") from None
 
 
-def _told_by_parsing_info(info: SchemaInfo) -> Message:
+def _message_of_parsing_info(info: SchemaInfo) -> Message:
     name = getattr(avro_form(info), "name", "Message")
     try:
         parsed = msgspec.json.decode(info.properties.get(PARSING_INFO, ""), type=list[_Info])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 
 from gitops.replay.kernel.payload_column import Column, Counts, bisect_messages, walk_in_parts
-from gitops.replay.kernel.protobuf import library
-from gitops.replay.kernel.protobuf.library import check_of
+from gitops.replay.kernel.protobuf import columns
+from gitops.replay.kernel.protobuf.columns import check_of
 from gitops.replay.kernel.protobuf.plan import Fields
 from gitops.replay.kernel.protobuf.rows import read
 from gitops.replay.kernel.protocol import Unreadable, Walk
@@ -24,8 +24,8 @@ class ProtobufKernel:
     def __init__(self, plan: Fields, message: type[Message] | None = None) -> None:
         self._plan = plan
         self._message = message
-        self._needs_required = library.needs_required(plan)
-        self._forgets_numbers = library.forgets_numbers(plan)
+        self._needs_required = columns.needs_required(plan)
+        self._forgets_numbers = columns.forgets_numbers(plan)
         self._can_doubt = self._needs_required or self._forgets_numbers
         self._check_text = None if message is None else check_of(plan)
 
@@ -38,7 +38,7 @@ class ProtobufKernel:
         messages, at, slowly = self._parsed(rows)
 
         def count(start: int, end: int) -> Counts:
-            return library.count(self._plan, messages[start:end])
+            return columns.count(self._plan, messages[start:end])
 
         counts, doubted = bisect_messages(len(at), count)
         verdicts = Verdicts(len(rows))

@@ -105,10 +105,10 @@ class Fields:
 
 def pair(writer: Message, reader: Message) -> Fields:
     """The plan of a reader; extensions are fields that no reader knows of itself."""
-    return _Pairing().message(writer, reader, "")
+    return _Pairer().message(writer, reader, "")
 
 
-class _Pairing:
+class _Pairer:
     def __init__(self) -> None:
         self._within: dict[tuple[int, int], Fields] = {}
         self._made: dict[tuple[int, int], Fields] = {}

@@ -280,12 +280,12 @@ def _check_required(plan: Fields, found: Found) -> None:
             if slot.required:
                 raise Unreadable(Reason(slot.path, REQUIRED), f"{slot.path}: {REQUIRED}")
         elif slot.inner is not None:
-            for one in _several(value):
+            for one in _occurrences(value):
                 if isinstance(one, Found):
                     _check_required(slot.inner, one)
 
 
-def _several(value: Any) -> Iterable[Any]:  # noqa: ANN401 - raw
+def _occurrences(value: Any) -> Iterable[Any]:  # noqa: ANN401 - raw
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else (value,)

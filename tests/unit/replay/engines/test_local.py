@@ -16,17 +16,17 @@ import pytest
 
 from gitops.model.replay import Sample
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.counts import Counts, Key, Tally
-from gitops.replay.engines.local import LocalRunner
-from gitops.replay.failure_display import MISNAMED, WITHHELD
-from gitops.replay.runner import RunRequest
-from gitops.replay.worker import (
+from gitops.replay.batch_reader import (
     NO_PAYLOAD,
     NO_SUCH_SCHEMA,
     NO_VERSION,
     OTHER_TOPIC,
     UNKNOWN_VERSION,
 )
+from gitops.replay.engines.local import LocalRunner
+from gitops.replay.failure_display import MISNAMED, WITHHELD
+from gitops.replay.job import RunRequest
+from gitops.replay.tallies import Counts, Key, Tally
 from tests.support.pairs_kernel import (
     PAIRS,
     PROPOSED,

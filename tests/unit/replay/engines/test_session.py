@@ -16,7 +16,7 @@ import pytest
 from gitops.model.errors import OutsideError, UsageError
 from gitops.replay.engines import driver, session
 from gitops.replay.engines.spark import SparkRunner
-from gitops.replay.runner import RunRequest, RunResult
+from gitops.replay.job import RunRequest, RunResult
 from tests.support.pairs_kernel import PAIRS, sample, topic_replay, write_parquet
 
 pytest.importorskip("pyspark")

@@ -27,10 +27,10 @@ def test_a_module_that_workers_lack_is_named() -> None:
     ("text", "line"),
     [
         (
-            JAVA.replace("worker.py", "/venv/gitops/replay/worker.py").replace(
+            JAVA.replace("worker.py", "/venv/gitops/replay/batch_reader.py").replace(
                 "ModuleNotFoundError", "KeyError"
             ),
-            "KeyError at replay/worker.py:1 in main",
+            "KeyError at replay/batch_reader.py:1 in main",
         ),
         (JAVA.replace("ModuleNotFoundError", "KeyError"), "KeyError: No module named 'msgspec'"),
         ("An error occurred while calling o1.x.\n: java.io.IOException: no disk", "no disk"),

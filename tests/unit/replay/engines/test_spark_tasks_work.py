@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pyarrow
 import pytest
 
-from gitops.replay.counts import Tally, in_order
-from gitops.replay.engines.spark_tasks import LATER, answers, merging, reading_rows
-from gitops.replay.runner import Job, Owner
+from gitops.replay.engines.spark_tasks import LATER, answers, merge_task, row_task
+from gitops.replay.job import Job, Owner
+from gitops.replay.tallies import Tally, sorted_result
 from tests.support.pairs_kernel import PAIRS, sample, topic_replay
 
 NUMBERS = [number * 37 % 61 for number in range(60)]
@@ -29,10 +29,10 @@ def answer(*parts: Sequence[int]) -> list[Tally]:
         )
         names = {name: name for name in rows.schema.names}
         owners = [Owner(str(REPLAY.topic), 0)]
-        work = reading_rows(JOB, owners, names, "lake.orders", in_order=False)
+        work = row_task(JOB, owners, names, "lake.orders", in_order=False)
         found += list(work(iter([rows])))
-    (merged,) = answers(merging(JOB.limits)(iter(found)))
-    return list(in_order(merged).tallies.values())
+    (merged,) = answers(merge_task(JOB.limits)(iter(found)))
+    return list(sorted_result(merged).tallies.values())
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7])
@@ -54,7 +54,7 @@ def test_rows_of_another_pass_are_counted_and_keep_their_numbers() -> None:
     )
     names = {name: name for name in rows.schema.names}
     owners = [Owner(str(REPLAY.topic), 0)]
-    (found,) = answers(reading_rows(JOB, owners, names, "lake", in_order=True)(iter([rows])))
+    (found,) = answers(row_task(JOB, owners, names, "lake", in_order=True)(iter([rows])))
     (tally,) = found.tallies.values()
     assert (found.rows, found.later, tally.rows) == (3, 2, 3)
     assert [one.where for one in tally.failures[0].examples] == ["one#1", "one#3", "two#2"]

@@ -7,7 +7,7 @@ import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel import payload_column
-from gitops.replay.kernel.choice import kernel_for
+from gitops.replay.kernel.schema_types import kernel_for
 
 INFO = SchemaInfo(
     type=SchemaType.JSON,

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choice import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.primitive import FORMS
 from gitops.replay.kernel.protocol import READ, Counted, Unreadable, What
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 
 FIRST_SECOND, LAST_SECOND = -31_557_014_167_219_200, 31_556_889_864_403_199
 

@@ -6,8 +6,8 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choice import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.protocol import Counted, Unreadable, What
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 
 STRING = SchemaInfo(type=SchemaType.STRING)
 BYTES = SchemaInfo(type=SchemaType.BYTES)

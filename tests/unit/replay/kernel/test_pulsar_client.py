@@ -9,8 +9,8 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choice import kernel_for, row_reader_for
 from gitops.replay.kernel.protocol import Counted, Reason, What
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for
 
 schema: Any = pytest.importorskip("pulsar.schema", reason="pulsar-client is not installed")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitops.replay.sources.files import NothingThereError, NotOpenedHereError, find_files
+from gitops.replay.sources.files import NoFileError, NotOpenedHereError, find_files
 from gitops.replay.sources.part import UnreadableError
 from tests.support.pairs_kernel import sample
 
@@ -72,7 +72,7 @@ def test_a_pattern_may_be_longer_than_names_are(root: Path) -> None:
 
 @pytest.mark.parametrize("path", ["none.json", "*.avro", "beside.json/x", "../../../samples/x/*"])
 def test_nothing_there_is_told(root: Path, path: str) -> None:
-    with pytest.raises(NothingThereError):
+    with pytest.raises(NoFileError):
         find_files(sample(path), root)
 
 

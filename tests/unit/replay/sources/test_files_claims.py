@@ -10,7 +10,7 @@ import pytest
 
 from gitops.model.replay import TopicReplay
 from gitops.replay.engines.local import LocalRunner
-from gitops.replay.runner import RunRequest, RunResult
+from gitops.replay.job import RunRequest, RunResult
 from tests.support.pairs_kernel import PAIRS, sample, schema, topic_replay, write_parquet
 
 CREATED = "shop/orders/created"

@@ -17,7 +17,7 @@ import pytest
 from gitops.model.replay import SampleFormat
 from gitops.replay.sources.formats import source_for
 from gitops.replay.sources.part import UnreadableError
-from gitops.replay.sources.source_errors import empty, said
+from gitops.replay.sources.source_errors import empty_file, first_line
 from tests.support.source_rows import Known, whole
 
 TABLE = pyarrow.table({"payload": [b"x" * 50, b""], "topic": ["a", "b"]})
@@ -96,11 +96,13 @@ def test_a_file_without_a_byte(tmp_path: Path, sample_format: SampleFormat) -> N
     path.write_bytes(b"")
     if sample_format == "table":
         return
-    error = empty(whole(path, sample_format))
+    error = empty_file(whole(path, sample_format))
     assert (error is None) is (sample_format in ("json", "raw"))
     assert error is None or "a is empty (0 bytes)" in str(error)
 
 
 def test_what_arrow_says_is_one_sentence_without_an_end() -> None:
-    assert said(ValueError("No such thing. It is gone.;\nmore")) == "No such thing. It is gone"
-    assert said(ValueError()) == "ValueError"
+    assert (
+        first_line(ValueError("No such thing. It is gone.;\nmore")) == "No such thing. It is gone"
+    )
+    assert first_line(ValueError()) == "ValueError"

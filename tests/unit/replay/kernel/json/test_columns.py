@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitops.replay.kernel.json.aligned_rows import Orders
 from gitops.replay.kernel.json.columns import covers, walk
-from gitops.replay.kernel.json.json_columns import Orders
 from gitops.replay.kernel.json.kernel import JsonKernel
 from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read

@@ -9,8 +9,8 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choice import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.protocol import READ, Counted, Reason, Walk, What
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 
 
 def _map(key: Any, value: Any = "int", name: str = "Pair1") -> dict[str, Any]:  # noqa: ANN401 - JSON

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gitops.replay.kernel.json import times
-from gitops.replay.kernel.json.value_mismatch import ValueMismatchError
+from gitops.replay.kernel.protocol import ValueMismatchError
 
 
 def _takes(read: Callable[[Any], Any], value: Any) -> bool:  # noqa: ANN401 - JSON

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choice import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.definition import DefinitionError
-from gitops.replay.kernel.key_value.halves import is_separated
-from gitops.replay.kernel.key_value.pairs import join, join_one
+from gitops.replay.kernel.key_value.definition import is_separated
+from gitops.replay.kernel.key_value.wire_format import join, join_one
 from gitops.replay.kernel.protocol import (
     READ,
     Changed,
@@ -25,6 +24,7 @@ from gitops.replay.kernel.protocol import (
     Unreadable,
     What,
 )
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 
 RECORD = {"type": "record", "name": "V", "fields": [{"name": "n", "type": "int"}]}
 

@@ -10,11 +10,11 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo
-from gitops.replay.kernel.choice import kernel_for, row_reader_for
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.rows import read
 from gitops.replay.kernel.protocol import READ, Counted, Reason, What
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for
 from tests.support.protos import native, order
 
 

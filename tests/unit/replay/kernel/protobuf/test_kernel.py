@@ -16,10 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choice import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.definition import DefinitionError
+from gitops.replay.kernel.protobuf.columns import message_class as message_class_of
 from gitops.replay.kernel.protobuf.definition import message_of
-from gitops.replay.kernel.protobuf.library import message_class as message_class_of
 from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.rows import read
 from gitops.replay.kernel.protocol import (
@@ -32,6 +31,7 @@ from gitops.replay.kernel.protocol import (
     Walk,
     What,
 )
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 from tests.support.proto_rows import broken, fill, keeps_entries_apart, message_class, plain
 from tests.support.proto_wire import ProtoWire, varint
 from tests.support.protos import order

@@ -1,9 +1,4 @@
-"""Whether all text of a payload is UTF-8, where the protobuf library does not look and Java does.
-
-The library forgets what is replaced: of a message that it has parsed nobody can tell whether text
-that another one replaced was UTF-8. So it parses such payloads once more, by a message that holds
-their text alone, each as an item of a list, in proto3, where the library looks at every one.
-"""
+"""Many Protobuf messages at once, by the protobuf library where it is installed."""
 
 from __future__ import annotations
 
@@ -87,9 +82,8 @@ def _add(slot: Slot, into: Any, messages: _Messages) -> None:  # noqa: ANN401
         field.type_name = messages[id(slot.inner)][0]
 
 
-# Many messages at once, by the protobuf library where it is installed.
-#
-# It counts exactly what `reading.read` counts, or raises DoubtError, which sends the rows there.
+# The library counts exactly what `rows.read` counts, or raises AmbiguousBatchError, which sends the
+# rows there.
 
 
 _WHOLE: Final = frozenset(
@@ -107,7 +101,9 @@ def message_class(info: SchemaInfo, plan: Fields) -> type[Message] | None:
     It may not be installed, it may be stricter than Java about a definition, and of a field
     whose type is another one than the writer's it does not tell what was written.
     """
-    if info.type is not SchemaType.PROTOBUF_NATIVE or not all(map(_is_told, _slots(plan, set()))):
+    if info.type is not SchemaType.PROTOBUF_NATIVE or not all(
+        map(_is_known_by_library, _slots(plan, set()))
+    ):
         return None
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -167,13 +163,13 @@ def _slots(fields: Fields, seen: set[int]) -> Iterator[Slot]:
 
 
 def count(plan: Fields, messages: Sequence[Any]) -> Counts:
-    """The counts of parsed messages; raises DoubtError."""
+    """The counts of parsed messages; raises AmbiguousBatchError."""
     counts: Counts = Counter()
     _messages(plan, messages, Counted(plan.path, What.READ), counts)
     return counts
 
 
-def _is_told(slot: Slot) -> bool:
+def _is_known_by_library(slot: Slot) -> bool:
     return not slot.retyped or slot.field.type in _WHOLE
 
 

@@ -15,7 +15,7 @@ from gitops.replay.kernel.json import definition as json_definition
 from gitops.replay.kernel.json.kernel import JsonKernel
 from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import JsonWriter
-from gitops.replay.kernel.key_value.halves import encoding_of, halves_of
+from gitops.replay.kernel.key_value.definition import encoding_of, halves_of
 from gitops.replay.kernel.key_value.kernel import PairKernel, PairReader, PairWriter
 from gitops.replay.kernel.primitive import (
     FORMS,
@@ -26,9 +26,9 @@ from gitops.replay.kernel.primitive import (
     Opaque,
     Text,
 )
+from gitops.replay.kernel.protobuf.columns import message_class
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protobuf.kernel import ProtobufKernel
-from gitops.replay.kernel.protobuf.library import message_class
 from gitops.replay.kernel.protobuf.plan import pair as pair_messages
 from gitops.replay.kernel.protobuf.rows import ProtobufWriter
 from gitops.replay.kernel.protocol import Kernel, Reason, RowReader, RowWriter, Unreadable, Walk

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitops.replay import counts as merging
-from gitops.replay.counts import (
+from gitops.replay import tallies as merging
+from gitops.replay.tallies import (
     ChangedValue,
     Counts,
     Example,
@@ -22,10 +22,10 @@ from gitops.replay.counts import (
     Tally,
     decode,
     encode,
-    in_order,
-    lowest,
+    lowest_hashes,
     merge,
-    natural,
+    natural_order,
+    sorted_result,
 )
 
 LIMITS = Limits(examples=3, forward_rows={"t": 4})
@@ -100,7 +100,7 @@ def merged(parts: list[bytes]) -> bytes:
     total = PartResult()
     for part in parts:
         merge(total, decode(part), LIMITS)
-    return encode(in_order(total))
+    return encode(sorted_result(total))
 
 
 @pytest.mark.slow
@@ -132,16 +132,16 @@ def test_what_travels_comes_back() -> None:
 def test_rows_stand_in_the_order_of_their_numbers() -> None:
     long = "a#" + "9" * 5_000  # of a message's own id, which is no number of a row
     places = ["a#9", "a#10", "b#1", "5:10:-1", "5:2:0", "5:2:-1", "10:1:-1:0", "a#x", long]
-    found = sorted(places, key=natural)
+    found = sorted(places, key=natural_order)
     ids = ["5:2:-1", "5:2:0", "5:10:-1", "10:1:-1:0"]
     assert found == [*ids, "a#9", "a#10", long, "a#x", "b#1"]
-    assert all(natural(one) < natural(other) for one, other in pairwise(found))
+    assert all(natural_order(one) < natural_order(other) for one, other in pairwise(found))
 
 
 def test_few_large_payloads_are_kept() -> None:
     size = merging.MOST_CHOSEN_BYTES // 2
     found = [ForwardMessage(number, "a", 0, bytes(size)) for number in (3, 1, 2)]
-    assert [one.hash for one in lowest(found, 10)] == [1, 2]
+    assert [one.hash for one in lowest_hashes(found, 10)] == [1, 2]
 
 
 @given(st.lists(st.binary(max_size=30), max_size=12), st.integers(0, 12))
@@ -151,5 +151,5 @@ def test_few_large_payloads_are_the_same_however_they_are_cut(
     found = [ForwardMessage(number, "a", 0, payload) for number, payload in enumerate(payloads)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "MOST_CHOSEN_BYTES", 32)
-        parts = (lowest(found[:cut], 10), lowest(found[cut:], 10))
-        assert lowest([*parts[1], *parts[0]], 10) == lowest(found, 10)
+        parts = (lowest_hashes(found[:cut], 10), lowest_hashes(found[cut:], 10))
+        assert lowest_hashes([*parts[1], *parts[0]], 10) == lowest_hashes(found, 10)

@@ -1,4 +1,4 @@
-"""From the tallies of a run to what a report says of each reader, merged and sorted."""
+"""From the tallies of a run to one ReaderReplay for each reader, merged and sorted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gitops.model.replay import (
     ReplayFailure,
     TopicReplay,
 )
-from gitops.replay.counts import Counts, FailedRows, Key, Tally, lower, natural
+from gitops.replay.tallies import Counts, FailedRows, Key, Tally, lower_example, natural_order
 
 _NUMBERS: Final = ("read", "promoted", "changed", "defaulted", "dropped", "nulls")
 
@@ -38,9 +38,9 @@ def reader_replays(
         for one in replays
         for reader in one.readers
     }
-    how = how_read(replays)
+    how = logical_types_by_key(replays)
     merged: dict[tuple[Key, LogicalTypes], list[Tally]] = {}
-    for key, tally in sorted(tallies.items(), key=lambda item: order(item[0])):
+    for key, tally in sorted(tallies.items(), key=lambda item: report_order(item[0])):
         merged.setdefault((structs.replace(key, sample=0), how(key)), []).append(tally)
     return tuple(
         _reader(
@@ -54,7 +54,7 @@ def reader_replays(
     )
 
 
-def how_read(replays: Iterable[TopicReplay]) -> Callable[[Key], LogicalTypes]:
+def logical_types_by_key(replays: Iterable[TopicReplay]) -> Callable[[Key], LogicalTypes]:
     """How a reader was asked to read the logical types of its sample; nobody asked: as always."""
     samples = {
         (str(one.topic), number): sample.logical_types
@@ -64,7 +64,7 @@ def how_read(replays: Iterable[TopicReplay]) -> Callable[[Key], LogicalTypes]:
     return lambda key: samples.get((key.topic, key.sample), "java") if key.reader else "java"
 
 
-def without_echoes(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
+def without_repeated_failures(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
     """The tallies without what the forward direction says a second time.
 
     A message that the proposed schema cannot read cannot be written with it either, and the
@@ -80,18 +80,18 @@ def without_echoes(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
     for key, tally in tallies.items():
         if key.reader or key.direction == backward:
             found[key] = tally
-        elif left := _left(tally, said.get((key.topic, key.sample, key.version), set())):
+        elif left := _new_failures(tally, said.get((key.topic, key.sample, key.version), set())):
             found[key] = left
     return found
 
 
-def _left(tally: Tally, said: set[tuple[str, str]]) -> Tally | None:
+def _new_failures(tally: Tally, said: set[tuple[str, str]]) -> Tally | None:
     left = [one for one in tally.failures if (one.path, one.reason) not in said]
     rows = sum(one.rows for one in left)
     return Tally(rows=rows, failed=rows, failures=left) if left else None
 
 
-def order(key: Key) -> tuple[str, bool, bool, str, bool, int, int]:
+def report_order(key: Key) -> tuple[str, bool, bool, str, bool, int, int]:
     """The order of a report: what was asked before what was not, versions by number."""
     return (
         key.topic,
@@ -132,7 +132,7 @@ def failures(parts: Iterable[FailedRows], examples: int) -> tuple[ReplayFailure,
 
 def _failure(path: str, reason: str, parts: list[FailedRows], examples: int) -> ReplayFailure:
     every = {each[:3] for part in parts for each in part.examples}
-    shown = sorted((FailureExample(*each) for each in every), key=_where)
+    shown = sorted((FailureExample(*each) for each in every), key=_example_order)
     return ReplayFailure(
         path=path,
         reason=reason,
@@ -141,8 +141,8 @@ def _failure(path: str, reason: str, parts: list[FailedRows], examples: int) -> 
     )
 
 
-def _where(example: FailureExample) -> tuple[tuple[str, int, str], str, str, str]:
-    return natural(example.where), example.where, example.message, example.value or ""
+def _example_order(example: FailureExample) -> tuple[tuple[str, int, str], str, str, str]:
+    return natural_order(example.where), example.where, example.message, example.value or ""
 
 
 def _fields(parts: list[Tally]) -> tuple[FieldReplay, ...]:
@@ -157,8 +157,8 @@ def _field(path: str, parts: list[Counts]) -> FieldReplay:
     numbers = {name: sum(getattr(part, name) for part in parts) for name in _NUMBERS}
     return FieldReplay(
         path=path,
-        symbols=_summed(part.symbols for part in parts),
-        branches=_summed(part.branches for part in parts),
+        symbols=_sum(part.symbols for part in parts),
+        branches=_sum(part.branches for part in parts),
         example=_example(parts),
         **numbers,
     )
@@ -166,7 +166,7 @@ def _field(path: str, parts: list[Counts]) -> FieldReplay:
 
 def _example(parts: Iterable[Counts]) -> ChangedExample | None:
     """The value at the lowest place, of all samples."""
-    found = reduce(lower, (part.example for part in parts), None)
+    found = reduce(lower_example, (part.example for part in parts), None)
     if found is None:
         return None
     return ChangedExample(
@@ -174,7 +174,7 @@ def _example(parts: Iterable[Counts]) -> ChangedExample | None:
     )
 
 
-def _summed(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _sum(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: dict[str, int] = {}
     for part in parts:
         for name, number in part.items():

@@ -1,4 +1,4 @@
-"""How a producer writes its objects: in which order the members, and with which blanks."""
+"""JSON rows that are written alike, side by side: the members, where they start and end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts that add up: what leaves a worker, and what a report is made from."""
+"""The sums of a replay, how they travel between processes, and how they are merged."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ _SHIFT: Final = 10**18
 _NUMBERS: Final = ("read", "promoted", "changed", "defaulted", "dropped", "nulls")
 
 
-class _Sent(msgspec.Struct, array_like=True):
+class _EncodedResult(msgspec.Struct, array_like=True):
     """Gathered without keys that are no texts, which msgpack would not give back."""
 
     rows: int
@@ -141,7 +141,7 @@ class _Sent(msgspec.Struct, array_like=True):
 
 def encode(gathered: PartResult) -> bytes:
     """As it travels between processes."""
-    sent = _Sent(
+    sent = _EncodedResult(
         rows=gathered.rows,
         later=gathered.later,
         tallies=list(gathered.tallies.items()),
@@ -153,7 +153,7 @@ def encode(gathered: PartResult) -> bytes:
 
 def decode(data: bytes) -> PartResult:
     """What `encode` was given."""
-    sent = msgspec.msgpack.decode(data, type=_Sent)
+    sent = msgspec.msgpack.decode(data, type=_EncodedResult)
     return PartResult(
         rows=sent.rows,
         later=sent.later,
@@ -174,7 +174,7 @@ def merge(into: PartResult, other: PartResult, limits: Limits) -> None:
             add_tally(known, tally, limits.examples)
     for version, chosen in other.chosen.items():
         both = into.chosen.get(version, []) + chosen
-        into.chosen[version] = lowest(both, limits.forward_rows.get(version[0], 0))
+        into.chosen[version] = lowest_hashes(both, limits.forward_rows.get(version[0], 0))
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -208,7 +208,7 @@ def add_failed(into: FailedRows, other: FailedRows, examples: int) -> None:
 
 def _example_order(one: Example) -> tuple[tuple[str, int, str], str, bytes, str, str]:
     """By place, then by payload, as `Readings` has it: several messages may have one id."""
-    return natural(one.where), one.where, one.digest, one.message, one.value or ""
+    return natural_order(one.where), one.where, one.digest, one.message, one.value or ""
 
 
 def add_counts(into: Counts, other: Counts) -> None:
@@ -218,17 +218,17 @@ def add_counts(into: Counts, other: Counts) -> None:
     for mine, theirs in ((into.symbols, other.symbols), (into.branches, other.branches)):
         for name, number in theirs.items():
             mine[name] = mine.get(name, 0) + number
-    into.example = lower(into.example, other.example)
+    into.example = lower_example(into.example, other.example)
 
 
-def lower(one: ChangedValue | None, other: ChangedValue | None) -> ChangedValue | None:
+def lower_example(one: ChangedValue | None, other: ChangedValue | None) -> ChangedValue | None:
     """The one at the lower place."""
     if one is None or other is None:
         return one or other
     return min(one, other, key=lambda each: (*each[:4], each.before or "", each.after or ""))
 
 
-def natural(where: str) -> tuple[str, int, str]:
+def natural_order(where: str) -> tuple[str, int, str]:
     """So that row 9 of a file stands before its row 10, and message 1:2:-1 before 1:10:-1."""
     file, mark, row = where.rpartition("#")
     if mark and row.isdecimal() and len(row) <= _MOST_DIGITS:
@@ -238,7 +238,7 @@ def natural(where: str) -> tuple[str, int, str]:
     return where, -1, ""
 
 
-def lowest(chosen: list[ForwardMessage], most: int) -> list[ForwardMessage]:
+def lowest_hashes(chosen: list[ForwardMessage], most: int) -> list[ForwardMessage]:
     """Those with the lowest hashes, sorted: so many at most, and up to MOST_CHOSEN_BYTES.
 
     A message that is among them is so in each part of the data too: parts can be cut before they
@@ -253,28 +253,28 @@ def lowest(chosen: list[ForwardMessage], most: int) -> list[ForwardMessage]:
     return kept
 
 
-def in_order(gathered: PartResult) -> PartResult:
+def sorted_result(gathered: PartResult) -> PartResult:
     """The same, sorted, so that equal answers are equal as bytes too."""
     for tally in gathered.tallies.values():
         tally.failures.sort(key=lambda one: (one.path, one.reason))
         for failed in tally.failures:
             failed.examples.sort(key=_example_order)
-        tally.fields = {path: _sorted(tally.fields[path]) for path in sorted(tally.fields)}
+        tally.fields = {path: _sorted_counts(tally.fields[path]) for path in sorted(tally.fields)}
     return PartResult(
         rows=gathered.rows,
         later=gathered.later,
-        tallies=dict(sorted(gathered.tallies.items(), key=lambda item: _order(item[0]))),
+        tallies=dict(sorted(gathered.tallies.items(), key=lambda item: _tally_order(item[0]))),
         unread=sorted(set(gathered.unread)),  # as many parts as there are tell the same
         chosen=dict(sorted(gathered.chosen.items())),
     )
 
 
-def _sorted(counts: Counts) -> Counts:
+def _sorted_counts(counts: Counts) -> Counts:
     counts.symbols = dict(sorted(counts.symbols.items()))
     counts.branches = dict(sorted(counts.branches.items()))
     return counts
 
 
-def _order(key: Key) -> tuple[str, bool, int, str, str, int]:
+def _tally_order(key: Key) -> tuple[str, bool, int, str, str, int]:
     version = key.version
     return (key.topic, version is None, version or 0, key.reader, key.direction, key.sample)

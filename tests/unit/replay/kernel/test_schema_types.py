@@ -8,9 +8,9 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.choice import kernel_for, row_reader_for, row_writer_for
 from gitops.replay.kernel.definition import DefinitionError
 from gitops.replay.kernel.protocol import Reason, Unreadable
+from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 
 RECORD = json.dumps({"type": "record", "name": "R", "fields": [{"name": "id", "type": "int"}]})
 INFOS = {

@@ -12,12 +12,12 @@ import pytest
 
 from gitops.model.replay import Direction, LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay import forward
-from gitops.replay.counts import ForwardMessage, Key, in_order
-from gitops.replay.forward import rewrite
+from gitops.replay import forward_direction
+from gitops.replay.forward_direction import rewrite
+from gitops.replay.job import Job
 from gitops.replay.kernel.protocol import Kernel, Walk
 from gitops.replay.kernels import CHOSEN
-from gitops.replay.runner import Job
+from gitops.replay.tallies import ForwardMessage, Key, sorted_result
 from tests.support.pairs_kernel import sample, topic_replay
 
 TOPIC = "shop/orders/created"
@@ -65,7 +65,7 @@ def test_the_first_value_that_differs_is_shown_unless_it_is_sensitive() -> None:
         (its,) = rewrite(job, TOPIC, 0, chosen).tallies.values()
         example = its.fields["x"].example
         assert example is not None
-        assert (example.where, example.reason) == ("a#7", forward.REWRITTEN)
+        assert (example.where, example.reason) == ("a#7", forward_direction.REWRITTEN)
         shown = tuple(None if each is None else str(each) for each in said)
         assert (example.before, example.after) == shown
 
@@ -173,8 +173,8 @@ def test_large_defaults_are_written_some_at_a_time_and_count_the_same(
     for limit in (10**8, 250_000, 1):
         watched = Watched()
         job = Job(replays={TOPIC: replay}, kernels=replace(CHOSEN, kernel=watched.kernel))
-        monkeypatch.setattr(forward, "MOST_BYTES", limit)
-        found.append(in_order(rewrite(job, TOPIC, 0, chosen)))
+        monkeypatch.setattr(forward_direction, "MOST_BYTES", limit)
+        found.append(sorted_result(rewrite(job, TOPIC, 0, chosen)))
         most.append(max(watched.sizes))
     assert found[0] == found[1] == found[2]
     ((_, tally),) = found[0].tallies.items()

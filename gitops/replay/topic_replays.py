@@ -1,4 +1,4 @@
-"""What is replayed of a topic: its live versions, the schema under review, and who reads."""
+"""What is replayed of a topic: its live versions, the proposed schema, and who reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gitops.rollout.decoding import kind_of
 PROPOSED = "proposed"
 """How the schema under review is called as a reader."""
 
-_OURS: Final = re.compile(rf"{PROPOSED}|v\d+")
+_RESERVED_NAMES: Final = re.compile(rf"{PROPOSED}|v\d+")
 """Readers that are no clients."""
 
 
@@ -90,8 +90,10 @@ def _clients(
     for client in sorted(subject.clients, key=lambda one: one.name):
         found = [info for info in _schemas(client, subject, live) if not is_same(info, proposed)]
         of_kind = [info for info in found if kind_of(info) == kind_of(proposed)]
-        for number, info in enumerate(_distinct(of_kind or found), 1):
-            name = f"{client.name} (client)" if _OURS.fullmatch(client.name) else client.name
+        for number, info in enumerate(_unique(of_kind or found), 1):
+            name = (
+                f"{client.name} (client)" if _RESERVED_NAMES.fullmatch(client.name) else client.name
+            )
             yield (name if number == 1 else f"{name} #{number}"), info
 
 
@@ -108,7 +110,7 @@ def _schemas(
                 yield live[schema.version]
 
 
-def _distinct(schemas: Iterable[SchemaInfo]) -> list[SchemaInfo]:
+def _unique(schemas: Iterable[SchemaInfo]) -> list[SchemaInfo]:
     found: list[SchemaInfo] = []
     for info in schemas:
         if not any(is_same(info, other) for other in found):

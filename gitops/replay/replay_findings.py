@@ -1,4 +1,4 @@
-"""What is to be said of a replay, as findings; each stands at the sample that showed it."""
+"""The findings of a replay, each at the sample that shows it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, Sample, TopicReplay
 from gitops.model.rules import finding
-from gitops.replay.counts import Key, Tally
-from gitops.replay.reader_results import failures
-from gitops.replay.runner import NamedTwice, RunResult, UnreadSample
-from gitops.replay.sensitive_fields import misnamed
+from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
+from gitops.replay.reader_replays import failures
+from gitops.replay.sensitive_fields import unknown_name_findings
+from gitops.replay.tallies import Key, Tally
 
-_NAMED: Final = 3
+_MOST_NAMED: Final = 3
 """How many reasons and paths are named; the report has all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _SampleResult:
     """One reader's answer about one sample, all versions together."""
 
     topic: TopicName
@@ -36,7 +36,7 @@ class _Asked:
     @property
     def known(self) -> str:
         """Which versions a message could have; says what to do where it has none of them."""
-        numbers = _listed([str(each) for each in self.versions])
+        numbers = _enumerate([str(each) for each in self.versions])
         return f"the topic's versions: {numbers or 'none yet'}"
 
 
@@ -49,13 +49,13 @@ def findings_of(replays: Iterable[TopicReplay], ran: RunResult) -> tuple[Finding
     found = [
         each
         for one in replays
-        for each in _of_topic(one, tallies.get(str(one.topic), {}), complete=ran.complete)
+        for each in _topic_findings(one, tallies.get(str(one.topic), {}), complete=ran.complete)
     ]
-    found += _unread(ran.unread)
-    found += map(_twice, ran.twice)
-    found += [each for one in replays for each in misnamed(one)]
+    found += _unread_samples(ran.unread)
+    found += map(_duplicate, ran.twice)
+    found += [each for one in replays for each in unknown_name_findings(one)]
     if ran.complete:
-        found += [each for one in replays for each in _empty(one, ran)]
+        found += [each for one in replays for each in _empty_samples(one, ran)]
     else:
         found.append(_interrupted(replays))
     return tuple(found)
@@ -80,7 +80,7 @@ def is_above(failed: int, rows: int, limit: float) -> bool:
     return failed > (limit if isinstance(limit, int) else Fraction(str(limit)) * rows)
 
 
-def _of_topic(
+def _topic_findings(
     replay: TopicReplay, tallies: Mapping[Key, Tally], *, complete: bool
 ) -> Iterator[Finding]:
     readers = {(one.name, one.direction.value): one for one in replay.readers}
@@ -89,18 +89,18 @@ def _of_topic(
         parts.setdefault((key.sample, key.reader, key.direction), []).append(tally)
     read = {number for number, name, _ in parts if name}
     for (number, name, direction), its in sorted(parts.items(), key=lambda item: item[0]):
-        asked = _asked(replay, number, readers.get((name, direction)), its)
+        asked = _sample_result(replay, number, readers.get((name, direction)), its)
         if asked.reader is None:
-            yield from _aside(asked, whole=complete and number not in read)
+            yield from _not_replayed(asked, whole=complete and number not in read)
         else:
-            yield from _said(asked, asked.reader)
+            yield from _reader_findings(asked, asked.reader)
 
 
-def _asked(
+def _sample_result(
     replay: TopicReplay, number: int, reader: ReaderSchema | None, parts: list[Tally]
-) -> _Asked:
+) -> _SampleResult:
     changed = {path for part in parts for path, its in part.fields.items() if its.changed}
-    return _Asked(
+    return _SampleResult(
         topic=replay.topic,
         sample=replay.samples[number],
         reader=reader,
@@ -112,25 +112,25 @@ def _asked(
     )
 
 
-def _aside(asked: _Asked, *, whole: bool) -> Iterator[Finding]:
+def _not_replayed(asked: _SampleResult, *, whole: bool) -> Iterator[Finding]:
     """Messages that no reader was asked about; `whole`: the sample has no others."""
     if not asked.failed:
         return
     messages, why = _messages(asked.failed), _reasons(asked.failures)
     if whole:
         what = f"nothing of {asked.sample.path} was replayed, {messages} in all: {why}"
-        yield _finding("REPLAY-R012", asked, what, _what_helps("REPLAY-R012", asked))
+        yield _finding("REPLAY-R012", asked, what, _advice("REPLAY-R012", asked))
     else:
         verb = "was" if asked.failed == 1 else "were"
         what = f"{messages} {verb} not replayed: {why}"
-        yield _finding("REPLAY-R003", asked, what, _what_helps("REPLAY-R003", asked))
+        yield _finding("REPLAY-R003", asked, what, _advice("REPLAY-R003", asked))
 
 
-def _what_helps(rule: str, asked: _Asked) -> str:
+def _advice(rule: str, asked: _SampleResult) -> str:
     return f"{asked.known}; `pulsar-gitops explain {rule}` says what helps"
 
 
-def _said(asked: _Asked, reader: ReaderSchema) -> Iterator[Finding]:
+def _reader_findings(asked: _SampleResult, reader: ReaderSchema) -> Iterator[Finding]:
     if asked.failed:
         yield _failed(asked, reader)
     # Whom the strategy leaves behind is told once that it is behind; the report counts the values.
@@ -138,10 +138,10 @@ def _said(asked: _Asked, reader: ReaderSchema) -> Iterator[Finding]:
         yield _changed(asked, reader)
 
 
-def _failed(asked: _Asked, reader: ReaderSchema) -> Finding:
+def _failed(asked: _SampleResult, reader: ReaderSchema) -> Finding:
     above = is_above(asked.failed, asked.rows, asked.sample.max_failures)
     of = f"{asked.failed:,} of {_messages(asked.rows)}"
-    what = f"{of} cannot be read by {_who(reader)}: {_reasons(asked.failures)}"
+    what = f"{of} cannot be read by {_reader_name(reader)}: {_reasons(asked.failures)}"
     if not reader.gates:
         return _finding("REPLAY-R002", asked, what, _not_gating(reader))
     if not above:
@@ -154,14 +154,14 @@ def _failed(asked: _Asked, reader: ReaderSchema) -> Finding:
     return _finding("REPLAY-R001", asked, what, hint)
 
 
-def _changed(asked: _Asked, reader: ReaderSchema) -> Finding:
-    paths = _listed([f"'{path}'" if path else "the message itself" for path in asked.changed])
+def _changed(asked: _SampleResult, reader: ReaderSchema) -> Finding:
+    paths = _enumerate([f"'{path}'" if path else "the message itself" for path in asked.changed])
     than = "were written" if reader.direction is Direction.BACKWARD else "before"
-    what = f"other values than {than} reach {_who(reader)} at {paths}"
+    what = f"other values than {than} reach {_reader_name(reader)} at {paths}"
     return _finding("REPLAY-R007", asked, what, "the report counts them by field: `changed`")
 
 
-def _empty(replay: TopicReplay, ran: RunResult) -> Iterator[Finding]:
+def _empty_samples(replay: TopicReplay, ran: RunResult) -> Iterator[Finding]:
     """Of samples that could be read, and hold nothing; all of a topic's are worse than some."""
     topic = str(replay.topic)
     heard_of = [replay.samples[key.sample] for key in ran.tallies if key.topic == topic]
@@ -180,7 +180,7 @@ def _empty(replay: TopicReplay, ran: RunResult) -> Iterator[Finding]:
             yield replace(found, severity=Severity.WARNING)
 
 
-def _unread(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
+def _unread_samples(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
     """One for each sample: a wrong format is that of all files that a pattern means."""
     found: dict[tuple[TopicName, Location], list[UnreadSample]] = {}
     for one in unread:
@@ -189,7 +189,9 @@ def _unread(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
         named = len({one.file for one in its}) == 1 and its[0].file and its[0].file in its[0].why
         yield finding(
             "REPLAY-R004",
-            _whys(its) if named else f"{its[0].sample.shown_path}: {_whys(its)}",
+            _reasons_unread(its)
+            if named
+            else f"{its[0].sample.shown_path}: {_reasons_unread(its)}",
             location=where,
             subject=str(topic),
             hint=_hint(its),
@@ -205,7 +207,7 @@ def _hint(unread: list[UnreadSample]) -> str:
     return next((one.hint for one in unread if one.hint), "")
 
 
-def _whys(unread: list[UnreadSample]) -> str:
+def _reasons_unread(unread: list[UnreadSample]) -> str:
     """Of the first files, those first that say something else than the files before them."""
     by_file: dict[str, UnreadSample] = {}
     for one in sorted(unread, key=lambda one: (one.file, one.why)):
@@ -216,10 +218,10 @@ def _whys(unread: list[UnreadSample]) -> str:
     for one in by_file.values():
         first.setdefault(one.why.replace(one.file, "") if one.file else one.why, one)
     named = list(first.values()) + [one for one in by_file.values() if one not in first.values()]
-    return f"{len(by_file):,} files cannot be read: {_listed([one.why for one in named], '; ')}"
+    return f"{len(by_file):,} files cannot be read: {_enumerate([one.why for one in named], '; ')}"
 
 
-def _twice(one: NamedTwice) -> Finding:
+def _duplicate(one: DuplicateFiles) -> Finding:
     """A remark where both would read the messages alike."""
     first, where = one.first, f"the sample at {one.first.location}"
     they, count = ("it is", "it") if len(one.files) == 1 else ("they are", "them")
@@ -227,14 +229,15 @@ def _twice(one: NamedTwice) -> Finding:
     said, other = (dict(its.items() - pairs[1 - at].items()) for at, its in enumerate(pairs))
     found = finding(
         "REPLAY-R011",
-        f"{_listed(list(one.files))}: {where} names {count} too, and {they} counted there only",
+        f"{_enumerate(list(one.files))}: {where} names {count} too, and {they} counted there only",
         location=one.sample.location,
         subject=str(one.topic),
         hint="take what is named twice out of one of the samples",
     )
     if not (said or other):
         return replace(found, severity=Severity.INFO)
-    how = f"{they} read as that says ({_said_of(said)}), not as this does ({_said_of(other)})"
+    first_text, other_text = _settings_text(said), _settings_text(other)
+    how = f"{they} read as that says ({first_text}), not as this does ({other_text})"
     return replace(found, message=f"{found.message}; {how}", hint="say once what the messages are")
 
 
@@ -251,7 +254,7 @@ def _settings(sample: Sample) -> dict[str, str]:
     }
 
 
-def _said_of(settings: Mapping[str, str]) -> str:
+def _settings_text(settings: Mapping[str, str]) -> str:
     return ", ".join(f"{key}: {its}" for key, its in sorted(settings.items())) or "no columns"
 
 
@@ -263,11 +266,11 @@ def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:
     )
 
 
-def _finding(rule: str, asked: _Asked, what: str, hint: str) -> Finding:
+def _finding(rule: str, asked: _SampleResult, what: str, hint: str) -> Finding:
     return finding(rule, what, location=asked.sample.location, subject=str(asked.topic), hint=hint)
 
 
-def _who(reader: ReaderSchema) -> str:
+def _reader_name(reader: ReaderSchema) -> str:
     """`the proposed schema`, or `v3, once they are written with the proposed schema`."""
     if reader.direction is Direction.BACKWARD:
         return "the proposed schema"
@@ -280,7 +283,7 @@ def _not_gating(reader: ReaderSchema) -> str:
 
 
 def _reasons(failed: tuple[ReplayFailure, ...]) -> str:
-    return _listed([_reason(one, counted=len(failed) > 1) for one in failed])
+    return _enumerate([_reason(one, counted=len(failed) > 1) for one in failed])
 
 
 def _reason(one: ReplayFailure, *, counted: bool) -> str:
@@ -288,9 +291,9 @@ def _reason(one: ReplayFailure, *, counted: bool) -> str:
     return f"{one.reason}{where}{f' ({one.rows:,})' if counted else ''}"
 
 
-def _listed(words: list[str], between: str = ", ") -> str:
-    more = len(words) - _NAMED
-    return between.join(words[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+def _enumerate(words: list[str], between: str = ", ") -> str:
+    more = len(words) - _MOST_NAMED
+    return between.join(words[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _messages(number: int) -> str:

@@ -9,7 +9,7 @@ from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.replay import TopicReplay
 from gitops.replay.gates import Gate
-from gitops.replay.topics import Subject, topic_replay
+from gitops.replay.topic_replays import Subject, topic_replay
 from tests.support.replay_subjects import HERE, MIDDLE, NEW, OLD, SUBJECT, history
 from tests.support.states import CREATED, ORDERS, avro, field
 

@@ -1,4 +1,4 @@
-"""Which of the failures count: those of samples of which more fail than `maxFailures` allows."""
+"""From a request to the report: subjects in, an engine run, findings and readers out."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.replay import Direction, LogicalTypes, ReaderReplay, ReplayReport, TopicReplay
 from gitops.planning.severities import graded
 from gitops.ports import Progress, no_progress
-from gitops.replay.counts import Key, Tally
-from gitops.replay.findings import findings_of, is_above
 from gitops.replay.gates import Gate
-from gitops.replay.reader_results import how_read, reader_replays, without_echoes
-from gitops.replay.runner import Runner, RunRequest, RunResult
-from gitops.replay.topics import Subject, topic_replay
+from gitops.replay.job import Runner, RunRequest, RunResult
+from gitops.replay.reader_replays import (
+    logical_types_by_key,
+    reader_replays,
+    without_repeated_failures,
+)
+from gitops.replay.replay_findings import findings_of, is_above
+from gitops.replay.tallies import Key, Tally
+from gitops.replay.topic_replays import Subject, topic_replay
 
 
-def with_counted(
+def with_counted_failures(
     readers: Iterable[ReaderReplay], replays: Iterable[TopicReplay], tallies: Mapping[Key, Tally]
 ) -> tuple[ReaderReplay, ...]:
     """The readers, of those that gate with how many failures are held against the schema.
@@ -28,7 +32,7 @@ def with_counted(
     A limit is one of a sample, for all versions of its messages together, as the findings have it.
     """
     replays = tuple(replays)
-    how = how_read(replays)
+    how = logical_types_by_key(replays)
     limits = {
         (str(one.topic), number): sample.max_failures
         for one in replays
@@ -37,21 +41,23 @@ def with_counted(
     rows: Counter[tuple[str, str, str, int]] = Counter()
     failed: Counter[tuple[str, str, str, int]] = Counter()
     for key, tally in tallies.items():
-        rows[_asked(key)] += tally.rows
-        failed[_asked(key)] += tally.failed
+        rows[_sample_key(key)] += tally.rows
+        failed[_sample_key(key)] += tally.failed
     counted: Counter[tuple[str, str, str, int | None, LogicalTypes]] = Counter()
     for key, tally in tallies.items():
-        its = _asked(key)
+        its = _sample_key(key)
         if is_above(failed[its], rows[its], limits[key.topic, key.sample]):
             counted[key.topic, key.reader, key.direction, key.version, how(key)] += tally.failed
-    return tuple(replace(one, counted=counted[_of(one)]) if one.gates else one for one in readers)
+    return tuple(
+        replace(one, counted=counted[_report_key(one)]) if one.gates else one for one in readers
+    )
 
 
-def _of(one: ReaderReplay) -> tuple[str, str, str, int | None, LogicalTypes]:
+def _report_key(one: ReaderReplay) -> tuple[str, str, str, int | None, LogicalTypes]:
     return str(one.topic), one.reader, one.direction.value, one.version, one.logical_types
 
 
-def _asked(key: Key) -> tuple[str, str, str, int]:
+def _sample_key(key: Key) -> tuple[str, str, str, int]:
     return key.topic, key.reader, key.direction, key.sample
 
 
@@ -99,9 +105,9 @@ def replay(
     found = (topic_replay(one, replaying.gate) for one in subjects)
     replays = tuple(sorted((one for one in found if one), key=lambda one: one.topic))
     ran = _run(replaying, replays, progress)
-    ran = dataclasses.replace(ran, tallies=without_echoes(ran.tallies))
+    ran = dataclasses.replace(ran, tallies=without_repeated_failures(ran.tallies))
     readers = reader_replays(replays, ran.tallies, replaying.examples)
-    readers = with_counted(readers, replays, ran.tallies)
+    readers = with_counted_failures(readers, replays, ran.tallies)
     return ReplayReport(
         registry=past.registry,
         engine=replaying.runner.engine,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.replay import ChangedExample
-from gitops.replay.counts import ChangedValue, Counts, Example, FailedRows, Key, Tally
-from gitops.replay.reader_results import failures, reader_replays, without_echoes
+from gitops.replay.reader_replays import failures, reader_replays, without_repeated_failures
+from gitops.replay.tallies import ChangedValue, Counts, Example, FailedRows, Key, Tally
 
 TOPIC = "shop/orders/created"
 
@@ -127,8 +127,8 @@ def test_what_cannot_be_read_is_not_said_again_of_what_cannot_be_written() -> No
         Key(TOPIC, 1, "", "forward"): Tally(rows=3, failed=3, failures=[bad]),
         Key(TOPIC, None, ""): Tally(rows=3, failed=3, failures=[bad]),
     }
-    found = without_echoes(tallies)
+    found = without_repeated_failures(tallies)
     assert found.keys() == tallies.keys()
     assert (found[aside].rows, found[aside].failures) == (1, [odd])
     tallies[aside] = Tally(rows=3, failed=3, failures=[bad])
-    assert aside not in without_echoes(tallies)
+    assert aside not in without_repeated_failures(tallies)

@@ -1,4 +1,4 @@
-"""Which messages are rewritten for the forward direction: those whose places hash lowest."""
+"""Reads batches of messages with every reader of their topic; a worker's part of a replay."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ import pyarrow.compute
 
 from gitops.model.replay import Direction, LogicalTypes, ReaderSchema
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS, MessageLocations, groups
-from gitops.replay.counts import MOST_CHOSEN_BYTES, ForwardMessage, Key, Limits, PartResult, lowest
 from gitops.replay.failure_display import FailureDisplay
-from gitops.replay.kernel.key_value.halves import is_separated
-from gitops.replay.kernel.key_value.pairs import join
+from gitops.replay.job import Job, Owner
+from gitops.replay.kernel.key_value.definition import is_separated
+from gitops.replay.kernel.key_value.wire_format import join
 from gitops.replay.kernel.protocol import Kernel, Reason
-from gitops.replay.readings import Messages, Readings
-from gitops.replay.runner import Job, Owner
+from gitops.replay.reader_counts import Messages, ReaderCounts
 from gitops.replay.sources.formats import source_for
 from gitops.replay.sources.part import STREAM, LiveVersions, Part, UnreadableError
-from gitops.replay.sources.source_errors import hint_of, why_of
+from gitops.replay.sources.source_errors import file_error_text, hint_of
+from gitops.replay.tallies import (
+    MOST_CHOSEN_BYTES,
+    ForwardMessage,
+    Key,
+    Limits,
+    PartResult,
+    lowest_hashes,
+)
 
 _HIGHEST: Final = 2**64 - 1
 
@@ -67,7 +74,7 @@ class ForwardSelection:
             self._cut(topic, version, most)
 
     def _cut(self, topic: str, version: int, most: int) -> None:
-        kept = lowest(self._chosen[topic, version], most)
+        kept = lowest_hashes(self._chosen[topic, version], most)
         self._chosen[topic, version] = kept
         self._below[topic, version] = kept[-1].hash if kept else 0
         self._bytes[topic, version] = sum(len(one.payload) for one in kept)
@@ -75,12 +82,12 @@ class ForwardSelection:
     def end(self) -> dict[tuple[str, int], list[ForwardMessage]]:
         """What was chosen, sorted."""
         return {
-            version: lowest(chosen, self._limits.forward_rows[version[0]])
+            version: lowest_hashes(chosen, self._limits.forward_rows[version[0]])
             for version, chosen in self._chosen.items()
         }
 
 
-def bounds(
+def hash_bounds(
     chosen: Mapping[tuple[str, int], list[ForwardMessage]], limits: Limits
 ) -> dict[tuple[str, int], int]:
     """The highest hash of each version that has as many messages as are wanted.
@@ -104,7 +111,7 @@ UNKNOWN_VERSION: Final = Reason("", "the topic has no such schema version")
 NO_PAYLOAD: Final = Reason("", "the message has no payload")
 
 
-_Asked = tuple[ReaderSchema, Kernel | Reason]
+_ReaderKernel = tuple[ReaderSchema, Kernel | Reason]
 
 
 class BatchReader:
@@ -117,10 +124,10 @@ class BatchReader:
         self._job = job
         self._rows = 0
         self.later = 0
-        self._readings = Readings(job.examples, FailureDisplay(job))
+        self._readings = ReaderCounts(job.examples, FailureDisplay(job))
         self._choosing = ForwardSelection(job.limits, below or {})
         self._unread: list[tuple[str, int, str, str, str]] = []
-        self._kernels: dict[tuple[str, int, LogicalTypes], list[_Asked]] = {}
+        self._kernels: dict[tuple[str, int, LogicalTypes], list[_ReaderKernel]] = {}
 
     def unread(self, owners: Iterable[Owner], file: str, why: str, hint: str = "") -> None:
         """Note that a file of a sample could not be read, or not to its end."""
@@ -186,7 +193,7 @@ class BatchReader:
                 self._readings.walk(key, kernel, messages)
         self._choosing.add(owner.topic, version, owner.sample, messages)
 
-    def _kernels_of(self, topic: str, version: int, how: LogicalTypes) -> list[_Asked]:
+    def _kernels_of(self, topic: str, version: int, how: LogicalTypes) -> list[_ReaderKernel]:
         if (topic, version, how) not in self._kernels:
             replay = self._job.replays[topic]
             written, kernel_or_reason = replay.versions[version], self._job.kernels.kernel_or_reason
@@ -213,10 +220,10 @@ def _key(owner: Owner, version: int | None, reader: ReaderSchema | None = None) 
 Watch = Callable[[int], bool]
 """Called with the number of rows of each batch; False ends the reading."""
 
-Owned = tuple[Sequence[Owner], pyarrow.RecordBatch]
+OwnedBatch = tuple[Sequence[Owner], pyarrow.RecordBatch]
 
 
-def read(
+def read_parts(
     job: Job,
     parts: Iterable[Part],
     watch: Watch = lambda _rows: True,
@@ -227,14 +234,14 @@ def read(
     `below`: of a topic's version, only messages whose places hash lower need to be chosen.
     """
     gathering = BatchReader(job, below)
-    for owners, batch in joined(_batches(job, parts, gathering)):
+    for owners, batch in join_batches(_batches(job, parts, gathering)):
         gathering.add(batch, owners)
         if not watch(batch.num_rows):
             break
     return gathering.end()
 
 
-def _batches(job: Job, parts: Iterable[Part], gathering: BatchReader) -> Iterator[Owned]:
+def _batches(job: Job, parts: Iterable[Part], gathering: BatchReader) -> Iterator[OwnedBatch]:
     versions = LiveVersions(job)
     for part in parts:
         rows = 0
@@ -243,11 +250,11 @@ def _batches(job: Job, parts: Iterable[Part], gathering: BatchReader) -> Iterato
                 yield part.owners, batch
                 rows += batch.num_rows
         except (UnreadableError, OSError) as error:
-            told = f"{why_of(part.file.name, error)}{_before(part, rows)}"
+            told = f"{file_error_text(part.file.name, error)}{_messages_before(part, rows)}"
             gathering.unread(part.owners, part.file.name, told, hint_of(error))
 
 
-def _before(part: Part, rows: int) -> str:
+def _messages_before(part: Part, rows: int) -> str:
     """How much of a file was read before it broke off."""
     if not rows:
         return ""
@@ -259,7 +266,7 @@ def _before(part: Part, rows: int) -> str:
     )
 
 
-def joined(batches: Iterable[Owned]) -> Iterator[Owned]:
+def join_batches(batches: Iterable[OwnedBatch]) -> Iterator[OwnedBatch]:
     """Small batches of the same owners as one: what a call of a kernel costs is shared."""
     for owners, its in groupby(batches, key=lambda one: one[0]):
         waiting: list[pyarrow.RecordBatch] = []
@@ -268,12 +275,12 @@ def joined(batches: Iterable[Owned]) -> Iterator[Owned]:
             rows += batch.num_rows
             size += batch.nbytes
             if waiting and (rows > MOST_ROWS or size > MOST_BYTES):
-                yield owners, _one(waiting)
+                yield owners, _concatenate(waiting)
                 waiting, rows, size = [], batch.num_rows, batch.nbytes
             waiting.append(batch)
         if waiting:
-            yield owners, _one(waiting)
+            yield owners, _concatenate(waiting)
 
 
-def _one(batches: list[pyarrow.RecordBatch]) -> pyarrow.RecordBatch:
+def _concatenate(batches: list[pyarrow.RecordBatch]) -> pyarrow.RecordBatch:
     return batches[0] if len(batches) == 1 else pyarrow.concat_batches(batches)

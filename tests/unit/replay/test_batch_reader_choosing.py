@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow
 import pytest
 
+from gitops.replay.batch_reader import ForwardSelection, hash_bounds
 from gitops.replay.batches import MessageLocations, batch, rows_from
-from gitops.replay.counts import ForwardMessage, Limits
-from gitops.replay.readings import Messages
-from gitops.replay.worker import ForwardSelection, bounds
+from gitops.replay.reader_counts import Messages
+from gitops.replay.tallies import ForwardMessage, Limits
 
 LIMITS = Limits(examples=5, forward_rows={"t": 20, "none": 0})
 ROWS = 1000
@@ -33,7 +33,7 @@ def test_the_same_are_chosen_from_pieces_of_any_size(size: int) -> None:
 
 def test_what_others_have_enough_of_is_not_kept() -> None:
     found = chosen(ROWS)
-    known = bounds({("t", 1): found, ("t", 2): found[:3]}, LIMITS)
+    known = hash_bounds({("t", 1): found, ("t", 2): found[:3]}, LIMITS)
     assert known == {("t", 1): found[-1].hash}
     assert chosen(100, below={("t", 1): found[4].hash}) == found[:5]
     assert not chosen(100, below={("t", 1): found[0].hash - 1})

@@ -9,8 +9,8 @@ from itertools import permutations
 
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
+from gitops.replay.kernel.protobuf.columns import message_class
 from gitops.replay.kernel.protobuf.definition import message_of
-from gitops.replay.kernel.protobuf.library import message_class
 from gitops.replay.kernel.protobuf.plan import pair
 from tests.support.protos import native
 

@@ -1,4 +1,4 @@
-"""What both runners do with the batches of samples: from rows to counts that add up."""
+"""What an engine is asked for and what it answers: the job of its workers, the run, the Runner."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gitops.model.errors import InvalidNameError
 from gitops.model.names import TopicName, under_either_domain
 from gitops.model.replay import Direction, Sample, TopicReplay
 from gitops.ports import Progress, no_progress
-from gitops.replay.counts import Key, Limits, Tally
 from gitops.replay.kernels import CHOSEN, Kernels
+from gitops.replay.tallies import Key, Limits, Tally
 
 
 class Owner(NamedTuple):
@@ -120,7 +120,7 @@ class UnreadSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedTwice:
+class DuplicateFiles:
     """Files that a sample names, sorted, and that the `first` one of the topic has counted."""
 
     topic: TopicName
@@ -135,7 +135,7 @@ class RunResult:
 
     tallies: Mapping[Key, Tally]
     unread: tuple[UnreadSample, ...] = ()
-    twice: tuple[NamedTwice, ...] = ()
+    twice: tuple[DuplicateFiles, ...] = ()
     complete: bool = True
 
 

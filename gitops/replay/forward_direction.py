@@ -16,8 +16,8 @@ import pyarrow
 
 from gitops.model.replay import Direction, ReaderSchema, TopicReplay
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS, MessageLocations, batch
-from gitops.replay.counts import ChangedValue, ForwardMessage, Key, PartResult
 from gitops.replay.failure_display import FailureDisplay
+from gitops.replay.job import Job
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.protocol import (
     READ,
@@ -29,9 +29,9 @@ from gitops.replay.kernel.protocol import (
     Unreadable,
 )
 from gitops.replay.kernel.verdicts import under
-from gitops.replay.readings import Messages, Readings, digest
-from gitops.replay.runner import Job
+from gitops.replay.reader_counts import Messages, ReaderCounts, digest
 from gitops.replay.sources.part import MOST_PAYLOAD
+from gitops.replay.tallies import ChangedValue, ForwardMessage, Key, PartResult
 
 TOO_LARGE: Final = Reason("", f"the proposed schema makes it larger than {MOST_PAYLOAD >> 20} MiB")
 
@@ -40,7 +40,7 @@ _MOST_VALUE: Final = 4 * MOST_PAYLOAD
 
 REWRITTEN: Final = "the reader got another value before the message was rewritten"
 
-_Rewritten = tuple[ForwardMessage, bytes]
+_NewMessage = tuple[ForwardMessage, bytes]
 _Difference = tuple[str, Any, Any]
 """A path, and what a reader gets there before and after."""
 
@@ -56,20 +56,20 @@ class _Differences:
 def rewrite(job: Job, topic: str, version: int, chosen: list[ForwardMessage]) -> PartResult:
     """What came of messages of one version; those of each sample are counted apart."""
     showing = FailureDisplay(job)
-    readings = Readings(job.examples, showing)
-    rewriting = _Rewriting(job, job.replays[topic], version, readings, showing)
+    readings = ReaderCounts(job.examples, showing)
+    rewriting = _Rewriter(job, job.replays[topic], version, readings, showing)
     for sample in sorted({one.sample for one in chosen}):
         rewriting.run(sample, [one for one in chosen if one.sample == sample])
     return PartResult(tallies=readings.tallies())
 
 
-class _Rewriting:
+class _Rewriter:
     def __init__(
         self,
         job: Job,
         replay: TopicReplay,
         version: int,
-        readings: Readings,
+        readings: ReaderCounts,
         showing: FailureDisplay,
     ) -> None:
         self._showing = showing
@@ -82,7 +82,7 @@ class _Rewriting:
     def run(self, sample: int, chosen: list[ForwardMessage]) -> None:
         """Rewrite some megabytes at a time, for defaults may be large, and let everybody read."""
         changed: dict[Key, _Differences] = {}
-        for some in _together(self._rewritten(self._key(sample, ""), chosen)):
+        for some in _bounded_chunks(self._rewritten(self._key(sample, ""), chosen)):
             old, new = [one for one, _ in some], [payload for _, payload in some]
             messages = _messages([one.where for one in old], new)
             for reader in self._replay.readers:
@@ -102,7 +102,7 @@ class _Rewriting:
             sample=sample,
         )
 
-    def _rewritten(self, key: Key, chosen: list[ForwardMessage]) -> Iterator[_Rewritten]:
+    def _rewritten(self, key: Key, chosen: list[ForwardMessage]) -> Iterator[_NewMessage]:
         """Those that can be rewritten, and their new payloads; the others count as failed."""
         proposed = self._replay.proposed
         try:
@@ -114,7 +114,7 @@ class _Rewriting:
             return
         for one in chosen:
             try:
-                payload = _written(reader, writer, one.payload)
+                payload = _new_payload(reader, writer, one.payload)
             except Unreadable as error:
                 self._fail(key, error.reason, [one])
             else:
@@ -145,8 +145,8 @@ class _Rewriting:
             if verdict == READ:
                 new = payload.as_py()
                 one, other = _read(before, chosen.payload), _read(after, new)
-                if not _same(one, other):
-                    for found in _differences(one, other, "", _paths(kernel, new)):
+                if not _is_same(one, other):
+                    for found in _differences(one, other, "", _counted_paths(kernel, new)):
                         self._compare(chosen, found, into)
 
     def _compare(self, chosen: ForwardMessage, found: _Difference, into: _Differences) -> None:
@@ -159,7 +159,7 @@ class _Rewriting:
             into.lowest[path] = ChangedValue(*place, *shown)
 
 
-def _written(reader: RowReader, writer: RowWriter, payload: bytes) -> bytes:
+def _new_payload(reader: RowReader, writer: RowWriter, payload: bytes) -> bytes:
     """The new payload; raises Unreadable.
 
     A value that holds one default many times is small, and what is written of it may not be.
@@ -186,8 +186,8 @@ def _size(value: Any, known: dict[int, int]) -> int:  # noqa: ANN401 - any value
     return known[id(value)]
 
 
-def _together(rewritten: Iterable[_Rewritten]) -> Iterator[list[_Rewritten]]:
-    some: list[_Rewritten] = []
+def _bounded_chunks(rewritten: Iterable[_NewMessage]) -> Iterator[list[_NewMessage]]:
+    some: list[_NewMessage] = []
     size = 0
     for one in rewritten:
         some.append(one)
@@ -199,7 +199,7 @@ def _together(rewritten: Iterable[_Rewritten]) -> Iterator[list[_Rewritten]]:
         yield some
 
 
-def _paths(kernel: Kernel, payload: bytes) -> frozenset[str]:
+def _counted_paths(kernel: Kernel, payload: bytes) -> frozenset[str]:
     """What is counted of one message: what others hold says nothing of where its values stand."""
     counts = kernel.walk(pyarrow.array([payload], pyarrow.binary())).counts
     return frozenset(counted.path for counted in counts)
@@ -222,12 +222,12 @@ def _differences(
     known: frozenset[str],
 ) -> Iterator[_Difference]:
     """What differs; nothing where one of the two could not be read."""
-    if before is _NOT_READ or after is _NOT_READ or _same(before, after):
+    if before is _NOT_READ or after is _NOT_READ or _is_same(before, after):
         return
     if isinstance(before, Tagged) and isinstance(after, Tagged) and before.branch == after.branch:
         before, after = before.value, after.value
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
-        home = _home(path, before, known)
+        home = _record_path(path, before, known)
         for name, value in before.items():
             places = (under(path, name), f"{path}{{}}", under(home, name))
             at = next((place for place in places if place in known), path)
@@ -239,7 +239,7 @@ def _differences(
         yield path, before, after
 
 
-def _home(path: str, fields: Iterable[str], known: frozenset[str]) -> str:
+def _record_path(path: str, fields: Iterable[str], known: frozenset[str]) -> str:
     """Where the fields of a record are counted: of one within itself, where the outer one is."""
     at = path
     while any(under(at, name) not in known for name in fields):
@@ -249,7 +249,7 @@ def _home(path: str, fields: Iterable[str], known: frozenset[str]) -> str:
     return at
 
 
-def _same(before: Any, after: Any) -> bool:  # noqa: ANN401
+def _is_same(before: Any, after: Any) -> bool:  # noqa: ANN401
     """NaN is what it was, and a number of another type is another value only if it differs."""
     return bool(before == after) or (before != before and after != after)  # noqa: PLR0124
 

@@ -1,4 +1,4 @@
-"""What readers made of the messages, while it is counted."""
+"""What readers make of messages, counted while batches are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ import numpy
 from numpy.typing import NDArray
 
 from gitops.replay.batches import MessageLocations
-from gitops.replay.counts import (
+from gitops.replay.failure_display import FailureDisplay
+from gitops.replay.kernel.protocol import CHANGES, READ, ChangeReader, Counted, Kernel, Reason, What
+from gitops.replay.tallies import (
     ChangedValue,
     Counts,
     Example,
@@ -21,10 +23,8 @@ from gitops.replay.counts import (
     Key,
     Tally,
     add_failed,
-    natural,
+    natural_order,
 )
-from gitops.replay.failure_display import FailureDisplay
-from gitops.replay.kernel.protocol import CHANGES, READ, ChangeReader, Counted, Kernel, Reason, What
 
 
 class Messages(NamedTuple):
@@ -40,39 +40,39 @@ class Messages(NamedTuple):
         return Messages(self.payloads.take(rows), self.places.take(rows), keys)
 
 
-_Place = tuple[tuple[str, int, str], str]
+_Location = tuple[tuple[str, int, str], str]
 
 
-class _At(NamedTuple):
+class _FailureLocation(NamedTuple):
     """A row that failed; what sorts by it sorts alike however the rows are cut."""
 
-    place: _Place
+    place: _Location
     digest: bytes
 
 
 @dataclass(slots=True)
-class _Failing:
+class _FailureGroup:
     """`lowest` are the message and the value that are shown: payloads may be large."""
 
     rows: int = 0
-    lowest: dict[_At, tuple[str, str | None]] = field(default_factory=dict)
+    lowest: dict[_FailureLocation, tuple[str, str | None]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Reading:
+class _ReaderCount:
     rows: int = 0
     counts: Counter[Counted] = field(default_factory=Counter)
-    failing: dict[Reason, _Failing] = field(default_factory=dict)
+    failing: dict[Reason, _FailureGroup] = field(default_factory=dict)
     changed: dict[str, ChangedValue] = field(default_factory=dict)
 
 
-class Readings:
+class ReaderCounts:
     """By key; of each reason the rows that sort lowest are kept as examples."""
 
     def __init__(self, examples: int, showing: FailureDisplay) -> None:
         self._examples = examples
         self._showing = showing
-        self._by_key: dict[Key, _Reading] = {}
+        self._by_key: dict[Key, _ReaderCount] = {}
 
     def walk(self, key: Key, kernel: Kernel, messages: Messages) -> NDArray[numpy.int32]:
         """Count what a reader makes of messages that all have a payload; answers the verdicts."""
@@ -117,8 +117,8 @@ class Readings:
             for key, reading in self._by_key.items()
         }
 
-    def _reading(self, key: Key, rows: int) -> _Reading:
-        reading = self._by_key.setdefault(key, _Reading())
+    def _reading(self, key: Key, rows: int) -> _ReaderCount:
+        reading = self._by_key.setdefault(key, _ReaderCount())
         reading.rows += rows
         return reading
 
@@ -143,11 +143,11 @@ class Readings:
             changed[path] = ChangedValue(file, row, its, *shown)
 
     def _fail(self, key: Key, reason: Reason, rows: NDArray[Any], messages: Messages) -> None:
-        failing = self._by_key[key].failing.setdefault(reason, _Failing())
+        failing = self._by_key[key].failing.setdefault(reason, _FailureGroup())
         failing.rows += len(rows)
         if messages.places.are_in_order:
             rows = rows[: self._examples]
-        known, new = failing.lowest, dict(_lowest(rows.tolist(), messages, self._examples))
+        known, new = failing.lowest, dict(_first_failures(rows.tolist(), messages, self._examples))
         kept = heapq.nsmallest(self._examples, {*known, *new})
         failing.lowest = {
             at: known[at] if at in known else self._shown(key, reason, messages, new[at])
@@ -161,20 +161,22 @@ class Readings:
         return self._showing(key, reason, messages.payloads[row].as_py())
 
 
-def _lowest(rows: list[int], messages: Messages, most: int) -> Iterator[tuple[_At, int]]:
+def _first_failures(
+    rows: list[int], messages: Messages, most: int
+) -> Iterator[tuple[_FailureLocation, int]]:
     """The rows that stand at the lowest places, of which there are `most`.
 
     Messages of one id stand at one place, as many as there are: their payloads decide.
     """
-    places = [_place(messages.places.where(row)) for row in rows]
+    places = [_location(messages.places.where(row)) for row in rows]
     lowest = frozenset(heapq.nsmallest(most, set(places)))
     for row, place in zip(rows, places, strict=True):
         if place in lowest:
-            yield _At(place, digest(messages.payloads[row].as_py())), row
+            yield _FailureLocation(place, digest(messages.payloads[row].as_py())), row
 
 
-def _place(where: str) -> _Place:
-    return natural(where), where
+def _location(where: str) -> _Location:
+    return natural_order(where), where
 
 
 def digest(payload: bytes | None) -> bytes:
@@ -182,7 +184,7 @@ def digest(payload: bytes | None) -> bytes:
     return b"" if payload is None else hashlib.blake2b(payload, digest_size=16).digest()
 
 
-def _tally(key: Key, reading: _Reading, showing: FailureDisplay, examples: int) -> Tally:
+def _tally(key: Key, reading: _ReaderCount, showing: FailureDisplay, examples: int) -> Tally:
     fields: dict[str, Counts] = {}
     for counted, number in reading.counts.items():
         _count(fields.setdefault(counted.path, Counts()), counted, number)
@@ -196,7 +198,7 @@ def _tally(key: Key, reading: _Reading, showing: FailureDisplay, examples: int) 
 
 
 def _failures(
-    key: Key, reading: _Reading, showing: FailureDisplay, examples: int
+    key: Key, reading: _ReaderCount, showing: FailureDisplay, examples: int
 ) -> list[FailedRows]:
     """By reason as it is shown: some are one once they name no value of a sensitive field."""
     found: dict[Reason, FailedRows] = {}

@@ -12,9 +12,9 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.replay import Direction, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.counts import Counts, FailedRows, Key, Tally
-from gitops.replay.findings import findings_of, is_above, without_samples
-from gitops.replay.runner import NamedTwice, RunResult, UnreadSample
+from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
+from gitops.replay.replay_findings import findings_of, is_above, without_samples
+from gitops.replay.tallies import Counts, FailedRows, Key, Tally
 from tests.support.states import CREATED, STRING
 
 TOPIC = str(CREATED)
@@ -174,7 +174,7 @@ def test_a_file_that_is_broken_otherwise_is_named_among_many() -> None:
 
 
 def test_files_that_two_samples_read_alike() -> None:
-    twice = NamedTwice(
+    twice = DuplicateFiles(
         topic=CREATED, sample=TWO.samples[1], first=REPLAY.samples[0], files=("x/a.avro",)
     )
     (found,) = findings_of([TWO], RunResult(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
@@ -189,7 +189,7 @@ def test_files_that_two_samples_read_alike() -> None:
 def test_files_that_two_samples_read_otherwise() -> None:
     other = replace(TWO.samples[1], format="orc", version=3, columns={"payload": "value"})
     files = tuple(f"x/{number}" for number in range(5))
-    twice = NamedTwice(topic=CREATED, sample=other, first=REPLAY.samples[0], files=files)
+    twice = DuplicateFiles(topic=CREATED, sample=other, first=REPLAY.samples[0], files=files)
     topic = replace(REPLAY, samples=(*REPLAY.samples, other))
     (found,) = findings_of([topic], RunResult(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
     assert (found.rule, found.severity) == ("REPLAY-R011", Severity.WARNING)
@@ -202,7 +202,9 @@ def test_files_that_two_samples_read_otherwise() -> None:
 
 def test_files_whose_logical_types_two_samples_read_otherwise() -> None:
     other = replace(TWO.samples[1], logical_types="none")
-    twice = NamedTwice(topic=CREATED, sample=other, first=REPLAY.samples[0], files=("x/a.avro",))
+    twice = DuplicateFiles(
+        topic=CREATED, sample=other, first=REPLAY.samples[0], files=("x/a.avro",)
+    )
     topic = replace(REPLAY, samples=(*REPLAY.samples, other))
     (found,) = findings_of([topic], RunResult(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
     assert (found.rule, found.severity) == ("REPLAY-R011", Severity.WARNING)
