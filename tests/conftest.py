@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from gitops.model.names import NamespaceName
+from gitops.recursion_limit import raise_recursion_limit
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import BrokerUnavailableError, RunningBroker, pulsar_broker
 from tests.support.skips import not_tried
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # them that a test starts and interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+raise_recursion_limit()
 
 # Machines differ in speed, so no example has a deadline.
 settings.register_profile("default", deadline=None)

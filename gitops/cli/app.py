@@ -35,6 +35,7 @@ from gitops.cli.progress import waiting_line
 from gitops.cli.streams import prepare_streams
 from gitops.cli.usage_errors import given_word, plain, without_definition_option
 from gitops.model.errors import UsageError
+from gitops.recursion_limit import raise_recursion_limit
 
 # Typer carries a Click of its own and does not export the base class of its errors.
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -92,6 +93,7 @@ def _root(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    raise_recursion_limit()
     prepare_streams()
     # People add it at the end, to the line that has just failed.
     args = [arg for arg in sys.argv[1:] if arg not in _VERBOSE]

@@ -25,7 +25,6 @@ from gitops.repository.snapshots import SNAPSHOTS
 from gitops.repository.tracked_files import resolve
 from gitops.repository.yaml.parser import parse_yaml
 from gitops.schemas.avro.json_text import JsonTextError, read_json
-from gitops.schemas.avro.recursion import deep_enough
 
 _IMPORT: Final = re.compile(r'\bimport\s+(?:public\s+|weak\s+)?["\']([^"\'\n]+)["\']')
 _RECORDED: Final = re.compile(r'(?<!\\)"topic"\s*:\s*"([^"\\]+)"')
@@ -65,8 +64,7 @@ def file_references(path: str, data: bytes) -> FileReferences:
 
 def _avro_references(text: str) -> FileReferences:
     try:
-        with deep_enough(text):
-            return _definition_references(read_json(text))
+        return _definition_references(read_json(text))
     except (JsonTextError, RecursionError):
         return FileReferences()
 

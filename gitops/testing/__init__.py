@@ -2,5 +2,8 @@
 
 import pytest
 
+from gitops.recursion_limit import raise_recursion_limit
+
 # Only then does pytest show the values in a failed assertion, as in a file of tests.
 pytest.register_assert_rewrite("gitops.testing.registry_contract")
+raise_recursion_limit()

@@ -31,3 +31,18 @@ def test_every_package_says_what_it_is_for() -> None:
         if not ast.get_docstring(ast.parse(path.read_text()))
     ]
     assert not silent
+
+
+def test_only_the_edges_change_the_recursion_limit() -> None:
+    """A setting of the whole process: the core never touches it."""
+    naming = {
+        str(path.relative_to(ROOT))
+        for path in project_files("gitops/**.py")
+        if "recursion_limit" in path.read_text() or "setrecursionlimit" in path.read_text()
+    }
+    assert naming == {
+        "gitops/recursion_limit.py",
+        "gitops/cli/app.py",
+        "gitops/replay/engines/spark_tasks.py",
+        "gitops/testing/__init__.py",
+    }

@@ -31,7 +31,6 @@ from tests.support.wrong_values import (
 if TYPE_CHECKING:
     from pytest_httpserver import HTTPServer
 
-pytestmark = pytest.mark.filterwarnings("ignore:The recursion limit will not be reset")
 
 _BODIES: Final[dict[str, tuple[str, Document]]] = {
     "/tenants/t2": ("PUT", {"adminRoles": ["a"], "allowedClusters": ["standalone"]}),

@@ -35,7 +35,6 @@ from tests.support.wrong_values import (
 _STRATEGIES: Final = ("FULL", "BACKWARD", "FORWARD_TRANSITIVE", "ALWAYS_COMPATIBLE", "UNDEFINED")
 _FORMATS: Final = ("text", "json", "markdown", "github", "sarif")
 _MODES: Final = ("producer", "consumer", "subscribe", "compat", "version", "lookup")
-pytestmark = pytest.mark.filterwarnings("ignore:The recursion limit will not be reset")
 
 
 @pytest.mark.parametrize("kind", list(DEFINITIONS))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,13 +88,12 @@ def _copy(base: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="wrong-") as folder:
         root = Path(folder) / "repo"
         shutil.copytree(base, root, symlinks=True)
-        before, limit = Path.cwd(), sys.getrecursionlimit()
+        before = Path.cwd()
         os.chdir(root)
         try:
             yield root
         finally:
             os.chdir(before)
-            sys.setrecursionlimit(limit)  # as at the start of a process
 
 
 @pytest.mark.parametrize("path", list(FILES))

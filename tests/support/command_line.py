@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitops.cli.app import run
 from gitops.cli.exits import run_to_exit
+from gitops.recursion_limit import raise_recursion_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +35,14 @@ def captured(*args: object, stdin: str = "") -> Outcome:
     """Run `pulsar-gitops ARGS`, also where no fixture of pytest is at hand."""
     texts, out, err = [str(arg) for arg in args], io.StringIO(), io.StringIO()
     before, sys.stdin = sys.stdin, io.StringIO(stdin)
+    limit = sys.getrecursionlimit()  # which hypothesis lowers for its examples
+    raise_recursion_limit()
     try:
         with redirect_stdout(out), redirect_stderr(err):
             code = run_to_exit(lambda: run(texts), verbose=True)
     finally:
         sys.stdin = before
+        sys.setrecursionlimit(limit)
     return Outcome(code=int(code), out=out.getvalue(), err=err.getvalue())
 
 

@@ -26,7 +26,7 @@ from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.engines import carried_modules
 from gitops.replay.engines.driver import default_master, own_session
 from gitops.replay.engines.spark_errors import failure, shown
-from gitops.replay.engines.spark_tasks import Work
+from gitops.replay.engines.spark_tasks import Work, deep_work
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -138,6 +138,7 @@ class SparkConnection:
 
     def portable(self, work: Work) -> Work:
         """The same work, as it runs on the workers of this session."""
+        work = deep_work(work)
         return work if self.has_code else with_code(work)
 
     def interrupt(self) -> None:

@@ -11,6 +11,7 @@ import numpy
 import pyarrow
 import pyarrow.compute
 
+from gitops.recursion_limit import raise_recursion_limit
 from gitops.replay.batch_reader import BatchReader, join_batches, read_parts
 from gitops.replay.forward_direction import rewrite
 from gitops.replay.job import Job, Owner
@@ -55,6 +56,16 @@ LATER: Final = -1
 """The number of a row that another pass reads: nothing else of it is there."""
 
 Work = Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]
+
+
+def deep_work(work: Work) -> Work:
+    """The same work in a worker, which is a process with a recursion limit of its own."""
+
+    def run(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        raise_recursion_limit()
+        return work(batches)
+
+    return run
 
 
 def part_task(

@@ -33,7 +33,6 @@ from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem
 from gitops.schemas.avro.json_text import Json, JsonTextError, read_json
 from gitops.schemas.avro.parser import not_json, parse
-from gitops.schemas.avro.recursion import deep_enough
 from gitops.schemas.avro.schema import LOGICAL_TYPES, Union
 from gitops.schemas.remark import Remark
 from gitops.schemas.review_definition import INVALID_DEFAULTS, remarks_on_half
@@ -294,12 +293,11 @@ def _passed_over(text: str) -> Iterator[tuple[str, Ignored]]:
     logical, members = '"logicalType"' in text, may_have_ignored_members(text)
     if not (logical or members):
         return
-    with deep_enough(text):
-        definition = _json(text)
-        if logical:
-            yield from (("AVRO-W020", each) for each in ignored_logical_types(definition))
-        if members:
-            yield from (("AVRO-W021", each) for each in ignored_members(definition))
+    definition = _json(text)
+    if logical:
+        yield from (("AVRO-W020", each) for each in ignored_logical_types(definition))
+    if members:
+        yield from (("AVRO-W021", each) for each in ignored_members(definition))
 
 
 def _json(text: str) -> Json:
@@ -312,8 +310,7 @@ def _json(text: str) -> Json:
 def _poison(text: str, schema_type: SchemaType) -> tuple[Remark, ...]:
     """Why no later schema would get past this one, defaults apart."""
     try:
-        with deep_enough(text):
-            return remarks_on_half(StoredSchema(type=schema_type, data=text.encode()))
+        return remarks_on_half(StoredSchema(type=schema_type, data=text.encode()))
     except (RecursionError, UnicodeEncodeError):
         return ()
 
@@ -321,8 +318,7 @@ def _poison(text: str, schema_type: SchemaType) -> tuple[Remark, ...]:
 def _behind(text: str) -> tuple[AvroProblem, ...]:
     """Text behind a definition, which Avro sees only where it knows all types."""
     try:
-        with deep_enough(text):
-            read_json(text)
+        read_json(text)
     except JsonTextError as error:
         return (not_json(error),)
     except RecursionError:
@@ -333,12 +329,11 @@ def _behind(text: str) -> tuple[AvroProblem, ...]:
 def _problems(text: str, *, top_union: bool) -> tuple[AvroProblem, ...]:
     invalid: tuple[AvroProblem, ...] = ()
     try:
-        with deep_enough(text):
-            try:
-                schema = parse(text, validate_defaults=True)
-            except AvroParseError as error:
-                invalid = error.problems
-                schema = parse(text)  # which is another one's business than its defaults
+        try:
+            schema = parse(text, validate_defaults=True)
+        except AvroParseError as error:
+            invalid = error.problems
+            schema = parse(text)  # which is another one's business than its defaults
     except AvroParseError as error:
         return invalid or error.problems
     except RecursionError:

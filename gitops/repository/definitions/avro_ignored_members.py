@@ -15,7 +15,6 @@ from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.positions import pointer
 from gitops.repository.suggestions import closest, one_line
 from gitops.schemas.avro.json_text import blank_comments
-from gitops.schemas.avro.recursion import deep_enough
 from gitops.schemas.avro.schema import LOGICAL_TYPES, most_digits
 
 
@@ -222,8 +221,7 @@ def _end_if_any(text: str) -> int:
 
     decoder = json.JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len)
     try:
-        with deep_enough(text):
-            _, end = decoder.raw_decode(text, len(text) - len(text.lstrip(" \t\r\n")))
+        _, end = decoder.raw_decode(text, len(text) - len(text.lstrip(" \t\r\n")))
     except (ValueError, RecursionError):
         return 0
     return end if repeated else 0

@@ -11,7 +11,6 @@ from json_source_map.errors import BaseError
 from gitops.model.findings import Location
 from gitops.repository.positions import Lines, Span, parts
 from gitops.schemas.avro.json_text import blank_comments
-from gitops.schemas.avro.recursion import deep_enough
 
 
 class JsonPositions:
@@ -61,11 +60,10 @@ class JsonPositions:
 
     @cached_property
     def _map(self) -> dict[str, Any]:
-        with deep_enough(self._text):
-            try:
-                found: dict[str, Any] = calculate(blank_comments(self._text))
-            except (BaseError, RecursionError, ValueError):  # also a number of thousands of digits
-                return {}
+        try:
+            found: dict[str, Any] = calculate(blank_comments(self._text))
+        except (BaseError, RecursionError, ValueError):  # also a number of thousands of digits
+            return {}
         return found
 
 

@@ -12,7 +12,6 @@ from typing import Any, Final
 from gitops.model.errors import UnreadableFileError
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.json_text import JsonTextError, read_json, read_value
-from gitops.schemas.avro.recursion import deep_enough
 
 NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
 PRIMITIVES: Final = frozenset(
@@ -160,8 +159,7 @@ class SharedTypes:
 
         Raises JsonTextError, RecursionError.
         """
-        with deep_enough(text):
-            return _Expander(self, own_file).expand(read_value(text)[0])
+        return _Expander(self, own_file).expand(read_value(text)[0])
 
     @cached_property
     def _index(self) -> dict[str, list[SharedType]]:
@@ -175,8 +173,7 @@ class SharedTypes:
     def _types_of(self, file: str) -> list[SharedType]:
         try:
             text = self._sources.data(file).decode()
-            with deep_enough(text):
-                found = list(named_types(read_json(text)))
+            found = list(named_types(read_json(text)))
         except (UnreadableFileError, UnicodeDecodeError, JsonTextError, RecursionError):
             # Reported where a manifest names the file; nobody can use what it defines.
             return []
@@ -185,8 +182,7 @@ class SharedTypes:
 
 def _wrong(text: str) -> JsonTextError | None:
     try:
-        with deep_enough(text):
-            read_json(text)
+        read_json(text)
     except JsonTextError as error:
         return error
     return None

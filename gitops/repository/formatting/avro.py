@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from gitops.schemas.avro.json_text import check_end, read_value
-from gitops.schemas.avro.recursion import deep_enough
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>[ \t\r\n]+)|(?P<comment>/\*.*?\*/|//[^\r\n]*)|(?P<mark>[\[\]{},:])
@@ -208,14 +207,13 @@ def format_avro(text: str, *, ordered: bool = True) -> str:
     A value that fits stands on one line; each field of a record begins a line. Raises
     JsonTextError for what is no JSON, and RecursionError for what nests too deep.
     """
-    with deep_enough(text):
-        _, end = read_value(text)
-        check_end(text, end)
-        root = read_tree(text[:end])
-        if ordered:
-            put_in_order(root.value)
-        root.above = _without_blank(root.above)
-        return "".join(f"{line}\n" for line in _Printer().item(root, "", last=True))
+    _, end = read_value(text)
+    check_end(text, end)
+    root = read_tree(text[:end])
+    if ordered:
+        put_in_order(root.value)
+    root.above = _without_blank(root.above)
+    return "".join(f"{line}\n" for line in _Printer().item(root, "", last=True))
 
 
 class _Printer:

@@ -18,7 +18,6 @@ from gitops.repository.loading.layout import Layout
 from gitops.repository.suggestions import one_line
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.json_text import JsonTextError, read_json
-from gitops.schemas.avro.recursion import deep_enough
 
 _KIND: Final = re.compile(rb"^kind: *([A-Za-z]+) *\r?$", re.MULTILINE)
 _PLACES: Final = {
@@ -105,8 +104,7 @@ def _use_of_definition(path: str, sources: TrackedFiles) -> str:
 def _types_in(path: str, sources: TrackedFiles) -> list[str]:
     try:
         text = sources.peek(path).decode()
-        with deep_enough(text):
-            return [one_line(name) for name, _, _ in named_types(read_json(text))]
+        return [one_line(name) for name, _, _ in named_types(read_json(text))]
     except (UnreadableFileError, UnicodeDecodeError, JsonTextError, RecursionError):
         return []
 

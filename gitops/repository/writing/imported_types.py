@@ -24,7 +24,6 @@ from gitops.repository.tracked_files import TrackedFiles
 from gitops.repository.writing.topic_rewriter import is_same_definition
 from gitops.repository.writing.type_references import with_references
 from gitops.schemas.avro.json_text import JsonTextError, read_json
-from gitops.schemas.avro.recursion import deep_enough
 
 _AVRO: Final = ".avsc"
 
@@ -95,7 +94,6 @@ def laid_out(path: str, data: bytes, info: SchemaInfo) -> bytes:
 
 def _types(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
-        with deep_enough(text):
-            yield from ((name, node) for name, _, node in named_types(read_json(text)))
+        yield from ((name, node) for name, _, node in named_types(read_json(text)))
     except (JsonTextError, RecursionError):
         return

@@ -16,7 +16,6 @@ from gitops.repository.file_trees import OverlaidTree
 from gitops.repository.positions import parts
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.json_text import JsonTextError, read_json
-from gitops.schemas.avro.recursion import deep_enough
 
 Same = Callable[[str, str], bool]
 """Whether two whole definitions are the same schema."""
@@ -39,8 +38,7 @@ def with_references(
     cannot be read.
     """
     try:
-        with deep_enough(text):
-            return _ReferenceFolder(text, file, used, tree, same).fold()
+        return _ReferenceFolder(text, file, used, tree, same).fold()
     except (JsonTextError, RecursionError):
         return ReferencedDefinition(text=text)
 

@@ -28,7 +28,6 @@ from gitops.schemas.avro.fragments import (
 from gitops.schemas.avro.json_text import Json, JsonTextError, check_end, read_value
 from gitops.schemas.avro.names import check_name
 from gitops.schemas.avro.node_parser import Reader
-from gitops.schemas.avro.recursion import make_room
 from gitops.schemas.avro.schema import MISSING, NO_PROPS, Array, Field, Map, Record, Schema, Union
 from gitops.schemas.java_text import java_text
 
@@ -192,7 +191,6 @@ def forget() -> None:
 
 def _read(text: str, *, strict: bool) -> _Parsed:
     """A quick reading may answer what a strict one refuses, and notes it."""
-    make_room(text)
     return _quick(text) or _whole(text, strict=strict)
 
 

@@ -6,10 +6,7 @@ broker answers 500. It can be stored as a first schema and never evolve.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Final
+from collections.abc import Hashable, Iterable, Mapping
 
 from gitops.schemas.avro.schema import (
     Array,
@@ -99,28 +96,3 @@ def _leads_back(field: Field, owner: Record) -> bool:
             seen.add(id(record))
             waiting.extend(f.type for f in record.all_fields if isinstance(f.type, Record))
     return False
-
-
-# Room for definitions that nest as deep as the broker allows.
-
-
-_SHALLOW: Final = 100
-_ENOUGH: Final = 20_000
-
-
-@contextmanager
-def deep_enough(text: str) -> Iterator[None]:
-    """Room for what reads or walks over a definition; see `make_room`."""
-    make_room(text)
-    yield
-
-
-def make_room(text: str) -> None:
-    """Raise Python's recursion limit before a definition is read that nests deeper than usual.
-
-    The broker takes 1,000 levels, and Python's own limit of 1,000 calls would end long before.
-    The limit stays raised: another thread may be deep in a definition, and so will be whatever
-    walks over the parsed schema later.
-    """
-    if sys.getrecursionlimit() < _ENOUGH and text.count("[") + text.count("{") > _SHALLOW:
-        sys.setrecursionlimit(_ENOUGH)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from gitops.schemas.avro.json_text import check_depth, check_member
-from gitops.schemas.avro.recursion import make_room
 from gitops.schemas.jackson import (
     DECODER,
     Fraction,
@@ -63,7 +62,6 @@ def read_envelope(data: bytes) -> Envelope:
         text = jackson_text(data)
     except JacksonTextError as error:
         raise InvalidEnvelopeError(f"the PROTOBUF_NATIVE envelope is {error}") from None
-    make_room(text)
     try:
         found = dict(_members(text))
     except (ValueError, OverflowError, RecursionError) as error:

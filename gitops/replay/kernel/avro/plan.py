@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
@@ -52,7 +51,6 @@ _MANY: Final = 20_000
 """Steps after which a pair of records that was met before shares the paths that it had there:
 records that hold each other twice each would have paths without end."""
 
-_ROOM: Final = 20_000
 _SIZES: Final = {"null": 0, "float": 4, "double": 8}
 
 
@@ -62,7 +60,6 @@ def make_plan(writer: Schema, reader: Schema, logical_types: LogicalTypes = "jav
     With `none` for its `logical_types` a value is taken as the type beneath it, as readers of
     generic records do.
     """
-    _make_room()
     writer = _with_aliases(writer, reader)
     judged = can_read(writer, reader)
     if not judged.overflows:
@@ -90,14 +87,7 @@ def _with_aliases(writer: Schema, reader: Schema) -> Schema:
 
 def make_skip(writer: Schema) -> Plan:
     """How a value of `writer` is passed over: only where it ends is of interest."""
-    _make_room()
     return _Planner(writer, logical=False).skip(writer)
-
-
-def _make_room() -> None:
-    """Both ways to follow a plan go as deep as the data."""
-    if sys.getrecursionlimit() < _ROOM:
-        sys.setrecursionlimit(_ROOM)
 
 
 _Pair = tuple[int, int | None]

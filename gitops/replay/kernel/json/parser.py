@@ -17,7 +17,6 @@ from gitops.schemas.avro.json_text import (
     check_depth,
     check_number,
 )
-from gitops.schemas.avro.recursion import make_room
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _SPACE: Final = " \t\r\n"
@@ -83,7 +82,6 @@ def parse(payload: bytes) -> Any:  # noqa: ANN401 - JSON
     except UnicodeDecodeError as error:
         raise Unreadable(Reason("", "not UTF-8"), f"not UTF-8 at byte {error.start}") from None
     text = text.removeprefix(_BYTE_ORDER_MARK).strip(_SPACE)
-    make_room(text)
     try:
         check_depth(text)
         decoder = _LONG_DECODER if len(payload) > MAX_NAME_LENGTH else _DECODER

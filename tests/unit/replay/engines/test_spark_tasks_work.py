@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 
 import pyarrow
 import pytest
 
-from gitops.replay.engines.spark_tasks import LATER, answers, merge_task, row_task
+from gitops.replay.engines.spark_tasks import LATER, answers, deep_work, merge_task, row_task
 from gitops.replay.job import Job, Owner
 from gitops.replay.tallies import Tally, sorted_result
 from tests.support.pairs_kernel import PAIRS, sample, topic_replay
@@ -58,3 +59,19 @@ def test_rows_of_another_pass_are_counted_and_keep_their_numbers() -> None:
     (tally,) = found.tallies.values()
     assert (found.rows, found.later, tally.rows) == (3, 2, 3)
     assert [one.where for one in tally.failures[0].examples] == ["one#1", "one#3", "two#2"]
+
+
+def test_a_worker_has_room_for_the_deepest_definitions() -> None:
+    limits: list[int] = []
+
+    def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        limits.append(sys.getrecursionlimit())
+        return batches
+
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000)  # as a worker begins
+    try:
+        assert list(deep_work(work)(iter(()))) == []
+    finally:
+        sys.setrecursionlimit(before)
+    assert limits[0] >= 20_000

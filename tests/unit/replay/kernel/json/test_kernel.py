@@ -17,10 +17,7 @@ from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
 from gitops.replay.kernel.protocol import READ, Counted, Reason, Unreadable, Walk, What
 from gitops.schemas.avro.parser import parse
-from gitops.schemas.avro.recursion import make_room
 from tests.support.json_rows import Definitions, Values, payload
-
-make_room("[" * 200)  # hypothesis minds if an example does it
 
 
 def _plan(writer: Any, reader: Any) -> Any:  # noqa: ANN401 - JSON

@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.protocol import Unreadable
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
-from gitops.schemas.avro.recursion import make_room
 from tests.support.json_rows import Definitions, Values, payload
-
-make_room("[" * 200)  # hypothesis minds if an example does it
 
 
 def _info(definition: object) -> SchemaInfo:
