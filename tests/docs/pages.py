@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -180,10 +181,21 @@ class Reader:
         line = server.stderr.readline()
         assert "serving" in line, line
 
-    def change(self, diff: str) -> None:
-        """Make a change that the page shows as a diff, with the lines that its header says."""
+    def check_out(self, tree: Path) -> None:
+        """Go on in a copy of the checkout at `tree`, whose code is the one that runs."""
+        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        files = subprocess.run(listed, cwd=tree, capture_output=True, check=True, text=True).stdout
+        for name in filter(None, files.split("\0")):
+            source, copy = tree / name, self.home / "at" / name
+            if source.exists():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, copy, follow_symlinks=False)
+        self._state.write_text(f"cd '{self.home / 'at'}'; export PYTHONPATH=$PWD\n")
+
+    def change(self, diff: str, *, exactly: bool = True) -> None:
+        """Make a change that the page shows as a diff, `exactly` at the lines of its header."""
         code, printed = self.run(f"git apply --verbose --whitespace=nowarn - <<'END'\n{diff}END")
-        fits = code == 0 and "offset" not in printed
+        fits = code == 0 and not (exactly and "offset" in printed)
         assert fits, f"the diff does not fit:\n{diff}{printed}"
 
     def write(self, name: str, text: str) -> None:

@@ -15,6 +15,8 @@ from tests.docs.pages import ROOT, UPDATE, Block, Reader, blocks, matches
 from tests.support.admin_rest import admin_request
 
 DOCS: Final = ROOT / "docs"
+CONTRIBUTING: Final = DOCS / "contributing"
+"""Pages whose reader changes this project: their diffs fit wherever their lines are."""
 GENERATED: Final = {DOCS / "reference" / "commands.md"}
 PAGES: Final = sorted(
     page
@@ -49,7 +51,9 @@ def test_a_page_does_what_it_shows(page: Path, tmp_path: Path) -> None:
 
 
 def _prepare(page: Path, reader: Reader) -> None:
-    """The cluster that a how-to page takes for granted: it holds the template's schemas."""
+    """What a page takes for granted: a checkout of this project, or a cluster with schemas."""
+    if page.parent == CONTRIBUTING:
+        reader.check_out(ROOT)
     if page.stem not in ("connect-a-cluster", "import-a-cluster"):
         return
     commands = (
@@ -72,7 +76,7 @@ def _follow(block: Block, reader: Reader, where: str) -> str:
     elif block.language == "sh":
         _run_all(block, reader, where)
     elif block.language == "diff":
-        reader.change(block.text)
+        reader.change(block.text, exactly=not where.startswith("docs/contributing/"))
     elif block.language == "console":
         return _converse(block, reader, where)
     return block.text
