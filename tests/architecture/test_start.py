@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitops.repository.template import copy_template
+from tests.support.git_repos import GitRepository
 from tests.support.loaded_modules import HEAVY, run_and_tell
 
 
@@ -45,6 +46,20 @@ def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:
     modules = ended.stderr.splitlines()
     assert "gitops.replay.sensitive_fields" in modules
     assert not {"jsonschema", "numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
+
+
+@pytest.mark.slow
+def test_a_check_without_a_replay_does_without_its_libraries(tmp_path: Path) -> None:
+    """A schemas repository's workflow installs none of them."""
+    copy_template(tmp_path / "repo")
+    made = GitRepository(tmp_path / "repo")
+    made.git("add", "--all")
+    made.git("commit", "--quiet", "-m", "the template")
+    ended = run_and_tell("check", "--base", "HEAD", folder=tmp_path / "repo")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    modules = ended.stderr.splitlines()
+    assert "gitops.usecases.check" in modules
+    assert not {"numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
 
 
 @pytest.mark.slow

@@ -191,6 +191,8 @@ class Reader:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, copy, follow_symlinks=False)
         self._state.write_text(f"cd '{self.home / 'at'}'; export PYTHONPATH=$PWD\n")
+        code, printed = self.run("git init --quiet && git add --all && git commit --quiet -m copy")
+        assert code == 0, printed
 
     def change(self, diff: str, *, exactly: bool = True) -> None:
         """Make a change that the page shows as a diff, `exactly` at the lines of its header."""

@@ -54,7 +54,7 @@ def test_the_verdicts_are_the_same_if_every_file_is_read(
         files = {path for tree in trees for path in tree.paths()}
         return replace(found, files=found.files | files)
 
-    monkeypatch.setattr(change, "reach", reach_all)
+    monkeypatch.setattr(change, "affected_files", reach_all)
     _live_through("git", command, tmp_path)
 
 
