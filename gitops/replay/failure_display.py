@@ -9,9 +9,10 @@ from typing import Any, Final
 from gitops.model.replay import Direction, LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.job import Job
+from gitops.replay.kernel.avro.definition import schema_of
 from gitops.replay.kernel.avro.logical_types import MOST_SHOWN, meaning_of
 from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.kernel.definition import avro_form, without_symbol
+from gitops.replay.kernel.definition import without_symbol
 from gitops.replay.kernel.key_value.definition import halves_of
 from gitops.replay.kernel.protocol import Changed, Reason, Unreadable
 from gitops.replay.sensitive_fields import Sensitive
@@ -27,7 +28,7 @@ def with_decimals(value: Any, written: SchemaInfo) -> Any:  # noqa: ANN401 - as 
     if "decimal" not in written.schema:
         return value
     if written.type is SchemaType.AVRO:
-        return _decimals_in(avro_form(written), value)
+        return _decimals_in(schema_of(written), value)
     if written.type is SchemaType.KEY_VALUE and isinstance(value, dict):
         halves = zip(value.items(), halves_of(written), strict=True)
         return {name: with_decimals(each, half) for (name, each), half in halves}

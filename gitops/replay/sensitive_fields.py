@@ -16,17 +16,16 @@ from gitops.model.replay import Sample, TopicReplay
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository
-from gitops.replay.definition_fields import (
-    FieldAliases,
+from gitops.replay.field_aliases import FieldAliases, other_names
+from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.definition_nodes import (
     Node,
     Nodes,
     Undescribed,
     members_of,
     nodes_below,
-    nodes_of,
-    other_names,
 )
-from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.schema_types import nodes_of
 from gitops.repository.suggestions import closest
 
 REDACTED: Final = "(sensitive)"

@@ -20,7 +20,7 @@ from gitops.replay.engines.session import JobTag, SparkConnection, is_connect, m
 from gitops.replay.engines.spark import SparkRunner
 from gitops.replay.job import Runner, RunRequest, RunResult
 from gitops.replay.kernel.protocol import Kernel
-from gitops.replay.kernels import CHOSEN
+from gitops.replay.kernel.schema_types import CHOSEN
 from tests.spark.samples import sample, topic, write_copies
 
 

@@ -18,8 +18,7 @@ from gitops.model.replay import Direction, LogicalTypes, ReaderSchema, Sample, T
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.engines.local import LocalRunner
 from gitops.replay.job import RunRequest, RunResult
-from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, Walk, What
-from gitops.replay.kernels import Kernels
+from gitops.replay.kernel.protocol import Counted, Kernels, Reason, Unreadable, Walk, What
 from gitops.replay.tallies import Key
 
 MANIFEST = "namespaces/shop/orders/created.yaml"

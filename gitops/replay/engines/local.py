@@ -10,7 +10,8 @@ from gitops.ports import Progress, no_progress
 from gitops.replay.batch_reader import read_parts
 from gitops.replay.forward_direction import rewrite
 from gitops.replay.job import Job, RunRequest, RunResult, UnreadSample
-from gitops.replay.kernels import CHOSEN, Kernels
+from gitops.replay.kernel.protocol import Kernels
+from gitops.replay.kernel.schema_types import CHOSEN
 from gitops.replay.sources.part import Part, UnreadableError
 from gitops.replay.sources.parts import PartPlan, SampleData, plan_parts, unread
 from gitops.replay.tallies import PartResult, merge, sorted_result

@@ -28,7 +28,8 @@ from gitops.replay.engines.spark_tasks import (
     rewrite_task,
 )
 from gitops.replay.job import Job, RunRequest, RunResult
-from gitops.replay.kernels import CHOSEN, Kernels
+from gitops.replay.kernel.protocol import Kernels
+from gitops.replay.kernel.schema_types import CHOSEN
 from gitops.replay.sources.files import is_uri
 from gitops.replay.sources.part import Part, UnreadableError
 from gitops.replay.sources.parts import PartPlan, SampleData, plan_parts, unread

@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitops.model.schema import SchemaInfo
-from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse
-from gitops.schemas.avro.schema import Schema
-
 
 class DefinitionError(ValueError):
     """No kernel can be made: a definition cannot be parsed, or does not say how to read."""
-
-
-def avro_form(info: SchemaInfo) -> Schema:
-    """The Avro schema that an AVRO, JSON or PROTOBUF definition is; raises DefinitionError."""
-    try:
-        return parse(info.schema)
-    except (AvroParseError, RecursionError) as error:
-        raise DefinitionError(f"the {info.type.value} definition is not valid: {error}") from None
 
 
 # Reasons that name an enum's symbol, which is a value, and how they read without it.

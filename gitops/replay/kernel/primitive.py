@@ -12,10 +12,11 @@ import numpy
 import pyarrow
 from numpy.typing import NDArray
 
-from gitops.model.schema import SchemaType
+from gitops.model.replay import LogicalTypes
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.avro.row_counts import ENDS, LEFT
 from gitops.replay.kernel.payload_column import Column, as_binary, column
-from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, Walk, What
+from gitops.replay.kernel.protocol import Counted, Kernels, Reason, Unreadable, Walk, What
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.schemas.java_text import java_text
 
@@ -65,17 +66,6 @@ FORMS: Final[Mapping[SchemaType, tuple[Part, ...]]] = {
     ),
 }
 """The numbers that make up a value, for each type of a fixed size."""
-
-OPAQUE: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
-"""Types whose value is the payload as it is."""
-
-PRIMITIVES: Final = frozenset(FORMS) | OPAQUE | {SchemaType.STRING}
-"""Types that need no definition."""
-
-MILLISECONDS: Final = frozenset(
-    {SchemaType.INT64, SchemaType.DATE, SchemaType.TIME, SchemaType.TIMESTAMP}
-)
-"""Types that write the same 8 bytes for the same number, so that each reads the others."""
 
 
 # Types of a fixed size: numbers, booleans, points in time.
@@ -220,3 +210,25 @@ def _is_utf8(payload: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+# Every one is its own row reader and row writer.
+
+
+def _primitive(kind: SchemaType) -> Fixed | Text | Opaque:
+    if kind in FORMS:
+        return Fixed(kind)
+    return Text() if kind is SchemaType.STRING else Opaque()
+
+
+def _kernel(
+    _writer: SchemaInfo, reader: SchemaInfo, _logical_types: LogicalTypes
+) -> Fixed | Text | Opaque:
+    return _primitive(reader.type)
+
+
+def _row_writer(schema: SchemaInfo) -> Fixed | Text | Opaque:
+    return _primitive(schema.type)
+
+
+KERNELS: Final = Kernels(kernel=_kernel, row_reader=_kernel, row_writer=_row_writer)

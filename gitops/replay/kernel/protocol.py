@@ -1,12 +1,15 @@
-"""What a kernel answers for a column of payloads."""
+"""What kernels, row readers and row writers are, and what they answer."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
+
+from gitops.model.replay import LogicalTypes
+from gitops.model.schema import SchemaInfo
 
 if TYPE_CHECKING:  # `validate` does without them
     import numpy
@@ -129,14 +132,32 @@ class RowWriter(Protocol):
         ...
 
 
-# What is said of a value that does not fit.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernels:
+    """The choice by schema; functions of modules, so that they can be pickled.
+
+    Each raises ValueError for a definition that cannot be used.
+    """
+
+    kernel: Callable[[SchemaInfo, SchemaInfo, LogicalTypes], Kernel]
+    row_reader: Callable[[SchemaInfo, SchemaInfo, LogicalTypes], RowReader]
+    row_writer: Callable[[SchemaInfo], RowWriter]
+
+    def kernel_or_reason(
+        self, writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes
+    ) -> Kernel | Reason:
+        """The kernel, or why there is none: then nothing of the version can be read."""
+        try:
+            return self.kernel(writer, reader, logical_types)
+        except ValueError as error:
+            return Reason("", f"a schema cannot be used: {error}")
+
+
+# A value that does not fit.
 
 
 class ValueMismatchError(ValueError):
     """A value does not fit; the text is a reason, without the value."""
-
-
-# A number of JSON that no decimal holds; `validate` loads it, and neither numpy nor pyarrow.
 
 
 class UnrepresentableNumber(float):

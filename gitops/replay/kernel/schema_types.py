@@ -1,103 +1,154 @@
-"""Where a reader takes nothing of what a writer wrote: one reason for all rows."""
+"""What reads and writes the payloads of each SchemaType, and what its definitions describe.
+
+One row a type. The libraries of a row load where they are used: `validate` looks into definitions
+without numpy and pyarrow.
+"""
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
-
-import numpy
-import pyarrow
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
 
 from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.avro.kernel import AvroRowWriter, avro_kernel, avro_row_reader
-from gitops.replay.kernel.definition import DefinitionError, avro_form
-from gitops.replay.kernel.json import definition as json_definition
-from gitops.replay.kernel.json.kernel import JsonKernel
-from gitops.replay.kernel.json.plan import pair
-from gitops.replay.kernel.json.rows import JsonWriter
-from gitops.replay.kernel.key_value.definition import encoding_of, halves_of
-from gitops.replay.kernel.key_value.kernel import PairKernel, PairReader, PairWriter
-from gitops.replay.kernel.primitive import (
-    FORMS,
-    MILLISECONDS,
-    OPAQUE,
-    PRIMITIVES,
-    Fixed,
-    Opaque,
-    Text,
+from gitops.replay.kernel.avro import definition as avro_definition
+from gitops.replay.kernel.definition import DefinitionError
+from gitops.replay.kernel.definition_nodes import (
+    Members,
+    Nodes,
+    Undescribed,
+    protobuf_nodes,
+    schema_nodes,
 )
-from gitops.replay.kernel.protobuf.columns import message_class
+from gitops.replay.kernel.json import definition as json_definition
+from gitops.replay.kernel.key_value.definition import HALVES, halves_of
 from gitops.replay.kernel.protobuf.definition import message_of
-from gitops.replay.kernel.protobuf.kernel import ProtobufKernel
-from gitops.replay.kernel.protobuf.plan import pair as pair_messages
-from gitops.replay.kernel.protobuf.rows import ProtobufWriter
-from gitops.replay.kernel.protocol import Kernel, Reason, RowReader, RowWriter, Unreadable, Walk
+from gitops.replay.kernel.protocol import Kernel, Kernels, RowReader, RowWriter
+from gitops.schemas.protobuf_native.schema import Message
 
 
-class Mismatch:
-    """A Kernel and a RowReader that read no row, for `reason`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadType:
+    """A row of the table.
 
-    def __init__(self, reason: str) -> None:
-        self._reason = Reason("", reason)
+    `reads` are the other types whose payloads a reader of this one accepts. `nodes` are what a
+    message is by its definition; nothing for one that is a single value. `message` is the Protobuf
+    message of a definition: it describes a payload whatever the reader's type.
+    """
 
-    def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
-        """Every row fails."""
-        verdicts = numpy.ones(len(payloads), numpy.int32)
-        return Walk(verdicts=verdicts, reasons=(self._reason,) if len(payloads) else ())
-
-    def read(self, payload: bytes) -> NoReturn:
-        """Raises Unreadable, whatever the payload."""
-        del payload
-        raise Unreadable(self._reason, self._reason.reason)
+    kernels: Callable[[], Kernels]
+    reads: frozenset[SchemaType] = frozenset()
+    nodes: Callable[[SchemaInfo], Nodes] = lambda _: ()
+    message: Callable[[SchemaInfo], Message] | None = None
 
 
-# The kernel, the row reader and the row writer for each type of schema.
-#
-# Payloads of KEY_VALUE messages whose encoding is SEPARATED are those that `key_value.pairs.join`
-# makes of message keys and payloads.
+def _avro() -> Kernels:
+    from gitops.replay.kernel.avro.kernel import KERNELS
+
+    return KERNELS
 
 
-_TEXTS: Final = OPAQUE | {SchemaType.STRING, SchemaType.JSON}
-"""Types whose payload a STRING is taken from as it is."""
+def _json() -> Kernels:
+    from gitops.replay.kernel.json.kernel import KERNELS
 
-_MESSAGES: Final = frozenset({SchemaType.PROTOBUF, SchemaType.PROTOBUF_NATIVE})
-"""Types whose payload is a message of Protobuf, however it is defined."""
+    return KERNELS
+
+
+def _protobuf() -> Kernels:
+    from gitops.replay.kernel.protobuf.kernel import KERNELS
+
+    return KERNELS
+
+
+def _key_value() -> Kernels:
+    from gitops.replay.kernel.key_value.kernel import pair_kernels
+
+    return pair_kernels(_UNCACHED)
+
+
+def _primitive() -> Kernels:
+    from gitops.replay.kernel.primitive import KERNELS
+
+    return KERNELS
+
+
+def _pair_nodes(schema: SchemaInfo) -> Nodes:
+    """A half that is one value is hidden only where a name begins with that half."""
+    halves = zip(HALVES, halves_of(schema), strict=True)
+    return (Members({name: _nodes(half) or (Undescribed.ANYTHING,) for name, half in halves}),)
+
+
+_OPAQUE: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
+"""Types whose value is the payload as it is: they read every type, and every type reads them."""
+
+_MILLISECONDS: Final = frozenset(
+    {SchemaType.INT64, SchemaType.DATE, SchemaType.TIME, SchemaType.TIMESTAMP}
+)
+"""Types that write the same 8 bytes for the same number, so that each reads the others."""
+
+PAYLOAD_TYPES: Final[dict[SchemaType, PayloadType]] = {
+    SchemaType.AVRO: PayloadType(
+        kernels=_avro,
+        nodes=lambda schema: schema_nodes(avro_definition.schema_of(schema)),
+    ),
+    SchemaType.JSON: PayloadType(
+        kernels=_json,
+        reads=frozenset({SchemaType.STRING}),
+        nodes=lambda schema: schema_nodes(json_definition.schema_of(schema)),
+    ),
+    SchemaType.PROTOBUF: PayloadType(
+        kernels=_protobuf,
+        reads=frozenset({SchemaType.PROTOBUF_NATIVE}),
+        nodes=protobuf_nodes,
+        message=message_of,
+    ),
+    SchemaType.PROTOBUF_NATIVE: PayloadType(
+        kernels=_protobuf,
+        reads=frozenset({SchemaType.PROTOBUF}),
+        nodes=lambda schema: (message_of(schema),),
+        message=message_of,
+    ),
+    # Payloads of messages whose encoding is SEPARATED are those that `wire_format.join` makes of
+    # message keys and payloads.
+    SchemaType.KEY_VALUE: PayloadType(kernels=_key_value, nodes=_pair_nodes),
+    SchemaType.STRING: PayloadType(kernels=_primitive, reads=frozenset({SchemaType.JSON})),
+    **dict.fromkeys(_OPAQUE, PayloadType(kernels=_primitive, reads=frozenset(SchemaType))),
+    **dict.fromkeys(_MILLISECONDS, PayloadType(kernels=_primitive, reads=_MILLISECONDS)),
+    **dict.fromkeys(
+        (
+            SchemaType.BOOLEAN,
+            SchemaType.INT8,
+            SchemaType.INT16,
+            SchemaType.INT32,
+            SchemaType.FLOAT,
+            SchemaType.DOUBLE,
+            SchemaType.INSTANT,
+            SchemaType.LOCAL_DATE,
+            SchemaType.LOCAL_TIME,
+            SchemaType.LOCAL_DATE_TIME,
+        ),
+        PayloadType(kernels=_primitive),
+    ),
+}
+
+
+# The choice for a writer and a reader.
 
 
 def kernel_for(
     writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes = "java"
 ) -> Kernel:
     """What reads the messages of `writer` with `reader`; raises DefinitionError."""
-    mismatch = _mismatch(writer, reader)
-    if mismatch is not None:
-        return mismatch
-    writer = _known(writer, reader)
-    match reader.type:
-        case SchemaType.AVRO:
-            return avro_kernel(avro_form(writer), avro_form(reader), logical_types)
-        case SchemaType.KEY_VALUE:
-            halves = zip(halves_of(writer), halves_of(reader), strict=True)
-            return PairKernel(*(kernel_for(*half, logical_types) for half in halves))
-        case _:
-            return _of_both_kinds(writer, reader, logical_types)
+    return _kernels(writer, reader).kernel(_described(writer, reader), reader, logical_types)
 
 
 def row_reader_for(
     writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes = "java"
 ) -> RowReader:
     """What reads one message, slowly, and answers what it holds; raises DefinitionError."""
-    mismatch = _mismatch(writer, reader)
-    if mismatch is not None:
-        return mismatch
-    writer = _known(writer, reader)
-    match reader.type:
-        case SchemaType.AVRO:
-            return avro_row_reader(avro_form(writer), avro_form(reader), logical_types)
-        case SchemaType.KEY_VALUE:
-            halves = zip(halves_of(writer), halves_of(reader), strict=True)
-            return PairReader(*(row_reader_for(*half, logical_types) for half in halves))
-        case _:
-            return _of_both_kinds(writer, reader, logical_types)
+    return _kernels(writer, reader).row_reader(_described(writer, reader), reader, logical_types)
 
 
 def row_writer_for(schema: SchemaInfo) -> RowWriter:
@@ -105,75 +156,101 @@ def row_writer_for(schema: SchemaInfo) -> RowWriter:
 
     Raises DefinitionError.
     """
-    match schema.type:
-        case SchemaType.AVRO:
-            return AvroRowWriter(avro_form(schema))
-        case SchemaType.KEY_VALUE:
-            return PairWriter(*map(row_writer_for, halves_of(schema)))
-        case SchemaType.JSON:
-            return JsonWriter(json_definition.schema_of(schema))
-        case SchemaType.PROTOBUF | SchemaType.PROTOBUF_NATIVE:
-            return ProtobufWriter(message_of(schema))
-        case _:
-            return _primitive(schema.type)
+    return _row(schema.type).kernels().row_writer(schema)
 
 
-def _mismatch(writer: SchemaInfo, reader: SchemaInfo) -> Mismatch | None:
-    """Why no message can be read, whatever it holds."""
-    if not _reads(writer.type, reader.type):
-        return Mismatch(
-            f"the reader takes {reader.type.value}, and the message is {writer.type.value}"
-        )
-    if writer.type is reader.type is SchemaType.KEY_VALUE:
-        takes, has = encoding_of(reader), encoding_of(writer)
-        if takes is not has:
-            return Mismatch(f"the reader takes {takes.value} pairs, and the message is {has.value}")
-    return None
+def _kernels(writer: SchemaInfo, reader: SchemaInfo) -> Kernels:
+    """Those of the reader's type; of types that do not fit those that read nothing."""
+    row = PAYLOAD_TYPES.get(reader.type)
+    fits = writer.type is reader.type or writer.type in _OPAQUE
+    if fits or (row is not None and writer.type in row.reads):
+        return _row(reader.type).kernels()
+    from gitops.replay.kernel.verdicts import Mismatch
+
+    mismatch = Mismatch(
+        f"the reader takes {reader.type.value}, and the message is {writer.type.value}"
+    )
+    return Kernels(
+        kernel=lambda *_: mismatch, row_reader=lambda *_: mismatch, row_writer=row_writer_for
+    )
 
 
-def _reads(writer: SchemaType, reader: SchemaType) -> bool:
-    """Whether a consumer takes payloads of another type; what is no schema can be any."""
-    if writer is reader or writer in OPAQUE or reader in OPAQUE:
-        return True
-    if reader is SchemaType.STRING:
-        return writer in _TEXTS
-    if reader is SchemaType.JSON:
-        return writer is SchemaType.STRING
-    return any(writer in kinds and reader in kinds for kinds in (MILLISECONDS, _MESSAGES))
-
-
-def _known(writer: SchemaInfo, reader: SchemaInfo) -> SchemaInfo:
-    """The schema that tells what the messages hold: the reader's where theirs does not."""
-    told = writer.type is reader.type or writer.type in _MESSAGES
-    return writer if told else reader
-
-
-def _of_both_kinds(
-    writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes
-) -> JsonKernel | ProtobufKernel | Fixed | Text | Opaque:
-    """What is a kernel and a row reader in one."""
-    match reader.type:
-        case SchemaType.JSON:
-            return _json(writer, reader, logical_types)
-        case SchemaType.PROTOBUF | SchemaType.PROTOBUF_NATIVE:
-            return _protobuf(writer, reader)
-        case _:
-            return _primitive(reader.type)
-
-
-def _json(writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes) -> JsonKernel:
-    schemas = map(json_definition.schema_of, (writer, reader))
-    return JsonKernel(pair(*schemas, logical_types=logical_types))
-
-
-def _protobuf(writer: SchemaInfo, reader: SchemaInfo) -> ProtobufKernel:
-    plan = pair_messages(*map(message_of, (writer, reader)))
-    return ProtobufKernel(plan, message_class(reader, plan))
-
-
-def _primitive(kind: SchemaType) -> Fixed | Text | Opaque:
-    if kind in FORMS:
-        return Fixed(kind)
-    if kind not in PRIMITIVES:
+def _row(kind: SchemaType) -> PayloadType:
+    row = PAYLOAD_TYPES.get(kind)
+    if row is None:
         raise DefinitionError(f"no message is read or written as {kind.value}")
-    return Text() if kind is SchemaType.STRING else Opaque()
+    return row
+
+
+def _described(writer: SchemaInfo, reader: SchemaInfo) -> SchemaInfo:
+    """The schema that describes the messages: the reader's where the writer's does not."""
+    row = PAYLOAD_TYPES.get(writer.type)
+    describes = row is not None and row.message is not None
+    return writer if describes or writer.type is reader.type else reader
+
+
+# The choice as it travels to other processes: functions of a module, which can be pickled.
+
+
+_Key = tuple[SchemaType, str, tuple[tuple[str, str], ...]]
+
+_UNCACHED: Final = Kernels(kernel=kernel_for, row_reader=row_reader_for, row_writer=row_writer_for)
+
+
+def _key(info: SchemaInfo) -> _Key:
+    return info.type, info.schema, tuple(sorted(info.properties.items()))
+
+
+@lru_cache(maxsize=256)
+def _cached(chapter: str, schemas: tuple[_Key, ...], *logical_types: LogicalTypes) -> Any:  # noqa: ANN401
+    """Workers read many parts with the same schemas."""
+    infos = [SchemaInfo(type=kind, schema=text, properties=dict(p)) for kind, text, p in schemas]
+    return getattr(_UNCACHED, chapter)(*infos, *logical_types)
+
+
+def _cached_kernel(writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes) -> Kernel:
+    kernel: Kernel = _cached("kernel", (_key(writer), _key(reader)), logical_types)
+    return kernel
+
+
+def _cached_row_reader(
+    writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes
+) -> RowReader:
+    reader_: RowReader = _cached("row_reader", (_key(writer), _key(reader)), logical_types)
+    return reader_
+
+
+def _cached_row_writer(schema: SchemaInfo) -> RowWriter:
+    writer: RowWriter = _cached("row_writer", (_key(schema),))
+    return writer
+
+
+CHOSEN: Final = Kernels(
+    kernel=_cached_kernel, row_reader=_cached_row_reader, row_writer=_cached_row_writer
+)
+"""Those of this project, for every type of schema."""
+
+
+# What definitions describe.
+
+
+def nodes_of(schema: SchemaInfo) -> Nodes:
+    """What a message of it is; nothing where the definition cannot be parsed."""
+    try:
+        return _nodes(schema) or (Undescribed.OPAQUE,)
+    except DefinitionError:
+        return ()
+
+
+def _nodes(schema: SchemaInfo) -> Nodes:
+    row = PAYLOAD_TYPES.get(schema.type)
+    return row.nodes(schema) if row else ()
+
+
+def described_message(schema: SchemaInfo) -> Message | None:
+    """The Protobuf message of a definition; None where there is none, or it cannot be parsed."""
+    row = PAYLOAD_TYPES.get(schema.type)
+    try:
+        return row.message(schema) if row and row.message else None
+    except DefinitionError:
+        return None

@@ -1,14 +1,16 @@
-"""The verdicts of a column while they are being found."""
+"""The verdicts of a column while it is read, and those of schemas that do not fit at all."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import NoReturn
 
 import numpy
+import pyarrow
 from numpy.typing import NDArray
 
-from gitops.replay.kernel.protocol import READ, Counted, Reason, Walk
+from gitops.replay.kernel.protocol import READ, Counted, Reason, Unreadable, Walk
 
 Rows = NDArray[numpy.int64]
 """Indexes of rows, ascending."""
@@ -52,6 +54,23 @@ class Verdicts:
 
     def _number(self, reason: Reason) -> int:
         return self._reasons.setdefault(reason, len(self._reasons) + 1)
+
+
+class Mismatch:
+    """A Kernel and a RowReader that read no row, for `reason`."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = Reason("", reason)
+
+    def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
+        """Every row fails."""
+        verdicts = numpy.ones(len(payloads), numpy.int32)
+        return Walk(verdicts=verdicts, reasons=(self._reason,) if len(payloads) else ())
+
+    def read(self, payload: bytes) -> NoReturn:
+        """Raises Unreadable, whatever the payload."""
+        del payload
+        raise Unreadable(self._reason, self._reason.reason)
 
 
 def under(prefix: str, path: str) -> str:

@@ -16,7 +16,7 @@ from gitops.replay import forward_direction
 from gitops.replay.forward_direction import rewrite
 from gitops.replay.job import Job
 from gitops.replay.kernel.protocol import Kernel, Walk
-from gitops.replay.kernels import CHOSEN
+from gitops.replay.kernel.schema_types import CHOSEN
 from gitops.replay.tallies import ForwardMessage, Key, sorted_result
 from tests.support.pairs_kernel import sample, topic_replay
 

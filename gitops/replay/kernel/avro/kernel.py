@@ -11,16 +11,18 @@ import numpy
 import pyarrow
 
 from gitops.model.replay import LogicalTypes
+from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.batch import Batch, where_true
 from gitops.replay.kernel.avro.columns import Columns
+from gitops.replay.kernel.avro.definition import schema_of
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import Plan
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.payload_column import MOST_BYTES, MOST_ROWS, join_walks
-from gitops.replay.kernel.protocol import Changed, Counted, Reason, Unreadable, Walk
+from gitops.replay.kernel.protocol import Changed, Counted, Kernels, Reason, Unreadable, Walk
 from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union, branch_name
 
 _FLOAT: Final = struct.Struct("<f")
@@ -192,6 +194,23 @@ def avro_row_reader(
 ) -> AvroRowReader:
     """The plain reader of a pair of parsed definitions."""
     return AvroRowReader(make_plan(writer, reader, logical_types))
+
+
+def _kernel(writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes) -> AvroKernel:
+    return avro_kernel(schema_of(writer), schema_of(reader), logical_types)
+
+
+def _row_reader(
+    writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes
+) -> AvroRowReader:
+    return avro_row_reader(schema_of(writer), schema_of(reader), logical_types)
+
+
+def _row_writer(schema: SchemaInfo) -> AvroRowWriter:
+    return AvroRowWriter(schema_of(schema))
+
+
+KERNELS: Final = Kernels(kernel=_kernel, row_reader=_row_reader, row_writer=_row_writer)
 
 
 def _parts(payloads: pyarrow.Array) -> Iterator[tuple[pyarrow.Buffer, Positions]]:

@@ -11,12 +11,15 @@ import numpy
 import pyarrow
 from numpy.typing import NDArray
 
+from gitops.model.replay import LogicalTypes
+from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.json.aligned_rows import Orders
 from gitops.replay.kernel.json.columns import covers, walk
+from gitops.replay.kernel.json.definition import schema_of
 from gitops.replay.kernel.json.numbers import with_long_exponents
 from gitops.replay.kernel.json.parser import LIMITS
-from gitops.replay.kernel.json.plan import Node
-from gitops.replay.kernel.json.rows import read
+from gitops.replay.kernel.json.plan import Node, pair
+from gitops.replay.kernel.json.rows import JsonWriter, read
 from gitops.replay.kernel.json.scalars import MAX_TEXT
 from gitops.replay.kernel.json.shapes import Shape, shape_of
 from gitops.replay.kernel.payload_column import (
@@ -26,7 +29,7 @@ from gitops.replay.kernel.payload_column import (
     bisect_messages,
     walk_in_parts,
 )
-from gitops.replay.kernel.protocol import Unreadable, Walk
+from gitops.replay.kernel.protocol import Kernels, Unreadable, Walk
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.schemas.avro.json_text import MAX_DEPTH, MAX_NAME_LENGTH, MAX_NUMBER_LENGTH
 
@@ -128,6 +131,17 @@ class JsonKernel:
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value as the reader sees it; raises Unreadable."""
         return read(self._plan, payload)[0]
+
+
+def _kernel(writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes) -> JsonKernel:
+    return JsonKernel(pair(schema_of(writer), schema_of(reader), logical_types=logical_types))
+
+
+def _row_writer(schema: SchemaInfo) -> JsonWriter:
+    return JsonWriter(schema_of(schema))
+
+
+KERNELS: Final = Kernels(kernel=_kernel, row_reader=_kernel, row_writer=_row_writer)
 
 
 class _Decoded(NamedTuple):

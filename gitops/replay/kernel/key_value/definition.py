@@ -9,6 +9,7 @@ from gitops.replay.kernel.definition import DefinitionError
 from gitops.schemas.key_value import parser
 from gitops.schemas.payload import PayloadError, to_info, to_stored
 
+HALVES: Final = ("key", "value")
 _ENCODING: Final = "kv.encoding.type"
 
 

@@ -10,13 +10,17 @@ from typing import Any, Final
 import numpy
 import pyarrow
 
+from gitops.model.replay import LogicalTypes
+from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.key_value import wire_format
+from gitops.replay.kernel.key_value.definition import HALVES, encoding_of, halves_of
 from gitops.replay.kernel.protocol import (
     READ,
     Changed,
     ChangeReader,
     Counted,
     Kernel,
+    Kernels,
     Reason,
     RowReader,
     RowWriter,
@@ -24,9 +28,8 @@ from gitops.replay.kernel.protocol import (
     Walk,
     What,
 )
-from gitops.replay.kernel.verdicts import Rows, Verdicts, under
+from gitops.replay.kernel.verdicts import Mismatch, Rows, Verdicts, under
 
-HALVES: Final = ("key", "value")
 _LENGTH: Final = struct.Struct(">i")
 
 
@@ -98,6 +101,38 @@ class PairWriter:
             for name in HALVES
         )
         return wire_format.join_one(key, other)
+
+
+def pair_kernels(half: Kernels) -> Kernels:
+    """Those of KEY_VALUE, of which `half` has those of each half."""
+
+    def kernel(writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes) -> Kernel:
+        if mismatch := _mismatch(writer, reader):
+            return mismatch
+        key, value = zip(halves_of(writer), halves_of(reader), strict=True)
+        return PairKernel(half.kernel(*key, logical_types), half.kernel(*value, logical_types))
+
+    def row_reader(
+        writer: SchemaInfo, reader: SchemaInfo, logical_types: LogicalTypes
+    ) -> RowReader:
+        if mismatch := _mismatch(writer, reader):
+            return mismatch
+        key, value = zip(halves_of(writer), halves_of(reader), strict=True)
+        readers = half.row_reader(*key, logical_types), half.row_reader(*value, logical_types)
+        return PairReader(*readers)
+
+    def row_writer(schema: SchemaInfo) -> RowWriter:
+        return PairWriter(*map(half.row_writer, halves_of(schema)))
+
+    return Kernels(kernel=kernel, row_reader=row_reader, row_writer=row_writer)
+
+
+def _mismatch(writer: SchemaInfo, reader: SchemaInfo) -> Mismatch | None:
+    """Both carry the key at the same place, or no message can be read."""
+    takes, has = encoding_of(reader), encoding_of(writer)
+    if takes is has:
+        return None
+    return Mismatch(f"the reader takes {takes.value} pairs, and the message is {has.value}")
 
 
 def _counts_of_read(

@@ -101,9 +101,7 @@ def message_class(info: SchemaInfo, plan: Fields) -> type[Message] | None:
     It may not be installed, it may be stricter than Java about a definition, and of a field
     whose type is another one than the writer's it does not tell what was written.
     """
-    if info.type is not SchemaType.PROTOBUF_NATIVE or not all(
-        map(_is_known_by_library, _slots(plan, set()))
-    ):
+    if info.type is SchemaType.PROTOBUF or not all(map(_is_known_by_library, _slots(plan, set()))):
         return None
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory

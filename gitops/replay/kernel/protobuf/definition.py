@@ -7,7 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.definition import DefinitionError, avro_form
+from gitops.replay.kernel.avro.definition import schema_of
+from gitops.replay.kernel.definition import DefinitionError
 from gitops.schemas.payload import to_stored
 from gitops.schemas.protobuf_native.descriptors import Label, Type
 from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError
@@ -43,7 +44,7 @@ def message_of(info: SchemaInfo) -> Message:
 
 
 def _message_of_parsing_info(info: SchemaInfo) -> Message:
-    name = getattr(avro_form(info), "name", "Message")
+    name = getattr(schema_of(info), "name", "Message")
     try:
         parsed = msgspec.json.decode(info.properties.get(PARSING_INFO, ""), type=list[_Info])
         fields = tuple(_field(one, name) for one in parsed)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow
 
+from gitops.model.replay import LogicalTypes
+from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.payload_column import Column, Counts, bisect_messages, walk_in_parts
 from gitops.replay.kernel.protobuf import columns
-from gitops.replay.kernel.protobuf.columns import check_of
-from gitops.replay.kernel.protobuf.plan import Fields
-from gitops.replay.kernel.protobuf.rows import read
-from gitops.replay.kernel.protocol import Unreadable, Walk
+from gitops.replay.kernel.protobuf.columns import check_of, message_class
+from gitops.replay.kernel.protobuf.definition import message_of
+from gitops.replay.kernel.protobuf.plan import Fields, pair
+from gitops.replay.kernel.protobuf.rows import ProtobufWriter, read
+from gitops.replay.kernel.protocol import Kernels, Unreadable, Walk
 from gitops.replay.kernel.verdicts import Verdicts
 
 if TYPE_CHECKING:
@@ -80,3 +83,15 @@ class ProtobufKernel:
         if self._needs_required and not message.IsInitialized():
             return True
         return self._forgets_numbers and message.SerializePartialToString() != payload
+
+
+def _kernel(writer: SchemaInfo, reader: SchemaInfo, _logical_types: LogicalTypes) -> ProtobufKernel:
+    plan = pair(message_of(writer), message_of(reader))
+    return ProtobufKernel(plan, message_class(reader, plan))
+
+
+def _row_writer(schema: SchemaInfo) -> ProtobufWriter:
+    return ProtobufWriter(message_of(schema))
+
+
+KERNELS: Final = Kernels(kernel=_kernel, row_reader=_kernel, row_writer=_row_writer)

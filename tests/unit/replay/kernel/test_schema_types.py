@@ -7,10 +7,16 @@ import json
 import pyarrow
 import pytest
 
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import AUTO_TYPES, SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError
+from gitops.replay.kernel.primitive import FORMS, KERNELS
 from gitops.replay.kernel.protocol import Reason, Unreadable
-from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
+from gitops.replay.kernel.schema_types import (
+    PAYLOAD_TYPES,
+    kernel_for,
+    row_reader_for,
+    row_writer_for,
+)
 
 RECORD = json.dumps({"type": "record", "name": "R", "fields": [{"name": "id", "type": "int"}]})
 INFOS = {
@@ -103,3 +109,16 @@ def test_json_for_readers_without_logical_types_takes_any_text(kind: dict[str, s
     assert kernel_for(info, info, "java").walk(rows).verdicts[0] != 0
     assert kernel_for(info, info, "none").walk(rows).verdicts.tolist() == [0, 1]
     assert row_reader_for(info, info, "none").read(b'{"id":"a b"}') == {"id": "a b"}
+
+
+def test_a_row_for_each_type_that_messages_have() -> None:
+    assert set(PAYLOAD_TYPES) == set(SchemaType) - AUTO_TYPES
+    fixed = {SchemaType.STRING, SchemaType.NONE, SchemaType.BYTES, *FORMS}
+    assert {kind for kind, row in PAYLOAD_TYPES.items() if row.kernels() is KERNELS} == fixed
+
+
+def test_types_that_read_each_other_do_so_in_both_directions() -> None:
+    opaque = {SchemaType.NONE, SchemaType.BYTES}
+    for kind, row in PAYLOAD_TYPES.items():
+        for other in row.reads - {kind} if kind not in opaque else ():
+            assert kind in PAYLOAD_TYPES[other].reads, (kind, other)

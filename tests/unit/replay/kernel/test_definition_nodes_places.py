@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.definition_fields import Undescribed, nodes_below, nodes_of
+from gitops.replay.kernel.definition_nodes import Undescribed, nodes_below
+from gitops.replay.kernel.schema_types import nodes_of
 from tests.support.nested_schemas import (
     CARD,
     NATIVE,
