@@ -28,8 +28,7 @@ from gitops.model.schema import (
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.repository.definitions.key_value import Half, pair_properties, pair_text
 from gitops.repository.loader import load
-from gitops.repository.writing.key_value import take_apart
-from gitops.repository.writing.manifests import render
+from gitops.repository.writing.manifests import render, take_apart
 from tests.support.examples import examples
 from tests.support.trees import repository
 
