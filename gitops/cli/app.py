@@ -4,31 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, Final, final
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 import gitops
-from gitops.cli.commands import (
-    apply,
-    check,
-    compat,
-    connect,
-    explain,
-    fmt,
-    github,
-    import_registry,
-    init,
-    plan,
-    policies,
-    replay,
-    rollout,
-    schemas,
-    serve,
-    snapshot,
-    validate,
-)
 from gitops.cli.completion import VARIABLE
 from gitops.cli.exits import Exit, end_at_signals, run_to_exit, run_until_sigterm
 from gitops.cli.progress import waiting_line
@@ -42,7 +26,76 @@ _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == 
 
 _VERBOSE = ("-v", "--verbose")
 
+
+@dataclass(frozen=True, slots=True)
+class CommandRow:
+    """A command: its name, its module in `gitops.cli.commands`, and its line in the list of all.
+
+    The module has a function of its own name, or `app` with the commands of a group.
+    """
+
+    name: str
+    module: str
+    summary: str
+
+
+COMMANDS: Final = (
+    # From 45 characters on a line is cut in mid-sentence, in a terminal of 60 columns.
+    CommandRow("init", "init", "Make a new schemas repository."),
+    CommandRow("validate", "validate", "Check the files of the repository."),
+    CommandRow("fmt", "fmt", "Format manifests and Avro definitions."),
+    CommandRow("check", "check", "Check a change, as before a merge."),
+    CommandRow("rollout", "rollout", "Show who upgrades first, step by step."),
+    CommandRow("replay", "replay", "Read sample data with old and new schemas."),
+    CommandRow("plan", "plan", "Show what an apply would do to a registry."),
+    CommandRow("apply", "apply", "Carry out a reviewed plan."),
+    CommandRow("import", "import_registry", "Write what a registry holds as files."),
+    CommandRow("snapshot", "snapshot", "Record all versions under snapshots/."),
+    CommandRow("compat", "compat", "Decide whether NEW may follow OLD."),
+    CommandRow("serve", "serve", "Serve the embedded registry as a broker."),
+    CommandRow("explain", "explain", "Explain a rule, or list all rules."),
+    CommandRow("connect", "connect", "Decide whether a client may connect."),
+    CommandRow("schemas", "schemas", "Upload, read and delete schemas."),
+    CommandRow("policies", "policies", "Read and set schema policies."),
+    CommandRow("github", "github", "Write reports to GitHub."),
+)
+
+
+@cache
+def load_command(row: CommandRow) -> Any:  # noqa: ANN401 - of Typer's own Click, which has no name
+    """The command as its module declares it, which is imported only now."""
+    module = import_module(f"gitops.cli.commands.{row.module}")
+    group = getattr(module, "app", None)
+    if group is None:
+        group = typer.Typer(add_completion=False, rich_markup_mode=None)
+        group.command(row.name)(getattr(module, row.module))
+    return typer.main.get_command(group)
+
+
+@final
+class _TableCommand(TyperCommand):
+    """A row of the table, enough for the list of all: the module is imported for one command."""
+
+    def __init__(self, row: CommandRow) -> None:
+        super().__init__(row.name, short_help=row.summary)
+        self._row = row
+
+    def make_context(self, *args: Any, **more: Any) -> Any:  # noqa: ANN401 - as Click has it
+        """The context of the command itself, which Click runs, completes or explains."""
+        return load_command(self._row).make_context(*args, **more)
+
+
+@final
+class _TableGroup(TyperGroup):
+    """All commands of the table."""
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as Typer has it
+        super().__init__(**attributes)
+        self.commands = {row.name: _TableCommand(row) for row in COMMANDS}
+
+
 app = typer.Typer(
+    cls=_TableGroup,
     name="pulsar-gitops",
     help="Apache Pulsar schemas and namespace policies as files in git.",
     no_args_is_help=True,
@@ -51,26 +104,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# Short help is cut in mid-sentence from 45 characters on, in a terminal of 60 columns.
-app.command("init", short_help="Make a new schemas repository.")(init.init)
-app.command("validate", short_help="Check the files of the repository.")(validate.validate)
-app.command("fmt", short_help="Format manifests and Avro definitions.")(fmt.fmt)
-app.command("check", short_help="Check a change, as before a merge.")(check.check)
-app.command("rollout", short_help="Show who upgrades first, step by step.")(rollout.rollout)
-app.command("replay", short_help="Read sample data with old and new schemas.")(replay.replay)
-app.command("plan", short_help="Show what an apply would do to a registry.")(plan.plan)
-app.command("apply", short_help="Carry out a reviewed plan.")(apply.apply)
-app.command("import", short_help="Write what a registry holds as files.")(
-    import_registry.import_registry
-)
-app.command("snapshot", short_help="Record all versions under snapshots/.")(snapshot.snapshot)
-app.command("compat", short_help="Decide whether NEW may follow OLD.")(compat.compat)
-app.command("serve", short_help="Serve the embedded registry as a broker.")(serve.serve)
-app.command("explain", short_help="Explain a rule, or list all rules.")(explain.explain)
-app.add_typer(connect.app, name="connect", short_help="Decide whether a client may connect.")
-app.add_typer(schemas.app, name="schemas", short_help="Upload, read and delete schemas.")
-app.add_typer(policies.app, name="policies", short_help="Read and set schema policies.")
-app.add_typer(github.app, name="github", short_help="Write reports to GitHub.")
 
 
 def _version(asked: bool) -> None:
@@ -105,7 +138,7 @@ def main() -> None:
 
 @cache
 def _command() -> Any:  # noqa: ANN401 - of Typer's own Click, which has no name
-    """All commands, which Typer takes longer to build than most of them to run."""
+    """The command line as Click has it."""
     return typer.main.get_command(app)
 
 

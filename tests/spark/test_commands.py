@@ -128,7 +128,8 @@ def test_sigterm_ends_spark_and_reports_what_was_done(
 PRESSING: Final = """\
 import os, signal
 from contextlib import contextmanager
-from gitops.cli import app, replayed
+from gitops.cli import app
+from gitops.cli.commands import replay
 
 def press(what, done, total):
     if what == "reading messages" and done:
@@ -139,7 +140,7 @@ def press(what, done, total):
 def bar(**how):
     yield press
 
-replayed.progress_bar = bar
+replay.progress_bar = bar
 app.main()
 """
 """The command line, in which somebody presses Ctrl-C twice once messages were read."""

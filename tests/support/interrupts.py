@@ -14,7 +14,8 @@ from typing import Final, Literal
 REPLAYING: Final = """\
 import sys
 from contextlib import contextmanager
-from gitops.cli import app, checked, replayed
+from gitops.cli import app, check_run
+from gitops.cli.commands import replay
 
 def hold(what, done, total):
     if what == "reading messages" and done and not sys.stdin.closed:
@@ -26,7 +27,7 @@ def hold(what, done, total):
 def bar(**how):
     yield hold
 
-replayed.progress_bar = checked.progress_bar = bar
+replay.progress_bar = check_run.progress_bar = bar
 app.main()
 """
 """The command line, which says `held` once messages were read, and goes on when stdin closes."""

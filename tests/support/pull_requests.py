@@ -7,11 +7,11 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from gitops.cli.app import app
+from gitops.cli.app import COMMANDS
 from gitops.cli.options import Format
 from tests.support.command_line import PROGRAM
 
-HAS_CHECK: Final = any(each.name == "check" for each in app.registered_commands) and (
+HAS_CHECK: Final = any(row.name == "check" for row in COMMANDS) and (
     "github" in {str(each) for each in Format}
 )
 """Whether there is a command that checks such a change, and tells GitHub."""

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, final
 
 import typer
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from gitops.cli import options
-from gitops.cli.exits import Exit
+from gitops.cli.console import print_report, print_text, refuse_inputs, require_writable, say
+from gitops.cli.exits import Exit, drop_stdout, tell
 from gitops.cli.options import HERE, FailOn, Format, TextOrJson
-from gitops.model.errors import UsageError
+from gitops.cli.progress import progress_bar
+from gitops.cli.session import open_registry, open_repository
+from gitops.interrupts import interruption
+from gitops.model.errors import GitopsError, OutsideError, UsageError
+from gitops.model.plan import Plan
+from gitops.planning.reviewed_plan import REPLAN
+from gitops.ports import Progress, Registry, no_progress
+
+if TYPE_CHECKING:
+    from gitops.cli.plan_output import Display
+    from gitops.usecases.apply import Result
 
 
 def apply(
@@ -32,11 +49,9 @@ def apply(
     no_color: options.NoColor = False,
 ) -> int:
     """Carry out a reviewed plan."""
-    from gitops.cli import execution, plan_output
-    from gitops.cli.console import refuse_inputs, require_writable
-    from gitops.cli.session import open_registry, open_repository
+    from gitops.cli import plan_output
     from gitops.planning.plan_document import to_document
-    from gitops.planning.reviewed_plan import REPLAN, Resumption, resume, scope_of
+    from gitops.planning.reviewed_plan import Resumption, resume, scope_of
 
     if (plan_file is None) is not auto_approve:
         raise UsageError(
@@ -66,7 +81,7 @@ def apply(
         shown = None
         if auto_approve or blocked:
             shown = plan_output.report(made, opened, time.monotonic() - started)
-        run = execution.Execution(
+        run = Execution(
             plan=made,
             digest=str((document or to_document(made))["digest"]),
             done_before=resumption.done,
@@ -75,9 +90,9 @@ def apply(
             started=started,
         )
         if blocked:
-            execution.refuse(run, display)
+            refuse(run, display)
             return blocked
-        execution.carry_out(run, live, display)
+        carry_out(run, live, display)
     return Exit.GOOD
 
 
@@ -93,3 +108,179 @@ def _registry_of(document: dict[str, Any], given: list[str] | None) -> list[str]
     if given and given != [name]:
         raise UsageError(f"this plan is for {name}, not for {given[0]}")
     return [name]
+
+
+# The plan carried out, and what became of each action.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """A plan as it is now, the digest of the reviewed one, and how much of that is done.
+
+    `shown` is the plan where nobody has seen it before; `replan` how a new one is made where this
+    one cannot be carried out.
+    """
+
+    plan: Plan
+    digest: str
+    done_before: int = 0
+    shown: RenderableType | None = None
+    replan: str = REPLAN
+    started: float = field(default_factory=time.monotonic)
+
+
+def carry_out(execution: Execution, registry: Registry, display: Display) -> None:
+    """Apply it; what was done is reported however it ends, before the error is raised.
+
+    From the first action to the end of the report no signal cuts anything, and a report that
+    cannot be printed stops nothing.
+    """
+    from gitops.usecases.apply import apply as run
+
+    report = _Report(execution, display)
+    error: GitopsError | None = None
+    with interruption() as asked:
+        try:
+            report.begin()
+            with _progress(display) as progress:
+                run(
+                    execution.plan,
+                    registry,
+                    progress,
+                    report.add,
+                    interruption=asked,
+                    replan=execution.replan,
+                )
+        except GitopsError as stopped:
+            error = stopped
+        finally:
+            report.end()
+    if error is None:
+        report.finish()
+        return
+    report.tell_failure()
+    raise error
+
+
+def refuse(execution: Execution, display: Display) -> None:
+    """Report a plan whose findings keep it from being applied."""
+    if display.output_format is Format.JSON:
+        _print_document(execution, (), display.output)
+    elif execution.shown is not None:
+        print_report(execution.shown, output=display.output, no_color=display.no_color)
+    where = f"in {display.output}" if display.output else "above"
+    say(f"nothing was applied, because of the findings {where}")
+
+
+def _print_document(execution: Execution, results: Sequence[Result], output: Path | None) -> None:
+    from gitops.reports.json.documents import applied_document, to_text
+
+    document = applied_document(
+        execution.plan, results, digest=execution.digest, done_before=execution.done_before
+    )
+    print_text(to_text(document), output)
+
+
+def _progress(display: Display) -> AbstractContextManager[Progress]:
+    """A bar, unless the lines of a terminal show the progress."""
+    if display.output_format is Format.TEXT and not display.output and sys.stdout.isatty():
+        return nullcontext(no_progress)
+    return progress_bar(no_color=display.no_color)
+
+
+@final
+class _Report:
+    """The answer: lines of text as they come, or one text in the end. It raises nothing."""
+
+    def __init__(self, execution: Execution, display: Display) -> None:
+        from gitops.reports.text.apply import ActionLines
+
+        self._execution = execution
+        self._display = display
+        self._lines = ActionLines.of(execution.plan)
+        self._results: list[Result] = []
+        self._kept: list[RenderableType] = []
+        self._failure: OutsideError | None = None
+
+    def begin(self) -> None:
+        """What is going to be done."""
+        from gitops.reports.text.apply import apply_head
+
+        shown, plan = self._execution.shown, self._execution.plan
+        if shown is not None:
+            self._add(shown, Text(""))
+        elif plan.actions:
+            self._add(apply_head(plan, self._execution.done_before), Text(""))
+
+    def add(self, result: Result) -> None:
+        """What became of one action."""
+        self._results.append(result)
+        self._add(self._lines.line(result))
+
+    def end(self) -> None:
+        """Count, and print what is not printed yet."""
+        if self._results:
+            self._add(Text(""))
+        self._add(self._count(time.monotonic() - self._execution.started))
+        self._guard(self._print_kept)
+
+    def finish(self) -> None:
+        """Say on stderr that all is done, where stdout does not; raises what kept it from that."""
+        if self._failure:
+            raise OutsideError(
+                self._failure.what, hint=f"{self._count().plain}; {self._failure.hint}".strip("; ")
+            )
+        if self._display.output or self._display.output_format is Format.JSON:
+            say(self._count().plain)
+
+    def tell_failure(self) -> None:
+        """Say why the report could not be printed, beside another error."""
+        if self._failure:
+            tell(self._failure)
+
+    def _count(self, seconds: float | None = None) -> Text:
+        from gitops.reports.text.apply import apply_count
+
+        return apply_count(
+            self._execution.plan,
+            self._results,
+            done_before=self._execution.done_before,
+            seconds=seconds,
+        )
+
+    def _add(self, *parts: RenderableType) -> None:
+        if self._display.output_format is not Format.TEXT:
+            return
+        if self._display.output:
+            self._kept.extend(parts)
+        else:
+            self._guard(lambda: self._print_part(Group(*parts), None))
+
+    def _print_part(self, part: RenderableType, output: Path | None) -> None:
+        print_report(part, output=output, no_color=self._display.no_color)
+
+    def _print_kept(self) -> None:
+        output = self._display.output
+        try:
+            self._print_whole(output)
+        except UsageError as error:
+            if output is None:
+                raise
+            self._failure = OutsideError(error.what, hint="what was done is on stdout")
+            self._print_whole(None)
+
+    def _print_whole(self, output: Path | None) -> None:
+        if self._display.output_format is Format.JSON:
+            _print_document(self._execution, self._results, output)
+        elif self._kept:
+            self._print_part(Group(*self._kept), output)
+
+    def _guard(self, write: Callable[[], None]) -> None:
+        """A reader that has seen enough is no error; a full disk is one, and stops nothing."""
+        try:
+            write()
+        except BrokenPipeError:
+            drop_stdout()
+        except OSError as error:
+            drop_stdout()
+            self._failure = OutsideError(f"cannot write the answer: {error.strerror}")

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gitops.cli import options
+from gitops.cli.console import print_report, print_text
+from gitops.cli.exits import Exit, tell
 from gitops.cli.extras import Engine
 from gitops.cli.options import HERE, FailOn, Format
+from gitops.cli.session import line_of
 from gitops.model.check import HistoryChoice
-from gitops.model.errors import UsageError
+from gitops.model.errors import UnreadableFileError, UsageError
+from gitops.model.findings import Location
+
+if TYPE_CHECKING:
+    from gitops.changes.change import LoadedChange
+    from gitops.cli.check_run import CheckOptions
+    from gitops.cli.plan_output import Display
+    from gitops.usecases.check import CheckOutcome
 
 
 def check(
@@ -36,20 +48,20 @@ def check(
     no_color: options.NoColor = False,
 ) -> int:
     """Check what a change touches and reaches, as before a merge."""
-    from gitops.cli import checked
+    from gitops.cli.check_run import CheckOptions, EngineOptions
     from gitops.cli.plan_output import Display
 
     if not replay and (master is not None or engine is not Engine.SPARK):
         raise UsageError("--engine and --master go with --replay", hint="add --replay")
     started = time.monotonic()
-    asked = checked.Asked(
+    request = CheckOptions(
         repo=repo,
         base=base,
         head=head,
         registries=tuple(registry or ()),
         history=history,
         drift=drift,
-        replay=checked.Replayed(engine=engine, master=master) if replay else None,
+        replay=EngineOptions(engine=engine, master=master) if replay else None,
     )
     display = Display(
         output_format=output_format,
@@ -58,4 +70,66 @@ def check(
         fail_on=fail_on,
         no_color=no_color,
     )
-    return checked.run(asked, display, started, waivers)
+    return _run(request, display, started, waivers)
+
+
+def _run(
+    request: CheckOptions, display: Display, started: float, waivers: Path | None = None
+) -> int:
+    """Check, print, and answer the exit code; `started` is by the monotonic clock.
+
+    Waivers are proposed in the folder `waivers`, if one is given.
+    """
+    from gitops.cli.check_run import check_change
+    from gitops.cli.plan_output import write_waivers
+
+    with check_change(request, display) as (outcome, loaded):
+        for output_format, path in display.reports:
+            _show(
+                outcome, loaded, replace(display, output_format=output_format, output=path), started
+            )
+        _show(outcome, loaded, display, started)
+    if waivers:
+        write_waivers((one.plan for one in outcome.report.registries), waivers)
+    for name, error in outcome.errors.items():
+        tell(error, f"no answer for {name}: ")
+    return _code(outcome, request, display)
+
+
+def _show(outcome: CheckOutcome, loaded: LoadedChange, display: Display, started: float) -> None:
+    from gitops.cli.pull_request_output import print_reported
+    from gitops.reports.json.check import check_document
+    from gitops.reports.json.documents import to_text
+    from gitops.reports.text.check import check_report
+
+    if display.output_format is Format.JSON:
+        print_text(to_text(check_document(outcome.report)), display.output)
+        return
+    root = loaded.change.checkout.root
+    if print_reported(outcome.report, display.output_format, root, display.output):
+        return
+
+    def excerpt(where: Location) -> str | None:
+        tree = loaded.base_tree if where.in_base else loaded.head_tree
+        try:
+            return line_of(tree.read(where.file), where.line)
+        except UnreadableFileError:
+            return None
+
+    report = check_report(outcome.report, excerpt, seconds=time.monotonic() - started)
+    print_report(report, output=display.output, no_color=display.no_color)
+
+
+def _code(outcome: CheckOutcome, request: CheckOptions, display: Display) -> int:
+    """4 where a registry has no answer, else 1 where a finding is bad enough."""
+    from gitops.cli.findings_output import exit_code
+
+    report = outcome.report
+    named = request.history is not HistoryChoice.AUTO
+    failures = {Exit.OUTSIDE if named else error.exit_code for error in outcome.errors.values()}
+    if failures:
+        return max(failures)
+    if any(one.replay and not one.replay.complete for one in report.registries):
+        return Exit.INTERRUPTED
+    found = [*report.findings, *(each for one in report.registries for each in one.plan.findings)]
+    return exit_code(found, display.fail_on)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Say whether a broker would let a client connect, step by step.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 

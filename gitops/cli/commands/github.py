@@ -21,6 +21,7 @@ app = typer.Typer(
     help="Write reports to GitHub: GITHUB_TOKEN or GH_TOKEN is the token, "
     "GITHUB_REPOSITORY the repository.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 

@@ -14,6 +14,7 @@ from gitops.cli.options import HERE, TextOrJson
 app = typer.Typer(
     help="Read and set the schema policies of a namespace or a topic.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 

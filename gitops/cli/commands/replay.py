@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
+import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gitops.cli import completion, options
-from gitops.cli.extras import Engine
+from gitops.cli.console import print_report, print_text, refuse_inputs, require_writable, write_text
+from gitops.cli.exits import Exit
+from gitops.cli.extras import Engine, runner_of
 from gitops.cli.options import HERE, FailOn, Format
+from gitops.cli.progress import progress_bar
+from gitops.cli.session import OpenedRepository, line_of, open_repository, repository_root
 from gitops.model.check import HistoryChoice
+from gitops.model.errors import UnreadableFileError
+from gitops.model.findings import Location
+from gitops.model.replay import ReplayReport
+from gitops.ports import FileTree, Progress
 from gitops.replay.gates import Gate
+
+if TYPE_CHECKING:
+    from gitops.cli.plan_output import Display
+    from gitops.replay.replay_report import ReplayRequest
+    from gitops.usecases.replay import ReplaySelection
 
 
 def replay(
@@ -53,10 +69,9 @@ def replay(
     no_color: options.NoColor = False,
 ) -> int:
     """Read sample data with the proposed schemas, and what those write with the older ones."""
-    from gitops.cli import replayed
     from gitops.cli.plan_output import Display
 
-    asked = replayed.Asked(
+    selected = _Options(
         repo=repo,
         topics=tuple(topics or ()),
         base=base,
@@ -71,4 +86,166 @@ def replay(
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
-    return replayed.run(asked, display, html)
+    return _run(selected, display, html)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    """The options that say what is result, and on what."""
+
+    repo: Path
+    topics: tuple[str, ...]
+    base: str | None
+    registry: str | None
+    history: HistoryChoice
+    engine: Engine
+    master: str | None
+    gate: Gate
+    show_values: bool
+    examples: int
+
+    @property
+    def choice(self) -> ReplaySelection:
+        """What is chosen of the files and their history."""
+        from gitops.usecases.replay import ReplaySelection
+
+        return ReplaySelection(topics=self.topics, registry=self.registry, history=self.history)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ReplayResult:
+    report: ReplayReport
+    root: Path
+    tree: FileTree
+
+    def excerpt(self, where: Location) -> str | None:
+        try:
+            return line_of(self.tree.read(where.file), where.line)
+        except UnreadableFileError:
+            return None
+
+
+def _run(selected: _Options, display: Display, page: Path | None) -> int:
+    """Replay, print, and answer the exit code; `page` is where the HTML is written, too."""
+    from gitops.cli.plan_output import stopped
+    from gitops.replay.replay_report import ReplayRequest
+    from gitops.reports.html.replay import replay_page
+
+    started = time.monotonic()
+    require_writable(page)
+    request = ReplayRequest(
+        runner=runner_of(selected.engine, selected.master),
+        root=repository_root(selected.repo),
+        gate=selected.gate,
+        examples=selected.examples,
+        show_values=selected.show_values,
+    )
+    outputs = (display.output, page)
+    opened = None
+    if selected.base is None:
+        opened = open_repository(selected.repo, *outputs)
+        if code := stopped(opened, display):
+            return code
+    with progress_bar(no_color=display.no_color, rate=True) as progress:
+        if opened:
+            result = _replay_files(opened, selected.choice, request, progress, outputs)
+        else:
+            result = _replay_change(selected, request, progress, outputs)
+    _show(result, selected, display, time.monotonic() - started)
+    if page:
+        write_text(page, replay_page(result.report))
+    return _code(result.report, display.fail_on)
+
+
+def _replay_files(
+    opened: OpenedRepository,
+    choice: ReplaySelection,
+    request: ReplayRequest,
+    progress: Progress,
+    outputs: tuple[Path | None, ...],
+) -> _ReplayResult:
+    from gitops.changes.registries import registry_config
+    from gitops.changes.working_tree import WorkingTreeHistory
+    from gitops.usecases.replay import replay_files, sample_files
+
+    samples = sample_files(opened.tree, opened.repository)
+    refuse_inputs(outputs, [opened.root / path for path in samples])
+    name, config = registry_config(opened.repository, choice.registry)
+    history = WorkingTreeHistory(
+        root=opened.root,
+        tree=opened.tree,
+        repository=opened.repository,
+        name=name,
+        config=config,
+    )
+    report = replay_files(history, choice, request, progress)
+    return _ReplayResult(report=report, root=opened.root, tree=opened.tree)
+
+
+def _replay_change(
+    selected: _Options, request: ReplayRequest, progress: Progress, outputs: tuple[Path | None, ...]
+) -> _ReplayResult:
+    from gitops.changes.change import ChangeRequest, find_change, load_change
+    from gitops.git.checkout import open_checkout
+    from gitops.usecases.replay import replay_change, sample_files
+
+    root = request.root
+    with open_checkout(root) as checkout:
+        loaded = load_change(
+            find_change(checkout, ChangeRequest(base=selected.base or "HEAD")), progress
+        )
+        samples = sample_files(loaded.change.head_tree, loaded.head)
+        refuse_inputs(outputs, [root / path for path in (*loaded.head_tree.paths(), *samples)])
+        report = replay_change(loaded, selected.choice, request, progress)
+        return _ReplayResult(report=report, root=root, tree=loaded.head_tree)
+
+
+def _show(result: _ReplayResult, selected: _Options, display: Display, seconds: float) -> None:
+    from gitops.cli.findings_output import files_report
+    from gitops.cli.pull_request_output import print_reported
+    from gitops.reports.json.documents import to_text
+    from gitops.reports.json.replay import replay_document
+    from gitops.reports.markdown.replay import replay_markdown
+    from gitops.reports.text.replay import replay_report
+
+    report, command = result.report, _command(selected, display)
+    if display.output_format is Format.JSON:
+        print_text(to_text(replay_document(report)), display.output)
+        return
+    findings_report = files_report(report.findings, command)
+    if print_reported(
+        findings_report,
+        display.output_format,
+        result.root,
+        display.output,
+        lambda limit: replay_markdown(report, command, limit),
+    ):
+        return
+    shown = replay_report(report, result.excerpt, seconds=seconds)
+    print_report(shown, output=display.output, no_color=display.no_color)
+
+
+def _command(selected: _Options, display: Display) -> str:
+    """The line that gives this answer again.
+
+    Whatever does not change the answer is left out: on which engine, and at which address, which
+    may hold a token. A report is the same wherever it was made.
+    """
+    words = ["pulsar-gitops", "replay", *selected.topics]
+    words += ["--repo", str(selected.repo)] if selected.repo != HERE else []
+    words += ["--base", selected.base] if selected.base is not None else []
+    words += ["--registry", selected.registry] if selected.registry else []
+    words += ["--history", selected.history] if selected.history is not HistoryChoice.AUTO else []
+    words += ["--gate", selected.gate] if selected.gate is not Gate.STRATEGY else []
+    words += ["--show-values"] if selected.show_values else []
+    words += (
+        ["--max-examples", str(selected.examples)] if selected.examples != options.EXAMPLES else []
+    )
+    words += ["--fail-on", display.fail_on] if display.fail_on is not FailOn.ERROR else []
+    return shlex.join(words)
+
+
+def _code(report: ReplayReport, fail_on: FailOn) -> int:
+    from gitops.cli.findings_output import exit_code
+
+    return exit_code(report.findings, fail_on) if report.complete else Exit.INTERRUPTED

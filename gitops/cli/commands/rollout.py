@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gitops.cli import options
-from gitops.cli.options import HERE, TextOrJson
-from gitops.model.check import HistoryChoice
+from gitops.cli.console import print_report, print_text, say
+from gitops.cli.exits import Exit, tell
+from gitops.cli.options import HERE, Format, TextOrJson
+from gitops.cli.progress import progress_bar
+from gitops.cli.session import OpenedRepository, open_registry, open_repository
+from gitops.model.check import CheckReport, HistoryChoice
+from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
+from gitops.model.rollout import Rollout
+from gitops.ports import Registry
+
+if TYPE_CHECKING:
+    from gitops.changes.change import LoadedChange
+    from gitops.cli.check_run import CheckOptions
+    from gitops.cli.plan_output import Display
 
 
 def rollout(
@@ -35,16 +49,14 @@ def rollout(
     ] = False,
 ) -> int:
     """Show the steps of a change, or from the registry to the files: register, upgrade, wait."""
-    from gitops.cli import rolling
-    from gitops.cli.checked import Asked
-    from gitops.cli.options import Format
+    from gitops.cli.check_run import CheckOptions
     from gitops.cli.plan_output import Display
 
     display = Display(output_format=Format(output_format), output=output, no_color=no_color)
     if base is None:
         _require_no_change(head, history, migrate=migrate)
-        return rolling.run_from_registry(repo, registry or [], history, display)
-    asked = Asked(
+        return _run_from_registry(repo, registry or [], history, display)
+    request = CheckOptions(
         repo=repo,
         base=base,
         head=head,
@@ -52,7 +64,7 @@ def rollout(
         history=history,
         drift=False,
     )
-    return rolling.run(asked, display, migrate=migrate)
+    return _run(request, display, migrate=migrate)
 
 
 def _require_no_change(head: str | None, history: HistoryChoice, *, migrate: bool) -> None:
@@ -68,3 +80,122 @@ def _require_no_change(head: str | None, history: HistoryChoice, *, migrate: boo
                 f"{option} needs --base",
                 hint="without --base the files are compared with the registry or its snapshot",
             )
+
+
+def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> int:
+    """Print the steps of a change; 1 where there is no order, 4 where a registry has no answer.
+
+    1 also where the files have errors: who is declared in them takes no part. With `migrate` the
+    manifests of migrations are written, and a topic that has one is no longer a reason for 1.
+    """
+    from gitops.changes.own_findings import own_findings
+    from gitops.cli.check_run import check_change
+    from gitops.planning.severities import graded
+    from gitops.usecases.plan import blocks
+
+    if migrate and request.head is not None:
+        raise UsageError(
+            "--migrate writes into the folder, and --head names a commit",
+            hint="check that commit out, and leave --head away",
+        )
+    with check_change(request, display) as (outcome, loaded):
+        report = outcome.report
+        _show(report, display, migrated=migrate)
+        if migrate:
+            _migrate(report, loaded)
+        unread = blocks(graded(own_findings(loaded), loaded.limits.rules))
+    if unread:
+        say(f"the files have errors, and what they leave open is no step; see `{report.command}`")
+    for name, error in outcome.errors.items():
+        tell(error, f"no answer for {name}: ")
+    if outcome.errors:
+        return Exit.OUTSIDE
+    return Exit.FINDINGS if unread else _code(report, migrate=migrate)
+
+
+def _run_from_registry(
+    repo: Path, registries: list[str], history: HistoryChoice, display: Display
+) -> int:
+    """Print the steps from what the registry or its snapshot holds to what the files say."""
+    from gitops.changes.registries import registry_config
+    from gitops.cli.plan_output import stopped
+    from gitops.registries.snapshot import SnapshotRegistry
+
+    opened = open_repository(repo, display.output)
+    if (code := stopped(opened, display)) is not None:
+        return code
+    if history is HistoryChoice.SNAPSHOT:
+        name, config = registry_config(opened.repository, registries[0] if registries else None)
+        recorded = SnapshotRegistry(name, opened.tree, config.broker_defaults)
+        if recorded.is_empty:
+            raise UsageError(
+                f"there is no snapshot of registry '{name}'",
+                hint=f"record one: pulsar-gitops snapshot --registry {name}",
+            )
+        report = _plan_report(recorded, config, opened, display)
+    else:
+        with open_registry(opened, registries) as (live, config):
+            report = _plan_report(live, config, opened, display)
+    _show(report, display)
+    return _code(report, migrate=False)
+
+
+def _plan_report(
+    registry: Registry, config: RegistryConfig, opened: OpenedRepository, display: Display
+) -> CheckReport:
+    from gitops.cli.plan_output import planning_of, plans_report
+    from gitops.rollout.rollout import from_registry, rollout_of, with_topics_of_clients
+    from gitops.usecases.plan import ask, plan_of
+
+    request = planning_of(opened, registry, config)
+    with progress_bar(no_color=display.no_color) as progress:
+        asked = ask(request, progress)
+        plan = plan_of(request, asked, progress)
+    repository = opened.repository
+    whole = with_topics_of_clients(asked, registry, repository)
+    model = from_registry(repository, whole, plan, opened.tree.paths())
+    rollout, _ = rollout_of(model)
+    report = plans_report([plan])
+    (one,) = report.registries
+    return replace(report, registries=(replace(one, rollout=rollout),))
+
+
+def _code(report: CheckReport, *, migrate: bool) -> int:
+    blocked = any(_is_blocked(one.rollout, migrate=migrate) for one in report.registries)
+    return Exit.FINDINGS if blocked else Exit.GOOD
+
+
+def _show(report: CheckReport, display: Display, *, migrated: bool = False) -> None:
+    from gitops.reports.json.check import rollouts_document
+    from gitops.reports.json.documents import to_text
+    from gitops.reports.text.rollout import rollouts_report
+
+    if display.output_format is Format.JSON:
+        print_text(to_text(rollouts_document(report)), display.output)
+        return
+    shown = rollouts_report(report, migrated=migrated)
+    print_report(shown, output=display.output, no_color=display.no_color)
+
+
+def _migrate(report: CheckReport, loaded: LoadedChange) -> None:
+    """Write the manifests, and say on stderr what was written and what is to do by hand."""
+    from gitops.changes.migration_files import write_migrations
+    from gitops.repository.folder import write_files
+
+    ways = [way for one in report.registries for way in one.rollout.migrations]
+    if not ways:
+        say("nothing to migrate: there is an order, or none that a new topic would help")
+        return
+    written = write_migrations(loaded, ways)
+    write_files(loaded.change.checkout.root, written.files)
+    for path, said in sorted(written.said.items()):
+        say(f"wrote {path}: {said}")
+    for left in written.left:
+        say(f"by hand: {left}")
+
+
+def _is_blocked(rollout: Rollout, *, migrate: bool) -> bool:
+    left = {way.topic for way in rollout.migrations} if migrate else set()
+    return any(not left.issuperset(block.topics) for block in rollout.blocks) or not (
+        left.issuperset(rollout.refused)
+    )

@@ -16,6 +16,7 @@ from gitops.model.names import TopicName
 app = typer.Typer(
     help="Upload, read and delete schemas of a registry.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 

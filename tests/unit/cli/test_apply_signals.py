@@ -16,7 +16,8 @@ from typing import Any, Final
 import pytest
 
 from gitops import interrupts
-from gitops.cli import console, execution
+from gitops.cli import console
+from gitops.cli.commands import apply as apply_command
 from gitops.cli.options import Format
 from gitops.cli.plan_output import Display
 from gitops.model.errors import InterruptedApplyError
@@ -29,7 +30,7 @@ from tests.support.plans import EVERYTHING
 _STRIDE: Final = int(os.environ.get("SIGNAL_STRIDE", "11"))
 """Only each so many steps of the program is tried; 1 tries all, which takes minutes."""
 _FILES: Final = frozenset(
-    str(module.__file__) for module in (apply, console, execution, interrupts, documents)
+    str(module.__file__) for module in (apply, console, apply_command, interrupts, documents)
 )
 """Where signals come: in the steps of an apply and of its report."""
 _PLAN: Final = replace(EVERYTHING, actions=EVERYTHING.actions[3:6])
@@ -62,10 +63,10 @@ def _pressed(chosen: Callable[[int], bool]) -> Iterator[list[int]]:
 
 def _carry_out(registry: FakeRegistry, output: Path) -> str:
     """How it ended."""
-    run = execution.Execution(plan=_PLAN, digest="sha256:" + "0" * 64)
+    run = apply_command.Execution(plan=_PLAN, digest="sha256:" + "0" * 64)
     display = Display(output_format=Format.JSON, output=output)
     try:
-        execution.carry_out(run, registry, display)
+        apply_command.carry_out(run, registry, display)
     except InterruptedApplyError:
         return "stopped"
     except KeyboardInterrupt:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gitops.cli import checked, extras, replayed
+from gitops.cli import check_run, extras
+from gitops.cli.commands import replay
 from gitops.model.errors import OutsideError
 from gitops.ports import Progress, no_progress
 from gitops.replay.job import RunRequest, RunResult
@@ -20,7 +21,7 @@ from tests.support.replays import FakeRunner
 
 def use(runner: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have every replay run on this."""
-    for module in (replayed, checked):
+    for module in (replay, check_run):
         monkeypatch.setattr(module, "runner_of", lambda _engine, _master: runner)
 
 
