@@ -1,4 +1,4 @@
-"""Calls that cannot be interrupted, and are not waited for without end."""
+"""Ctrl-C as a question between two steps, and calls that are not waited for without end."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# Calls that cannot be interrupted, and are not waited for without end.
 
 _T = TypeVar("_T")
 

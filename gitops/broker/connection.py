@@ -1,4 +1,4 @@
-"""The three policies that decide about clients, and who set each."""
+"""What is asked about a client that connects, and the answer: policies, steps, and how they end."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaType
 from gitops.schemas.payload import as_kept
+
+# The three policies that decide about clients, and who set each.
 
 _OWN: Final = "Pulsar's own topic"
 

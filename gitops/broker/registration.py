@@ -1,4 +1,4 @@
-"""Where a decision ends that needs more stack than there is."""
+"""The gates that a schema passes on its way into the registry."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.payload import PayloadError, to_stored
 from gitops.schemas.strategies import TRANSITIVE, End, Labelled, Outcome
 from gitops.schemas.validation import InvalidSchemaDataError, validate
+
+# Where a decision ends that needs more stack than there is.
 
 _P = ParamSpec("_P")
 
@@ -36,9 +38,6 @@ def ends_with_the_stack(decide: Callable[_P, Decision]) -> Callable[_P, Decision
             return Decision(accepted=False, status=500, reason=reason)
 
     return decide_or_fail
-
-
-# The gates that a schema passes on its way into the registry.
 
 
 CANDIDATE: Final = "candidate"

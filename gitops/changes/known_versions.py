@@ -1,4 +1,4 @@
-"""Definitions of the base that its snapshot does not have yet: the snapshot is a merge behind."""
+"""Where the versions come from that a change is compared with, and what is not known of them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from gitops.ports import Progress, Registry
 from gitops.registries.git.registry import GitHistory, GitRegistry
 from gitops.registries.opening import open_registry
 from gitops.registries.snapshot import SnapshotRegistry
+
+# Definitions of the base that its snapshot does not have yet: the snapshot is a merge behind.
 
 _MOST_NAMED: Final = 5
 
@@ -75,9 +77,6 @@ def _sentence(ahead: Iterable[TopicState]) -> str:
         "The snapshot does not have the base's definitions of these topics, which are taken as "
         f"registered after it: {names}."
     )
-
-
-# Where the versions come from that a change is compared with, and what is not known of them.
 
 
 class NoHistoryError(OutsideError):

@@ -1,4 +1,4 @@
-"""Where a policy stands in the files."""
+"""Locations of a change's policies, settings and definitions, in its new files or in the base."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from gitops.repository.documents.manifests import NamespaceDocument, TopicDocume
 from gitops.repository.documents.parser import Manifest
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE
 from gitops.repository.positions import Path
+
+# Where a policy stands in the files.
 
 
 def policy_place(

@@ -1,4 +1,4 @@
-"""One more item in a list of a YAML file, whose other lines stay as they are."""
+"""The manifests of a migration's first two steps: a new topic, and consumers that read both."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from gitops.repository.loader import load
 from gitops.repository.writing.imported_types import laid_out
 from gitops.repository.writing.manifests import render
 
+# One more item in a list of a YAML file, whose other lines stay as they are.
+
 _ITEM: Final = re.compile(r"( *)- ")
 
 
@@ -45,9 +47,6 @@ def with_entry(text: str, line: int, entry: str) -> str | None:
 def _is_above(indent: str, below: list[str]) -> bool:
     """Whether these lines belong to an item of that indentation."""
     return all(each.startswith(f"{indent}  ") or not each.strip() for each in below)
-
-
-# The manifests of a migration's first two steps: a new topic, and consumers that read both.
 
 
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")

@@ -1,4 +1,4 @@
-"""The registries of both sides of a change: which one is which, and what each says by itself."""
+"""The registries of both sides of a change, and what the files want of one registry."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from gitops.model.policy import NamespacePolicies
 from gitops.model.state import NamespaceState, RegistryState, Repository
 from gitops.planning.policies import overlay
 from gitops.repository.suggestions import did_you_mean
+
+# The registries of both sides of a change: which one is which, and what each says by itself.
 
 
 def former_name(name: str, base: Config, head: Config) -> str:

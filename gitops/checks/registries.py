@@ -1,4 +1,4 @@
-"""Guards of what a change does to the registries in gitops.yaml, beside the policies they get."""
+"""What a change does to registries in gitops.yaml: names, the default one, their policies."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from gitops.model.rules import finding
 from gitops.model.state import Repository
 from gitops.planning.policies import overlay
 from gitops.repository.snapshots import SNAPSHOTS
+
+# Guards of what a change does to the registries in gitops.yaml, beside the policies they get.
 
 
 def registry_removed(name: str, own: Iterable[NamespaceName], where: Location | None) -> Finding:

@@ -1,4 +1,4 @@
-"""Guards of a change that makes a replay see less than before: findings, by rule CHECK-R008."""
+"""What a change takes from replays: samples, their files, limits, hidden fields, directions."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from gitops.ports import FileTree
 from gitops.replay.gates import Versions, gates_of
 from gitops.replay.sensitive_fields import is_named, steps
 from gitops.repository.globs import ListedFolders, matching
+
+# Guards of a change that makes a replay see less than before: findings, by rule CHECK-R008.
 
 _RULE: Final = "CHECK-R008"
 _MOST_NAMED: Final = 3

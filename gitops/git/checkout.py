@@ -1,8 +1,4 @@
-"""How git is started: nothing that a clone's settings, hooks or attributes name is run.
-
-A clone may have come in an archive, on a shared folder or from a job that somebody else's code ran
-in: git runs programs that its `.git/config` names. Checked with git 2.39.5.
-"""
+"""A clone of a repository, opened for one command without its settings, hooks and filters."""
 
 from __future__ import annotations
 
@@ -20,6 +16,10 @@ from gitops.repository.file_trees import MAX_FILE_BYTES
 if TYPE_CHECKING:
     from git import Git
 
+# How git is started: nothing that a clone's settings, hooks or attributes name is run.
+#
+# A clone may have come in an archive, on a shared folder or from a job that somebody else's code
+# ran in: git runs programs that its `.git/config` names. Checked with git 2.39.5.
 
 _KEPT: Final = re.compile(
     r"GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)"

@@ -1,4 +1,4 @@
-"""From what people call a commit to the commit, and what two of them have in common."""
+"""From what people call a commit to the commit, and what is checked out."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Final
 from gitops.git.checkout import Checkout, open_checkout
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.repository.suggestions import did_you_mean
+
+# From what people call a commit to the commit, and what two of them have in common.
 
 _WHOLE: Final = re.compile(r"[0-9a-f]{40}")
 _BY_HISTORY: Final = re.compile(r"\A[0-9a-f]{7,40}\Z|[~^]")

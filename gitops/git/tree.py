@@ -1,4 +1,4 @@
-"""The files of a commit as a FileTree, without checking them out."""
+"""The files of a commit as a FileTree, and which of them have a word, without a checkout."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from gitops.git.checkout import Checkout, GitFailedError
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.repository.file_trees import SKIPPED
 from gitops.repository.snapshots import SNAPSHOTS
+
+# The files of a commit as a FileTree, without checking them out.
 
 _LINK: Final = "120000"
 _SUBMODULE: Final = "160000"

@@ -1,4 +1,4 @@
-"""What GitHub says when it does not do something, in words that tell what to do next."""
+"""A repository on GitHub or a GitHub Enterprise Server, behind the port `CodeHost`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from gitops.interrupts import within
 from gitops.model.errors import OutsideError
 from gitops.model.posts import Post
 from gitops.ports import WAITING
+
+# What GitHub says when it does not do something, in words that tell what to do next.
 
 _NEEDED = "x-accepted-github-permissions"
 _FORBIDDEN = 403

@@ -1,4 +1,4 @@
-"""What a workflow's environment says: which repository, where its API is, and with which token."""
+"""The run of a GitHub workflow: its environment, and the artifact that another run left."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gitops.model.errors import UsageError
+
+# What a workflow's environment says: which repository, where its API is, and with which token.
 
 _PUBLIC = "https://api.github.com"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")

@@ -1,4 +1,4 @@
-"""Sample data of a topic, for replays."""
+"""A replay: samples, what is read with what, and the result."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
+
+# Sample data of a topic, for replays.
 
 SampleFormat = Literal["avro", "json", "parquet", "orc", "table", "raw", "capture"]
 

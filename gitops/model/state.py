@@ -1,4 +1,4 @@
-"""What a registry holds, or should hold: one shape for both, so that any two can be compared."""
+"""Topics and namespaces of a registry or a repository, in one shape, so that any two compare."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.replay import Sample
 from gitops.model.schema import SchemaHistory
 from gitops.model.waivers import Waiver
+
+# What a registry holds, or should hold: one shape for both, so that any two can be compared.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Fingerprints of what a registry holds, by subject, and of what it will hold."""
+"""Fingerprints of what a registry has, by subject; whether a schema is one that it has."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.equality import are_equal
 from gitops.schemas.payload import PayloadError, as_shown
+
+# Fingerprints of what a registry holds, by subject, and of what it will hold.
 
 Subject = NamespaceState | TopicState
 _P = TypeVar("_P", NamespacePolicies, TopicPolicies)

@@ -1,4 +1,4 @@
-"""Limits on how much one apply may change."""
+"""From desired and observed to a plan, within the limits of one apply."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ from gitops.planning.policies import changes, overlay
 from gitops.planning.refusals import TopicCase
 from gitops.planning.topics import plan_topic
 from gitops.ports import Progress, no_progress
+
+# Limits on how much one apply may change.
 
 
 def guard(

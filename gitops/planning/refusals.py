@@ -1,4 +1,4 @@
-"""A field that is missing because it was renamed: what to do about the rename comes first."""
+"""Findings for what the broker would refuse, and for what our own rules say beside it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from gitops.model.rules import finding
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver
 from gitops.schemas.remark import Remark
+
+# A field that is missing because it was renamed: what to do about the rename comes first.
 
 
 def renames(findings: Sequence[Finding]) -> dict[str, Finding]:
@@ -42,9 +44,6 @@ def _with_hint(one: Finding, rename: Finding | None) -> Finding:
         return one
     lost = f"else {one.hint}: what older messages carry under the old name is then lost"
     return replace(one, hint=f"{rename.hint}; {lost}")
-
-
-# Findings for what the broker would refuse, and for what our own rules say beside it.
 
 
 Locate = Callable[[str], Location | None]

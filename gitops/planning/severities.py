@@ -1,4 +1,4 @@
-"""By which limits and severities a change is judged that alters them itself."""
+"""The severities of rules, also for a change that alters them itself."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import replace
 from gitops.model.config import Config, SafetyConfig
 from gitops.model.findings import Finding, Severity
 from gitops.model.rules import RULES, with_severities
+
+# By which limits and severities a change is judged that alters them itself.
 
 
 def stricter(base: Config, head: Config) -> Config:

@@ -1,4 +1,4 @@
-"""What a waiver is bound to, which one holds, and what it makes of a refusal."""
+"""What a waiver is bound to, which one holds, what it makes of a refusal, and proposals."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver, WaiverProposal
 from gitops.planning.fingerprints import history_fingerprint, schema_fingerprint
 from gitops.planning.refusals import TopicCase
+
+# What a waiver is bound to, which one holds, and what it makes of a refusal.
 
 DIGITS: Final = 32
 """Of a fingerprint. Half as many could be met on purpose: a harmless change, approved, and a

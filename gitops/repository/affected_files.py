@@ -1,4 +1,4 @@
-"""A change of a repository's files, wherever it comes from."""
+"""The files that must be read to understand a change, in a repository of any size."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from gitops.repository.file_references import FileReferences, file_references
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE
 from gitops.repository.snapshots import SNAPSHOTS
 from gitops.repository.text_search import Kind, TextSearch, text_piece
+
+# A change of a repository's files, wherever it comes from.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""One side of a comparison: a definition file and what is in it."""
+"""A definition file as one side of a comparison: `.avsc`, `.json`, `.proto`, a manifest."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ from gitops.repository.folder import read_definition
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.payload import PayloadError, as_kept, to_stored
+
+# One side of a comparison: a definition file and what is in it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

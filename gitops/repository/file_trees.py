@@ -1,4 +1,4 @@
-"""A folder on disk as a FileTree."""
+"""FileTrees: a folder, a part of a tree, a tree with some files changed, files by themselves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Final
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.ports import FileTree
 from gitops.repository.folder import real_path
+
+# A folder on disk as a FileTree.
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 """Pulsar's own limit for a request is below this."""

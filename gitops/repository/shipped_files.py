@@ -1,4 +1,4 @@
-"""Files that people read in the repository and that the package carries, too."""
+"""Files that the package ships: rule pages, the template, JSON Schemas."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Final
 import gitops
 from gitops.model.rules import RULES
 from gitops.repository.suggestions import closest
+
+# Files that people read in the repository and that the package carries, too.
 
 SHIPPED: Final = {
     "template": "schemas_repo_template",

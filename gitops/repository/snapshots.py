@@ -1,4 +1,4 @@
-"""What is wrong with a file below `snapshots/`, with its place."""
+"""`snapshots/`: the recorded version history of a registry, and what is wrong with a file there."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ from gitops.repository.file_names import FileNames
 from gitops.repository.positions import pointer
 from gitops.repository.suggestions import did_you_mean_or_list, one_line
 from gitops.repository.tracked_files import TrackedFiles
+
+# What is wrong with a file below `snapshots/`, with its place.
 
 SNAPSHOTS: Final = "snapshots/"
 NAMESPACE_DEPTH: Final = 4

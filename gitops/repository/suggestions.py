@@ -1,4 +1,4 @@
-"""What a person may have meant by a word that nobody knows."""
+"""What a person may have meant: a word, a URL; and file words that are safe in a message."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
+
+# What a person may have meant by a word that nobody knows.
 
 _MAX_LISTED: Final = 24
 """As many words are listed; there are not many more SchemaTypes than that."""

@@ -1,7 +1,4 @@
-"""The wheel of this installation, which a schemas repository keeps for its workflows.
-
-That needs neither a package index nor an address of the project: a workflow runs what `init` ran.
-"""
+"""The template of a new schemas repository, and the wheel that its workflows install."""
 
 from __future__ import annotations
 
@@ -19,6 +16,11 @@ from typing import Final
 import gitops
 from gitops.model.errors import UsageError
 from gitops.repository.shipped_files import SHIPPED, shipped_folder
+
+# The wheel of this installation, which a schemas repository keeps for its workflows.
+#
+# That needs neither a package index nor an address of the project: a workflow runs what `init`
+# ran.
 
 _NAME: Final = "pulsar-schema-gitops"
 _METADATA: Final = ("METADATA", "entry_points.txt", "licenses/LICENSE")

@@ -1,4 +1,4 @@
-"""Constraints to an order, or to why there is none."""
+"""Constraints to an order of upgrades, or to why there is none."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from gitops.model.rollout import (
 )
 from gitops.rollout.constraints import constraints
 from gitops.rollout.model import RolloutModel
+
+# Constraints to an order, or to why there is none.
 
 _RANKS: Final = {Register: 0, Upgrade: 1, Drain: 2, Delete: 3}
 

@@ -1,4 +1,4 @@
-"""An existing registry, for writing it down as files."""
+"""An existing registry as files, and its latest versions as changes of files."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from gitops.repository.writing.manifests import Protos, render
 from gitops.repository.writing.proto_files import OTHER_BYTES, sources_of
 from gitops.repository.writing.topic_rewriter import TopicRewriter, is_unchanged, used_definitions
 from gitops.usecases.fmt import format_repository
+
+# An existing registry, for writing it down as files.
 
 
 def observe_all(

@@ -1,9 +1,4 @@
-"""Which samples of a change are opened: a change does not decide where data is fetched from.
-
-Whoever checks a pull request may hold credentials for more places than its author does, and may
-run inside a network that the author cannot reach. So a URI, or a table of Spark's, counts once the
-base names it; files of the repository come with the change itself.
-"""
+"""Samples of a working tree's topics, or of a change's, with old and new schemas."""
 
 from __future__ import annotations
 
@@ -38,6 +33,12 @@ from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
 from gitops.replay.topic_replays import Subject
 from gitops.repository.loader import load
 from gitops.repository.suggestions import did_you_mean
+
+# Which samples of a change are opened: a change does not decide where data is fetched from.
+#
+# Whoever checks a pull request may hold credentials for more places than its author does, and may
+# run inside a network that the author cannot reach. So a URI, or a table of Spark's, counts once
+# the base names it; files of the repository come with the change itself.
 
 
 def known_samples(topic: TopicName, head: Repository, base: Repository) -> tuple[Sample, ...]:

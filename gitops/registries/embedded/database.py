@@ -1,4 +1,4 @@
-"""The layout of the registry's file. What the rows mean to Pulsar is told in the modules above."""
+"""The file of the embedded registry: its layout, transactions, errors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from gitops.model.errors import OutsideError
+
+# The layout of the registry's file. What the rows mean to Pulsar is told in the modules above.
 
 APPLICATION_ID: Final = 0x50534752
 """SQLite's application_id of a registry file (`PSGR`): tells it from any other database."""

@@ -1,4 +1,4 @@
-"""Policies as the JSON text that a row keeps: Pulsar's camelCase keys, only those that are set."""
+"""Tenants, namespaces, created topics and their policies as rows."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from gitops.model.policy import (
     camel_case,
     managed_items,
 )
+
+# Policies as the JSON text that a row keeps: Pulsar's camelCase keys, only those that are set.
 
 P = TypeVar("P", NamespacePolicies, TopicPolicies)
 

@@ -1,4 +1,4 @@
-"""The address of an admin REST endpoint."""
+"""The address of an admin REST endpoint, its paths, and which of its names are people's own."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from gitops.repository.suggestions import admin_url_hint, split_url
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# The address of an admin REST endpoint.
 
 _PORTS: Final = {"http": 80, "https": 443}
 

@@ -1,4 +1,4 @@
-"""How long requests may take: each with all its tries, and all those of one command together."""
+"""Connections with a deadline for each request and for a whole command."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
     from gitops.registries.pulsar.address import Origin
+
+# How long requests may take: each with all its tries, and all those of one command together.
 
 
 class Deadline(NamedTuple):

@@ -1,4 +1,4 @@
-"""What an error answer says, in one line: from JSON, from an HTML page, from plain text."""
+"""Error responses of admin REST as errors with what to do next."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from gitops.model.errors import OutsideError, RegistryRefusedError, UnknownOutcomeError
+
+# What an error answer says, in one line: from JSON, from an HTML page, from plain text.
 
 _LONGEST: Final = 1000
 _REASON_LIMIT: Final = 1 << 18

@@ -1,4 +1,4 @@
-"""The same read for many names at once, in a few threads."""
+"""Reads schemas and policies of a scope from admin REST, several requests at a time."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gitops.registries.pulsar.settings import PulsarConfig
     from gitops.registries.pulsar.transport import Transport
 
+# The same read for many names at once, in a few threads.
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")

@@ -1,4 +1,4 @@
-"""Which request sets which policy, and what removes it."""
+"""The Registry of kind `pulsar`, and which request sets which policy."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from gitops.ports import Progress, Registry
     from gitops.registries.pulsar.credentials import Credentials
     from gitops.registries.pulsar.error_responses import Answer
+
+# Which request sets which policy, and what removes it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Connections as uvicorn serves them over HTTP/1.1, with limits, and quiet about bad clients."""
+"""Serves the application with uvicorn, with limits for each connection."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from gitops.model.errors import OutsideError, UsageError
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server.app import make_app
 from gitops.registries.server.host_guard import HostNames, is_loopback
+
+# Connections as uvicorn serves them over HTTP/1.1, with limits, and quiet about bad clients.
 
 IDLE_SECONDS: Final = 30
 """How long a client may be silent, also in the middle of a request; a broker's Jetty waits so."""

@@ -1,7 +1,4 @@
-"""The endpoints under /admin/v2/persistent and /admin/v2/non-persistent.
-
-A topic is listed once it was created; posting a schema does not create it (Pulsar 4.0.7).
-"""
+"""The endpoints under /admin/v2/persistent and /admin/v2/non-persistent, with topic policies."""
 
 from __future__ import annotations
 
@@ -24,6 +21,10 @@ from gitops.model.policy import (
 from gitops.registries.embedded.namespace_rows import CreatedTopic
 from gitops.registries.server import request_bodies, responses
 from gitops.registries.server.requests import Call
+
+# The endpoints under /admin/v2/persistent and /admin/v2/non-persistent.
+#
+# A topic is listed once it was created; posting a schema does not create it (Pulsar 4.0.7).
 
 MOST_PARTITIONS: Final = 10_000
 """A list names every partition, so one request must not make any number of them."""

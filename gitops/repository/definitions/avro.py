@@ -1,4 +1,4 @@
-"""What somebody may have meant by a part of a definition that Avro does not know."""
+"""Definitions of AVRO, JSON and PROTOBUF: made whole, and checked as the broker would."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ from gitops.schemas.avro.parser import not_json, parse
 from gitops.schemas.avro.schema import LOGICAL_TYPES, Union
 from gitops.schemas.remark import Remark
 from gitops.schemas.review_definition import INVALID_DEFAULTS, remarks_on_half
+
+# What somebody may have meant by a part of a definition that Avro does not know.
 
 _NEEDED: Final = {
     "no-fields": "fields", "no-symbols": "symbols", "bad-size": "size", "no-items": "items",
@@ -110,9 +112,6 @@ def _node(definition: Any, pointer: str) -> Any:  # noqa: ANN401 - JSON
         except KeyError:
             return None
     return here
-
-
-# Definitions of AVRO, JSON and PROTOBUF: made whole, and checked as the broker would.
 
 
 _NO_JSON: Final = "not JSON: "

@@ -1,4 +1,4 @@
-"""What Avro passes over in silence in a definition, and the types in which it may stand."""
+"""Members and logical types of a definition that Avro or Jackson ignores."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from gitops.repository.positions import pointer
 from gitops.repository.suggestions import closest, one_line
 from gitops.schemas.avro.json_text import blank_comments
 from gitops.schemas.avro.schema import LOGICAL_TYPES, most_digits
+
+# What Avro passes over in silence in a definition, and the types in which it may stand.
 
 
 class Ignored(NamedTuple):

@@ -1,4 +1,4 @@
-"""The smallest edit of a definition that takes a finding away, where one is known."""
+"""Patches for findings: the smallest edit that the finding is gone after, without a new error."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Final
 from gitops.model.findings import Finding, Severity
 from gitops.planning.refusals import renames
 from gitops.repository.definitions.text_edits import Definition
+
+# The smallest edit of a definition that takes a finding away, where one is known.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,4 @@
-"""The order in which Java's HashMap gives its keys back.
-
-Java's client writes the files of a PROTOBUF_NATIVE envelope in that order, and Pulsar compares
-envelopes byte for byte (Pulsar 4.0.7), so the same order makes the same schema.
-"""
+"""The envelope of a PROTOBUF_NATIVE schema, as Java's ProtobufNativeSchemaUtils writes it."""
 
 from __future__ import annotations
 
@@ -20,6 +16,10 @@ if TYPE_CHECKING:
         FileDescriptorProto,
     )
 
+# The order in which Java's HashMap gives its keys back.
+#
+# Java's client writes the files of a PROTOBUF_NATIVE envelope in that order, and Pulsar compares
+# envelopes byte for byte (Pulsar 4.0.7), so the same order makes the same schema.
 
 _FIRST_CAPACITY: Final = 16
 _LOAD: Final = 0.75

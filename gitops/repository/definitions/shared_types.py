@@ -1,4 +1,4 @@
-"""Named types inside Avro definitions that were read as JSON: their names, and where they are."""
+"""Types that a definition names and another file defines: found, and put in where first named."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any, Final
 from gitops.model.errors import UnreadableFileError
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.json_text import JsonTextError, read_json, read_value
+
+# Named types inside Avro definitions that were read as JSON: their names, and where they are.
 
 NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
 PRIMITIVES: Final = frozenset(

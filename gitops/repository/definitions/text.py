@@ -1,4 +1,4 @@
-"""Where the characters of a scalar's value stand in the text of a YAML file."""
+"""The text of one definition, from a file or from inside a manifest, with its positions."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from gitops.repository.documents.parser import Manifest
 from gitops.repository.positions import Path, Span, child, parts
 from gitops.repository.positions import pointer as json_pointer
 from gitops.repository.tracked_files import TrackedFiles, resolve
+
+# Where the characters of a scalar's value stand in the text of a YAML file.
 
 _BLOCK: Final = re.compile(r"[|>][^\n]*\n")
 _INDENT: Final = re.compile(r"^ *(?=[^ \n])", re.MULTILINE)
@@ -76,9 +78,6 @@ def _lines(raw: str, kept: int) -> tuple[list[int], list[str]]:
 def _is_same(lines: str, value: str) -> bool:
     """Whether they differ in the kind of white space only, and at the end."""
     return lines.rstrip().replace("\n", " ") == value.rstrip().replace("\n", " ")
-
-
-# The text of one definition, from a file or from inside a manifest, with its positions.
 
 
 _INLINE: Final = ("{", "[", '"')

@@ -1,4 +1,4 @@
-"""How a registry of `gitops.yaml` is reached: credentials by reference, TLS."""
+"""How a registry is reached: credentials by reference, TLS; and where a text may have a secret."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from gitops.repository.documents.base import Document, NonEmpty, problem
 from gitops.repository.positions import Path, child
 from gitops.repository.suggestions import admin_url_hint, closest, split_url
 from gitops.repository.yaml.parser import ParsedYaml
+
+# How a registry of `gitops.yaml` is reached: credentials by reference, TLS.
 
 REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 

@@ -1,4 +1,4 @@
-"""How a validator of ours says what is wrong."""
+"""What all kinds of manifest share: strictness, names of keys, types of values."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from gitops.model.errors import InvalidNameError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy, SchemaCompatibilityStrategy
 
+# How a validator of ours says what is wrong.
+
 OWN_ERROR: Final = "gitops"
 
 
@@ -28,9 +30,6 @@ def problem(rule: str, message: str, hint: str = "") -> PydanticCustomError:
     """An error that becomes a finding of `rule`; `{name}` in the message is the value's key."""
     context = {"rule": rule, "text": message, "hint": hint}
     return PydanticCustomError(OWN_ERROR, "{text}", context)
-
-
-# What all kinds of manifest share: strictness, names of keys, types of values.
 
 
 API_VERSION: Final = "pulsar-gitops/v1"

@@ -1,4 +1,4 @@
-"""A schema as manifests write it, whole or as one half of a KEY_VALUE."""
+"""The kinds of manifest: schemas, namespaces, topics, clients, waivers, snapshots."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from gitops.repository.documents.base import (
     TopicText,
     problem,
 )
+
+# A schema as manifests write it, whole or as one half of a KEY_VALUE.
 
 HalfType = Literal[
     "AVRO", "JSON", "PROTOBUF", "PROTOBUF_NATIVE", "STRING", "BYTES", "NONE", "BOOLEAN", "INT8",

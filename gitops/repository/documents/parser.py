@@ -1,4 +1,4 @@
-"""Bytes of a manifest into its document, with the place of everything in it."""
+"""Bytes of a manifest into its document, with the location of everything in it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from gitops.repository.tracked_files import TrackedFiles
 from gitops.repository.yaml.dumper import yaml_text
 from gitops.repository.yaml.mistakes import YamlProblem
 from gitops.repository.yaml.parser import ParsedYaml, parse_yaml
+
+# Bytes of a manifest into its document, with the place of everything in it.
 
 D = TypeVar("D", bound=Document)
 

@@ -1,4 +1,4 @@
-"""Which keys a mapping of a document may have."""
+"""Pydantic's errors in the product's own words."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from gitops.repository.documents.base import OWN_ERROR
 from gitops.repository.documents.registry_kinds import kind_names
 from gitops.repository.positions import Path, child, dotted
 from gitops.repository.suggestions import closest, did_you_mean_or_list
+
+# Which keys a mapping of a document may have.
 
 
 def known_keys(model: type[BaseModel], path: Path, document: object = None) -> tuple[str, ...]:
@@ -61,9 +63,6 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
         yield annotation
     for argument in get_args(annotation):
         yield from _models(argument)
-
-
-# Pydantic's errors in the product's own words.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""JSON with comments as a tree of its own words, so that nothing is read and written anew."""
+"""The canonical text of an Avro definition, which keeps comments and the author's words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from gitops.schemas.avro.json_text import check_end, read_value
+
+# JSON with comments as a tree of its own words, so that nothing is read and written anew.
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>[ \t\r\n]+)|(?P<comment>/\*.*?\*/|//[^\r\n]*)|(?P<mark>[\[\]{},:])

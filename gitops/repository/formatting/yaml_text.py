@@ -1,4 +1,4 @@
-"""The order of the keys of a manifest: that of its document's classes."""
+"""The canonical text of a manifest, with its keys in the order of its document."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from gitops.repository.formatting.yaml_tree import (
     read_tree,
 )
 from gitops.repository.yaml.parser import parse_yaml
+
+# The order of the keys of a manifest: that of its document's classes.
 
 Place = tuple[Any, ...]
 """The types, as annotations without unions, of which one value of a document may be."""

@@ -1,4 +1,4 @@
-"""A stored KEY_VALUE taken apart into its halves, where that can be undone exactly."""
+"""Writes what a registry has as files that mean exactly the same when they are loaded."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ from gitops.repository.file_names import FileNames
 from gitops.repository.loading.layout import NAMESPACE_FILE
 from gitops.repository.writing.proto_files import ProtoSources
 from gitops.repository.yaml.dumper import yaml_text
+
+# A stored KEY_VALUE taken apart into its halves, where that can be undone exactly.
 
 _DECODER: Final = json.JSONDecoder()
 _NOTHING: Final = '""'

@@ -1,4 +1,4 @@
-"""Options of a descriptor, and literals, as `.proto` text."""
+"""File descriptors as the text of `.proto` files that compiles to them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from google.protobuf.message import Message
 
+# Options of a descriptor, and literals, as `.proto` text.
 
 _MADE_BY_PROTOC: Final = "map_entry"
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -1,4 +1,4 @@
-"""What a plain scalar means: YAML 1.2's core schema, in which `on` and `no` are words."""
+"""Plain values as YAML that reads back as exactly the same."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import yaml
+
+# What a plain scalar means: YAML 1.2's core schema, in which `on` and `no` are words.
 
 Scalar = str | int | float | bool | None
 
@@ -42,9 +44,6 @@ def _number(text: str) -> Scalar:
     if SPECIAL_FLOAT.fullmatch(text):
         return float(text.replace(".", "").lower())
     return text
-
-
-# Plain values as YAML that reads back as exactly the same.
 
 
 _WIDE: Final = 1 << 30

@@ -1,4 +1,4 @@
-"""A problem inside one YAML text."""
+"""What people do when a text is not YAML, from libyaml's words and the text around them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 from yaml import Mark, MarkedYAMLError
 
 from gitops.repository.positions import Lines, Path, Span
+
+# A problem inside one YAML text.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

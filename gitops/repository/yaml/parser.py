@@ -1,4 +1,4 @@
-"""From bytes to a text that YAML may be made of."""
+"""One YAML text into plain values, the span of every key and value, and problems."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from yaml.events import DocumentStartEvent, Event
 from gitops.repository.positions import Path, Span
 from gitops.repository.yaml.builder import Builder, StopParsingError
 from gitops.repository.yaml.mistakes import YamlProblem, mistake
+
+# From bytes to a text that YAML may be made of.
 
 MAX_BYTES: Final = 1024 * 1024
 """A manifest is written by people; definitions stand in files of their own."""
@@ -52,9 +54,6 @@ def _undecodable(data: bytes, error: UnicodeDecodeError) -> tuple[str, YamlProbl
         hint="save the file as UTF-8",
     )
     return data.decode("utf-8", "replace"), problem
-
-
-# One YAML text into plain values, the span of every key and value, and problems.
 
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
