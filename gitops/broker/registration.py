@@ -10,12 +10,13 @@ from typing import Final, ParamSpec
 from gitops.broker import checkers
 from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import AVRO_DEFINED, SchemaInfo
+from gitops.model.schema import SchemaInfo
 from gitops.schemas import equality
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.payload import PayloadError, to_stored
+from gitops.schemas.row import InvalidSchemaDataError
 from gitops.schemas.strategies import TRANSITIVE, End, Labelled, Outcome
-from gitops.schemas.validation import InvalidSchemaDataError, validate
+from gitops.schemas.types import validate
 
 # Where a decision ends that needs more stack than there is.
 
@@ -152,8 +153,7 @@ def _refused(gate: Gate, status: int, reason: str) -> Decision:
 def _poisoned(history: StoredHistory, error: AvroParseError) -> str:
     for version, entry in history.entries:
         try:
-            if entry.type in AVRO_DEFINED:
-                equality.parse(entry)
+            equality.read_definition(entry)
         except AvroParseError as broken:
             return (
                 f"v{version} of this topic is not a valid schema ({broken}); the broker fails on "

@@ -16,13 +16,12 @@ from gitops.schemas.avro.parser import parse_data
 from gitops.schemas.avro.review import avro_changes
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.schema import Schema
-from gitops.schemas.key_value import parser
+from gitops.schemas.key_value.halves import ENCODING, INLINE, named_halves
+from gitops.schemas.key_value.parser import UndecodableError
 from gitops.schemas.payload import PayloadError, to_stored
 from gitops.schemas.protobuf_native import review
 from gitops.schemas.remark import Remark
 
-_ENCODING: Final = "kv.encoding.type"
-_INLINE: Final = "INLINE"
 _WIRES: Final = {SchemaType.JSON: Wire.JSON}
 
 
@@ -88,7 +87,7 @@ def _why_native(reader: bytes, writer: bytes) -> str | None:
 
 def _why_apart(reader: StoredSchema, writer: StoredSchema) -> str | None:
     """Keys are looked for where the reader's own schema says; Pulsar compares no encodings."""
-    looks, has = (one.properties.get(_ENCODING, _INLINE) for one in (reader, writer))
+    looks, has = (one.properties.get(ENCODING, INLINE) for one in (reader, writer))
     if looks == has:
         return None
     return f"it looks for keys {looks}, and messages have them {has}"
@@ -96,10 +95,10 @@ def _why_apart(reader: StoredSchema, writer: StoredSchema) -> str | None:
 
 def _why_pair(reader: StoredSchema, writer: StoredSchema) -> str | None:
     try:
-        halves = zip(parser.split(reader), parser.split(writer), strict=True)
-    except parser.UndecodableError as error:
+        halves = named_halves(reader, writer)
+    except UndecodableError as error:
         return str(error)
-    for name, (read, written) in zip(("key", "value"), halves, strict=True):
+    for name, (read, written) in halves:
         if why := _why_stored(read, written):
             return f"{name}: {why}"
     return None

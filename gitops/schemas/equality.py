@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitops.model.decision import StoredSchema
-from gitops.model.schema import AVRO_DEFINED
-from gitops.schemas.avro import equality as avro
-from gitops.schemas.avro.parser import parse_data
-from gitops.schemas.avro.schema import Schema
+from gitops.schemas.types import row_of
 
 
 def find_equal(entries: Sequence[tuple[int, StoredSchema]], candidate: StoredSchema) -> int | None:
@@ -18,8 +15,8 @@ def find_equal(entries: Sequence[tuple[int, StoredSchema]], candidate: StoredSch
     other type by its bytes. Types must match, properties never count. Versions behind the first
     hit are not read, so a broken one there does no harm (Pulsar 4.0.7).
     """
-    if entries and candidate.type in AVRO_DEFINED:
-        parse(candidate)  # the broker reads it before any version
+    if entries:
+        read_definition(candidate)  # the broker reads it before any version
     return next((version for version, entry in entries if are_equal(candidate, entry)), None)
 
 
@@ -28,12 +25,16 @@ def are_equal(one: StoredSchema, other: StoredSchema) -> bool:
 
     A definition counts only beside another definition: the bytes of other types are not read.
     """
-    if one.type in AVRO_DEFINED and other.type in AVRO_DEFINED:
-        mine, theirs = parse(one), parse(other)
-        return one.type is other.type and avro.equal(mine, theirs)
-    return one.type is other.type and one.data == other.data
+    if one.type is other.type:
+        return row_of(one.type).equal(one, other)
+    if row_of(one.type).definition and row_of(other.type).definition:
+        read_definition(one)
+        read_definition(other)
+    return False
 
 
-def parse(schema: StoredSchema) -> Schema:
-    """An Avro definition as equality reads it, with its defaults; raises AvroParseError."""
-    return parse_data(schema.data, validate_defaults=True)
+def read_definition(schema: StoredSchema) -> None:
+    """Raise AvroParseError for a definition on which the registry's equality fails."""
+    read = row_of(schema.type).definition
+    if read is not None:
+        read(schema)

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
-from gitops.schemas import event_kinds, review_definition
-from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse
-from gitops.schemas.avro.review import avro_changes
-from gitops.schemas.avro.review_types import Wire
-from gitops.schemas.avro.schema import Schema
-from gitops.schemas.key_value import parser
-from gitops.schemas.key_value import review as key_value_review
-from gitops.schemas.protobuf import review as protobuf_review
-from gitops.schemas.protobuf_native import review as protobuf_native_review
+from gitops.schemas import event_kinds
 from gitops.schemas.remark import Remark
-from gitops.schemas.strategies import reads_forward
-
-_WIRES: Final = {SchemaType.AVRO: Wire.AVRO, SchemaType.JSON: Wire.JSON}
+from gitops.schemas.types import row_of
 
 _OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})
 """What is about the step from the latest version, not about what older messages hold."""
@@ -33,21 +22,17 @@ ONLY_IF_TAKEN: Final = frozenset({"KV-W002"})
 
 def poison_of(schema: StoredSchema) -> tuple[Remark, ...]:
     """Why no later schema would ever get past this one; empty for text that is no schema."""
-    if schema.type is SchemaType.KEY_VALUE:
-        return tuple(_of_halves(schema, schema, lambda _, new: poison_of_half(new)))
-    return review_definition.remarks_on_definition(schema)
-
-
-def defaults_of_halves(schema: StoredSchema) -> tuple[Remark, ...]:
-    """Defaults in a KEY_VALUE that do not fit; empty for other schemas and for halves of none."""
-    if schema.type is not SchemaType.KEY_VALUE:
-        return ()
-    return tuple(_of_halves(schema, schema, lambda _, new: review_definition.defaults_of_half(new)))
+    return row_of(schema.type).review(schema)
 
 
 def poison_of_half(half: StoredSchema) -> tuple[Remark, ...]:
     """The same of the key or the value of a KEY_VALUE."""
-    return review_definition.remarks_on_half(half)
+    return row_of(half.type).review_half(half)
+
+
+def defaults_of_halves(schema: StoredSchema) -> tuple[Remark, ...]:
+    """Defaults in a KEY_VALUE that do not fit; empty for other schemas and for halves of none."""
+    return row_of(schema.type).review_defaults(schema)
 
 
 def changes_of(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tuple[Remark, ...]:
@@ -57,17 +42,7 @@ def changes_of(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tupl
     """
     if old.type is not new.type:
         return ()
-    if new.type is SchemaType.KEY_VALUE:
-        own = key_value_review.remarks(old, new)
-        return (*own, *_of_halves(old, new, lambda o, n: changes_of(o, n, strategy)))
-    if new.type is SchemaType.PROTOBUF_NATIVE:
-        forward = reads_forward(strategy)
-        return protobuf_native_review.remarks(old.data, new.data, forward=forward)
-    if new.type is SchemaType.PROTOBUF:
-        return protobuf_review.remarks(old, new)
-    if new.type in _WIRES:
-        return _avro(old, new, strategy)
-    return ()
+    return row_of(new.type).review_change(old, new, strategy)
 
 
 def changes_of_all(
@@ -109,49 +84,4 @@ def _since(version: int, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
         replace(one, message=f"since v{version}, {one.message}")
         for one in remarks
         if one.rule not in _OF_THE_STEP
-    )
-
-
-def _avro(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tuple[Remark, ...]:
-    if old.data == new.data:
-        return ()
-    before, after = _parsed(old), _parsed(new)
-    if before is None or after is None:
-        return ()
-    wire = _WIRES[new.type]
-    try:
-        return avro_changes(before, after, wire=wire, forward=reads_forward(strategy))
-    except RecursionError:  # the broker fails on such a pair, which says enough
-        return ()
-
-
-def _parsed(schema: StoredSchema) -> Schema | None:
-    try:
-        return parse(schema.data.decode("utf-8", "replace"))
-    except AvroParseError:
-        return None
-
-
-def _of_halves(
-    old: StoredSchema,
-    new: StoredSchema,
-    review: Callable[[StoredSchema, StoredSchema], tuple[Remark, ...]],
-) -> Iterator[Remark]:
-    try:
-        halves = zip(parser.split(old), parser.split(new), strict=True)
-    except parser.UndecodableError:
-        return
-    for name, (before, after) in zip(("key", "value"), halves, strict=True):
-        for remark in review(before, after):
-            yield in_half(remark, name)
-
-
-def in_half(remark: Remark, half: str) -> Remark:
-    """A remark about a half, as one about the pair."""
-    old = remark.old_pointer
-    return replace(
-        remark,
-        path=f"{half}.{remark.path}" if remark.path else half,
-        pointer=f"/{half}{remark.pointer}",
-        old_pointer=None if old is None else f"/{half}{old}",
     )

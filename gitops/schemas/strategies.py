@@ -71,9 +71,25 @@ def incompatible(reason: str) -> Outcome:
     return Outcome(end=End.INCOMPATIBLE, reason=reason)
 
 
+def check_strategy(strategy: Strategy) -> Outcome:
+    """Primitives, NONE, and PROTOBUF, whose checker a broker does not load by default."""
+    if strategy is Strategy.ALWAYS_INCOMPATIBLE:
+        return incompatible("the strategy ALWAYS_INCOMPATIBLE allows no other schema")
+    return COMPATIBLE
+
+
 @dataclass(frozen=True, slots=True)
 class Labelled:
     """A schema and what to call it: `v3`, or `candidate`."""
 
     label: str
     schema: StoredSchema
+
+
+def check_types(existing: Sequence[Labelled], candidate: Labelled) -> Outcome | None:
+    """The refusal of a candidate of another type than a version, None if there is none."""
+    for one in existing:
+        if one.schema.type is not candidate.schema.type:
+            old, new = one.schema.type.value, candidate.schema.type.value
+            return incompatible(f"{one.label} is {old} and the candidate {new}")
+    return None

@@ -30,7 +30,7 @@ from gitops.repository.loading.settings import load_settings
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.repository.yaml.parser import parse_yaml
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.equality import parse
+from gitops.schemas.avro.row import read_definition
 from gitops.schemas.payload import PayloadError, as_shown
 from gitops.usecases.validate import is_in
 
@@ -205,7 +205,7 @@ def _is_compared_as_avro(info: SchemaInfo) -> bool:
     if info.type not in AVRO_DEFINED:
         return False
     try:
-        parse(as_shown(info))
+        read_definition(as_shown(info))
     except (AvroParseError, PayloadError):
         return False
     return True

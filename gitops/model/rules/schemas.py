@@ -12,11 +12,13 @@ AVRO_RULES: Final = (
         "not a valid Avro definition",
         "repository.definitions.avro.AvroDefinitions._broken",
     ),
-    error("AVRO-P002", "invalid default", "schemas.review_definition._invalid_defaults"),
+    error("AVRO-P002", "invalid default", "schemas.avro.review_definition.review_defaults"),
     error(
-        "AVRO-P003", "a record that can never evolve", "schemas.review_definition.remarks_on_half"
+        "AVRO-P003",
+        "a record that can never evolve",
+        "schemas.avro.review_definition.review_recursion",
     ),
-    error("JSON-P001", "a JSON schema in Jackson's form", "schemas.review_definition._old_form"),
+    error("JSON-P001", "a JSON schema in Jackson's form", "schemas.json.row._review_legacy"),
     warning(
         "AVRO-W020", "logicalType that Avro ignores", "repository.definitions.avro._passed_over"
     ),
@@ -81,9 +83,7 @@ W: what it accepts although readers would suffer from it.
 """
 
 KEY_VALUE_RULES: Final = (
-    error(
-        "KV-P001", "half of a KEY_VALUE is a KEY_VALUE", "schemas.review_definition.remarks_on_half"
-    ),
+    error("KV-P001", "half of a KEY_VALUE is a KEY_VALUE", "schemas.key_value.review.review_half"),
     warning("KV-W001", "the encoding of a KEY_VALUE changes", "schemas.key_value.review._encoding"),
     warning(
         "KV-W002",
@@ -93,7 +93,7 @@ KEY_VALUE_RULES: Final = (
     warning(
         "KV-W003",
         "invalid default in half of a KEY_VALUE",
-        "schemas.review_definition.defaults_of_half",
+        "schemas.avro.row.review_half_defaults",
     ),
 )
 """KV-*: pairs of key and value that the broker accepts and should not."""

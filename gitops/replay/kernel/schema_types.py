@@ -23,9 +23,10 @@ from gitops.replay.kernel.definition_nodes import (
     schema_nodes,
 )
 from gitops.replay.kernel.json import definition as json_definition
-from gitops.replay.kernel.key_value.definition import HALVES, halves_of
+from gitops.replay.kernel.key_value.definition import halves_of
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protocol import Kernel, Kernels, RowReader, RowWriter
+from gitops.schemas.key_value.halves import HALVES
 from gitops.schemas.protobuf_native.schema import Message
 
 

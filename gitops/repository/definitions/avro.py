@@ -33,9 +33,10 @@ from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem
 from gitops.schemas.avro.json_text import Json, JsonTextError, read_json
 from gitops.schemas.avro.parser import not_json, parse
+from gitops.schemas.avro.review_definition import INVALID_DEFAULTS
 from gitops.schemas.avro.schema import LOGICAL_TYPES, Union
 from gitops.schemas.remark import Remark
-from gitops.schemas.review_definition import INVALID_DEFAULTS, remarks_on_half
+from gitops.schemas.review import poison_of_half
 
 # What somebody may have meant by a part of a definition that Avro does not know.
 
@@ -309,7 +310,7 @@ def _json(text: str) -> Json:
 def _poison(text: str, schema_type: SchemaType) -> tuple[Remark, ...]:
     """Why no later schema would get past this one, defaults apart."""
     try:
-        return remarks_on_half(StoredSchema(type=schema_type, data=text.encode()))
+        return poison_of_half(StoredSchema(type=schema_type, data=text.encode()))
     except (RecursionError, UnicodeEncodeError):
         return ()
 

@@ -6,11 +6,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.schemas.key_value import parser
+from gitops.schemas.key_value.halves import ENCODING, INLINE, named_halves
+from gitops.schemas.key_value.parser import UndecodableError
 from gitops.schemas.remark import Remark
 
-_ENCODING: Final = "kv.encoding.type"
-_DEFAULT_ENCODING: Final = "INLINE"
+_NESTED: Final = Remark(
+    rule="KV-P001",
+    message="half of a KEY_VALUE is itself a KEY_VALUE: the broker takes the first four letters "
+    "of its definition for a length and asks for some two gigabytes of memory",
+    hint="make it a record (AVRO or JSON) of both",
+)
+
+
+def review_half(_schema: StoredSchema) -> tuple[Remark, ...]:
+    """A KEY_VALUE is no half."""
+    return (_NESTED,)
 
 
 def remarks(old: StoredSchema, new: StoredSchema) -> tuple[Remark, ...]:
@@ -23,7 +33,7 @@ def remarks(old: StoredSchema, new: StoredSchema) -> tuple[Remark, ...]:
 
 
 def _encoding(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
-    before, after = (one.properties.get(_ENCODING, _DEFAULT_ENCODING) for one in (old, new))
+    before, after = (one.properties.get(ENCODING, INLINE) for one in (old, new))
     if before != after:
         yield Remark(
             rule="KV-W001",
@@ -39,10 +49,10 @@ def _half_types(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
     if old.data != new.data:
         return
     try:
-        halves = zip(parser.split(old), parser.split(new), strict=True)
-    except parser.UndecodableError:
+        halves = named_halves(old, new)
+    except UndecodableError:
         return
-    for name, (before, after) in zip(("key", "value"), halves, strict=True):
+    for name, (before, after) in halves:
         if before.type is not after.type:
             yield Remark(
                 rule="KV-W002",

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError
-from gitops.schemas.key_value import parser
+from gitops.schemas.key_value.halves import ENCODING, named_halves
+from gitops.schemas.key_value.parser import UndecodableError
 from gitops.schemas.payload import PayloadError, to_info, to_stored
-
-HALVES: Final = ("key", "value")
-_ENCODING: Final = "kv.encoding.type"
 
 
 def halves_of(info: SchemaInfo) -> tuple[SchemaInfo, SchemaInfo]:
     """The schemas of key and value; raises DefinitionError."""
     try:
-        key, value = map(to_info, parser.split(to_stored(info)))
-    except (PayloadError, parser.UndecodableError) as error:
+        key, value = (to_info(half) for _, (half,) in named_halves(to_stored(info)))
+    except (PayloadError, UndecodableError) as error:
         raise DefinitionError(f"the KEY_VALUE definition is not valid: {error}") from None
     for half in (key, value):
         if half.type is SchemaType.KEY_VALUE:
@@ -27,7 +23,7 @@ def halves_of(info: SchemaInfo) -> tuple[SchemaInfo, SchemaInfo]:
 
 def encoding_of(info: SchemaInfo) -> KeyValueEncodingType:
     """Where the key of its messages is: INLINE unless its properties say SEPARATED."""
-    named = info.properties.get(_ENCODING, "")
+    named = info.properties.get(ENCODING, "")
     separated = KeyValueEncodingType.SEPARATED
     return separated if named == separated.value else KeyValueEncodingType.INLINE
 

@@ -13,7 +13,7 @@ import pyarrow
 from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.key_value import wire_format
-from gitops.replay.kernel.key_value.definition import HALVES, encoding_of, halves_of
+from gitops.replay.kernel.key_value.definition import encoding_of, halves_of
 from gitops.replay.kernel.protocol import (
     READ,
     Changed,
@@ -29,6 +29,7 @@ from gitops.replay.kernel.protocol import (
     What,
 )
 from gitops.replay.kernel.verdicts import Mismatch, Rows, Verdicts, under
+from gitops.schemas.key_value.halves import HALVES
 
 _LENGTH: Final = struct.Struct(">i")
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gitops.replay.kernel.payload_column import as_binary, column
 from gitops.replay.kernel.protocol import Reason
 from gitops.replay.kernel.verdicts import Rows, Verdicts
+from gitops.schemas.key_value.halves import HALVES
 
 _LENGTH: Final = struct.Struct(">i")
 _NULL: Final = -1
@@ -62,7 +63,7 @@ def split(payloads: pyarrow.BinaryArray, verdicts: Verdicts) -> tuple[Half, Half
     rows = column(as_binary(payloads))
     data, at, ends = rows.data, rows.starts.copy(), rows.ends
     halves = []
-    for name in ("key", "value"):
+    for name in HALVES:
         verdicts.stop_where(at + _LENGTH.size > ends, Reason(name, NO_LENGTH))
         lengths = _lengths_at(data, at, verdicts.read)
         starts = at + _LENGTH.size

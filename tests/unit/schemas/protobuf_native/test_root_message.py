@@ -19,8 +19,9 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaType
 from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
 from gitops.schemas.protobuf_native.root_message import root_message
+from gitops.schemas.row import InvalidSchemaDataError
 from gitops.schemas.strategies import End, Labelled
-from gitops.schemas.validation import InvalidSchemaDataError, validate
+from gitops.schemas.types import validate
 from tests.oracle.protobuf_native_cases import Pair, encode
 
 _A: Pair = (4, [(1, b"A")])

@@ -1,0 +1,59 @@
+"""Definitions that the broker takes once and that then stand in the way of every later one.
+
+Seen with Pulsar 4.0.7: the validator lets them in as the first schema of a topic, and equality or
+the checker fails on them from then on, the very same text included, until the topic's schema is
+deleted.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.pointers import Pointers
+from gitops.schemas.avro.recursion import first_loop
+from gitops.schemas.avro.schema import Schema
+from gitops.schemas.remark import Remark
+
+INVALID_DEFAULTS: Final = {
+    "AVRO-P002": "Pulsar takes it as a first schema and then fails on every later one",
+    "KV-W003": "Pulsar looks at no default in a KEY_VALUE; readers that need it can fail",
+}
+"""What the rules about a default that does not fit say of it: of a schema, and of half of one."""
+
+
+def review_defaults(text: str, rule: str) -> tuple[Remark, ...]:
+    """Defaults that do not fit, by the rule for a schema or the one for half of a KEY_VALUE."""
+    try:
+        parse(text, validate_defaults=True)
+    except AvroParseError as error:
+        return tuple(
+            Remark(
+                rule=rule,
+                message=problem.message,
+                pointer=problem.pointer,
+                hint=INVALID_DEFAULTS[rule],
+            )
+            for problem in error.problems
+            if problem.kind == "invalid-default"
+        )
+    return ()
+
+
+def review_recursion(top: Schema) -> tuple[Remark, ...]:
+    """A record that contains itself directly."""
+    recursive = first_loop(top)
+    if recursive is None:
+        return ()
+    record, field = recursive
+    return (
+        Remark(
+            rule="AVRO-P003",
+            message=f"field '{field.name}' makes {record.name} contain itself with no union, array "
+            "or map between: Pulsar takes it as a first schema, and no other one after it",
+            path=field.name,
+            pointer=Pointers(top).field(record, field),
+            hint='put ["null", …] around the inner use of the record',
+        ),
+    )

@@ -1,0 +1,105 @@
+"""The row of KEY_VALUE in the table of schema types: made from the rows of its halves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from gitops.model.decision import StoredSchema
+from gitops.model.plan import SchemaChange
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaType
+from gitops.schemas.key_value import review
+from gitops.schemas.key_value.compatibility import check_pairs
+from gitops.schemas.key_value.halves import in_pair, named_halves
+from gitops.schemas.key_value.parser import UndecodableError
+from gitops.schemas.remark import Remark
+from gitops.schemas.row import (
+    CheckList,
+    InvalidSchemaDataError,
+    RowOf,
+    SchemaTypeRow,
+    definition_change,
+    type_change,
+)
+from gitops.schemas.strategies import Labelled, Outcome
+
+
+def key_value_row(row_of: RowOf) -> SchemaTypeRow:
+    """The row; `row_of` is asked once a schema is."""
+
+    def checker_of(schema_type: SchemaType) -> CheckList:
+        return row_of(schema_type).check
+
+    def check(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
+        return check_pairs(existing, candidate, strategy, row_of=row_of, checker_of=checker_of)
+
+    return SchemaTypeRow(
+        validate=partial(_validate, row_of),
+        check=check,
+        review=partial(_review, lambda half: row_of(half.type).review_half),
+        review_half=review.review_half,
+        review_defaults=partial(_review, lambda half: row_of(half.type).review_half_defaults),
+        review_change=partial(_review_change, row_of),
+        diff=partial(_diff, row_of),
+        parts=_parts,
+    )
+
+
+def _validate(row_of: RowOf, schema: StoredSchema) -> None:
+    try:
+        halves = named_halves(schema)
+    except UndecodableError as error:
+        raise InvalidSchemaDataError(str(error), status=500) from None
+    for name, (half,) in halves:
+        try:
+            row_of(half.type).validate(half)
+        except InvalidSchemaDataError as error:
+            raise InvalidSchemaDataError(f"{name}: {error}", status=error.status) from None
+
+
+def _review(
+    review_of: Callable[[StoredSchema], Callable[[StoredSchema], tuple[Remark, ...]]],
+    schema: StoredSchema,
+) -> tuple[Remark, ...]:
+    return tuple(
+        in_pair(remark, name)
+        for name, half, _ in _parts(schema, schema)
+        for remark in review_of(half)(half)
+    )
+
+
+def _review_change(
+    row_of: RowOf, old: StoredSchema, new: StoredSchema, strategy: Strategy
+) -> tuple[Remark, ...]:
+    of_halves = (
+        in_pair(remark, name)
+        for name, before, after in _parts(old, new)
+        if before.type is after.type
+        for remark in row_of(after.type).review_change(before, after, strategy)
+    )
+    return (*review.remarks(old, new), *of_halves)
+
+
+def _diff(row_of: RowOf, old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
+    try:
+        for name, (before, after) in named_halves(old, new):
+            if before.type is not after.type:
+                yield in_pair(type_change(before.type, after.type, after.type), name)
+                continue
+            for change in row_of(after.type).diff(before, after):
+                yield in_pair(change, name)
+    except UndecodableError:
+        yield definition_change(old.data.hex(), new.data.hex())
+
+
+def _parts(
+    old: StoredSchema, new: StoredSchema
+) -> Iterator[tuple[str, StoredSchema, StoredSchema]]:
+    """The halves of both, by name; none where there is no telling them."""
+    try:
+        halves = named_halves(old, new)
+    except UndecodableError:
+        return
+    for name, (before, after) in halves:
+        yield name, before, after

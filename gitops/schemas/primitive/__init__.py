@@ -1,0 +1,1 @@
+"""Types without a definition: NONE, BYTES, STRING, numbers, times; and those of clients alone."""

@@ -1,0 +1,38 @@
+"""The rows of types without a definition in the table of schema types."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitops.model.decision import StoredSchema
+from gitops.schemas.row import InvalidSchemaDataError, SchemaTypeRow
+
+
+def _accept(_schema: StoredSchema) -> None:
+    pass
+
+
+def _validate_empty(schema: StoredSchema) -> None:
+    if schema.data:
+        raise InvalidSchemaDataError(f"{schema.type.value} takes no definition")
+
+
+def _validate_string(schema: StoredSchema) -> None:
+    if schema.data not in (b"", b"null"):
+        raise InvalidSchemaDataError("STRING takes no definition")
+
+
+def _refuse(schema: StoredSchema) -> None:
+    raise InvalidSchemaDataError(f"{schema.type.value} is for clients and is never stored")
+
+
+BYTES: Final = SchemaTypeRow(validate=_accept)
+"""Also NONE."""
+
+STRING: Final = SchemaTypeRow(validate=_validate_string)
+
+VALUE: Final = SchemaTypeRow(validate=_validate_empty)
+"""A boolean, a number, a date or a time."""
+
+AUTO: Final = SchemaTypeRow(validate=_refuse)
+"""What only clients use: nothing of such a type is ever stored."""

@@ -1,0 +1,122 @@
+"""What the table of schema types has for each, and what several of its rows share.
+
+A row's functions are about schemas of its type alone. The defaults are those of a type without a
+definition that anybody reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from gitops.model.decision import StoredSchema
+from gitops.model.plan import ChangeKind, SchemaChange
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import AUTO_TYPES, SchemaType
+from gitops.schemas.remark import Remark
+from gitops.schemas.strategies import Labelled, Outcome, check_strategy
+
+
+class InvalidSchemaDataError(ValueError):
+    """The data is not valid; `status` is what the broker answers, 422 or 500."""
+
+    def __init__(self, message: str, *, status: int = 422) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+CheckList = Callable[[Sequence[Labelled], Labelled, Strategy], Outcome]
+
+
+def _check_by_strategy(
+    _existing: Sequence[Labelled], _candidate: Labelled, strategy: Strategy
+) -> Outcome:
+    return check_strategy(strategy)
+
+
+def _have_equal_bytes(one: StoredSchema, other: StoredSchema) -> bool:
+    return one.data == other.data
+
+
+def _no_names(_schema: StoredSchema) -> tuple[str, ...]:
+    return ()
+
+
+def _whole(
+    old: StoredSchema, new: StoredSchema
+) -> Iterable[tuple[str, StoredSchema, StoredSchema]]:
+    yield "", old, new
+
+
+def _no_remarks(*_schemas: object) -> tuple[Remark, ...]:
+    return ()
+
+
+def whole_change(old: StoredSchema, new: StoredSchema) -> Iterable[SchemaChange]:
+    """Definitions that cannot be compared part by part; nothing for equal bytes."""
+    if old.data != new.data:
+        yield definition_change(*(one.data.decode("utf-8", "replace") for one in (old, new)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaTypeRow:
+    """The functions of one schema type.
+
+    `validate` raises InvalidSchemaDataError where Pulsar 4.0.7's SchemaDataValidator would.
+    `definition` reads what the registry's equality compares (raises AvroParseError), None where
+    it compares bytes, and `equal` compares two. `check` is the broker's checker of a list of
+    versions of this type, and `check_latest` the one of a single version where that differs.
+    `crashes_on_null`: the checker fails on the half of a KEY_VALUE that is null.
+
+    `review` has our own remarks on one definition, `review_half` those on it as half of a
+    KEY_VALUE, `review_half_defaults` those on the defaults of such a half, and `review_defaults`
+    those on defaults that poison nothing. `review_change` compares two, for readers under a
+    strategy, and `diff` names each difference. `names` tell kinds of event apart in one topic: the
+    present name, then aliases. `parts` are the schemas that readers resolve one by one, named.
+    """
+
+    validate: Callable[[StoredSchema], None]
+    definition: Callable[[StoredSchema], object] | None = None
+    equal: Callable[[StoredSchema, StoredSchema], bool] = _have_equal_bytes
+    check: CheckList = _check_by_strategy
+    check_latest: Callable[[Labelled, Labelled, Strategy], Outcome] | None = None
+    crashes_on_null: bool = False
+    review: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
+    review_half: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
+    review_half_defaults: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
+    review_defaults: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
+    review_change: Callable[[StoredSchema, StoredSchema, Strategy], tuple[Remark, ...]] = (
+        _no_remarks
+    )
+    diff: Callable[[StoredSchema, StoredSchema], Iterable[SchemaChange]] = whole_change
+    names: Callable[[StoredSchema], tuple[str, ...]] = _no_names
+    parts: Callable[
+        [StoredSchema, StoredSchema], Iterable[tuple[str, StoredSchema, StoredSchema]]
+    ] = _whole
+
+
+RowOf = Callable[[SchemaType], SchemaTypeRow]
+"""The table itself, as the row of KEY_VALUE asks it for the types of the halves."""
+
+
+def type_change(before: SchemaType, after: SchemaType, kept: SchemaType) -> SchemaChange:
+    """Another schema type."""
+    is_kept = after is kept or after in AUTO_TYPES  # those are never stored
+    note = "" if is_kept else f"Pulsar keeps it as {kept.value}"
+    return SchemaChange(
+        kind=ChangeKind.CHANGED, path="type", before=before.value, after=after.value, note=note
+    )
+
+
+def definition_change(old: str, new: str) -> SchemaChange:
+    """Other text, of which nothing is known but its length."""
+    return SchemaChange(
+        kind=ChangeKind.CHANGED,
+        path="definition",
+        before=_length(old),
+        after=_length(new) if len(new) != len(old) else "as many others",
+    )
+
+
+def _length(text: str) -> str:
+    return f"{len(text):,} character{'' if len(text) == 1 else 's'}"
