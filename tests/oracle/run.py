@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from gitops.recursion_limit import raise_recursion_limit
 from tests.oracle.broker_classes import BrokerClasses, broker_classes
 from tests.oracle.cases import Cases
 from tests.oracle.differences import Difference, difference, is_case, smallest
@@ -24,6 +25,7 @@ _SHRUNK: Final = 3
 
 def main(first: int, last: int, count: int) -> int:
     """0 if nothing differs."""
+    raise_recursion_limit()
     counts: Counter[str] = Counter()
     with (
         tempfile.TemporaryDirectory() as folder,
