@@ -8,6 +8,7 @@ from typing import Final
 
 from gitops.model.errors import OutsideRepositoryError
 from gitops.model.replay import Sample
+from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.model.state import TopicSource
 from gitops.ports import FileTree
 from gitops.repository.affected_files import Search
@@ -61,7 +62,7 @@ def place_of(source: TopicSource, sample: Sample) -> str:
 
 def is_elsewhere(sample: Sample) -> bool:
     """Whether it is no file of the repository."""
-    return "://" in sample.path or sample.format == "table"
+    return "://" in sample.path or not SAMPLE_FORMATS[sample.format].source
 
 
 def _search_words(path: str) -> Collection[str]:

@@ -19,6 +19,7 @@ from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Sample
 from gitops.model.rules import finding
+from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.model.state import TopicSource
 from gitops.planning.plan import PlanInput, strategy_of
 from gitops.ports import FileTree
@@ -149,13 +150,6 @@ def _list_text(names: Sequence[str]) -> str:
 # not.
 
 
-_LINES: Final = "json"
-"""The format whose messages can be told apart without its library: a line is one."""
-
-_PACKED: Final = (".gz", ".bz2", ".zst")
-"""Its files that have no lines before they are unpacked."""
-
-
 def sample_guards(loaded: LoadedChange, touched: Impact) -> Iterator[Finding]:
     """Of every topic that both versions have; a topic that is gone takes its samples along."""
     broken = broken_topics(loaded)
@@ -273,10 +267,11 @@ class _SampleComparison:
 
 
 def _keeps(sample: Sample, old: bytes | None, new: bytes | None) -> bool:
-    """Whether all messages are still there; of most formats only the whole file says it."""
+    """Whether all messages are still there; only lines, not compressed, can be compared."""
     if old is None or new is None:
         return old is new
-    if sample.format != _LINES or sample.path.endswith(_PACKED):
+    row = SAMPLE_FORMATS[sample.format]
+    if not row.is_lines or sample.path.endswith(row.unpacks):
         return old == new
     return not Counter(old.splitlines()) - Counter(new.splitlines())
 

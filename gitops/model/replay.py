@@ -11,11 +11,10 @@ from typing import Final, Literal
 from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.sample_formats import SampleFormat
 from gitops.model.schema import SchemaInfo
 
 # Sample data of a topic, for replays.
-
-SampleFormat = Literal["avro", "json", "parquet", "orc", "table", "raw", "capture"]
 
 LogicalTypes = Literal["java", "none"]
 """Who reads: Java's classes for logical types, or a reader that takes the types beneath them."""

@@ -11,6 +11,7 @@ import pyarrow
 import pyarrow.compute
 
 from gitops.model.replay import Direction, LogicalTypes, ReaderSchema
+from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS, MessageLocations, groups
 from gitops.replay.failure_display import FailureDisplay
 from gitops.replay.job import Job, Owner
@@ -18,8 +19,7 @@ from gitops.replay.kernel.key_value.definition import is_separated
 from gitops.replay.kernel.key_value.wire_format import join
 from gitops.replay.kernel.protocol import Kernel, Reason
 from gitops.replay.reader_counts import Messages, ReaderCounts
-from gitops.replay.sources.formats import source_for
-from gitops.replay.sources.part import STREAM, LiveVersions, Part, UnreadableError
+from gitops.replay.sources.part import STREAM, LiveVersions, Part, UnreadableError, source_for
 from gitops.replay.sources.source_errors import file_error_text, hint_of
 from gitops.replay.tallies import (
     MOST_CHOSEN_BYTES,
@@ -163,8 +163,8 @@ class BatchReader:
         if version is None:
             version = self._job.sample(owner).version
         if version is None:
-            is_told = self._job.sample(owner).format == "avro"
-            why = NO_SUCH_SCHEMA if is_told else NO_VERSION
+            row = SAMPLE_FORMATS[self._job.sample(owner).format]
+            why = NO_SUCH_SCHEMA if row.names_versions else NO_VERSION
             self._readings.fail(_key(owner, None), why, messages)
         elif version not in self._job.replays[owner.topic].versions:
             self._readings.fail(_key(owner, None), UNKNOWN_VERSION, messages)

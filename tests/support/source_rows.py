@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gitops.model.replay import SampleFormat
+from gitops.model.sample_formats import SampleFormat
 from gitops.replay.job import Owner
-from gitops.replay.sources.formats import source_for
-from gitops.replay.sources.part import File, Part, UnreadableError
+from gitops.replay.sources.part import File, Part, UnreadableError, source_for
 
 
 class Known:

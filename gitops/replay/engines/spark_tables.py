@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from gitops.model.sample_formats import SAMPLE_FORMATS, SparkFormat
 from gitops.replay.batches import MOST_BYTES
 from gitops.replay.engines.session import SparkConnection, changed_settings
 from gitops.replay.engines.spark_tasks import ANSWER, LATER, file_task, merge_task, row_task
@@ -36,12 +37,6 @@ _WHOLE_FILES: Final = {
 }
 """Up to 1 TiB is one piece, and 32 files are one task at most: Spark cuts and packs by the smaller
 of the one, and the larger of the other and what is fair to the cores (Spark 4.3)."""
-
-_UNCUT: Final = ("json", "orc")
-"""Spark does not number their rows, and a worker can if it gets all of a file in order."""
-
-_AS_FILES: Final = ("avro", "raw")
-"""They go to workers as a whole, however large they are."""
 
 _LINE: Final = (
     "if(substring(cast(value as binary), -1, 1) = x'0D', "
@@ -73,7 +68,7 @@ def answer_frame(
         file=File(name=wanted.sample.path, uri=wanted.sample.path, size=0),
         columns=dict(wanted.sample.columns),
     )
-    if wanted.sample.format in _AS_FILES:
+    if SAMPLE_FORMATS[wanted.sample.format].spark is None:
         answers = _files(opened, job, whole)
     else:
         answers = _rows(opened, job, whole, large=large, uncut=uncut)
@@ -89,9 +84,9 @@ def query_settings(
 
     Where rows are small, Spark need not look how large a batch of a few of them becomes.
     """
-    format_ = wanted.sample.format
-    settings = {} if large or format_ in _AS_FILES else _UNBOUND
-    if format_ in _UNCUT:
+    spark = SAMPLE_FORMATS[wanted.sample.format].spark
+    settings = {} if large or spark is None else _UNBOUND
+    if spark and _can_be_uncut(spark):
         settings = settings | _WHOLE_FILES
     with changed_settings(session, settings) as accepted:
         yield accepted
@@ -105,8 +100,9 @@ def _files(opened: SparkConnection, job: Job, whole: Part) -> DataFrame:
 
 
 def _rows(opened: SparkConnection, job: Job, whole: Part, *, large: bool, uncut: bool) -> DataFrame:
-    in_order = uncut and whole.format in _UNCUT
-    frame, columns = _source_frame(opened.session, whole)
+    spark = SAMPLE_FORMATS[whole.format].spark or SparkFormat()
+    in_order = uncut and _can_be_uncut(spark)
+    frame, columns = _source_frame(opened.session, whole, spark)
     columns = {"row": _UNNUMBERED if in_order else _hash(columns[PAYLOAD])} | columns
     frame = frame.selectExpr(*_pass_columns(columns, _large_columns(frame, columns), large=large))
     names = {name: name for name in columns}
@@ -114,21 +110,23 @@ def _rows(opened: SparkConnection, job: Job, whole: Part, *, large: bool, uncut:
     return frame.mapInArrow(opened.portable(work), ANSWER)
 
 
-def _source_frame(session: SparkSession, whole: Part) -> tuple[DataFrame, dict[str, str]]:
+def _can_be_uncut(spark: SparkFormat) -> bool:
+    """Whether a worker can number the rows, if it gets all of a file in order: Spark does not."""
+    return bool(spark.name) and not spark.is_numbered
+
+
+def _source_frame(
+    session: SparkSession, whole: Part, spark: SparkFormat
+) -> tuple[DataFrame, dict[str, str]]:
     """What Spark reads, and of which of its columns ours are made, by our names."""
     uri = whole.file.uri
-    match whole.format:
-        case "json":
-            return _reader(session).text(uri, lineSep="\n"), {PAYLOAD: _LINE} | _FILE
-        case "table":
-            frame = session.table(uri)
-            return frame, _known_columns(frame, whole)
-        case "orc":
-            frame = _reader(session).orc(uri)
-            return frame, _known_columns(frame, whole) | _FILE
-        case _:
-            frame = _reader(session).parquet(uri)
-            return frame, _known_columns(frame, whole) | _FILE | _ROW
+    if not spark.name:
+        frame = session.table(uri)
+        return frame, _known_columns(frame, whole)
+    if spark.is_lines:
+        return _reader(session).text(uri, lineSep="\n"), {PAYLOAD: _LINE} | _FILE
+    frame = _reader(session).format(spark.name).load(uri)
+    return frame, _known_columns(frame, whole) | _FILE | (_ROW if spark.is_numbered else {})
 
 
 def _reader(session: SparkSession) -> DataFrameReader:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pyarrow
 
+from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.batches import MOST_ROWS, batch, rows_from
 from gitops.replay.sources.files import open_stream
 from gitops.replay.sources.part import MOST_PAYLOAD, Part, UnreadableError, Versions
@@ -17,7 +18,6 @@ _CHUNK: Final = 4 * 1024 * 1024
 _PIECE: Final = 64 * 1024
 """Bytes that are unpacked at once; Arrow gives none of them where the file breaks off in them."""
 
-_PACKED: Final = (".gz", ".bz2", ".zst")
 _RENAME: Final = "if it is not packed, its name is not to say so; else copy it again"
 
 
@@ -83,7 +83,7 @@ def _chunks(part: Part) -> Iterator[bytes]:
 def _before_break(part: Part, had: int) -> bytes:
     """The bytes of the piece that the file breaks off in: read again, one by one."""
     found: list[bytes] = []
-    if not part.file.name.endswith(_PACKED):
+    if not part.file.name.endswith(SAMPLE_FORMATS[part.format].unpacks):
         return b""
     with suppress(OSError), _opened(part) as stream:
         while had and (piece := stream.read(min(_PIECE, had))):
@@ -100,7 +100,7 @@ def _opened(part: Part) -> Any:  # noqa: ANN401 - pyarrow has no types
 def _not_unpacked(part: Part, error: OSError) -> Exception:
     """What Arrow says of a packed file whose stream is not whole, or none; others as they are."""
     name = part.file.name
-    if not name.endswith(_PACKED):
+    if not name.endswith(SAMPLE_FORMATS[part.format].unpacks):
         return error
     if "runcated" in str(error):
         return UnreadableError(f"{name} is cut off", AGAIN)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Final, Protocol
 
 import pyarrow
 
 from gitops.model.decision import StoredSchema
-from gitops.model.replay import SampleFormat
+from gitops.model.sample_formats import SAMPLE_FORMATS, SampleFormat
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.job import Job, Owner
 from gitops.replay.kernel.key_value.definition import is_separated
@@ -95,6 +96,16 @@ class Versions(Protocol):
     def need_keys(self, owners: Iterable[Owner]) -> bool:
         """Whether messages of a version are read with their keys."""
         ...
+
+
+def source_for(sample_format: SampleFormat) -> Source:
+    """Its libraries load where it is used; raises UnreadableError for what is in no file."""
+    path = SAMPLE_FORMATS[sample_format].source
+    if not path:
+        raise UnreadableError(f"no file holds a {sample_format}")
+    module, _, name = path.rpartition(".")
+    source: Source = getattr(import_module(f"gitops.{module}"), name)()
+    return source
 
 
 # What sources ask of the versions of topics: whose schema a file brings along, what they need.

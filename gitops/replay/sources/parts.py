@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from gitops.model.replay import Sample
+from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.job import DuplicateFiles, Owner, RunRequest, UnreadSample
 from gitops.replay.sources.files import (
     FileClaims,
@@ -17,11 +18,9 @@ from gitops.replay.sources.files import (
     is_uri,
     place_of,
 )
-from gitops.replay.sources.formats import source_for
-from gitops.replay.sources.part import File, Part, UnreadableError
+from gitops.replay.sources.part import File, Part, UnreadableError, source_for
 from gitops.replay.sources.source_errors import empty_file, error_text, file_error_text, hint_of
 
-_NAMES_TOPICS: Final = ("parquet", "orc", "table", "capture")
 _THREADS: Final = 8
 
 
@@ -81,7 +80,7 @@ def plan_parts(running: RunRequest) -> PartPlan:
 def _find(running: RunRequest, planned: PartPlan) -> Iterator[_FoundFiles]:
     """Everything that is there, or may be for Spark; the rest goes to `planned.unread`."""
     for wanted in sample_data(running):
-        if wanted.sample.format == "table":
+        if not SAMPLE_FORMATS[wanted.sample.format].source:
             yield _FoundFiles(wanted, None)
             continue
         try:
@@ -143,12 +142,11 @@ def sample_data(running: RunRequest) -> list[SampleData]:
 
 
 def _identity(sample: Sample, owner: Owner) -> object:
-    if sample.format not in _NAMES_TOPICS:
+    row = SAMPLE_FORMATS[sample.format]
+    if not row.names_topics:
         return owner
     folder = (
-        ""
-        if is_uri(sample.path) or sample.format == "table"
-        else sample.location.file.rpartition("/")[0]
+        "" if is_uri(sample.path) or not row.source else sample.location.file.rpartition("/")[0]
     )
     return (sample.format, folder, sample.path, tuple(sorted(sample.columns.items())))
 

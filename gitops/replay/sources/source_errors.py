@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
+from gitops.model.sample_formats import SAMPLE_FORMATS, FormatRow
 from gitops.replay.sources.files import open_seekable
 from gitops.replay.sources.part import Part, UnreadableError
 
@@ -21,49 +21,29 @@ _DENIED: Final = (errno.EACCES, errno.EPERM)
 _ALLOW: Final = "let whoever runs the replay read it, or leave it out"
 
 
-class _Kind(NamedTuple):
-    """A form of files, which `begins` tells by the first bytes; `format` reads them."""
-
-    what: str
-    format: str
-    begins: Callable[[bytes], bool]
-
-
-_KINDS: Final = (
-    _Kind("an Avro container", "avro", lambda head: head.startswith(b"Obj\x01")),
-    _Kind("a Parquet file", "parquet", lambda head: _is_binary(b"PAR1", head)),
-    _Kind("JSON", "json", lambda head: head.startswith((b"{", b"[{"))),
-    _Kind("an ORC file", "orc", lambda head: _is_binary(b"ORC", head)),
-)
 _PACKED: Final = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
 """By the first bytes; JSON lines are unpacked where the file's name ends so."""
-
-_WHAT: Final = {
-    "avro": "an Avro container",
-    "parquet": "a Parquet file",
-    "capture": "a Parquet file, as captures are",
-    "orc": "an ORC file",
-    "json": "JSON lines",
-}
 
 
 def other_format(part: Part, head: bytes) -> UnreadableError | None:
     """An error for a file that begins as those of another format do; None if it does not."""
-    name, wanted = part.file.name, _format(part)
-    for kind in _KINDS:
-        if kind.format != wanted and kind.begins(head):
-            what = f"{name} is {kind.what}, not {_WHAT[part.format]}"
-            return UnreadableError(what, f"say so in the manifest: format: {kind.format}")
-    for start, ending in _PACKED.items():
-        if head.startswith(start) and wanted != "json":
-            what = f"{name} is packed ({ending}), not {_WHAT[part.format]}"
-            return UnreadableError(what, "unpack it: only JSON lines are read as they are packed")
-        if head.startswith(start):
-            hint = f"let its name end in .{ending}: then it is unpacked"
-            return UnreadableError(
-                f"{name} is packed ({ending}), and its name does not say so", hint
-            )
-    return None
+    row = SAMPLE_FORMATS[part.format]
+    for name, other in SAMPLE_FORMATS.items():
+        if not other.like and name not in (part.format, row.like) and _begins(other, head):
+            what = f"{part.file.name} is {other.content or other.what}, not {row.what}"
+            return UnreadableError(what, f"say so in the manifest: format: {name}")
+    packed = (ending for start, ending in _PACKED.items() if head.startswith(start))
+    return next((_packed(part, ending) for ending in packed), None)
+
+
+def _packed(part: Part, ending: str) -> UnreadableError:
+    """Of a compressed file whose format, or whose name, does not say so."""
+    row, what = SAMPLE_FORMATS[part.format], f"{part.file.name} is packed ({ending})"
+    if row.unpacks:
+        hint = f"let its name end in .{ending}: then it is unpacked"
+        return UnreadableError(f"{what}, and its name does not say so", hint)
+    hint = "unpack it: only JSON lines are read as they are packed"
+    return UnreadableError(f"{what}, not {row.what}", hint)
 
 
 def not_opened(part: Part) -> UnreadableError:
@@ -76,22 +56,20 @@ def refusal(part: Part, head: bytes) -> UnreadableError:
     """Of a file that begins with these bytes, HEAD of them, and is not what its sample says."""
     if other := other_format(part, head):
         return other
-    if any(kind.format == _format(part) and kind.begins(head) for kind in _KINDS):
-        what = f"{part.file.name} begins as {_WHAT[part.format]} and does not end as one"
+    row = SAMPLE_FORMATS[part.format]
+    if _begins(row, head):
+        what = f"{part.file.name} begins as {row.what} and does not end as one"
         return UnreadableError(f"{what}: it is cut off, or broken", AGAIN)
-    what = f"{part.file.name} is not {_WHAT[part.format]}"
+    what = f"{part.file.name} is not {row.what}"
     return UnreadableError(what, "correct `format` in the manifest, or the path")
-
-
-def _format(part: Part) -> str:
-    return "parquet" if part.format == "capture" else part.format
 
 
 def empty_file(part: Part) -> UnreadableError | None:
     """An error for a file without a byte, where even one without messages has some."""
-    if part.file.size or part.format in ("json", "raw"):
+    row = SAMPLE_FORMATS[part.format]
+    if part.file.size or row.may_be_empty:
         return None
-    what = f"{part.file.name} is empty (0 bytes), and so not {_WHAT[part.format]}"
+    what = f"{part.file.name} is empty (0 bytes), and so not {row.what}"
     return UnreadableError(what, "take new samples, or leave it out")
 
 
@@ -127,6 +105,7 @@ def _is_denied(error: Exception) -> bool:
     return isinstance(error, OSError) and error.errno in _DENIED
 
 
-def _is_binary(magic: bytes, head: bytes) -> bool:
-    """Letters alone are no proof: a line of text may begin so."""
-    return head.startswith(magic) and any(byte < _CONTROL for byte in head)
+def _begins(row: FormatRow, head: bytes) -> bool:
+    """Letters alone are no proof of a binary format: a line of text may begin so."""
+    has_control = any(byte < _CONTROL for byte in head)
+    return head.startswith(row.begins) and (has_control or not row.is_binary)

@@ -12,6 +12,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.orc
 
+from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.batches import MOST_ROWS, as_bytes, batch, rows_from, texts
 from gitops.replay.sources.files import open_seekable
 from gitops.replay.sources.part import Part, UnreadableError, Versions
@@ -20,7 +21,6 @@ from gitops.replay.sources.source_errors import AGAIN, first_line, not_opened
 PAYLOAD: Final = "payload"
 
 _NAMES: Final = ("topic", "schema_version", "key", PAYLOAD, "message_id")
-_IDENTIFIED: Final = ("capture", "table")
 _SHOWN: Final = 10
 _A_NAME: Final = "its_name"
 _NO_VERSION: Final = -1
@@ -36,7 +36,7 @@ def columns_of(part: Part, columns: Sequence[str], *, keys: bool = True) -> dict
     `keys`: whether anybody reads the keys of the messages, which else may be of any type.
     """
     names = {name: part.columns.get(name, name) for name in _NAMES}
-    if part.format not in _IDENTIFIED:
+    if not SAMPLE_FORMATS[part.format].has_message_ids:
         del names["message_id"]
     for name, column in names.items():
         if columns.count(column) > 1:
@@ -51,8 +51,8 @@ def columns_of(part: Part, columns: Sequence[str], *, keys: bool = True) -> dict
 
 
 def _named(name: str, part: Part) -> str:
-    if part.format == "capture":
-        return "a capture has it; of another Parquet file say format: parquet, and its columns"
+    if like := SAMPLE_FORMATS[part.format].like:
+        return f"a capture has it; of another Parquet file say format: {like}, and its columns"
     return f"say in the manifest which column it is, as columns: {{{name}: {_A_NAME}}}"
 
 

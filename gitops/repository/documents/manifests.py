@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
 
 from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.replay import LogicalTypes
+from gitops.model.sample_formats import SampleFormat
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.repository.documents.base import (
     ApiVersion,
@@ -150,7 +151,7 @@ class ColumnsDocument(Document):
 class SampleDocument(Document):
     """Sample data of the topic."""
 
-    format: Literal["avro", "json", "parquet", "orc", "table", "raw", "capture"]
+    format: SampleFormat
     path: NonEmpty = Field(description="A path relative to this file, a glob, or a URI.")
     columns: ColumnsDocument | None = Field(
         default=None, description="Only with parquet, orc and table."

@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.repository.documents.base import Document
 from gitops.repository.documents.validation_messages import DocumentProblem, problem_of
 from gitops.repository.positions import Path, child
@@ -24,14 +25,15 @@ _ROUNDS: Final = 16
 """A document nests less deep than this, and each round repairs one level at least."""
 
 _TOPIC: Final = "public/default/topic"
+_FORMAT: Final = next(iter(SAMPLE_FORMATS))
 _STAND_INS: Final[dict[str, object]] = {
     "name": "?", "owner": "?", "subscription": "?", "path": "?", "topic": _TOPIC,
-    "format": "avro", "schema": "NONE",
+    "format": _FORMAT, "schema": "NONE",
 }  # fmt: skip
 """Values that no other rule minds, in the place of a key that is missing or wrong."""
 
 _INERT: Final[dict[str, object]] = {
-    "samples": {"format": "avro", "path": "?"},
+    "samples": {"format": _FORMAT, "path": "?"},
     "consumes": {"topic": _TOPIC, "subscription": "?", "schema": "NONE"},
     "produces": {"topic": _TOPIC, "schema": "NONE"},
     "schema": "NONE",

@@ -14,6 +14,7 @@ from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.replay import Sample
 from gitops.model.rules import finding
+from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaType
 from gitops.model.state import TopicSource, TopicState
 from gitops.ports import Progress
@@ -23,8 +24,7 @@ from gitops.repository.documents.parser import Manifest, read_manifest
 from gitops.repository.loading.namespaces import folder_namespace
 from gitops.repository.tracked_files import TrackedFiles, resolve
 
-_TABLES: Final = ("parquet", "orc", "table")
-"""Formats of samples whose columns may have other names."""
+_TABLES: Final = [name for name, row in SAMPLE_FORMATS.items() if row.has_columns]
 
 TOPIC_KEYS: Final = ("topic:", "topic :", 'topic"', "topic'")
 """One of these is in a manifest that names its topic, whatever its path is."""
@@ -187,7 +187,7 @@ def _sample(document: SampleDocument, manifest: Manifest[TopicDocument], index: 
     if columns and document.format not in _TABLES:
         message = f"'columns' goes with {', '.join(_TABLES[:-1])} and {_TABLES[-1]} only"
         manifest.add("REPO-R015", message, (*path, "columns"), at_key=True)
-    if "://" not in document.path and document.format != "table":
+    if "://" not in document.path and SAMPLE_FORMATS[document.format].source:
         try:
             resolve(posixpath.dirname(manifest.file), document.path)
         except OutsideRepositoryError:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gitops.replay.sources import formats
+from gitops.replay.sources import raw
 from tests.support.pairs_kernel import PROPOSED, run, sample, topic_replay
 
 
@@ -91,7 +91,7 @@ def test_what_may_not_be_read_is_told_as_the_repository_has_it(
     if folder:
         monkeypatch.setattr(os, "scandir", refuse)
     else:
-        monkeypatch.setattr(formats, "open_stream", lambda file: refuse(file.uri))
+        monkeypatch.setattr(raw, "open_stream", lambda file: refuse(file.uri))
     ran = run(tmp_path, topic_replay(sample("../../../samples", format="raw", version=0)))
     (unread,) = ran.unread
     assert str(tmp_path) not in unread.why

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 
-from gitops.replay.sources import formats, json_lines
+from gitops.replay.sources import json_lines, raw
 from gitops.replay.sources.json_lines import JsonLinesSource
 from tests.support.source_rows import Known, payloads, rows, whole
 
@@ -161,5 +161,5 @@ def test_a_raw_file_is_one_payload(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             "row": None,
         }
     ]
-    monkeypatch.setattr(formats, "MOST_PAYLOAD", 2)
+    monkeypatch.setattr(raw, "MOST_PAYLOAD", 2)
     assert payloads(whole(path, "raw")) == ([], "a.bin is larger than 0 MiB")
