@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gitops.broker.registration import register
 from gitops.model.config import PulsarAuthentication, RegistryConfig, SecretRef, TlsConfig
-from gitops.model.decision import Decision
+from gitops.model.decision import Decision, StoredSchema
 from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
@@ -21,7 +21,13 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
-from gitops.ports import Progress, Registry, no_progress
+from gitops.ports import (
+    CompatibilityChecker,
+    IncompatibleSchemaError,
+    Progress,
+    Registry,
+    no_progress,
+)
 from gitops.registries.pulsar.secrets import read_secret
 from gitops.repository.documents.authentication import (
     AuthenticationDocument,
@@ -39,9 +45,11 @@ from gitops.schemas.payload import as_kept, stored_history, to_info, to_stored
 __all__ = [
     "AuthenticationDocument",
     "BrokerDefaults",
+    "CompatibilityChecker",
     "Decision",
     "Document",
     "GitopsError",
+    "IncompatibleSchemaError",
     "NamespaceName",
     "NamespacePolicies",
     "NamespaceState",
@@ -67,6 +75,7 @@ __all__ = [
     "Secret",
     "SecretFile",
     "SecretRef",
+    "StoredSchema",
     "TlsConfig",
     "TlsDocument",
     "TopicName",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Final, Protocol
 
+from gitops.model.decision import StoredSchema
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerDefaults, PolicyChange
+from gitops.model.policy import BrokerDefaults, PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.posts import Post
-from gitops.model.schema import SchemaInfo
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import RegistryState, Scope
 
 Progress = Callable[[str, int, int], None]
@@ -92,6 +93,39 @@ class Registry(Protocol):
 
     def close(self) -> None:
         """Give back connections and files."""
+        ...
+
+
+class IncompatibleSchemaError(Exception):
+    """A checker refuses a schema; the text says why, in one line."""
+
+
+class CompatibilityChecker(Protocol):
+    """A broker's checker for one schema type, as one of its `schemaRegistryCompatibilityCheckers`.
+
+    It is Pulsar's SchemaCompatibilityCheck and replaces the built-in checker of its type, also for
+    the halves of a KEY_VALUE. The broker looks at a candidate before: one of another type is
+    refused, one with the bytes of the latest version passes, and ALWAYS_COMPATIBLE asks nobody
+    (Pulsar 4.0.7).
+    """
+
+    @property
+    def schema_type(self) -> SchemaType:
+        """The type whose schemas it compares; KEY_VALUE has no checker of its own."""
+        ...
+
+    def check_compatible(
+        self,
+        existing: Sequence[StoredSchema],
+        candidate: StoredSchema,
+        strategy: SchemaCompatibilityStrategy,
+    ) -> None:
+        """Raise IncompatibleSchemaError where `candidate` may not follow `existing`.
+
+        These are the latest version alone or, under a transitive strategy, all live versions,
+        oldest first (as halves newest first) and possibly none. Any other exception is a server
+        error, as in a broker.
+        """
         ...
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.schemas import types
 from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, check_types
-from gitops.schemas.types import row_of
 
 
 def check_latest(latest: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
@@ -18,15 +18,12 @@ def check_latest(latest: Labelled, candidate: Labelled, strategy: Strategy) -> O
         return other
     if latest.schema.data == candidate.schema.data:
         return COMPATIBLE
-    row = row_of(candidate.schema.type)
-    if row.check_latest is not None:
-        return row.check_latest(latest, candidate, strategy)
-    return row.check([latest], candidate, strategy)
+    return types.check_latest(latest, candidate, strategy)
 
 
 def check_all(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
     """Against the whole live history; Java's exceptions count as incompatible (Pulsar 4.0.7)."""
-    outcome = check_types(existing, candidate) or row_of(candidate.schema.type).check(
+    outcome = check_types(existing, candidate) or types.checker_of(candidate.schema.type)(
         existing, candidate, strategy
     )
     if outcome.end is not End.CRASHED:

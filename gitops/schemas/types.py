@@ -9,19 +9,36 @@ from collections.abc import Mapping
 from typing import Final
 
 from gitops.model.decision import StoredSchema
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import AUTO_TYPES, SchemaType
 from gitops.schemas.avro.row import AVRO
+from gitops.schemas.installed_checkers import installed_checker
 from gitops.schemas.json.row import JSON
 from gitops.schemas.key_value.row import key_value_row
 from gitops.schemas.primitive.row import AUTO, BYTES, STRING, VALUE
 from gitops.schemas.protobuf.row import PROTOBUF
 from gitops.schemas.protobuf_native.row import PROTOBUF_NATIVE
-from gitops.schemas.row import SchemaTypeRow
+from gitops.schemas.row import CheckList, SchemaTypeRow
+from gitops.schemas.strategies import Labelled, Outcome
 
 
 def row_of(schema_type: SchemaType) -> SchemaTypeRow:
     """The row of a type; every type has one."""
     return _ROWS[schema_type]
+
+
+def checker_of(schema_type: SchemaType) -> CheckList:
+    """The checker for lists of versions: of an installed package, else the built-in one."""
+    return installed_checker(schema_type) or row_of(schema_type).check
+
+
+def check_latest(latest: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+    """The checker for a single version, which is another one for JSON."""
+    schema_type = candidate.schema.type
+    check = row_of(schema_type).check_latest
+    if check is not None and installed_checker(schema_type) is None:
+        return check(latest, candidate, strategy)
+    return checker_of(schema_type)([latest], candidate, strategy)
 
 
 def validate(schema: StoredSchema) -> None:
@@ -42,5 +59,5 @@ _ROWS: Final[Mapping[SchemaType, SchemaTypeRow]] = {
     SchemaType.JSON: JSON,
     SchemaType.PROTOBUF: PROTOBUF,
     SchemaType.PROTOBUF_NATIVE: PROTOBUF_NATIVE,
-    SchemaType.KEY_VALUE: key_value_row(row_of),
+    SchemaType.KEY_VALUE: key_value_row(row_of, checker_of),
 }

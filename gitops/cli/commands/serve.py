@@ -36,7 +36,9 @@ def serve(
     need("`serve`", ("starlette", "uvicorn"), "serve")
     from gitops.registries.embedded.registry import EmbeddedRegistry
     from gitops.registries.server.server import serve as run
+    from gitops.schemas.installed_checkers import load_installed
 
+    load_installed()
     opened = open_repository(repo)
     with open_registry(opened, registry) as (live, _):
         if not isinstance(live, EmbeddedRegistry):

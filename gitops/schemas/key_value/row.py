@@ -8,14 +8,12 @@ from functools import partial
 from gitops.model.decision import StoredSchema
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import SchemaType
 from gitops.schemas.key_value import review
-from gitops.schemas.key_value.compatibility import check_pairs
+from gitops.schemas.key_value.compatibility import CheckerOf, check_pairs
 from gitops.schemas.key_value.halves import in_pair, named_halves
 from gitops.schemas.key_value.parser import UndecodableError
 from gitops.schemas.remark import Remark
 from gitops.schemas.row import (
-    CheckList,
     InvalidSchemaDataError,
     RowOf,
     SchemaTypeRow,
@@ -25,11 +23,8 @@ from gitops.schemas.row import (
 from gitops.schemas.strategies import Labelled, Outcome
 
 
-def key_value_row(row_of: RowOf) -> SchemaTypeRow:
-    """The row; `row_of` is asked once a schema is."""
-
-    def checker_of(schema_type: SchemaType) -> CheckList:
-        return row_of(schema_type).check
+def key_value_row(row_of: RowOf, checker_of: CheckerOf) -> SchemaTypeRow:
+    """The row; `row_of` and `checker_of` are asked for the types of the halves of a schema."""
 
     def check(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
         return check_pairs(existing, candidate, strategy, row_of=row_of, checker_of=checker_of)
