@@ -11,7 +11,7 @@ from gitops.model.policy import BrokerDefaults
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.read_only import ReadOnly
-from gitops.repository.file_names import FileNames
+from gitops.repository.folder import FileNames
 from gitops.repository.snapshots import (
     folder_of,
     namespace_recorded,

@@ -18,13 +18,7 @@ from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository
 from gitops.replay.field_aliases import FieldAliases, other_names
 from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.kernel.definition_nodes import (
-    Node,
-    Nodes,
-    Undescribed,
-    members_of,
-    nodes_below,
-)
+from gitops.replay.kernel.definition_nodes import Node, Nodes, Undescribed, members_of, nodes_below
 from gitops.replay.kernel.schema_types import nodes_of
 from gitops.repository.suggestions import closest
 

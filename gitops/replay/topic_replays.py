@@ -14,7 +14,7 @@ from gitops.model.replay import Direction, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.planning.fingerprints import is_same
 from gitops.replay.gates import Gate, Gates, Versions, gates_of
-from gitops.rollout.decoding import kind_of
+from gitops.rollout.readers import kind_of
 
 PROPOSED = "proposed"
 """How the schema under review is called as a reader."""

@@ -23,7 +23,7 @@ from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.documents.base import API_VERSION
 from gitops.repository.documents.manifests import NamespaceSnapshot, TopicSnapshot
 from gitops.repository.documents.validation_messages import DocumentProblem, problem_of
-from gitops.repository.file_names import FileNames
+from gitops.repository.folder import FileNames
 from gitops.repository.positions import pointer
 from gitops.repository.suggestions import did_you_mean_or_list, one_line
 from gitops.repository.tracked_files import TrackedFiles

@@ -26,9 +26,8 @@ from gitops.model.rollout import (
     Upgrade,
 )
 from gitops.model.schema import SchemaInfo
-from gitops.rollout.admission import histories, is_of_version, readable, why_refused
-from gitops.rollout.decoding import why_unreadable
 from gitops.rollout.model import Role, RolloutModel, Service, TopicModel, Use
+from gitops.rollout.readers import histories, is_of_version, readable, why_refused, why_unreadable
 
 
 def constraints(world: RolloutModel) -> Constraints:

@@ -1,27 +1,85 @@
-"""Constraints to an order of upgrades, or to why there is none."""
+"""Constraints to an order of upgrades; where there is none, the way to a new topic."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Final
 
+from gitops.broker.consumer_compatibility import check_consumer
+from gitops.broker.registration import register
+from gitops.model.decision import StoredHistory
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout import (
     Block,
     Constraint,
     Constraints,
     Delete,
     Drain,
+    Migration,
     OrderedStep,
     Register,
     Rollout,
     Step,
     Upgrade,
 )
+from gitops.model.schema import SchemaInfo
 from gitops.rollout.constraints import constraints
-from gitops.rollout.model import RolloutModel
+from gitops.rollout.model import Role, RolloutModel, Service
+from gitops.schemas.payload import PayloadError, to_stored
+
+_NUMBERED: Final = re.compile(r"(.+)-v(\d{1,9})")
+_FIRST: Final = 2
+
+
+def next_name(topic: TopicName, taken: Collection[TopicName]) -> TopicName:
+    """The topic's name with the next number that is free: `orders-v2` after `orders`."""
+    found = _NUMBERED.fullmatch(topic.local_name)
+    stem, number = (found[1], int(found[2]) + 1) if found else (topic.local_name, _FIRST)
+    names = {(one.namespace, one.local_name) for one in taken}
+    while (topic.namespace, f"{stem}-v{number}") in names:
+        number += 1
+    return replace(topic, local_name=f"{stem}-v{number}")
+
+
+def migration(
+    topic: TopicName,
+    to: TopicName,
+    services: Iterable[Service],
+    schema: tuple[SchemaInfo, SchemaCompatibilityStrategy],
+) -> Migration | None:
+    """Who moves; None where Pulsar would not let them in at the new topic either (4.0.7)."""
+    info, strategy = schema
+    sides: dict[Role, dict[str, bool]] = {role: {} for role in Role}
+    for service in services:
+        for use in (*service.before, *service.after):
+            if use.topic == topic:
+                has_schema = any(isinstance(one, SchemaInfo) for one in use.schemas)
+                side = sides[use.role]
+                side[service.name] = side.get(service.name, False) or has_schema
+    if not _lets_in(info, strategy, consumers=any(sides[Role.CONSUMER].values())):
+        return None
+    consumers, producers = (tuple(sides[role]) for role in (Role.CONSUMER, Role.PRODUCER))
+    return Migration(topic=topic, to=to, consumers=consumers, producers=producers)
+
+
+def _lets_in(info: SchemaInfo, strategy: SchemaCompatibilityStrategy, *, consumers: bool) -> bool:
+    try:
+        stored = to_stored(info)
+    except PayloadError:
+        return False
+    if not register(StoredHistory(), info, strategy).accepted:
+        return False
+    alone = StoredHistory(entries=((0, stored),), next_version=1)
+    return not consumers or check_consumer(alone, info, strategy).accepted
+
+
+# Constraints to an order of upgrades, or to why there is none.
+
 
 # Constraints to an order, or to why there is none.
 

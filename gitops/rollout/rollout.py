@@ -28,11 +28,9 @@ from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput, is_validation_enforced, strategy_of
 from gitops.planning.refusals import version_list
 from gitops.ports import Registry
-from gitops.rollout.admission import readable
-from gitops.rollout.decoding import kind_of
-from gitops.rollout.migration import migration, next_name
 from gitops.rollout.model import Role, RolloutModel, Rules, Service, TopicModel
-from gitops.rollout.order import solve
+from gitops.rollout.order import migration, next_name, solve
+from gitops.rollout.readers import kind_of, readable
 from gitops.rollout.services import Services
 from gitops.schemas.payload import PayloadError, stored_history
 

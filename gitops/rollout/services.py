@@ -11,9 +11,8 @@ from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.rollout.admission import histories, readable
-from gitops.rollout.decoding import becomes, kind_of
 from gitops.rollout.model import Role, Service, TopicModel, Use, UsedSchema
+from gitops.rollout.readers import becomes, histories, kind_of, readable
 
 
 @dataclass(slots=True)

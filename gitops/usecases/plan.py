@@ -6,9 +6,8 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from gitops.changes.known_names import KnownNames
+from gitops.changes.known_names import KnownNames, Unmanaged, find_unmanaged
 from gitops.changes.registries import desired_of
-from gitops.changes.unmanaged import Unmanaged, find_unmanaged
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity

@@ -18,9 +18,8 @@ from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rollout import Delete, Drain, Register, Step, Upgrade
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.rollout.admission import histories, why_refused
-from gitops.rollout.decoding import why_unreadable
 from gitops.rollout.model import Role, RolloutModel, Service, TopicModel, Use, UsedSchema
+from gitops.rollout.readers import histories, why_refused, why_unreadable
 from gitops.schemas.payload import stored_history, to_info
 from tests.support.states import history as history_of
 

@@ -28,7 +28,7 @@ from gitops.repository.definitions.key_value import (
 from gitops.repository.documents.base import API_VERSION
 from gitops.repository.documents.editor_schemas import first_line
 from gitops.repository.documents.manifests import HalfType
-from gitops.repository.file_names import FileNames
+from gitops.repository.folder import FileNames
 from gitops.repository.loading.layout import NAMESPACE_FILE
 from gitops.repository.writing.proto_files import ProtoSources
 from gitops.repository.yaml.dumper import yaml_text

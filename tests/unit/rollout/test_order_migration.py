@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitops.model.names import TopicName
-from gitops.rollout.migration import next_name
+from gitops.rollout.order import next_name
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,18 @@
-"""Whether a consumer decodes what a producer writes: resolution, and symbols beyond it."""
+"""Whom the broker accepts at each state of a topic, and who decodes what others write."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
-from gitops.model.decision import StoredSchema
+from gitops.broker.consumer_compatibility import check_consumer
+from gitops.broker.registration import CANDIDATE, NOT_REGISTERED, find_registered
+from gitops.model.decision import StoredHistory, StoredSchema
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.rollout.model import Use, UsedSchema
+from gitops.rollout.model import Role, TopicModel, Use, UsedSchema
 from gitops.schemas import event_kinds
 from gitops.schemas.avro.compatibility import can_read
 from gitops.schemas.avro.errors import AvroParseError
@@ -18,9 +22,85 @@ from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.schema import Schema
 from gitops.schemas.key_value.halves import ENCODING, INLINE, named_halves
 from gitops.schemas.key_value.parser import UndecodableError
-from gitops.schemas.payload import PayloadError, to_stored
+from gitops.schemas.payload import PayloadError, as_kept, to_info, to_stored
 from gitops.schemas.protobuf_native import review
 from gitops.schemas.remark import Remark
+
+
+def histories(topic: TopicModel) -> list[StoredHistory]:
+    """The topic's history before its first new version, and after each of them."""
+    found = [topic.history]
+    for info in topic.new:
+        last = found[-1]
+        entry = (last.next_version, as_kept(to_stored(info)))
+        found.append(
+            StoredHistory(entries=(*last.entries, entry), next_version=last.next_version + 1)
+        )
+    return found
+
+
+def readable(history: StoredHistory) -> Iterator[tuple[int, SchemaInfo]]:
+    """The versions as clients know them; one that cannot be read is nobody's."""
+    for version, stored in history.entries:
+        with suppress(PayloadError):
+            yield version, to_info(stored)
+
+
+def is_of_version(schema: UsedSchema, history: StoredHistory, version: int) -> bool:
+    """Whether messages with this schema carry the version, however its text is laid out."""
+    if not isinstance(schema, SchemaInfo):
+        return False
+    try:
+        return find_registered(history, to_stored(schema)).version == version
+    except PayloadError:
+        return False
+
+
+def why_refused(use: Use, topic: TopicModel, history: StoredHistory) -> str | None:
+    """Why a client that reconnects is refused; None if it is let in.
+
+    The topic is in use, so that no consumer seeds it. A producer's schema has to be registered:
+    that it could register it by itself is left out, since what is in git is registered by apply.
+    """
+    ask = _consumer if use.role is Role.CONSUMER else _producer
+    return next(ask(use, topic, history), None)
+
+
+def _consumer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[str]:
+    for schema in use.schemas:
+        if isinstance(schema, SchemaInfo):
+            decision = check_consumer(history, schema, topic.strategy)
+            if not decision.accepted:
+                why = _refusal_text(decision.reason, topic)
+                yield f"the broker refuses it as a consumer: {why}"
+
+
+def _refusal_text(reason: str, topic: TopicModel) -> str:
+    """A decision's reason in words about a consumer."""
+    if topic.strategy is SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
+        return f"{topic.strategy.value} lets none in that has a schema"
+    return reason.replace(f"the {CANDIDATE}", CANDIDATE).replace(CANDIDATE, "its schema")
+
+
+def _producer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[str]:
+    for schema in use.schemas:
+        if not isinstance(schema, SchemaInfo):
+            if schema == "NONE" and topic.is_schema_validation_enforced and history.entries:
+                yield "schemaValidationEnforced refuses a producer without a schema"
+            continue
+        try:
+            found = find_registered(history, to_stored(schema))
+        except PayloadError as error:
+            yield f"the broker fails on its schema: {error}"
+            continue
+        if found.status == NOT_REGISTERED:
+            yield "its schema is not registered"
+        elif not found.accepted:
+            yield f"the broker fails on its schema: {found.reason}"
+
+
+# Whether a consumer decodes what a producer writes: resolution, and symbols beyond it.
+
 
 _WIRES: Final = {SchemaType.JSON: Wire.JSON}
 

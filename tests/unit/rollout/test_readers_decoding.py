@@ -9,8 +9,8 @@ import pytest
 
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.rollout.decoding import why_unreadable
 from gitops.rollout.model import Role, Use, UsedSchema
+from gitops.rollout.readers import why_unreadable
 from tests.support.protos import native
 
 TOPIC = TopicName.parse("t/n/events")
