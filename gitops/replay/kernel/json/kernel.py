@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
@@ -107,7 +110,7 @@ class JsonKernel:
 
     def _part(self, rows: Column) -> Walk:
         if self._vain == _OFTEN or len(rows.starts) < self._few:
-            return _DecodedBatch(self._plan, rows).walk(self._decode, self._shape)
+            return self._decoded(rows)
         if self._orders is None:
             self._orders = self._learnt(rows)
         read, counts = walk(rows, self._orders, self._plan)
@@ -117,10 +120,14 @@ class JsonKernel:
             self._orders = None
         verdicts = Verdicts(len(read))
         if left.size:
-            rest = _DecodedBatch(self._plan, rows.take(left)).walk(self._decode, self._shape)
+            rest = self._decoded(rows.take(left))
             counts.update(rest.counts)
             verdicts.stop_as(left, rest)
         return verdicts.walk(counts)
+
+    def _decoded(self, rows: Column) -> Walk:
+        with _no_garbage_collection():
+            return _DecodedBatch(self._plan, rows).walk(self._decode, self._shape)
 
     def _learnt(self, rows: Column) -> Orders:
         orders = Orders()
@@ -142,6 +149,21 @@ def _row_writer(schema: SchemaInfo) -> JsonWriter:
 
 
 KERNELS: Final = Kernels(kernel=_kernel, row_reader=_kernel, row_writer=_row_writer)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Decoded JSON has no cycles, and the search for them took a third of the time.
+
+    It ends with a batch, whose size is bounded.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _Decoded(NamedTuple):

@@ -14,10 +14,10 @@ import pyarrow
 import pytest
 
 from gitops.replay.kernel.avro.kernel import AvroKernel, avro_kernel
-from gitops.replay.kernel.avro.points import points
 from gitops.replay.kernel.protocol import READ, Changed, Counted, Reason, What
 from gitops.schemas.avro.parser import parse
 from tests.support.avro_kernels import plan_of
+from tests.support.avro_points import points
 
 UUID = {"type": "string", "logicalType": "uuid"}
 MILLIS = {"type": "int", "logicalType": "time-millis"}

@@ -11,13 +11,13 @@ import pytest
 from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroKernel
 from gitops.replay.kernel.avro.plan import make_plan
-from gitops.replay.kernel.avro.points import LOSES, Point, points
 from gitops.replay.kernel.avro.steps import Fail
 from gitops.replay.kernel.protocol import Counted, Reason, What
 from gitops.schemas.avro.aliases import apply_aliases
 from gitops.schemas.avro.compatibility import can_read
 from tests.replay.avro_rows import by_columns, case, parsed
 from tests.support.avro_kernels import kernel_of, plan_of
+from tests.support.avro_points import LOSES, Point, points
 
 KIND = {"type": "enum", "name": "Kind", "symbols": ["A", "B", "C"]}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import Counter
 from random import Random
@@ -354,3 +355,14 @@ def test_limits_of_jackson(payload: str, reason: str | None, few: int) -> None:
     column = pyarrow.array([payload.encode()], pyarrow.binary())
     found = _reasons(JsonKernel(_plan(kind, kind), few=few).walk(column))
     assert [one and one.reason for one in found] == [reason]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_search_for_garbage_is_as_it_was_afterwards(*, enabled: bool) -> None:
+    was_enabled, definition = gc.isenabled(), _record(a={"type": "map", "values": "string"})
+    try:
+        (gc.enable if enabled else gc.disable)()
+        assert _walk(definition, definition, b'{"a":{"b":"c"}}', b"{").verdicts.tolist() == [0, 1]
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
