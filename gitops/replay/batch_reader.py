@@ -233,15 +233,15 @@ def read_parts(
 
     `below`: of a topic's version, only messages whose places hash lower need to be chosen.
     """
-    gathering = BatchReader(job, below)
-    for owners, batch in join_batches(_batches(job, parts, gathering)):
-        gathering.add(batch, owners)
+    reader = BatchReader(job, below)
+    for owners, batch in join_batches(_batches(job, parts, reader)):
+        reader.add(batch, owners)
         if not watch(batch.num_rows):
             break
-    return gathering.end()
+    return reader.end()
 
 
-def _batches(job: Job, parts: Iterable[Part], gathering: BatchReader) -> Iterator[OwnedBatch]:
+def _batches(job: Job, parts: Iterable[Part], reader: BatchReader) -> Iterator[OwnedBatch]:
     versions = LiveVersions(job)
     for part in parts:
         rows = 0
@@ -250,8 +250,8 @@ def _batches(job: Job, parts: Iterable[Part], gathering: BatchReader) -> Iterato
                 yield part.owners, batch
                 rows += batch.num_rows
         except (UnreadableError, OSError) as error:
-            told = f"{file_error_text(part.file.name, error)}{_messages_before(part, rows)}"
-            gathering.unread(part.owners, part.file.name, told, hint_of(error))
+            text = f"{file_error_text(part.file.name, error)}{_messages_before(part, rows)}"
+            reader.unread(part.owners, part.file.name, text, hint_of(error))
 
 
 def _messages_before(part: Part, rows: int) -> str:

@@ -37,12 +37,12 @@ class Job:
     kernels: Kernels = CHOSEN
 
     @classmethod
-    def of(cls, running: RunRequest, kernels: Kernels = CHOSEN) -> Job:
+    def of(cls, request: RunRequest, kernels: Kernels = CHOSEN) -> Job:
         """The job that a runner is asked for."""
         return cls(
-            replays={str(one.topic): one for one in running.replays},
-            examples=running.examples,
-            show_values=running.show_values,
+            replays={str(one.topic): one for one in request.replays},
+            examples=request.examples,
+            show_values=request.show_values,
             kernels=kernels,
         )
 
@@ -148,7 +148,7 @@ class Runner(Protocol):
         """Its name on the command line."""
         ...
 
-    def run(self, running: RunRequest, progress: Progress = no_progress) -> RunResult:
+    def run(self, request: RunRequest, progress: Progress = no_progress) -> RunResult:
         """Read every sample; progress counts rows.
 
         Raises OutsideError where the engine fails as a whole, UsageError where it is not

@@ -71,22 +71,22 @@ def without_repeated_failures(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
     backward direction has counted it. What can be read and not be written stays.
     """
     backward = Direction.BACKWARD.value
-    said: dict[tuple[str, int, int | None], set[tuple[str, str]]] = {}
+    known: dict[tuple[str, int, int | None], set[tuple[str, str]]] = {}
     for key, tally in tallies.items():
         if key.direction == backward:
-            its = said.setdefault((key.topic, key.sample, key.version), set())
+            its = known.setdefault((key.topic, key.sample, key.version), set())
             its.update((one.path, one.reason) for one in tally.failures)
     found: dict[Key, Tally] = {}
     for key, tally in tallies.items():
         if key.reader or key.direction == backward:
             found[key] = tally
-        elif left := _new_failures(tally, said.get((key.topic, key.sample, key.version), set())):
+        elif left := _new_failures(tally, known.get((key.topic, key.sample, key.version), set())):
             found[key] = left
     return found
 
 
-def _new_failures(tally: Tally, said: set[tuple[str, str]]) -> Tally | None:
-    left = [one for one in tally.failures if (one.path, one.reason) not in said]
+def _new_failures(tally: Tally, known: set[tuple[str, str]]) -> Tally | None:
+    left = [one for one in tally.failures if (one.path, one.reason) not in known]
     rows = sum(one.rows for one in left)
     return Tally(rows=rows, failed=rows, failures=left) if left else None
 

@@ -40,22 +40,22 @@ class _SampleResult:
         return f"the topic's versions: {numbers or 'none yet'}"
 
 
-def findings_of(replays: Iterable[TopicReplay], ran: RunResult) -> tuple[Finding, ...]:
+def findings_of(replays: Iterable[TopicReplay], run: RunResult) -> tuple[Finding, ...]:
     """Everything, one finding for each sample and reader; not yet rated by gitops.yaml."""
     replays = tuple(replays)
     tallies: dict[str, dict[Key, Tally]] = {}
-    for key, tally in ran.tallies.items():
+    for key, tally in run.tallies.items():
         tallies.setdefault(key.topic, {})[key] = tally
     found = [
         each
         for one in replays
-        for each in _topic_findings(one, tallies.get(str(one.topic), {}), complete=ran.complete)
+        for each in _topic_findings(one, tallies.get(str(one.topic), {}), complete=run.complete)
     ]
-    found += _unread_samples(ran.unread)
-    found += map(_duplicate, ran.twice)
+    found += _unread_samples(run.unread)
+    found += map(_duplicate, run.twice)
     found += [each for one in replays for each in unknown_name_findings(one)]
-    if ran.complete:
-        found += [each for one in replays for each in _empty_samples(one, ran)]
+    if run.complete:
+        found += [each for one in replays for each in _empty_samples(one, run)]
     else:
         found.append(_interrupted(replays))
     return tuple(found)
@@ -89,11 +89,11 @@ def _topic_findings(
         parts.setdefault((key.sample, key.reader, key.direction), []).append(tally)
     read = {number for number, name, _ in parts if name}
     for (number, name, direction), its in sorted(parts.items(), key=lambda item: item[0]):
-        asked = _sample_result(replay, number, readers.get((name, direction)), its)
-        if asked.reader is None:
-            yield from _not_replayed(asked, whole=complete and number not in read)
+        result = _sample_result(replay, number, readers.get((name, direction)), its)
+        if result.reader is None:
+            yield from _not_replayed(result, whole=complete and number not in read)
         else:
-            yield from _reader_findings(asked, asked.reader)
+            yield from _reader_findings(result, result.reader)
 
 
 def _sample_result(
@@ -112,61 +112,61 @@ def _sample_result(
     )
 
 
-def _not_replayed(asked: _SampleResult, *, whole: bool) -> Iterator[Finding]:
+def _not_replayed(result: _SampleResult, *, whole: bool) -> Iterator[Finding]:
     """Messages that no reader was asked about; `whole`: the sample has no others."""
-    if not asked.failed:
+    if not result.failed:
         return
-    messages, why = _messages(asked.failed), _reasons(asked.failures)
+    messages, why = _messages(result.failed), _reasons(result.failures)
     if whole:
-        what = f"nothing of {asked.sample.path} was replayed, {messages} in all: {why}"
-        yield _finding("REPLAY-R012", asked, what, _advice("REPLAY-R012", asked))
+        what = f"nothing of {result.sample.path} was replayed, {messages} in all: {why}"
+        yield _finding("REPLAY-R012", result, what, _advice("REPLAY-R012", result))
     else:
-        verb = "was" if asked.failed == 1 else "were"
+        verb = "was" if result.failed == 1 else "were"
         what = f"{messages} {verb} not replayed: {why}"
-        yield _finding("REPLAY-R003", asked, what, _advice("REPLAY-R003", asked))
+        yield _finding("REPLAY-R003", result, what, _advice("REPLAY-R003", result))
 
 
-def _advice(rule: str, asked: _SampleResult) -> str:
-    return f"{asked.known}; `pulsar-gitops explain {rule}` says what helps"
+def _advice(rule: str, result: _SampleResult) -> str:
+    return f"{result.known}; `pulsar-gitops explain {rule}` says what helps"
 
 
-def _reader_findings(asked: _SampleResult, reader: ReaderSchema) -> Iterator[Finding]:
-    if asked.failed:
-        yield _failed(asked, reader)
+def _reader_findings(result: _SampleResult, reader: ReaderSchema) -> Iterator[Finding]:
+    if result.failed:
+        yield _failed(result, reader)
     # Whom the strategy leaves behind is told once that it is behind; the report counts the values.
-    if asked.changed and (reader.gates or reader.direction is Direction.BACKWARD):
-        yield _changed(asked, reader)
+    if result.changed and (reader.gates or reader.direction is Direction.BACKWARD):
+        yield _changed(result, reader)
 
 
-def _failed(asked: _SampleResult, reader: ReaderSchema) -> Finding:
-    above = is_above(asked.failed, asked.rows, asked.sample.max_failures)
-    of = f"{asked.failed:,} of {_messages(asked.rows)}"
-    what = f"{of} cannot be read by {_reader_name(reader)}: {_reasons(asked.failures)}"
+def _failed(result: _SampleResult, reader: ReaderSchema) -> Finding:
+    above = is_above(result.failed, result.rows, result.sample.max_failures)
+    of = f"{result.failed:,} of {_messages(result.rows)}"
+    what = f"{of} cannot be read by {_reader_name(reader)}: {_reasons(result.failures)}"
     if not reader.gates:
-        return _finding("REPLAY-R002", asked, what, _not_gating(reader))
+        return _finding("REPLAY-R002", result, what, _not_gating(reader))
     if not above:
-        allowed = f"maxFailures allows {_limit(asked.sample.max_failures)}"
-        return _finding("REPLAY-R006", asked, f"{what} ({allowed})", "")
+        allowed = f"maxFailures allows {_limit(result.sample.max_failures)}"
+        return _finding("REPLAY-R006", result, f"{what} ({allowed})", "")
     hint = (
         "change the schema so that it reads them; correct the sample's format or version if they "
         "are of another; or say how many may fail: maxFailures"
     )
-    return _finding("REPLAY-R001", asked, what, hint)
+    return _finding("REPLAY-R001", result, what, hint)
 
 
-def _changed(asked: _SampleResult, reader: ReaderSchema) -> Finding:
-    paths = _enumerate([f"'{path}'" if path else "the message itself" for path in asked.changed])
+def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
+    paths = _enumerate([f"'{path}'" if path else "the message itself" for path in result.changed])
     than = "were written" if reader.direction is Direction.BACKWARD else "before"
     what = f"other values than {than} reach {_reader_name(reader)} at {paths}"
-    return _finding("REPLAY-R007", asked, what, "the report counts them by field: `changed`")
+    return _finding("REPLAY-R007", result, what, "the report counts them by field: `changed`")
 
 
-def _empty_samples(replay: TopicReplay, ran: RunResult) -> Iterator[Finding]:
+def _empty_samples(replay: TopicReplay, run: RunResult) -> Iterator[Finding]:
     """Of samples that could be read, and hold nothing; all of a topic's are worse than some."""
     topic = str(replay.topic)
-    heard_of = [replay.samples[key.sample] for key in ran.tallies if key.topic == topic]
-    heard_of += [one.sample for one in ran.unread if one.topic == replay.topic]
-    heard_of += [one.sample for one in ran.twice if one.topic == replay.topic]
+    heard_of = [replay.samples[key.sample] for key in run.tallies if key.topic == topic]
+    heard_of += [one.sample for one in run.unread if one.topic == replay.topic]
+    heard_of += [one.sample for one in run.twice if one.topic == replay.topic]
     hint = "take new samples, or take the empty ones out of the manifest"
     if not heard_of:
         what = f"no sample of {topic} holds a message, so that nothing of it was replayed"
@@ -266,8 +266,10 @@ def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:
     )
 
 
-def _finding(rule: str, asked: _SampleResult, what: str, hint: str) -> Finding:
-    return finding(rule, what, location=asked.sample.location, subject=str(asked.topic), hint=hint)
+def _finding(rule: str, result: _SampleResult, what: str, hint: str) -> Finding:
+    return finding(
+        rule, what, location=result.sample.location, subject=str(result.topic), hint=hint
+    )
 
 
 def _reader_name(reader: ReaderSchema) -> str:

@@ -93,47 +93,45 @@ class ReplayHistory:
 
 
 def replay(
-    replaying: ReplayRequest,
+    request: ReplayRequest,
     subjects: Iterable[Subject],
-    past: ReplayHistory,
+    history: ReplayHistory,
     progress: Progress = no_progress,
 ) -> ReplayReport:
     """The report of all subjects; those without a sample or a schema are left out.
 
     Raises OutsideError where the runner fails.
     """
-    found = (topic_replay(one, replaying.gate) for one in subjects)
+    found = (topic_replay(one, request.gate) for one in subjects)
     replays = tuple(sorted((one for one in found if one), key=lambda one: one.topic))
-    ran = _run(replaying, replays, progress)
-    ran = dataclasses.replace(ran, tallies=without_repeated_failures(ran.tallies))
-    readers = reader_replays(replays, ran.tallies, replaying.examples)
-    readers = with_counted_failures(readers, replays, ran.tallies)
+    result = _run(request, replays, progress)
+    result = dataclasses.replace(result, tallies=without_repeated_failures(result.tallies))
+    readers = reader_replays(replays, result.tallies, request.examples)
+    readers = with_counted_failures(readers, replays, result.tallies)
     return ReplayReport(
-        registry=past.registry,
-        engine=replaying.runner.engine,
+        registry=history.registry,
+        engine=request.runner.engine,
         rows=sum(one.rows for one in readers if one.direction is Direction.BACKWARD),
         readers=readers,
-        findings=_sorted(graded((*past.findings, *findings_of(replays, ran)), past.rules)),
+        findings=_sorted(graded((*history.findings, *findings_of(replays, result)), history.rules)),
         strategies={one.topic: one.strategy for one in replays},
-        source=past.source,
-        limits=past.limits,
-        complete=ran.complete,
+        source=history.source,
+        limits=history.limits,
+        complete=result.complete,
     )
 
 
-def _run(
-    replaying: ReplayRequest, replays: tuple[TopicReplay, ...], progress: Progress
-) -> RunResult:
+def _run(request: ReplayRequest, replays: tuple[TopicReplay, ...], progress: Progress) -> RunResult:
     """Nothing is started for nothing: Spark takes its time."""
     if not replays:
         return RunResult(tallies={})
-    running = RunRequest(
+    run_request = RunRequest(
         replays=replays,
-        root=replaying.root,
-        examples=replaying.examples,
-        show_values=replaying.show_values,
+        root=request.root,
+        examples=request.examples,
+        show_values=request.show_values,
     )
-    return replaying.runner.run(running, progress)
+    return request.runner.run(run_request, progress)
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:

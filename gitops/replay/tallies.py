@@ -139,27 +139,27 @@ class _EncodedResult(msgspec.Struct, array_like=True):
     chosen: list[tuple[str, int, list[ForwardMessage]]]
 
 
-def encode(gathered: PartResult) -> bytes:
+def encode(result: PartResult) -> bytes:
     """As it travels between processes."""
-    sent = _EncodedResult(
-        rows=gathered.rows,
-        later=gathered.later,
-        tallies=list(gathered.tallies.items()),
-        unread=gathered.unread,
-        chosen=[(topic, version, its) for (topic, version), its in gathered.chosen.items()],
+    encoded = _EncodedResult(
+        rows=result.rows,
+        later=result.later,
+        tallies=list(result.tallies.items()),
+        unread=result.unread,
+        chosen=[(topic, version, its) for (topic, version), its in result.chosen.items()],
     )
-    return msgspec.msgpack.encode(sent)
+    return msgspec.msgpack.encode(encoded)
 
 
 def decode(data: bytes) -> PartResult:
     """What `encode` was given."""
-    sent = msgspec.msgpack.decode(data, type=_EncodedResult)
+    encoded = msgspec.msgpack.decode(data, type=_EncodedResult)
     return PartResult(
-        rows=sent.rows,
-        later=sent.later,
-        tallies=dict(sent.tallies),
-        unread=sent.unread,
-        chosen={(topic, version): its for topic, version, its in sent.chosen},
+        rows=encoded.rows,
+        later=encoded.later,
+        tallies=dict(encoded.tallies),
+        unread=encoded.unread,
+        chosen={(topic, version): its for topic, version, its in encoded.chosen},
     )
 
 
@@ -253,19 +253,19 @@ def lowest_hashes(chosen: list[ForwardMessage], most: int) -> list[ForwardMessag
     return kept
 
 
-def sorted_result(gathered: PartResult) -> PartResult:
+def sorted_result(result: PartResult) -> PartResult:
     """The same, sorted, so that equal answers are equal as bytes too."""
-    for tally in gathered.tallies.values():
+    for tally in result.tallies.values():
         tally.failures.sort(key=lambda one: (one.path, one.reason))
         for failed in tally.failures:
             failed.examples.sort(key=_example_order)
         tally.fields = {path: _sorted_counts(tally.fields[path]) for path in sorted(tally.fields)}
     return PartResult(
-        rows=gathered.rows,
-        later=gathered.later,
-        tallies=dict(sorted(gathered.tallies.items(), key=lambda item: _tally_order(item[0]))),
-        unread=sorted(set(gathered.unread)),  # as many parts as there are tell the same
-        chosen=dict(sorted(gathered.chosen.items())),
+        rows=result.rows,
+        later=result.later,
+        tallies=dict(sorted(result.tallies.items(), key=lambda item: _tally_order(item[0]))),
+        unread=sorted(set(result.unread)),  # as many parts as there are tell the same
+        chosen=dict(sorted(result.chosen.items())),
     )
 
 

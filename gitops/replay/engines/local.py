@@ -28,22 +28,22 @@ class LocalRunner:
     def __init__(self, kernels: Kernels = CHOSEN) -> None:
         self._kernels = kernels
 
-    def run(self, running: RunRequest, progress: Progress = no_progress) -> RunResult:
+    def run(self, request: RunRequest, progress: Progress = no_progress) -> RunResult:
         """As Runner says."""
-        job = Job.of(running, self._kernels)
-        planned = plan_parts(running)
-        for wanted in planned.left:
-            planned.unread.extend(unread(running, wanted, _needs_spark(wanted)))
+        job = Job.of(request, self._kernels)
+        plan = plan_parts(request)
+        for data in plan.left:
+            plan.unread.extend(unread(request, data, _needs_spark(data)))
         with interruptible() as stopped:
-            gathered = _read(job, planned.parts, progress, stopped)
-            rewrite_all(job, gathered, progress, stopped)
-            return run_result(running, gathered, planned, complete=not stopped())
+            result = _read(job, plan.parts, progress, stopped)
+            rewrite_all(job, result, progress, stopped)
+            return run_result(request, result, plan, complete=not stopped())
 
 
-def _needs_spark(wanted: SampleData) -> UnreadableError:
-    if wanted.why:
-        return UnreadableError(f"it cannot be opened: {wanted.why}")
-    other = ", or name it s3://" if wanted.sample.path.startswith("s3a://") else ""
+def _needs_spark(data: SampleData) -> UnreadableError:
+    if data.why:
+        return UnreadableError(f"it cannot be opened: {data.why}")
+    other = ", or name it s3://" if data.sample.path.startswith("s3a://") else ""
     return UnreadableError("only Spark can read it", f"run it with --engine spark{other}")
 
 
@@ -64,25 +64,25 @@ def _read(
 
 
 def rewrite_all(
-    job: Job, gathered: PartResult, progress: Progress, stopped: Callable[[], bool]
+    job: Job, result: PartResult, progress: Progress, stopped: Callable[[], bool]
 ) -> None:
     """The forward direction, on what was chosen for it."""
-    total = sum(map(len, gathered.chosen.values()))
+    total = sum(map(len, result.chosen.values()))
     done = 0
-    for (topic, version), chosen in sorted(gathered.chosen.items()):
+    for (topic, version), chosen in sorted(result.chosen.items()):
         if stopped():
             return
         progress(REWRITING, done, total)
-        merge(gathered, rewrite(job, topic, version, chosen), job.limits)
+        merge(result, rewrite(job, topic, version, chosen), job.limits)
         done += len(chosen)
 
 
 def run_result(
-    running: RunRequest, gathered: PartResult, planned: PartPlan, *, complete: bool
+    request: RunRequest, result: PartResult, plan: PartPlan, *, complete: bool
 ) -> RunResult:
     """The answer, in an order that does not depend on who came first."""
-    gathered = sorted_result(gathered)
-    replays = {str(one.topic): one for one in running.replays}
+    result = sorted_result(result)
+    replays = {str(one.topic): one for one in request.replays}
     found = [
         UnreadSample(
             topic=replays[topic].topic,
@@ -91,11 +91,11 @@ def run_result(
             why=why,
             hint=hint,
         )
-        for topic, sample, file, why, hint in gathered.unread
+        for topic, sample, file, why, hint in result.unread
     ]
     return RunResult(
-        tallies=gathered.tallies,
-        unread=(*planned.unread, *found),
-        twice=tuple(planned.twice),
+        tallies=result.tallies,
+        unread=(*plan.unread, *found),
+        twice=tuple(plan.twice),
         complete=complete,
     )

@@ -153,102 +153,102 @@ class SparkRunner:
         self._master = master
         self._kernels = kernels
 
-    def run(self, running: RunRequest, progress: Progress = no_progress) -> RunResult:
+    def run(self, request: RunRequest, progress: Progress = no_progress) -> RunResult:
         """As Runner says; nothing is started where there is nothing to read."""
-        job = Job.of(running, self._kernels)
-        planned = plan_parts(running)
-        gathered = PartResult()
-        if not (planned.parts or planned.left):
-            return run_result(running, gathered, planned, complete=True)
+        job = Job.of(request, self._kernels)
+        plan = plan_parts(request)
+        result = PartResult()
+        if not (plan.parts or plan.left):
+            return run_result(request, result, plan, complete=True)
         progress("starting Spark", 0, 0)
         again = interrupt if find_session() else end_at_once
         with interruptible(again=again) as stopped:
             try:
-                with open_session(self._master, stopped) as opened:
-                    run = _Run(job, opened, progress, stopped, gathered)
-                    run.read(running, planned)
+                with open_session(self._master, stopped) as connection:
+                    run = _Run(job, connection, progress, stopped, result)
+                    run.read(request, plan)
                     run.rewrite()
             except KeyboardInterrupt:
-                return run_result(running, gathered, planned, complete=False)
+                return run_result(request, result, plan, complete=False)
             except Exception:
                 if not stopped():  # else it is no news that Spark is gone
                     raise
-            return run_result(running, gathered, planned, complete=not stopped())
+            return run_result(request, result, plan, complete=not stopped())
 
 
 @dataclass(slots=True)
 class _Run:
     job: Job
-    opened: SparkConnection
+    connection: SparkConnection
     progress: Progress
     stopped: Callable[[], bool]
-    gathered: PartResult
+    result: PartResult
     total: int = 0
 
-    def read(self, running: RunRequest, planned: PartPlan) -> None:
+    def read(self, request: RunRequest, plan: PartPlan) -> None:
         """Everything that was planned."""
-        known = all(part.rows for part in planned.parts) and not planned.left
-        self.total = sum(part.rows for part in planned.parts) if known else 0
-        here = [part for part in planned.parts if not self._is_seen(part)]
+        known = all(part.rows for part in plan.parts) and not plan.left
+        self.total = sum(part.rows for part in plan.parts) if known else 0
+        here = [part for part in plan.parts if not self._is_seen(part)]
         if here:
             self._merge(read_parts(self.job, here, lambda _rows: not self.stopped()))
-        there = [part for part in planned.parts if self._is_seen(part)]
-        tasks = pack_tasks(there, self.opened.cores)
-        first = first_wave(tasks, self.opened.cores)
+        there = [part for part in plan.parts if self._is_seen(part)]
+        tasks = pack_tasks(there, self.connection.cores)
+        first = first_wave(tasks, self.connection.cores)
         for answer in self._waves(self._read_tasks, first).answers(tasks):
             self._merge(answer)
-        for wanted in planned.left:
+        for data in plan.left:
             if self.stopped():
                 return
-            for error in self._read_frame(wanted):
-                planned.unread.extend(unread(running, wanted, error))
+            for error in self._read_frame(data):
+                plan.unread.extend(unread(request, data, error))
 
-    def _read_frame(self, wanted: SampleData) -> Iterator[UnreadableError]:
+    def _read_frame(self, data: SampleData) -> Iterator[UnreadableError]:
         """Read what only Spark can open; answers why it cannot, if it cannot either."""
-        before, self.gathered.later = self.gathered.rows, 0
-        yield from self._read_rows(wanted, large=False)
-        small, later = self.gathered.rows - before, self.gathered.later
+        before, self.result.later = self.result.rows, 0
+        yield from self._read_rows(data, large=False)
+        small, later = self.result.rows - before, self.result.later
         if later and not self.stopped():
-            yield from self._read_rows(wanted, large=True)
-            if self.gathered.rows - before != small + later and not self.stopped():
-                told = f"{wanted.sample.shown_path} changed while it was read"
-                yield UnreadableError(told, "run it again")
+            yield from self._read_rows(data, large=True)
+            if self.result.rows - before != small + later and not self.stopped():
+                text = f"{data.sample.shown_path} changed while it was read"
+                yield UnreadableError(text, "run it again")
 
-    def _read_rows(self, wanted: SampleData, *, large: bool) -> Iterator[UnreadableError]:
-        with query_settings(self.opened.session, wanted, large=large) as accepted:
+    def _read_rows(self, data: SampleData, *, large: bool) -> Iterator[UnreadableError]:
+        with query_settings(self.connection.session, data, large=large) as accepted:
             try:
-                frame = self._frame(wanted, large=large, uncut=accepted)
+                frame = self._frame(data, large=large, uncut=accepted)
             except UnreadableError as error:
                 yield error
             except Exception as error:
                 if self.stopped():
                     raise
-                without = f"; without Spark: {wanted.why}" if wanted.why else ""
+                without = f"; without Spark: {data.why}" if data.why else ""
                 yield UnreadableError(f"{reason(error)}{without}")
             else:
                 for answer in self._waves(self._ask).answers([frame]):
                     self._merge(answer)
 
-    def _frame(self, wanted: SampleData, **how: bool) -> DataFrame:
+    def _frame(self, data: SampleData, **how: bool) -> DataFrame:
         """Where nobody answers at its address, Spark may try for minutes."""
 
         def make() -> DataFrame:
-            with self.opened.tag.on_this_thread():
-                return answer_frame(self.opened, self.job, wanted, **how)
+            with self.connection.tag.on_this_thread():
+                return answer_frame(self.connection, self.job, data, **how)
 
         return beside(make, self.stopped, self._end_frame)
 
     def _end_frame(self, turn: int) -> bool:
         """A job that it has may come a moment later; nothing ends what Spark's driver does."""
-        self.opened.interrupt()
+        self.connection.interrupt()
         return turn < _TURNS
 
     def rewrite(self) -> None:
         """The forward direction, spread over the workers where it is much."""
-        chosen = self.gathered.chosen
+        chosen = self.result.chosen
         total = sum(map(len, chosen.values()))
         if total <= _FEW:
-            rewrite_all(self.job, self.gathered, self.progress, self.stopped)
+            rewrite_all(self.job, self.result, self.progress, self.stopped)
             return
         pieces = [
             (topic, version, its[start : start + _PIECE])
@@ -259,16 +259,16 @@ class _Run:
         for answer in self._waves(self._rewrite_pieces).answers(pieces):
             done += _PIECE
             self.progress(REWRITING, min(done, total), total)
-            merge(self.gathered, answer, self.job.limits)
+            merge(self.result, answer, self.job.limits)
 
     def _is_seen(self, part: Part) -> bool:
-        return self.opened.shares_files or is_uri(part.file.name)
+        return self.connection.shares_files or is_uri(part.file.name)
 
     def _waves(
         self, run: Callable[[Sequence[Task]], list[PartResult]], first: int = 0
     ) -> Waves[Task]:
-        cores = self.opened.cores
-        interrupt = self.opened.interrupt
+        cores = self.connection.cores
+        interrupt = self.connection.interrupt
         first = first or cores * TASKS_PER_CORE
         return Waves(partial(self._run, run), interrupt, self.stopped, cores, first)
 
@@ -277,7 +277,7 @@ class _Run:
     ) -> list[PartResult]:
         """A wave, in a thread of its own."""
         try:
-            with self.opened.tag.on_this_thread():
+            with self.connection.tag.on_this_thread():
                 return run(tasks)
         except Exception as error:
             if self.stopped():
@@ -285,12 +285,12 @@ class _Run:
             raise failure(error, _FAILED) from error
 
     def _merge(self, answer: PartResult) -> None:
-        merge(self.gathered, answer, self.job.limits)
-        self.progress(READING, self.gathered.rows, self.total)
+        merge(self.result, answer, self.job.limits)
+        self.progress(READING, self.result.rows, self.total)
 
     def _read_tasks(self, tasks: Sequence[Sequence[Part]]) -> list[PartResult]:
-        below = hash_bounds(self.gathered.chosen, self.job.limits)
-        numbers = self.opened.session.range(0, len(tasks), 1, len(tasks))
+        below = hash_bounds(self.result.chosen, self.job.limits)
+        numbers = self.connection.session.range(0, len(tasks), 1, len(tasks))
         return self._answers(numbers, part_task(self.job, tasks, below))
 
     def _ask(self, frames: Sequence[DataFrame]) -> list[PartResult]:
@@ -307,11 +307,11 @@ class _Run:
                 "chosen": pyarrow.array([pack_chosen(its) for _, _, its in pieces]),
             }
         )
-        frame = self.opened.session.createDataFrame(table).repartition(len(pieces), "number")
+        frame = self.connection.session.createDataFrame(table).repartition(len(pieces), "number")
         return self._answers(frame, rewrite_task(self.job))
 
     def _answers(self, frame: DataFrame, work: Work) -> list[PartResult]:
-        answered = frame.mapInArrow(self.opened.portable(work), ANSWER)
+        answered = frame.mapInArrow(self.connection.portable(work), ANSWER)
         return _collect(answered)
 
 

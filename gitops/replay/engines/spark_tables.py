@@ -50,9 +50,9 @@ _UNNUMBERED: Final = "0L"
 
 
 def answer_frame(
-    opened: SparkConnection,
+    connection: SparkConnection,
     job: Job,
-    wanted: SampleData,
+    data: SampleData,
     *,
     large: bool = False,
     uncut: bool = True,
@@ -63,28 +63,28 @@ def answer_frame(
     `uncut` is what `asking` answers: whether a task gets all of a file in order.
     """
     whole = Part(
-        owners=wanted.owners,
-        format=wanted.sample.format,
-        file=File(name=wanted.sample.path, uri=wanted.sample.path, size=0),
-        columns=dict(wanted.sample.columns),
+        owners=data.owners,
+        format=data.sample.format,
+        file=File(name=data.sample.path, uri=data.sample.path, size=0),
+        columns=dict(data.sample.columns),
     )
-    if SAMPLE_FORMATS[wanted.sample.format].spark is None:
-        answers = _files(opened, job, whole)
+    if SAMPLE_FORMATS[data.sample.format].spark is None:
+        answers = _files(connection, job, whole)
     else:
-        answers = _rows(opened, job, whole, large=large, uncut=uncut)
+        answers = _rows(connection, job, whole, large=large, uncut=uncut)
     # Spark makes as many merging tasks as the answers have bytes for, and few of a few answers.
-    return answers.hint("rebalance").mapInArrow(opened.portable(merge_task(job.limits)), ANSWER)
+    return answers.hint("rebalance").mapInArrow(connection.portable(merge_task(job.limits)), ANSWER)
 
 
 @contextmanager
 def query_settings(
-    session: SparkSession, wanted: SampleData, *, large: bool = False
+    session: SparkSession, data: SampleData, *, large: bool = False
 ) -> Iterator[bool]:
     """The settings of Spark under which an answer is asked for; whether it has accepted them.
 
     Where rows are small, Spark need not look how large a batch of a few of them becomes.
     """
-    spark = SAMPLE_FORMATS[wanted.sample.format].spark
+    spark = SAMPLE_FORMATS[data.sample.format].spark
     settings = {} if large or spark is None else _UNBOUND
     if spark and _can_be_uncut(spark):
         settings = settings | _WHOLE_FILES
@@ -92,22 +92,24 @@ def query_settings(
         yield accepted
 
 
-def _files(opened: SparkConnection, job: Job, whole: Part) -> DataFrame:
+def _files(connection: SparkConnection, job: Job, whole: Part) -> DataFrame:
     """Each file as a whole: nothing smaller can be cut without knowing what is in it."""
-    reader = _reader(opened.session).format("binaryFile")
+    reader = _reader(connection.session).format("binaryFile")
     found = reader.load(whole.file.uri).select("path", "content")
-    return found.mapInArrow(opened.portable(file_task(job, whole)), ANSWER)
+    return found.mapInArrow(connection.portable(file_task(job, whole)), ANSWER)
 
 
-def _rows(opened: SparkConnection, job: Job, whole: Part, *, large: bool, uncut: bool) -> DataFrame:
+def _rows(
+    connection: SparkConnection, job: Job, whole: Part, *, large: bool, uncut: bool
+) -> DataFrame:
     spark = SAMPLE_FORMATS[whole.format].spark or SparkFormat()
     in_order = uncut and _can_be_uncut(spark)
-    frame, columns = _source_frame(opened.session, whole, spark)
+    frame, columns = _source_frame(connection.session, whole, spark)
     columns = {"row": _UNNUMBERED if in_order else _hash(columns[PAYLOAD])} | columns
     frame = frame.selectExpr(*_pass_columns(columns, _large_columns(frame, columns), large=large))
     names = {name: name for name in columns}
     work = row_task(job, whole.owners, names, whole.file.name, in_order=in_order)
-    return frame.mapInArrow(opened.portable(work), ANSWER)
+    return frame.mapInArrow(connection.portable(work), ANSWER)
 
 
 def _can_be_uncut(spark: SparkFormat) -> bool:

@@ -90,22 +90,22 @@ def row_task(
     """
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-        gathering, counting = BatchReader(job), RowsInOrder()
+        reader, numbering = BatchReader(job), RowsInOrder()
         keys = LiveVersions(job).need_keys(owners)
         taken = {name: column for name, column in names.items() if keys or name != "key"}
         try:
             for _, batch in join_batches((owners, batch) for batch in batches):
                 later = pyarrow.compute.equal(batch.column("row"), LATER)
-                whole = counting.numbered(batch) if in_order else batch
+                whole = numbering.numbered(batch) if in_order else batch
                 now = whole.filter(pyarrow.compute.invert(later)) if later.true_count else whole
-                gathering.later += later.true_count
-                gathering.add(to_batch(now, taken, table, 1), owners)
+                reader.later += later.true_count
+                reader.add(to_batch(now, taken, table, 1), owners)
         except UnreadableError as error:
-            gathering.later = 0  # another pass would tell the same
-            gathering.unread(owners, table, str(error), hint_of(error))
+            reader.later = 0  # another pass would tell the same
+            reader.unread(owners, table, str(error), hint_of(error))
         except pyarrow.ArrowException as error:
-            gathering.unread(owners, table, f"{table} cannot be read: {error_text(error)}")
-        yield _answer(gathering.end())
+            reader.unread(owners, table, f"{table} cannot be read: {error_text(error)}")
+        yield _answer(reader.end())
 
     return work
 
@@ -172,9 +172,9 @@ def _settle_memory() -> None:
     bytearray(_BLOCK)
 
 
-def _answer(gathered: PartResult) -> pyarrow.RecordBatch:
+def _answer(result: PartResult) -> pyarrow.RecordBatch:
     _settle_memory()
-    column = pyarrow.array([encode(gathered)], pyarrow.binary())
+    column = pyarrow.array([encode(result)], pyarrow.binary())
     return pyarrow.RecordBatch.from_arrays([column], ["answer"])
 
 

@@ -89,9 +89,9 @@ class FileClaims:
                 self._twice.setdefault((*owner, first), set()).add(name)
         return tuple(kept)
 
-    def twice(self, running: RunRequest) -> list[DuplicateFiles]:
+    def twice(self, request: RunRequest) -> list[DuplicateFiles]:
         """What was asked for a second time, by topic and sample."""
-        replays = {str(one.topic): one for one in running.replays}
+        replays = {str(one.topic): one for one in request.replays}
         return [
             DuplicateFiles(
                 topic=replays[topic].topic,

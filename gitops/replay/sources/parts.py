@@ -55,83 +55,83 @@ class _UnreadableFile(NamedTuple):
 class _FoundFiles(NamedTuple):
     """The files of what is wanted; None where only Spark may know them."""
 
-    wanted: SampleData
+    data: SampleData
     files: list[File] | None
 
     def places(self) -> list[str]:
         """What tells files apart that have several names."""
-        return [self.wanted.sample.path] if self.files is None else list(map(place_of, self.files))
+        return [self.data.sample.path] if self.files is None else list(map(place_of, self.files))
 
 
-def plan_parts(running: RunRequest) -> PartPlan:
+def plan_parts(request: RunRequest) -> PartPlan:
     """Look for the files, and into those that can be cut; what is not there is `unread`."""
-    planned = PartPlan()
-    found = list(_find(running, planned))
+    plan = PartPlan()
+    found = list(_find(request, plan))
     claims = FileClaims()
     for one in found:
         for place in one.places():
-            claims.name(one.wanted.owners, place)
+            claims.name(one.data.owners, place)
     for one in found:
-        _add(planned, one, claims, running)
-    planned.twice = claims.twice(running)
-    return planned
+        _add(plan, one, claims, request)
+    plan.twice = claims.twice(request)
+    return plan
 
 
-def _find(running: RunRequest, planned: PartPlan) -> Iterator[_FoundFiles]:
+def _find(request: RunRequest, plan: PartPlan) -> Iterator[_FoundFiles]:
     """Everything that is there, or may be for Spark; the rest goes to `planned.unread`."""
-    for wanted in sample_data(running):
-        if not SAMPLE_FORMATS[wanted.sample.format].source:
-            yield _FoundFiles(wanted, None)
+    for data in sample_data(request):
+        if not SAMPLE_FORMATS[data.sample.format].source:
+            yield _FoundFiles(data, None)
             continue
         try:
-            yield _FoundFiles(wanted, find_files(wanted.sample, running.root))
+            yield _FoundFiles(data, find_files(data.sample, request.root))
         except NotOpenedHereError as error:
-            yield _FoundFiles(replace(wanted, why=str(error)), None)
+            yield _FoundFiles(replace(data, why=str(error)), None)
         except (UnreadableError, OSError) as error:
-            planned.unread.extend(unread(running, wanted, error))
+            plan.unread.extend(unread(request, data, error))
 
 
-def _add(planned: PartPlan, found: _FoundFiles, claims: FileClaims, running: RunRequest) -> None:
-    wanted = found.wanted
+def _add(plan: PartPlan, found: _FoundFiles, claims: FileClaims, request: RunRequest) -> None:
+    data = found.data
     if found.files is None:
-        path = wanted.sample.path
-        if owners := claims.keepers(wanted.owners, path, path):
-            planned.left.append(replace(wanted, owners=owners))
+        path = data.sample.path
+        if owners := claims.keepers(data.owners, path, path):
+            plan.left.append(replace(data, owners=owners))
         return
     names = zip(found.files, found.places(), strict=True)
-    kept = [(file, claims.keepers(wanted.owners, place, file.name)) for file, place in names]
-    for parts in _parts(wanted.sample, [(file, owners) for file, owners in kept if owners]):
+    kept = [(file, claims.keepers(data.owners, place, file.name)) for file, place in names]
+    for parts in _parts(data.sample, [(file, owners) for file, owners in kept if owners]):
         if isinstance(parts, _UnreadableFile):
-            its = replace(wanted, owners=parts.owners)
-            planned.unread.extend(unread(running, its, parts.error, parts.file))
+            its = replace(data, owners=parts.owners)
+            plan.unread.extend(unread(request, its, parts.error, parts.file))
         else:
-            planned.parts.extend(parts)
+            plan.parts.extend(parts)
 
 
 def unread(
-    running: RunRequest, wanted: SampleData, error: Exception, file: str = ""
+    request: RunRequest, data: SampleData, error: Exception, file: str = ""
 ) -> Iterator[UnreadSample]:
     """The same words for each topic that names the data; `file` is the one that it is about."""
-    topics = {str(one.topic): one.topic for one in running.replays}
-    told = error_text(error) if not file else file_error_text(file, error)
-    for owner in wanted.owners:
+    topics = {str(one.topic): one.topic for one in request.replays}
+    text = error_text(error) if not file else file_error_text(file, error)
+    for owner in data.owners:
         sample = next(
-            one.samples[owner.sample] for one in running.replays if str(one.topic) == owner.topic
+            one.samples[owner.sample] for one in request.replays if str(one.topic) == owner.topic
         )
         yield UnreadSample(
             topic=topics[owner.topic],
             sample=sample,
-            why=told.replace(f"{running.root.resolve()}/", ""),  # a manifest's paths have no such
+            why=text.replace(f"{request.root.resolve()}/", ""),  # a manifest's paths have no such
             file=file,
             missing=isinstance(error, NoFileError),
             hint=hint_of(error),
         )
 
 
-def sample_data(running: RunRequest) -> list[SampleData]:
+def sample_data(request: RunRequest) -> list[SampleData]:
     """The samples of all topics, those together that are the same table."""
     found: dict[object, list[tuple[Sample, Owner]]] = {}
-    for replay in running.replays:
+    for replay in request.replays:
         for number, sample in enumerate(replay.samples):
             owner = Owner(str(replay.topic), number)
             found.setdefault(_identity(sample, owner), []).append((sample, owner))

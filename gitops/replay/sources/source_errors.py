@@ -90,8 +90,8 @@ def file_error_text(name: str, error: Exception) -> str:
     """What went wrong with a file; others do not always say with which, or not as we call it."""
     if isinstance(error, OSError) and error.errno in (*_DENIED, errno.ENOENT):
         return f"{name} cannot be opened: {os.strerror(error.errno).lower()}"
-    told = error_text(error)
-    return told if name in told else f"{name}: {told}"
+    text = error_text(error)
+    return text if name in text else f"{name}: {text}"
 
 
 def hint_of(error: Exception) -> str:

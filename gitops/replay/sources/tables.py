@@ -96,8 +96,8 @@ def to_batch(
             return taken(column)
         except pyarrow.ArrowNotImplementedError:
             kind = kind_of(column)
-            told = f"the column '{names[name]}' of {file} holds {kind}, not {wanted}"
-            raise UnreadableError(told) from None
+            text = f"the column '{names[name]}' of {file} holds {kind}, not {wanted}"
+            raise UnreadableError(text) from None
 
     rows = table.column(names["row"]) if "row" in names else rows_from(first, table.num_rows)
     place = of("file", _files, "text") if "file" in names else file
@@ -116,8 +116,8 @@ def to_batch(
 def _files(column: Any) -> pyarrow.DictionaryArray:  # noqa: ANN401 - pyarrow has no types
     """Spark tells a file by an address in which `%20` is a space."""
     names = texts(column)
-    told = [None if each is None else unquote(each) for each in names.dictionary.to_pylist()]
-    return pyarrow.DictionaryArray.from_arrays(names.indices, pyarrow.array(told, pyarrow.string()))
+    text = [None if each is None else unquote(each) for each in names.dictionary.to_pylist()]
+    return pyarrow.DictionaryArray.from_arrays(names.indices, pyarrow.array(text, pyarrow.string()))
 
 
 def _identified(ids: Any, file: Any, rows: Any) -> tuple[Any, Any]:  # noqa: ANN401
