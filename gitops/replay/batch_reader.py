@@ -19,7 +19,7 @@ from gitops.replay.kernel.key_value.definition import is_separated
 from gitops.replay.kernel.key_value.wire_format import join
 from gitops.replay.kernel.protocol import Kernel, Reason
 from gitops.replay.reader_counts import Messages, ReaderCounts
-from gitops.replay.sources.part import STREAM, LiveVersions, Part, UnreadableError, source_for
+from gitops.replay.sources.source import STREAM, LiveVersions, Part, UnreadableError, source_for
 from gitops.replay.sources.source_errors import file_error_text, hint_of
 from gitops.replay.tallies import (
     MOST_CHOSEN_BYTES,

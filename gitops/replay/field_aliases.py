@@ -31,7 +31,7 @@ def other_names(schemas: Iterable[SchemaInfo]) -> list[FieldAliases]:
     for part in (schemas, *map(list, zip(*halves, strict=True))):
         same = [names for one in part for names in _aliases(one.schema)]
         for level in _levels([message for message in map(described_message, part) if message]):
-            same += _of_one_number(level)
+            same += _names_by_number(level)
             found += _oneofs(level)
         found += [FieldAliases(frozenset(names), frozenset(names)) for names in same]
     return [one for one in found if len(one.names | one.others) > 1]
@@ -85,7 +85,7 @@ def _by_number(messages: list[Message]) -> Iterable[list[Field]]:
     return fields.values()
 
 
-def _of_one_number(messages: list[Message]) -> Iterator[set[str]]:
+def _names_by_number(messages: list[Message]) -> Iterator[set[str]]:
     for same in _by_number(messages):
         yield {name for field in same for name in (field.name, field.json_name) if name}
 

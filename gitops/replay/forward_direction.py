@@ -30,7 +30,7 @@ from gitops.replay.kernel.protocol import (
 )
 from gitops.replay.kernel.verdicts import under
 from gitops.replay.reader_counts import Messages, ReaderCounts, digest
-from gitops.replay.sources.part import MOST_PAYLOAD
+from gitops.replay.sources.source import MOST_PAYLOAD
 from gitops.replay.tallies import ChangedValue, ForwardMessage, Key, PartResult
 
 TOO_LARGE: Final = Reason("", f"the proposed schema makes it larger than {MOST_PAYLOAD >> 20} MiB")

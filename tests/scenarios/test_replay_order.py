@@ -22,7 +22,7 @@ from gitops.replay.forward_direction import rewrite
 from gitops.replay.gates import Gate
 from gitops.replay.job import Job, Runner, RunRequest, RunResult
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
-from gitops.replay.sources.parts import plan_parts
+from gitops.replay.sources.part_plan import plan_parts
 from gitops.replay.tallies import PartResult, decode, encode, merge
 from gitops.replay.topic_replays import Subject
 from tests.support.replay_messages import Form, forms

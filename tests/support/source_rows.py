@@ -9,7 +9,7 @@ from typing import Any
 
 from gitops.model.sample_formats import SampleFormat
 from gitops.replay.job import Owner
-from gitops.replay.sources.part import File, Part, UnreadableError, source_for
+from gitops.replay.sources.source import File, Part, UnreadableError, source_for
 
 
 class Known:

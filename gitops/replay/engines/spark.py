@@ -31,8 +31,8 @@ from gitops.replay.job import Job, RunRequest, RunResult
 from gitops.replay.kernel.protocol import Kernels
 from gitops.replay.kernel.schema_types import CHOSEN
 from gitops.replay.sources.files import is_uri
-from gitops.replay.sources.part import Part, UnreadableError
-from gitops.replay.sources.parts import PartPlan, SampleData, plan_parts, unread
+from gitops.replay.sources.part_plan import PartPlan, SampleData, plan_parts, unread
+from gitops.replay.sources.source import Part, UnreadableError
 from gitops.replay.tallies import ForwardMessage, PartResult, merge
 
 if TYPE_CHECKING:

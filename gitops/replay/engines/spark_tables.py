@@ -16,8 +16,8 @@ from gitops.replay.batches import MOST_BYTES
 from gitops.replay.engines.session import SparkConnection, changed_settings
 from gitops.replay.engines.spark_tasks import ANSWER, LATER, file_task, merge_task, row_task
 from gitops.replay.job import Job
-from gitops.replay.sources.part import File, Part
-from gitops.replay.sources.parts import SampleData
+from gitops.replay.sources.part_plan import SampleData
+from gitops.replay.sources.source import File, Part
 from gitops.replay.sources.tables import PAYLOAD, check_payload, columns_of
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from gitops.replay.kernel.avro.steps import Plan
 from gitops.replay.kernel.protocol import READ, Unreadable
 from gitops.replay.sources.avro_blocks import Block, read_blocks, read_header
 from gitops.replay.sources.files import open_stream
-from gitops.replay.sources.part import Part, UnreadableError, Versions
+from gitops.replay.sources.source import Part, UnreadableError, Versions
 from gitops.replay.sources.source_errors import AGAIN
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.parser import parse_data

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pyarrow
 
-from gitops.replay.sources.part import Part, UnreadableError
+from gitops.replay.sources.source import Part, UnreadableError
 from gitops.replay.sources.source_errors import AGAIN, HEAD, refusal
 
 MOST_BLOCK: Final = 256 * 1024 * 1024

@@ -16,7 +16,7 @@ import pyarrow.fs
 
 from gitops.model.replay import Sample
 from gitops.replay.job import DuplicateFiles, Owner, RunRequest
-from gitops.replay.sources.part import File, UnreadableError
+from gitops.replay.sources.source import File, UnreadableError
 from gitops.repository.globs import MAGIC, Entry, matching
 
 _BUFFER: Final = 1024 * 1024

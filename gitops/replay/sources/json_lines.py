@@ -11,7 +11,7 @@ import pyarrow
 from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.batches import MOST_ROWS, batch, rows_from
 from gitops.replay.sources.files import open_stream
-from gitops.replay.sources.part import MOST_PAYLOAD, Part, UnreadableError, Versions
+from gitops.replay.sources.source import MOST_PAYLOAD, Part, UnreadableError, Versions
 from gitops.replay.sources.source_errors import AGAIN, HEAD, first_line, other_format
 
 _CHUNK: Final = 4 * 1024 * 1024

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.sources.files import open_seekable
-from gitops.replay.sources.part import Part, UnreadableError, Versions
+from gitops.replay.sources.source import Part, UnreadableError, Versions
 from gitops.replay.sources.source_errors import AGAIN, first_line, not_opened
 from gitops.replay.sources.tables import PAYLOAD, check_payload, columns_of, kind_of, to_batch
 
@@ -100,7 +100,7 @@ def _page(file: BinaryIO, at: int, name: str) -> tuple[Page, int]:
     for window in _WINDOWS:
         file.seek(at)
         try:
-            reading = _Reading(file.read(window))
+            reading = _ThriftReader(file.read(window))
             numbers = reading.struct(0)
             page = Page(numbers[1] == _DICTIONARY, numbers[2], numbers[3])
         except (IndexError, KeyError):
@@ -110,7 +110,7 @@ def _page(file: BinaryIO, at: int, name: str) -> tuple[Page, int]:
     raise UnreadableError(f"{name} is broken: there is no page at byte {at}", AGAIN)
 
 
-class _Reading:
+class _ThriftReader:
     """Thrift's compact protocol, as far as the numbers of a struct; raises IndexError."""
 
     def __init__(self, data: bytes) -> None:

@@ -9,7 +9,7 @@ import pyarrow
 
 from gitops.replay.batches import batch
 from gitops.replay.sources.files import open_stream
-from gitops.replay.sources.part import MOST_PAYLOAD, Part, UnreadableError, Versions
+from gitops.replay.sources.source import MOST_PAYLOAD, Part, UnreadableError, Versions
 
 
 class RawSource:

@@ -8,7 +8,7 @@ from typing import Final
 
 from gitops.model.sample_formats import SAMPLE_FORMATS, FormatRow
 from gitops.replay.sources.files import open_seekable
-from gitops.replay.sources.part import Part, UnreadableError
+from gitops.replay.sources.source import Part, UnreadableError
 
 HEAD: Final = 64
 """Bytes that tell what a file is."""

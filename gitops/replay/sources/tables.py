@@ -15,7 +15,7 @@ import pyarrow.orc
 from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.batches import MOST_ROWS, as_bytes, batch, rows_from, texts
 from gitops.replay.sources.files import open_seekable
-from gitops.replay.sources.part import Part, UnreadableError, Versions
+from gitops.replay.sources.source import Part, UnreadableError, Versions
 from gitops.replay.sources.source_errors import AGAIN, first_line, not_opened
 
 PAYLOAD: Final = "payload"
@@ -142,12 +142,12 @@ def _versions(column: Any) -> Any:  # noqa: ANN401
     if pyarrow.types.is_integer(column.type):
         return column.cast(pyarrow.int64(), safe=False)
     if _is_text(kind):
-        return _numbers(as_bytes(column), _of_text)
+        return _numbers(as_bytes(column), _version_of_text)
     if _is_binary(kind):
-        return _numbers(as_bytes(column), _of_bytes)
+        return _numbers(as_bytes(column), _version_of_bytes)
     is_number = pyarrow.types.is_floating(column.type) or pyarrow.types.is_decimal(column.type)
     if is_number or pyarrow.types.is_null(column.type):
-        return _numbers(column, _of_number)
+        return _numbers(column, _version_of_number)
     nothing = pyarrow.scalar(None, pyarrow.int64())
     return pyarrow.compute.if_else(column.is_null(), nothing, _NO_VERSION)
 
@@ -163,16 +163,20 @@ def _version(value: object, number: Callable[[Any], int | None]) -> int | None:
     return _NO_VERSION if found is None or found >= _TOO_LARGE else found
 
 
-def _of_bytes(value: bytes) -> int | None:
-    return int.from_bytes(value, "big", signed=True) if len(value) == _LONG else _of_text(value)
+def _version_of_bytes(value: bytes) -> int | None:
+    return (
+        int.from_bytes(value, "big", signed=True)
+        if len(value) == _LONG
+        else _version_of_text(value)
+    )
 
 
-def _of_text(value: bytes) -> int | None:
+def _version_of_text(value: bytes) -> int | None:
     text = value.decode("utf-8", "replace")
     return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
 
 
-def _of_number(value: float | Decimal) -> int | None:
+def _version_of_number(value: float | Decimal) -> int | None:
     number = int(value) if 0 <= value < _TOO_LARGE else -1
     return number if number == value else None
 

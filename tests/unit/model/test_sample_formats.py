@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from gitops.model.sample_formats import SAMPLE_FORMATS, SampleFormat
-from gitops.replay.sources.part import UnreadableError, source_for
+from gitops.replay.sources.source import UnreadableError, source_for
 from gitops.repository.documents.manifests import SampleDocument
 from tests.support.project_files import ROOT, project_files
 

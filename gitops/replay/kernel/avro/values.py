@@ -40,7 +40,7 @@ def default_value(schema: Schema, default: Any) -> Any:  # noqa: ANN401 - JSON i
     """The value that a default stands for; it was looked at before (`check_usable`)."""
     match schema:
         case Union():
-            return _of_union(schema, default)
+            return _union_default(schema, default)
         case Record():
             given = default if isinstance(default, dict) else {}
             return {
@@ -57,7 +57,7 @@ def default_value(schema: Schema, default: Any) -> Any:  # noqa: ANN401 - JSON i
         case Fixed():
             return default.encode("latin-1", "replace")[: schema.size].ljust(schema.size, b"\0")
         case _:
-            return _of_primitive(schema.kind, default)
+            return _primitive_default(schema.kind, default)
 
 
 def _items_of(default: Any) -> list[Any]:  # noqa: ANN401 - JSON
@@ -67,7 +67,7 @@ def _items_of(default: Any) -> list[Any]:  # noqa: ANN401 - JSON
     return default if isinstance(default, list) else []
 
 
-def _of_union(union: Union, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
+def _union_default(union: Union, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
     """Of the first branch, as Avro has it."""
     branch = union.branches[0]
     value = default_value(branch, default)
@@ -76,7 +76,7 @@ def _of_union(union: Union, default: Any) -> Any:  # noqa: ANN401 - JSON in, a v
     return Tagged(branch_name(branch), value)
 
 
-def _of_primitive(kind: str, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
+def _primitive_default(kind: str, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
     match kind:
         case "int" | "long":
             bits = 32 if kind == "int" else 64

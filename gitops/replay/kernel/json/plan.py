@@ -166,15 +166,15 @@ class _Pairer:
             case Union():
                 return self._union(writer, reader, path)
             case Record():
-                return self._record(_of_kind(writer, reader), reader, path)
+                return self._record(_type_for_reader(writer, reader), reader, path)
             case Map():
-                return self._entries(_of_kind(writer, reader), map_entries(reader), path)
+                return self._entries(_type_for_reader(writer, reader), map_entries(reader), path)
             case Array():
-                return self._array(_of_kind(writer, reader), reader, path)
+                return self._array(_type_for_reader(writer, reader), reader, path)
             case Enum():
-                return _symbols(_of_kind(writer, reader), reader, path)
+                return _symbols(_type_for_reader(writer, reader), reader, path)
             case Fixed() | Primitive():
-                return self._leaf(_of_kind(writer, reader), reader, path)
+                return self._leaf(_type_for_reader(writer, reader), reader, path)
 
     def _union(self, writer: Schema | None, reader: Union, path: str) -> Node:
         return OneOf(
@@ -279,7 +279,7 @@ def _symbols(writer: Schema | None, reader: Enum, path: str) -> Symbols:
     )
 
 
-def _of_kind(writer: Schema | None, reader: Schema) -> Schema | None:
+def _type_for_reader(writer: Schema | None, reader: Schema) -> Schema | None:
     """What the writer wrote that the reader's type takes: of its kind, else what is promoted."""
     written = writer.branches if isinstance(writer, Union) else (writer,)
     kinds = [branch for branch in written if branch is not None]

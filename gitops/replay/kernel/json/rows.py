@@ -268,29 +268,29 @@ class JsonWriter:
     def write(self, value: Any) -> bytes:  # noqa: ANN401 - any value that a schema can say
         """The payload; raises Unreadable for text that has no UTF-8, as Jackson refuses it."""
         try:
-            return _ENCODER.encode(_written(self._schema, value))
+            return _ENCODER.encode(_write_value(self._schema, value))
         except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
             reason = Reason("", "the value cannot be written as JSON")
             raise Unreadable(reason, f"{reason.reason}: {error}") from None
 
 
-def _written(schema: Schema, value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say
+def _write_value(schema: Schema, value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say
     match schema:
         case Record() if isinstance(value, dict) and schema.all_fields:
             return {
-                name: _written(field.type, value[name])
+                name: _write_value(field.type, value[name])
                 for name, field in schema.by_name.items()
                 if value.get(name) is not None
             }
         case Array() if isinstance(value, list):
-            return [_written(schema.items, item) for item in value]
+            return [_write_value(schema.items, item) for item in value]
         case Array() | Map() if isinstance(value, dict):
             entries = entries_of(schema)
             if entries is None:
                 return value
-            return {name: _written(entries.value, inner) for name, inner in value.items()}
+            return {name: _write_value(entries.value, inner) for name, inner in value.items()}
         case Union():
-            return _written(_branch(schema, value), value)
+            return _write_value(_branch(schema, value), value)
         case _:
             return value
 

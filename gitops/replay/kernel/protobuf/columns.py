@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.payload_column import AmbiguousBatchError, Counts
 from gitops.replay.kernel.protobuf.plan import Fields, Slot
-from gitops.replay.kernel.protobuf.rows import of_enum
+from gitops.replay.kernel.protobuf.rows import enum_value
 from gitops.replay.kernel.protobuf.wire_format import raw_of, value_of
 from gitops.replay.kernel.protocol import Counted, What
 from gitops.schemas.protobuf_native.descriptors import Label, Type
@@ -274,7 +274,7 @@ def _scalars(slot: Slot, values: list[Any], counts: Counts) -> None:
         for number, times in Counter(values).items():
             if slot.field.closed and number not in slot.names:
                 raise AmbiguousBatchError  # for the library it is the enum's own file that says so
-            for one in of_enum(slot, number):
+            for one in enum_value(slot, number):
                 counts[one] += times
     elif slot.retyped and (changed := sum(_is_changed(slot, value) for value in values)):
         counts[Counted(slot.item, What.CHANGED)] += changed

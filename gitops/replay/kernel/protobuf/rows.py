@@ -65,7 +65,7 @@ def _absent(slot: Slot, counted: list[Counted]) -> Any:  # noqa: ANN401 - any va
         if slot.field.presence:
             counted.append(Counted(slot.path, What.NULLS))
         elif slot.field.type is Type.ENUM and not slot.field.repeated:
-            counted += of_enum(slot, 0)
+            counted += enum_value(slot, 0)
     if slot.field.repeated:
         return {} if slot.field.entry is not None else []
     default = default_of(slot.field)
@@ -99,7 +99,7 @@ def _single(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN
         return _read_message(slot.inner or Fields(path=slot.item), value, counted)
     found = value_of(slot.field.type, value)
     if slot.field.type is Type.ENUM:
-        counted += of_enum(slot, found)
+        counted += enum_value(slot, found)
         return named(slot, found)
     if _is_changed(slot, value, found):
         counted.append(Counted(slot.item, What.CHANGED))
@@ -112,7 +112,7 @@ def named(slot: Slot, number: int) -> str | int:
     return names[0] if names else number
 
 
-def of_enum(slot: Slot, number: int) -> list[Counted]:
+def enum_value(slot: Slot, number: int) -> list[Counted]:
     """The symbol; a number that has no name, or another one than the writer's, is changed."""
     if slot.names is None:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitops.replay.engines.spark import TASK_BYTES, first_wave, pack_tasks
 from gitops.replay.job import Owner
-from gitops.replay.sources.part import File, Part
+from gitops.replay.sources.source import File, Part
 
 
 def parts(*sizes: int) -> list[Part]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitops.replay.sources.files import NoFileError, NotOpenedHereError, find_files
-from gitops.replay.sources.part import UnreadableError
+from gitops.replay.sources.source import UnreadableError
 from tests.support.pairs_kernel import sample
 
 FILES = (

@@ -19,7 +19,7 @@ from gitops.replay.sources.parquet import (
     ParquetSource,
     check_pages,
 )
-from gitops.replay.sources.part import File, Part, UnreadableError
+from gitops.replay.sources.source import File, Part, UnreadableError
 from tests.support.source_rows import Known, whole
 
 ROOT: Final = Path(__file__).parents[4]
@@ -27,7 +27,7 @@ READ: Final = """\
 import re, sys
 from pathlib import Path
 from gitops.replay.sources.parquet import ParquetSource
-from gitops.replay.sources.part import File, Part, UnreadableError
+from gitops.replay.sources.source import File, Part, UnreadableError
 file = File(name="samples/a.parquet", uri=sys.argv[1], size=0)
 class NoKeys:
     def need_keys(self, owners):

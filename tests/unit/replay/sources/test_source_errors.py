@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from gitops.model.sample_formats import SampleFormat
-from gitops.replay.sources.part import UnreadableError, source_for
+from gitops.replay.sources.source import UnreadableError, source_for
 from gitops.replay.sources.source_errors import empty_file, first_line
 from tests.support.source_rows import Known, whole
 

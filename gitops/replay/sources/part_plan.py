@@ -18,7 +18,7 @@ from gitops.replay.sources.files import (
     is_uri,
     place_of,
 )
-from gitops.replay.sources.part import File, Part, UnreadableError, source_for
+from gitops.replay.sources.source import File, Part, UnreadableError, source_for
 from gitops.replay.sources.source_errors import empty_file, error_text, file_error_text, hint_of
 
 _THREADS: Final = 8

@@ -1,4 +1,4 @@
-"""A part of the samples, which one worker reads from its start to its end."""
+"""What a source reads and answers: files, parts of them, and what it asks of a topic's versions."""
 
 from __future__ import annotations
 
