@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.schemas.avro.aliases import Aliases, aliases_for
 from gitops.schemas.avro.equality import json_key
+from gitops.schemas.avro.field_matching import match_changed
 from gitops.schemas.avro.json_text import Json
 from gitops.schemas.avro.resolution import PROMOTIONS
 from gitops.schemas.avro.schema import (
@@ -121,17 +122,17 @@ class _Diff:
             return
         self.seen.add((id(before), id(after)))
         yield from _names(before, after, path)
-        renamed = _renamed(before, after, self.aliases.fields_of(before))
+        matched = match_changed(before, after, self.aliases.fields_of(before))
         for new in after.all_fields:
-            old = before.by_name.get(new.name) or renamed.get(new.name)
+            old = matched.get(new.name)
             place = _join(path, new.name)
             if old is None:
                 yield SchemaChange(kind=ChangeKind.ADDED, path=place, after=render_field(new))
             else:
                 yield from self._fields(old, new, place)
-        kept = {old.name for old in renamed.values()}
+        kept = {old.name for old in matched.values()}
         for old in before.all_fields:
-            if old.name not in after.by_name and old.name not in kept:
+            if old.name not in kept:
                 place = _join(path, old.name)
                 yield SchemaChange(kind=ChangeKind.REMOVED, path=place, before=render_field(old))
         yield from _field_order(before, after, path)
@@ -165,15 +166,6 @@ def _union_note(old: Mapping[str, Schema], new: Mapping[str, Schema]) -> str:
         return "other order"
     words = [f"+ {', '.join(added)}"] if added else []
     return " ".join(words + ([f"- {', '.join(removed)}"] if removed else []))
-
-
-def _renamed(before: Record, after: Record, names: Mapping[str, str]) -> dict[str, Field]:
-    """New name → old field that is gone, where an alias that counts gives it that name."""
-    return {
-        new: before.by_name[old]
-        for old, new in names.items()
-        if old in before.by_name and old not in after.by_name and new not in before.by_name
-    }
 
 
 def _names(

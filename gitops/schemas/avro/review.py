@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from difflib import SequenceMatcher
-from functools import lru_cache
-from itertools import count
-from typing import Final
 
 from gitops.schemas.avro import review_types, review_unions
 from gitops.schemas.avro.aliases import Aliases, aliases_for
 from gitops.schemas.avro.equality import equal
+from gitops.schemas.avro.field_matching import guess_renames, match
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.review_types import Change, Wire
 from gitops.schemas.avro.schema import (
@@ -25,29 +20,8 @@ from gitops.schemas.avro.schema import (
     Record,
     Schema,
     Union,
-    branch_name,
 )
 from gitops.schemas.remark import Remark
-
-_ALIKE: Final = 0.6
-"""From how much likeness on (0 to 1) two names may be meant for one."""
-
-_NEAR: Final = 8
-"""How many fields before and behind a new one's place are looked at: comparing names costs."""
-
-
-def same_fields(old: Record, new: Record, at: Change) -> dict[str, Field]:
-    """New name → the old field that a reader takes it from: by an alias that counts, else by name.
-
-    Of two that end with one name, which the broker refuses, the one that has it.
-    """
-    aliases = at.aliases.fields_of(old)
-    found = {}
-    for field in old.all_fields:
-        name = aliases.get(field.name, field.name)
-        if name in new.by_name and (name == field.name or name not in found):
-            found[name] = field
-    return found
 
 
 def field_remarks(
@@ -67,25 +41,10 @@ def _renamed(
         kept.add(id(before))
         written = {**written, after.name: before}
         yield _without_effect((old, before), (new, after), at)
-    number_of = _TypeNumbers()
-    gone: dict[int, list[_Placed]] = {}
-    for index, field in enumerate(old.all_fields):
-        if id(field) not in kept:
-            gone.setdefault(number_of(field.type), []).append((index, field))
-    if not gone:
-        return
-    added = [
-        (index, field, number_of(field.type))
-        for index, field in enumerate(new.all_fields)
-        if field.name not in written
-    ]
-    rivals = Counter(kind for _, _, kind in added)
-    for index, field, kind in added:
-        alike = gone.get(kind, [])
-        meant = _meant((index, field), alike, rivals=rivals[kind])
-        if meant is not None:
-            del alike[bisect_left(alike, meant[0], key=_index)]
-            yield _rename((old, meant[1]), (new, field), at)
+    added = [field for field in new.all_fields if field.name not in written]
+    gone = [field for field in old.all_fields if id(field) not in kept]
+    for before, after in guess_renames((old, gone), (new, added)):
+        yield _rename((old, before), (new, after), at)
 
 
 def _meant_by_alias(
@@ -102,54 +61,6 @@ def _meant_by_alias(
         for alias in field.aliases
         if alias in free
     ]
-
-
-_Placed = tuple[int, Field]
-"""A field and which of its record it is."""
-
-
-class _TypeNumbers:
-    """Types by number, so that many can be compared with many: equal ones have the same."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, list[tuple[int, Schema]]] = {}
-        self._next = count()
-
-    def __call__(self, schema: Schema) -> int:
-        """The number of a type."""
-        known = self._known.setdefault(branch_name(schema), [])
-        for number, one in known:
-            if equal(one, schema):
-                return number
-        known.append((next(self._next), schema))
-        return known[-1][0]
-
-
-def _meant(added: _Placed, alike: list[_Placed], *, rivals: int) -> _Placed | None:
-    """The field that went away and that this one looks like, among those `alike` in type.
-
-    `rivals` is how many new fields have this type. `alike` is in the order of the record.
-    """
-    if not alike:
-        return None
-    if len(alike) == rivals == 1:
-        return alike[0]
-    index, field = added
-    middle = bisect_left(alike, index, key=_index)
-    near = alike[max(0, middle - _NEAR) : middle + _NEAR]
-    best = max(near, key=lambda one: _likeness(one[1].name, field.name))
-    if _likeness(best[1].name, field.name) >= _ALIKE:
-        return best
-    return next((one for one in near if one[0] == index), None)
-
-
-def _index(placed: _Placed) -> int:
-    return placed[0]
-
-
-@lru_cache(maxsize=2**16)
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
 def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Change) -> Remark:
@@ -292,7 +203,7 @@ class _Walk:
                 yield review_unions.by_old_readers(taken, at)
 
     def _records(self, old: Record, new: Record, at: Change) -> Iterator[Remark]:
-        written = same_fields(old, new, at)
+        written = match(old, new, at.aliases.fields_of(old))
         for field in new.all_fields:
             before = written.get(field.name)
             # Versions share most fields: one that stands for itself has not changed.

@@ -1,0 +1,123 @@
+"""Which field of a newer record is which of an older one: for the diff, the review and renames."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import count
+from typing import Final
+
+from gitops.schemas.avro.equality import equal
+from gitops.schemas.avro.schema import Field, Record, Schema, branch_name
+
+_ALIKE: Final = 0.6
+"""From how much likeness on (0 to 1) two names may be meant for one."""
+
+_NEAR: Final = 8
+"""How many fields before and behind a new one's place are looked at: comparing names costs."""
+
+
+def match(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field]:
+    """New name → the old field that a reader takes it from: by an alias that counts, else by name.
+
+    `names` are the new names of old fields by aliases that count. Of two that end with one name,
+    which the broker refuses, the one that has it.
+    """
+    found: dict[str, Field] = {}
+    for field in old.all_fields:
+        name = names.get(field.name, field.name)
+        if name in new.by_name and (name == field.name or name not in found):
+            found[name] = field
+    return found
+
+
+def match_changed(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field]:
+    """The same for a list of changes: an alias of a field that is still there is not a rename."""
+    same = {field.name: field for field in old.all_fields if field.name in new.by_name}
+    renamed = {
+        name: field
+        for name, field in match(old, new, names).items()
+        if field.name not in new.by_name and name not in old.by_name
+    }
+    return same | renamed
+
+
+def guess_renames(
+    old: tuple[Record, Sequence[Field]], new: tuple[Record, Sequence[Field]]
+) -> Iterator[tuple[Field, Field]]:
+    """Pairs that no alias connects and that look like a rename, each new field once.
+
+    Of both records those fields that are matched with none; a type is the same, and names are
+    alike or places are.
+    """
+    number_of = _TypeNumbers()
+    left, free = {id(field) for field in old[1]}, {id(field) for field in new[1]}
+    gone: dict[int, list[_Placed]] = {}
+    for index, field in enumerate(old[0].all_fields):
+        if id(field) in left:
+            gone.setdefault(number_of(field.type), []).append((index, field))
+    if not gone:
+        return
+    added = [
+        (index, field, number_of(field.type))
+        for index, field in enumerate(new[0].all_fields)
+        if id(field) in free
+    ]
+    rivals = Counter(kind for _, _, kind in added)
+    for index, field, kind in added:
+        candidates = gone.get(kind, [])
+        meant = _find_meant((index, field), candidates, rivals=rivals[kind])
+        if meant is not None:
+            del candidates[bisect_left(candidates, meant[0], key=_index)]
+            yield meant[1], field
+
+
+_Placed = tuple[int, Field]
+"""A field and which of its record it is."""
+
+
+class _TypeNumbers:
+    """Types by number, so that many can be compared with many: equal ones have the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[tuple[int, Schema]]] = {}
+        self._next = count()
+
+    def __call__(self, schema: Schema) -> int:
+        """The number of a type."""
+        known = self._known.setdefault(branch_name(schema), [])
+        for number, one in known:
+            if equal(one, schema):
+                return number
+        known.append((next(self._next), schema))
+        return known[-1][0]
+
+
+def _find_meant(added: _Placed, alike: list[_Placed], *, rivals: int) -> _Placed | None:
+    """The field that went away and that this one looks like, among those `alike` in type.
+
+    `rivals` is how many new fields have this type. `alike` is in the order of the record.
+    """
+    if not alike:
+        return None
+    if len(alike) == rivals == 1:
+        return alike[0]
+    index, field = added
+    middle = bisect_left(alike, index, key=_index)
+    near = alike[max(0, middle - _NEAR) : middle + _NEAR]
+    best = max(near, key=lambda one: _likeness(one[1].name, field.name))
+    if _likeness(best[1].name, field.name) >= _ALIKE:
+        return best
+    return next((one for one in near if one[0] == index), None)
+
+
+def _index(placed: _Placed) -> int:
+    return placed[0]
+
+
+@lru_cache(maxsize=2**16)
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
