@@ -1,0 +1,44 @@
+"""One matching of old and new fields, with what an alias means to a reader and to a diff."""
+
+from __future__ import annotations
+
+import json
+
+from gitops.schemas.avro.aliases import aliases_for
+from gitops.schemas.avro.field_matching import guess_renames, match, match_changed
+from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.schema import Field, Record
+
+
+def _record(*fields: str, **aliases: list[str]) -> Record:
+    listed = [{"name": name, "type": "int", "aliases": aliases.get(name, [])} for name in fields]
+    found = parse(json.dumps({"type": "record", "name": "R", "fields": listed}))
+    assert isinstance(found, Record)
+    return found
+
+
+def _names(found: dict[str, Field]) -> dict[str, str]:
+    return {new: old.name for new, old in found.items()}
+
+
+def test_a_field_is_found_by_its_name_or_by_an_alias() -> None:
+    old, new = _record("a", "b"), _record("a", "c", c=["b"])
+    names = aliases_for(old, new).fields_of(old)
+    assert _names(match(old, new, names)) == {"a": "a", "c": "b"}
+    assert _names(match_changed(old, new, names)) == {"a": "a", "c": "b"}
+
+
+def test_an_alias_of_a_field_that_is_still_there_counts_for_readers_alone() -> None:
+    old, new = _record("a"), _record("a", "c", c=["a"])
+    names = aliases_for(old, new).fields_of(old)
+    assert _names(match(old, new, names)) == {"c": "a"}
+    assert _names(match_changed(old, new, names)) == {"a": "a"}
+
+
+def test_a_rename_is_guessed_by_likeness_and_each_field_once() -> None:
+    old, new = _record("customer", "count"), _record("customerId", "counter", "other")
+    pairs = list(guess_renames((old, old.all_fields), (new, new.all_fields)))
+    assert [(a.name, b.name) for a, b in pairs] == [
+        ("customer", "customerId"),
+        ("count", "counter"),
+    ]
