@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from gitops.changes.change import ChangeRequest, LoadedChange, find_change, load_change
+from gitops.cli.answer import Display
 from gitops.cli.console import refuse_inputs
 from gitops.cli.extras import Engine, runner_of
 from gitops.cli.options import HERE, FailOn
-from gitops.cli.plan_output import Display
 from gitops.cli.progress import progress_bar
 from gitops.cli.session import repository_root, today
 from gitops.git.checkout import open_checkout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -12,23 +12,14 @@ from gitops.cli.completion import registry_names
 from gitops.cli.extras import Engine
 from gitops.model.check import HistoryChoice
 from gitops.model.errors import UsageError
+from gitops.reports import results
+from gitops.reports.formats import DEFAULT, offered
 
+_FEW: Final = 2
+"""So many formats are listed instead of the word FORMAT."""
 
-class Format(StrEnum):
-    """How a command prints its answer."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    GITHUB = "github"
-    SARIF = "sarif"
-
-
-class TextOrJson(StrEnum):
-    """How a command prints an answer that nobody reads in a pull request."""
-
-    TEXT = "text"
-    JSON = "json"
+FORMAT: Final = DEFAULT
+"""The default of `--format`."""
 
 
 class FailOn(StrEnum):
@@ -48,17 +39,39 @@ def _only_one(names: list[str] | None) -> list[str] | None:
     return names
 
 
-def reports_of(given: list[str] | None) -> tuple[tuple[Format, Path], ...]:
+def format_of(*kinds: type) -> Any:  # noqa: ANN401 - Typer's own, which has no name
+    """`--format` of a command with these kinds of results: the formats that have all of them."""
+    names = offered(*kinds)
+    few = len(names) <= _FEW
+
+    def require_offered(name: str) -> str:
+        if name not in names:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, names))}.")
+        return name
+
+    return typer.Option(
+        "--format",
+        metavar=f"<{'|'.join(names)}>" if few else "FORMAT",
+        help="How to print the answer."
+        if few
+        else f"How to print it: {', '.join(names[:-1])} or {names[-1]}.",
+        callback=require_offered,
+        autocompletion=lambda: list(names),
+    )
+
+
+def reports_of(given: list[str] | None) -> tuple[tuple[str, Path], ...]:
     """The values of `--report`; raises UsageError for one that is not `FORMAT=FILE`."""
     found = []
+    names = offered(results.CheckResult)
     for each in given or ():
         name, _, file = each.partition("=")
-        if name not in set(Format) or not file:
+        if name not in names or not file:
             raise UsageError(
                 f"--report {each} is not FORMAT=FILE",
-                hint=f"formats: {', '.join(Format)}; for example --report markdown=report.md",
+                hint=f"formats: {', '.join(names)}; for example --report markdown=report.md",
             )
-        found.append((Format(name), Path(file)))
+        found.append((name, Path(file)))
     return tuple(found)
 
 
@@ -93,13 +106,6 @@ ClusterUrl = Annotated[
         show_default="outside of a repository PULSAR_ADMIN_URL",
     ),
 ]
-OutputFormat = Annotated[
-    Format,
-    typer.Option(
-        "--format", metavar="FORMAT", help="How to print it: text, json, markdown, github or sarif."
-    ),
-]
-TextOrJsonFormat = Annotated[TextOrJson, typer.Option("--format", help="How to print the answer.")]
 OutputFile = Annotated[
     Path | None,
     typer.Option("--output", metavar="FILE", help="Write the answer there, not to the terminal."),

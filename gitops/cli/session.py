@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,3 +110,22 @@ def open_registry(
         yield registry, config
     finally:
         registry.close()
+
+
+def relative_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
+    """Paths as findings have them: from the repository's root, with `/`.
+
+    A path counts from the current folder, as people type it; raises UsageError for one that does
+    not exist or is outside.
+    """
+    found = []
+    base = root.resolve()
+    for path in paths:
+        whole = path if path.is_absolute() or path.exists() else root / path
+        if not whole.exists():
+            raise UsageError(f"'{path}' does not exist", hint="name a file or folder to look at")
+        try:
+            found.append(whole.resolve().relative_to(base).as_posix())
+        except ValueError:
+            raise UsageError(f"'{path}' is outside the repository {os.fspath(root)}") from None
+    return tuple(found)

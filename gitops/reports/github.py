@@ -13,6 +13,8 @@ from gitops.model.check import CheckReport
 from gitops.model.findings import Location, Severity
 from gitops.model.plan import RegisterSchema
 from gitops.planning.plan_document import to_document
+from gitops.reports.formats import Output, StepFiles, summary
+from gitops.reports.results import ReviewResult
 from gitops.reports.summary import (
     ReportedFinding,
     all_findings,
@@ -30,6 +32,13 @@ _MAX_MESSAGE: Final = 2000
 _MAX_TITLE: Final = 200
 
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def step_output(result: ReviewResult) -> Output:
+    """The commands, and what the step gets in its files."""
+    report = result.report
+    step = StepFiles(outputs=outputs(report), summary=lambda limit: summary(result, limit))
+    return Output(body=github(report, result.folder), step=step)
 
 
 def github(report: CheckReport, prefix: str = "") -> str:

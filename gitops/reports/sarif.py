@@ -12,8 +12,11 @@ import gitops
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules import RULES
+from gitops.reports.json.documents import to_text
+from gitops.reports.results import ReviewResult
 from gitops.reports.summary import base_line, count, from_git_root, worst_first
 from gitops.reports.text.plain import short
+from gitops.repository.shipped_files import rule_page
 
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
@@ -67,6 +70,11 @@ _WHOLE: Final = "gitops.yaml"
 
 Explain = Callable[[str], str]
 """From a rule's id to the Markdown text of its page."""
+
+
+def sarif_text(result: ReviewResult) -> str:
+    """The log of a run for each registry."""
+    return to_text(sarif(result.report, rule_page, result.folder))
 
 
 def sarif(report: CheckReport, explain: Explain, prefix: str = "") -> Document:

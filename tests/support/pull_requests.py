@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from gitops.cli.app import COMMANDS
-from gitops.cli.options import Format
+from gitops.reports.formats import FORMATS
 from tests.support.command_line import PROGRAM
 
-HAS_CHECK: Final = any(row.name == "check" for row in COMMANDS) and (
-    "github" in {str(each) for each in Format}
-)
+HAS_CHECK: Final = any(row.name == "check" for row in COMMANDS) and ("github" in FORMATS)
 """Whether there is a command that checks such a change, and tells GitHub."""
 
 

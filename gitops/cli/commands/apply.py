@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, final
 
@@ -15,9 +15,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from gitops.cli import options
-from gitops.cli.console import print_report, print_text, refuse_inputs, require_writable, say
+from gitops.cli.console import print_report, refuse_inputs, require_writable, say
 from gitops.cli.exits import Exit, drop_stdout, tell
-from gitops.cli.options import HERE, FailOn, Format, TextOrJson
+from gitops.cli.options import HERE, FailOn
 from gitops.cli.progress import progress_bar
 from gitops.cli.session import open_registry, open_repository
 from gitops.interrupts import interruption
@@ -25,9 +25,11 @@ from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.plan import Plan
 from gitops.planning.reviewed_plan import REPLAN
 from gitops.ports import Progress, Registry, no_progress
+from gitops.reports import results
+from gitops.reports.formats import renderer
 
 if TYPE_CHECKING:
-    from gitops.cli.plan_output import Display
+    from gitops.cli.answer import Display
     from gitops.usecases.apply import Result
 
 
@@ -43,15 +45,17 @@ def apply(
     ] = False,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[str, options.format_of(results.AppliedResult)] = options.FORMAT,
     output: options.OutputFile = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
     """Carry out a reviewed plan."""
     from gitops.cli import plan_output
+    from gitops.cli.answer import Display
     from gitops.planning.plan_document import to_document
     from gitops.planning.reviewed_plan import Resumption, resume, scope_of
+    from gitops.reports.text.plan import plan_text
 
     if (plan_file is None) is not auto_approve:
         raise UsageError(
@@ -61,8 +65,8 @@ def apply(
     if plan_file and prune:
         raise UsageError("a plan file says itself whether it prunes", hint="leave --prune out")
     started = time.monotonic()
-    display = plan_output.Display(
-        output_format=Format(output_format), output=output, fail_on=fail_on, no_color=no_color
+    display = Display(
+        output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
     require_writable(output)
     document = _read(plan_file) if plan_file else None
@@ -74,13 +78,15 @@ def apply(
     with open_registry(opened, name) as (live, config):
         prunes = bool(document["prune"]) if document else prune
         looked_at = scope_of(document) if document else None
-        made = plan_output.make(opened, live, config, display, prune=prunes, reviewed=looked_at)
+        made = plan_output.make_plan(
+            opened, live, config, display, prune=prunes, reviewed=looked_at
+        )
         resumption = resume(document, made) if document else Resumption(plan=made)
         made = resumption.plan
-        blocked = plan_output.code(made, display)
+        blocked = plan_output.plan_code(made, display)
         shown = None
         if auto_approve or blocked:
-            shown = plan_output.report(made, opened, time.monotonic() - started)
+            shown = plan_text(plan_output.plan_result(made, opened, time.monotonic() - started))
         run = Execution(
             plan=made,
             digest=str((document or to_document(made))["digest"]),
@@ -164,26 +170,34 @@ def carry_out(execution: Execution, registry: Registry, display: Display) -> Non
 
 def refuse(execution: Execution, display: Display) -> None:
     """Report a plan whose findings keep it from being applied."""
-    if display.output_format is Format.JSON:
-        _print_document(execution, (), display.output)
+    if not _has_lines(display):
+        _print_document(execution, (), display)
     elif execution.shown is not None:
         print_report(execution.shown, output=display.output, no_color=display.no_color)
     where = f"in {display.output}" if display.output else "above"
     say(f"nothing was applied, because of the findings {where}")
 
 
-def _print_document(execution: Execution, results: Sequence[Result], output: Path | None) -> None:
-    from gitops.reports.json.documents import applied_document, to_text
+def _has_lines(display: Display) -> bool:
+    """Whether the format has a line for each action, or one text in the end."""
+    return isinstance(renderer(display.output_format, results.AppliedResult), type)
 
-    document = applied_document(
-        execution.plan, results, digest=execution.digest, done_before=execution.done_before
+
+def _print_document(execution: Execution, done: Sequence[Result], display: Display) -> None:
+    from gitops.cli.answer import print_result
+
+    result = results.AppliedResult(
+        plan=execution.plan,
+        results=done,
+        digest=execution.digest,
+        done_before=execution.done_before,
     )
-    print_text(to_text(document), output)
+    print_result(result, display)
 
 
 def _progress(display: Display) -> AbstractContextManager[Progress]:
     """A bar, unless the lines of a terminal show the progress."""
-    if display.output_format is Format.TEXT and not display.output and sys.stdout.isatty():
+    if _has_lines(display) and not display.output and sys.stdout.isatty():
         return nullcontext(no_progress)
     return progress_bar(no_color=display.no_color)
 
@@ -197,6 +211,7 @@ class _Report:
 
         self._execution = execution
         self._display = display
+        self._has_lines = _has_lines(display)
         self._lines = ActionLines.of(execution.plan)
         self._results: list[Result] = []
         self._kept: list[RenderableType] = []
@@ -230,7 +245,7 @@ class _Report:
             raise OutsideError(
                 self._failure.what, hint=f"{self._count().plain}; {self._failure.hint}".strip("; ")
             )
-        if self._display.output or self._display.output_format is Format.JSON:
+        if self._display.output or not self._has_lines:
             say(self._count().plain)
 
     def tell_failure(self) -> None:
@@ -249,7 +264,7 @@ class _Report:
         )
 
     def _add(self, *parts: RenderableType) -> None:
-        if self._display.output_format is not Format.TEXT:
+        if not self._has_lines:
             return
         if self._display.output:
             self._kept.extend(parts)
@@ -270,8 +285,8 @@ class _Report:
             self._print_whole(None)
 
     def _print_whole(self, output: Path | None) -> None:
-        if self._display.output_format is Format.JSON:
-            _print_document(self._execution, self._results, output)
+        if not self._has_lines:
+            _print_document(self._execution, self._results, replace(self._display, output=output))
         elif self._kept:
             self._print_part(Group(*self._kept), output)
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gitops.cli import options
-from gitops.cli.console import print_report, print_text
 from gitops.cli.exits import Exit, tell
 from gitops.cli.extras import Engine
-from gitops.cli.options import HERE, FailOn, Format
+from gitops.cli.options import HERE, FailOn
 from gitops.cli.session import line_of
 from gitops.model.check import HistoryChoice
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Location
+from gitops.reports import results
 
 if TYPE_CHECKING:
     from gitops.changes.change import LoadedChange
+    from gitops.cli.answer import Display
     from gitops.cli.check_run import CheckOptions
-    from gitops.cli.plan_output import Display
     from gitops.usecases.check import CheckOutcome
 
 
@@ -41,15 +41,15 @@ def check(
     waivers: options.WaiversFolder = None,
     repo: options.Repo = HERE,
     registry: options.RegistryNames = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: Annotated[str, options.format_of(results.CheckResult)] = options.FORMAT,
     output: options.OutputFile = None,
     report: options.Reports = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
     """Check what a change touches and reaches, as before a merge."""
+    from gitops.cli.answer import Display
     from gitops.cli.check_run import CheckOptions, EngineOptions
-    from gitops.cli.plan_output import Display
 
     if not replay and (master is not None or engine is not Engine.SPARK):
         raise UsageError("--engine and --master go with --replay", hint="add --replay")
@@ -80,15 +80,15 @@ def _run(
 
     Waivers are proposed in the folder `waivers`, if one is given.
     """
+    from gitops.cli.answer import print_result
     from gitops.cli.check_run import check_change
     from gitops.cli.plan_output import write_waivers
 
     with check_change(request, display) as (outcome, loaded):
+        result = _result(outcome, loaded, started)
         for output_format, path in display.reports:
-            _show(
-                outcome, loaded, replace(display, output_format=output_format, output=path), started
-            )
-        _show(outcome, loaded, display, started)
+            print_result(result, replace(display, output_format=output_format, output=path))
+        print_result(result, display)
     if waivers:
         write_waivers((one.plan for one in outcome.report.registries), waivers)
     for name, error in outcome.errors.items():
@@ -96,18 +96,8 @@ def _run(
     return _code(outcome, request, display)
 
 
-def _show(outcome: CheckOutcome, loaded: LoadedChange, display: Display, started: float) -> None:
-    from gitops.cli.pull_request_output import print_reported
-    from gitops.reports.json.check import check_document
-    from gitops.reports.json.documents import to_text
-    from gitops.reports.text.check import check_report
-
-    if display.output_format is Format.JSON:
-        print_text(to_text(check_document(outcome.report)), display.output)
-        return
-    root = loaded.change.checkout.root
-    if print_reported(outcome.report, display.output_format, root, display.output):
-        return
+def _result(outcome: CheckOutcome, loaded: LoadedChange, started: float) -> results.CheckResult:
+    from gitops.cli.answer import folder_in_git
 
     def excerpt(where: Location) -> str | None:
         tree = loaded.base_tree if where.in_base else loaded.head_tree
@@ -116,13 +106,17 @@ def _show(outcome: CheckOutcome, loaded: LoadedChange, display: Display, started
         except UnreadableFileError:
             return None
 
-    report = check_report(outcome.report, excerpt, seconds=time.monotonic() - started)
-    print_report(report, output=display.output, no_color=display.no_color)
+    return results.CheckResult(
+        check=outcome.report,
+        seconds=time.monotonic() - started,
+        excerpt=excerpt,
+        folder=folder_in_git(loaded.change.checkout.root),
+    )
 
 
 def _code(outcome: CheckOutcome, request: CheckOptions, display: Display) -> int:
     """4 where a registry has no answer, else 1 where a finding is bad enough."""
-    from gitops.cli.findings_output import exit_code
+    from gitops.cli.answer import exit_code
 
     report = outcome.report
     named = request.history is not HistoryChoice.AUTO

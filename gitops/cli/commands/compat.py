@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TextIO
+from typing import Annotated, Final, TextIO
 
 import typer
 
 from gitops.cli import completion, options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, FailOn, Format
+from gitops.cli.options import HERE, FailOn
 from gitops.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from gitops.usecases.compat import Comparison
+from gitops.reports import results
 
 
 def compat(
@@ -64,7 +62,7 @@ def compat(
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="Read cases from stdin, write a verdict for each.")
     ] = False,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: Annotated[str, options.format_of(results.DecisionResult)] = options.FORMAT,
     output: options.OutputFile = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
@@ -73,21 +71,15 @@ def compat(
     if jsonl:
         _refuse_options(context)
         return _stream(files, output)
-    from gitops.cli.console import print_report, print_text, refuse_inputs
-    from gitops.cli.findings_output import exit_code
-    from gitops.reports.json.documents import decision_document, to_text
-    from gitops.reports.text.decision import decision_report
+    from gitops.cli.answer import Display, exit_code, folder_in_git, print_result
+    from gitops.cli.console import refuse_inputs
     from gitops.usecases.compat import compare_files
 
     files = _require_versions(context, files or [], first=first)
     refuse_inputs([output], files)
     compared = compare_files(files, strategy, schema_type, message or (), repo)
-    if output_format is Format.JSON:
-        document = decision_document(compared.decision, compared.findings, compared.changes)
-        print_text(to_text(document), output)
-    elif not _reported(compared, output_format, output):
-        report = decision_report(compared)
-        print_report(report, output=output, no_color=no_color)
+    display = Display(output_format=output_format, output=output, no_color=no_color)
+    print_result(results.DecisionResult(comparison=compared, folder=folder_in_git(HERE)), display)
     if not compared.decision.accepted:
         return Exit.FINDINGS
     return exit_code(compared.findings, fail_on)
@@ -114,18 +106,6 @@ def _require_versions(context: typer.Context, files: list[Path], *, first: bool)
             hint="leave --first out to compare them",
         )
     return files
-
-
-def _reported(compared: Comparison, output_format: Format, output: Path | None) -> bool:
-    from gitops.cli.findings_output import files_report
-    from gitops.cli.pull_request_output import print_reported
-    from gitops.reports.markdown.document import decision_markdown
-
-    def summary(limit: int) -> str:
-        return decision_markdown(compared, limit)
-
-    report = files_report(compared.findings, "pulsar-gitops compat")
-    return print_reported(report, output_format, HERE, output, summary)
 
 
 _NOT_OF_A_STREAM: Final = {

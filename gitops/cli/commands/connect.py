@@ -10,8 +10,9 @@ import typer
 
 from gitops.cli import completion, options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, Format, TextOrJson
+from gitops.cli.options import HERE
 from gitops.model.names import TopicName
+from gitops.reports import results
 
 if TYPE_CHECKING:
     from gitops.usecases.connect import ConnectRequest
@@ -77,7 +78,7 @@ def producer(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[str, options.format_of(results.ConnectionResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
@@ -117,7 +118,7 @@ def consumer(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[str, options.format_of(results.ConnectionResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
@@ -140,22 +141,20 @@ def _answer(
     repo: Path,
     registry: list[str] | None,
     url: str | None,
-    output_format: TextOrJson,
+    output_format: str,
     output: Path | None,
     *,
     no_color: bool,
 ) -> int:
+    from gitops.cli.answer import Display, print_result
     from gitops.cli.cluster import cluster_address, open_cluster
-    from gitops.cli.console import print_report, print_text
-    from gitops.cli.plan_output import Display, stopped
+    from gitops.cli.plan_output import stopped
     from gitops.cli.session import has_repository, nowhere, open_registry, open_repository
-    from gitops.reports.json.documents import connection_document, to_text
-    from gitops.reports.text.decision import connection_report
     from gitops.usecases.connect import ConnectContext, connect
 
     cluster = cluster_address(repo, registry, url)
     opened = nowhere() if cluster and not has_repository(repo) else open_repository(repo, output)
-    display = Display(output_format=Format(output_format.value), output=output, no_color=no_color)
+    display = Display(output_format=output_format, output=output, no_color=no_color)
     if code := stopped(opened, display):
         return code
     target = open_cluster(cluster) if cluster else open_registry(opened, registry)
@@ -169,9 +168,8 @@ def _answer(
             knows_broker=cluster is None,
         )
         connection = connect(question, connecting)
-        if output_format is TextOrJson.JSON:
-            print_text(to_text(connection_document(connection, live)), output)
-        else:
-            report = connection_report(connection, opened.excerpt, registry=live.name)
-            print_report(report, output=output, no_color=no_color)
+        result = results.ConnectionResult(
+            connection=connection, registry=live, excerpt=opened.excerpt
+        )
+        print_result(result, display)
     return Exit.GOOD if connection.accepted else Exit.FINDINGS

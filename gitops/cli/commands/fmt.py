@@ -9,7 +9,8 @@ import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, TextOrJson
+from gitops.cli.options import HERE
+from gitops.reports import results
 
 
 def fmt(
@@ -24,15 +25,13 @@ def fmt(
     diff: Annotated[
         bool, typer.Option("--diff", help="Change nothing; show the changes as unified diffs.")
     ] = False,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[str, options.format_of(results.FmtResult)] = options.FORMAT,
     output: options.OutputFile = None,
 ) -> int:
     """Lay out manifests and Avro definitions (.avsc) the same way everywhere."""
-    from gitops.cli.console import print_text, refuse_inputs, require_writable
-    from gitops.cli.findings_output import relative_paths
-    from gitops.cli.session import repository_root
-    from gitops.reports.json.documents import formatted_document, to_text
-    from gitops.reports.text.findings import formatting_text
+    from gitops.cli.answer import Display, print_result
+    from gitops.cli.console import refuse_inputs, require_writable
+    from gitops.cli.session import relative_paths, repository_root
     from gitops.repository.file_trees import FolderTree
     from gitops.repository.folder import write_files
     from gitops.usecases.fmt import format_repository
@@ -47,8 +46,6 @@ def fmt(
     written = not (check or diff)
     if written:
         write_files(root, {change.path: change.after for change in done.changes})
-    if output_format is TextOrJson.JSON:
-        print_text(to_text(formatted_document(done, written=written, diff=diff)), output)
-    else:
-        print_text(formatting_text(done, written=written, diff=diff), output)
+    result = results.FmtResult(formatting=done, written=written, diff=diff)
+    print_result(result, Display(output_format=output_format, output=output))
     return Exit.FINDINGS if done.findings or (check and done.changes) else Exit.GOOD

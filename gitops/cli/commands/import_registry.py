@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, TextOrJson
+from gitops.cli.options import HERE
 from gitops.model.names import TopicName
+from gitops.reports import results
 
-_NEVER_CREATED: Final = (
-    "a cluster does not list a topic that was never created: import finds it only where a "
-    "manifest, git's history or a snapshot names it"
-)
+if TYPE_CHECKING:
+    from gitops.cli.answer import Display
 
 
 def import_registry(
@@ -34,24 +32,26 @@ def import_registry(
     ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[
+        str, options.format_of(results.ImportResult, results.UpdateResult)
+    ] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
     """Write what a registry holds as files of this repository."""
     from gitops.changes.known_names import known_names
-    from gitops.cli.console import print_lines, print_text, require_writable
+    from gitops.cli.answer import Display, print_result
+    from gitops.cli.console import require_writable
     from gitops.cli.progress import progress_bar
     from gitops.cli.session import open_registry, open_repository
     from gitops.model.names import NamespaceName
-    from gitops.reports.json.documents import imported_document, to_text
-    from gitops.reports.summary import count
     from gitops.repository.folder import write_files
     from gitops.usecases.import_registry import as_files, new_to, observe_all
 
     require_writable(output)
     if update:
-        return _update([*update, *(namespaces or [])], repo, registry, output_format, output)
+        display = Display(output_format=output_format, output=output)
+        return _update([*update, *(namespaces or [])], repo, registry, display)
     wanted = tuple(NamespaceName.parse(text) for text in namespaces or [])
     opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
@@ -61,54 +61,32 @@ def import_registry(
     new, kept = new_to(opened.repository, state)
     made = as_files(opened.tree, opened.repository, new)
     write_files(opened.root, made.files)
-    if output_format is TextOrJson.JSON:
-        print_text(to_text(imported_document(live, made, new.topics, kept)), output)
-        return Exit.GOOD
-    files, topics = count(len(made.files), "file"), count(len(new.topics), "topic")
-    lines = [
-        f"wrote {files} for {topics} of {live.name}",
-        _NEVER_CREATED,
-        *(known.limits if known.has_history else ()),
-        *(f"kept the manifest of {topic}, which is there already" for topic in kept),
-        *_kept_as_base64(made.kept_as_base64),
-        *_unshared(made.unshared),
-    ]
-    print_lines(lines, output)
+    result = results.ImportResult(
+        registry=live,
+        files=made,
+        topics=tuple(new.topics),
+        kept=tuple(kept),
+        limits=tuple(known.limits) if known.has_history else (),
+    )
+    print_result(result, Display(output_format=output_format, output=output))
     return Exit.GOOD
-
-
-def _unshared(topics: Mapping[TopicName, Iterable[str]]) -> Iterator[str]:
-    for topic, types in sorted(topics.items()):
-        yield (
-            f"wrote the definition of {topic} as .json: it defines {', '.join(types)} otherwise "
-            "than files that others use"
-        )
-
-
-def _kept_as_base64(topics: Mapping[TopicName, str]) -> Iterator[str]:
-    """A line for each reason, with the topics that it is for."""
-    for reason in sorted(set(topics.values())):
-        names = ", ".join(str(topic) for topic in sorted(topics) if topics[topic] == reason)
-        yield f"wrote PROTOBUF_NATIVE as base64 for {names}: {reason}"
 
 
 def _update(
     topics: list[str],
     repo: Path,
     registry: list[str] | None,
-    output_format: TextOrJson,
-    output: Path | None,
+    display: Display,
 ) -> int:
     """Bring the files of these topics to what the registry has; nothing is written if one fails."""
-    from gitops.cli.console import print_lines, print_text
+    from gitops.cli.answer import print_result
     from gitops.cli.session import open_registry, open_repository
     from gitops.model.errors import UsageError
     from gitops.model.state import Scope
-    from gitops.reports.json.documents import imported_document, to_text
     from gitops.repository.folder import write_files
     from gitops.usecases.import_registry import require_committed, update_topics
 
-    opened = open_repository(repo, output)
+    opened = open_repository(repo, display.output)
     if spaces := [text for text in topics if text.count("/") == 1]:
         raise UsageError(
             f"--update takes topics, and {spaces[0]} is a namespace",
@@ -128,14 +106,6 @@ def _update(
     known = set(opened.tree.paths())
     require_committed(opened.tree, opened.root, sorted(known & {*made.files, *made.removed}))
     write_files(opened.root, made.files, made.removed)
-    if output_format is TextOrJson.JSON:
-        print_text(to_text(imported_document(live, made, names, ())), output)
-        return Exit.GOOD
-    lines = [
-        *(f"wrote {path}" for path in sorted(made.files)),
-        *(f"removed {path}, which nothing uses any more" for path in made.removed),
-        *(f"kept {path}, which nothing uses any more" for path in made.unused),
-        *_kept_as_base64(made.kept_as_base64),
-    ]
-    print_lines(lines or ["the files have what the registry has"], output)
+    result = results.UpdateResult(registry=live, files=made, topics=tuple(names))
+    print_result(result, display)
     return Exit.GOOD

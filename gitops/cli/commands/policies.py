@@ -9,7 +9,8 @@ import typer
 from gitops.cli import options
 from gitops.cli.completion import subjects
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, TextOrJson
+from gitops.cli.options import HERE
+from gitops.reports import results
 
 app = typer.Typer(
     help="Read and set the schema policies of a namespace or a topic.",
@@ -33,25 +34,21 @@ def get(
     subject: Subject,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[str, options.format_of(results.PoliciesResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
     """Print the policies and the strategy that holds."""
-    from gitops.cli.console import print_report, print_text
+    from gitops.cli.answer import Display, print_result
     from gitops.cli.session import open_registry, open_repository
-    from gitops.reports.json.documents import policies_document, to_text
-    from gitops.reports.text.history import policies_report
     from gitops.usecases.policies import observe_policies, parse_subject
 
     name = parse_subject(subject)
     with open_registry(open_repository(repo, output), registry) as (live, _):
         observed = observe_policies(live, name, existing=True)
-    if output_format is TextOrJson.JSON:
-        print_text(to_text(policies_document(name, observed.own, observed.effective)), output)
-    else:
-        report = policies_report(name, observed.own, observed.effective)
-        print_report(report, output=output, no_color=no_color)
+    display = Display(output_format=output_format, output=output, no_color=no_color)
+    result = results.PoliciesResult(subject=name, own=observed.own, effective=observed.effective)
+    print_result(result, display)
     return Exit.GOOD
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gitops.cli import completion, options
-from gitops.cli.console import print_report, print_text, refuse_inputs, require_writable, write_text
+from gitops.cli.console import refuse_inputs, require_writable, write_text
 from gitops.cli.exits import Exit
 from gitops.cli.extras import Engine, runner_of
-from gitops.cli.options import HERE, FailOn, Format
+from gitops.cli.options import HERE, FailOn
 from gitops.cli.progress import progress_bar
 from gitops.cli.session import OpenedRepository, line_of, open_repository, repository_root
 from gitops.model.check import HistoryChoice
@@ -23,9 +23,11 @@ from gitops.model.findings import Location
 from gitops.model.replay import ReplayReport
 from gitops.ports import FileTree, Progress
 from gitops.replay.gates import Gate
+from gitops.reports import results
+from gitops.reports.formats import PAGE, render
 
 if TYPE_CHECKING:
-    from gitops.cli.plan_output import Display
+    from gitops.cli.answer import Display
     from gitops.replay.replay_report import ReplayRequest
     from gitops.usecases.replay import ReplaySelection
 
@@ -63,13 +65,15 @@ def replay(
     history: options.HistorySource = HistoryChoice.AUTO,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: Annotated[
+        str, options.format_of(results.ReplayResult, results.FindingsResult)
+    ] = options.FORMAT,
     output: options.OutputFile = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
     """Read sample data with the proposed schemas, and what those write with the older ones."""
-    from gitops.cli.plan_output import Display
+    from gitops.cli.answer import Display
 
     selected = _Options(
         repo=repo,
@@ -113,7 +117,9 @@ class _Options:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ReplayResult:
+class _ReplayedFiles:
+    """What was replayed, and the files that it is about."""
+
     report: ReplayReport
     root: Path
     tree: FileTree
@@ -127,9 +133,9 @@ class _ReplayResult:
 
 def _run(selected: _Options, display: Display, page: Path | None) -> int:
     """Replay, print, and answer the exit code; `page` is where the HTML is written, too."""
+    from gitops.cli.answer import folder_in_git, print_result
     from gitops.cli.plan_output import stopped
     from gitops.replay.replay_report import ReplayRequest
-    from gitops.reports.html.replay import replay_page
 
     started = time.monotonic()
     require_writable(page)
@@ -151,9 +157,17 @@ def _run(selected: _Options, display: Display, page: Path | None) -> int:
             result = _replay_files(opened, selected.choice, request, progress, outputs)
         else:
             result = _replay_change(selected, request, progress, outputs)
-    _show(result, selected, display, time.monotonic() - started)
+    answer = results.ReplayResult(
+        replay=result.report,
+        command=_command(selected, display),
+        seconds=time.monotonic() - started,
+        excerpt=result.excerpt,
+        folder=folder_in_git(result.root),
+    )
+    print_result(answer, display)
     if page:
-        write_text(page, replay_page(result.report))
+        whole = render(PAGE, results.ReplayPage(replay=result.report))
+        write_text(page, str(whole.body))
     return _code(result.report, display.fail_on)
 
 
@@ -163,7 +177,7 @@ def _replay_files(
     request: ReplayRequest,
     progress: Progress,
     outputs: tuple[Path | None, ...],
-) -> _ReplayResult:
+) -> _ReplayedFiles:
     from gitops.changes.registries import registry_config
     from gitops.changes.working_tree import WorkingTreeHistory
     from gitops.usecases.replay import replay_files, sample_files
@@ -179,12 +193,12 @@ def _replay_files(
         config=config,
     )
     report = replay_files(history, choice, request, progress)
-    return _ReplayResult(report=report, root=opened.root, tree=opened.tree)
+    return _ReplayedFiles(report=report, root=opened.root, tree=opened.tree)
 
 
 def _replay_change(
     selected: _Options, request: ReplayRequest, progress: Progress, outputs: tuple[Path | None, ...]
-) -> _ReplayResult:
+) -> _ReplayedFiles:
     from gitops.changes.change import ChangeRequest, find_change, load_change
     from gitops.git.checkout import open_checkout
     from gitops.usecases.replay import replay_change, sample_files
@@ -197,32 +211,7 @@ def _replay_change(
         samples = sample_files(loaded.change.head_tree, loaded.head)
         refuse_inputs(outputs, [root / path for path in (*loaded.head_tree.paths(), *samples)])
         report = replay_change(loaded, selected.choice, request, progress)
-        return _ReplayResult(report=report, root=root, tree=loaded.head_tree)
-
-
-def _show(result: _ReplayResult, selected: _Options, display: Display, seconds: float) -> None:
-    from gitops.cli.findings_output import files_report
-    from gitops.cli.pull_request_output import print_reported
-    from gitops.reports.json.documents import to_text
-    from gitops.reports.json.replay import replay_document
-    from gitops.reports.markdown.replay import replay_markdown
-    from gitops.reports.text.replay import replay_report
-
-    report, command = result.report, _command(selected, display)
-    if display.output_format is Format.JSON:
-        print_text(to_text(replay_document(report)), display.output)
-        return
-    findings_report = files_report(report.findings, command)
-    if print_reported(
-        findings_report,
-        display.output_format,
-        result.root,
-        display.output,
-        lambda limit: replay_markdown(report, command, limit),
-    ):
-        return
-    shown = replay_report(report, result.excerpt, seconds=seconds)
-    print_report(shown, output=display.output, no_color=display.no_color)
+        return _ReplayedFiles(report=report, root=root, tree=loaded.head_tree)
 
 
 def _command(selected: _Options, display: Display) -> str:
@@ -246,6 +235,6 @@ def _command(selected: _Options, display: Display) -> str:
 
 
 def _code(report: ReplayReport, fail_on: FailOn) -> int:
-    from gitops.cli.findings_output import exit_code
+    from gitops.cli.answer import exit_code
 
     return exit_code(report.findings, fail_on) if report.complete else Exit.INTERRUPTED

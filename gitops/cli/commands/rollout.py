@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gitops.cli import options
-from gitops.cli.console import print_report, print_text, say
+from gitops.cli.console import say
 from gitops.cli.exits import Exit, tell
-from gitops.cli.options import HERE, Format, TextOrJson
+from gitops.cli.options import HERE
 from gitops.cli.progress import progress_bar
 from gitops.cli.session import OpenedRepository, open_registry, open_repository
 from gitops.model.check import CheckReport, HistoryChoice
@@ -19,11 +19,12 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
 from gitops.model.rollout import Rollout
 from gitops.ports import Registry
+from gitops.reports import results
 
 if TYPE_CHECKING:
     from gitops.changes.change import LoadedChange
+    from gitops.cli.answer import Display
     from gitops.cli.check_run import CheckOptions
-    from gitops.cli.plan_output import Display
 
 
 def rollout(
@@ -40,7 +41,7 @@ def rollout(
     history: options.HistorySource = HistoryChoice.AUTO,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[str, options.format_of(results.RolloutResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
     migrate: Annotated[
@@ -49,10 +50,10 @@ def rollout(
     ] = False,
 ) -> int:
     """Show the steps of a change, or from the registry to the files: register, upgrade, wait."""
+    from gitops.cli.answer import Display
     from gitops.cli.check_run import CheckOptions
-    from gitops.cli.plan_output import Display
 
-    display = Display(output_format=Format(output_format), output=output, no_color=no_color)
+    display = Display(output_format=output_format, output=output, no_color=no_color)
     if base is None:
         _require_no_change(head, history, migrate=migrate)
         return _run_from_registry(repo, registry or [], history, display)
@@ -89,6 +90,7 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
     manifests of migrations are written, and a topic that has one is no longer a reason for 1.
     """
     from gitops.changes.own_findings import own_findings
+    from gitops.cli.answer import print_result
     from gitops.cli.check_run import check_change
     from gitops.planning.severities import graded
     from gitops.usecases.plan import blocks
@@ -100,7 +102,7 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
         )
     with check_change(request, display) as (outcome, loaded):
         report = outcome.report
-        _show(report, display, migrated=migrate)
+        print_result(results.RolloutResult(report=report, migrated=migrate), display)
         if migrate:
             _migrate(report, loaded)
         unread = blocks(graded(own_findings(loaded), loaded.limits.rules))
@@ -118,6 +120,7 @@ def _run_from_registry(
 ) -> int:
     """Print the steps from what the registry or its snapshot holds to what the files say."""
     from gitops.changes.registries import registry_config
+    from gitops.cli.answer import print_result
     from gitops.cli.plan_output import stopped
     from gitops.registries.snapshot import SnapshotRegistry
 
@@ -136,18 +139,18 @@ def _run_from_registry(
     else:
         with open_registry(opened, registries) as (live, config):
             report = _plan_report(live, config, opened, display)
-    _show(report, display)
+    print_result(results.RolloutResult(report=report), display)
     return _code(report, migrate=False)
 
 
 def _plan_report(
     registry: Registry, config: RegistryConfig, opened: OpenedRepository, display: Display
 ) -> CheckReport:
-    from gitops.cli.plan_output import planning_of, plans_report
+    from gitops.cli.plan_output import plan_request
     from gitops.rollout.rollout import from_registry, rollout_of, with_topics_of_clients
     from gitops.usecases.plan import ask, plan_of
 
-    request = planning_of(opened, registry, config)
+    request = plan_request(opened, registry, config)
     with progress_bar(no_color=display.no_color) as progress:
         asked = ask(request, progress)
         plan = plan_of(request, asked, progress)
@@ -155,7 +158,7 @@ def _plan_report(
     whole = with_topics_of_clients(asked, registry, repository)
     model = from_registry(repository, whole, plan, opened.tree.paths())
     rollout, _ = rollout_of(model)
-    report = plans_report([plan])
+    report = results.plans_report([plan])
     (one,) = report.registries
     return replace(report, registries=(replace(one, rollout=rollout),))
 
@@ -163,18 +166,6 @@ def _plan_report(
 def _code(report: CheckReport, *, migrate: bool) -> int:
     blocked = any(_is_blocked(one.rollout, migrate=migrate) for one in report.registries)
     return Exit.FINDINGS if blocked else Exit.GOOD
-
-
-def _show(report: CheckReport, display: Display, *, migrated: bool = False) -> None:
-    from gitops.reports.json.check import rollouts_document
-    from gitops.reports.json.documents import to_text
-    from gitops.reports.text.rollout import rollouts_report
-
-    if display.output_format is Format.JSON:
-        print_text(to_text(rollouts_document(report)), display.output)
-        return
-    shown = rollouts_report(report, migrated=migrated)
-    print_report(shown, output=display.output, no_color=display.no_color)
 
 
 def _migrate(report: CheckReport, loaded: LoadedChange) -> None:

@@ -9,9 +9,10 @@ import typer
 
 from gitops.cli import completion, options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, TextOrJson
+from gitops.cli.options import HERE
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
+from gitops.reports import results
 
 app = typer.Typer(
     help="Upload, read and delete schemas of a registry.",
@@ -75,22 +76,19 @@ def get(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[str, options.format_of(results.VersionResult)] = options.FORMAT,
     output: options.OutputFile = None,
 ) -> int:
     """Print a schema: its definition as text, everything as JSON."""
+    from gitops.cli.answer import Display, print_result
     from gitops.cli.cluster import open_either
-    from gitops.cli.console import print_text
-    from gitops.reports.json.documents import entry_document, to_text
     from gitops.usecases.schemas import read_version
 
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, output) as live:
         entry = read_version(live, name, version)
-    if output_format is TextOrJson.JSON:
-        print_text(to_text(entry_document(name, entry)), output)
-    else:
-        print_text(entry.info.schema + "\n", output)
+    result = results.VersionResult(topic=name, entry=entry)
+    print_result(result, Display(output_format=output_format, output=output))
     return Exit.GOOD
 
 
@@ -100,24 +98,20 @@ def versions(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[str, options.format_of(results.VersionsResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
     """List the live versions of a topic, oldest first, and what each changed."""
+    from gitops.cli.answer import Display, print_result
     from gitops.cli.cluster import open_either
-    from gitops.cli.console import print_report, print_text
-    from gitops.reports.json.documents import entry_document, to_text
-    from gitops.reports.text.history import history_report
     from gitops.usecases.schemas import read_history
 
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, output) as live:
         history = read_history(live, name)
-    if output_format is TextOrJson.JSON:
-        print_text(to_text([entry_document(name, entry) for entry in history.entries]), output)
-    else:
-        print_report(history_report(name, history), output=output, no_color=no_color)
+    display = Display(output_format=output_format, output=output, no_color=no_color)
+    print_result(results.VersionsResult(topic=name, history=history), display)
     return Exit.GOOD
 
 

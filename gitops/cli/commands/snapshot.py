@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from gitops.cli import options
 from gitops.cli.exits import Exit
-from gitops.cli.options import HERE, TextOrJson
+from gitops.cli.options import HERE
+from gitops.reports import results
 
 
 def snapshot(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: options.TextOrJsonFormat = TextOrJson.TEXT,
+    output_format: Annotated[str, options.format_of(results.SnapshotResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
     """Record all versions of the repository's topics under snapshots/."""
     from gitops.changes.known_names import known_names
-    from gitops.cli.console import print_lines, print_text, require_writable
+    from gitops.cli.answer import Display, print_result
+    from gitops.cli.console import require_writable
     from gitops.cli.progress import progress_bar
     from gitops.cli.session import open_registry, open_repository
-    from gitops.reports.json.documents import recorded_document, to_text
-    from gitops.reports.summary import count
     from gitops.repository import snapshots
     from gitops.repository.folder import replace_files
     from gitops.usecases.snapshot import observe_managed
@@ -35,9 +37,11 @@ def snapshot(
     files = snapshots.render(live.name, state)
     old = snapshots.snapshot_files(opened.tree, live.name)
     changed = replace_files(opened.root, old, files)
-    if output_format is TextOrJson.JSON:
-        print_text(to_text(recorded_document(live, files, changed)), output)
-    else:
-        written = f"{count(len(files), 'file')} under {snapshots.folder_of(live.name)}"
-        print_lines([f"{written}, {changed} of them changed"], output)
+    result = results.SnapshotResult(
+        registry=live,
+        folder=snapshots.folder_of(live.name),
+        files=tuple(files),
+        changed=changed,
+    )
+    print_result(result, Display(output_format=output_format, output=output))
     return Exit.GOOD

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from gitops.cli import options
-from gitops.cli.options import HERE, FailOn, Format
+from gitops.cli.options import HERE, FailOn
+from gitops.reports import results
 
 
 def validate(
@@ -17,14 +18,14 @@ def validate(
         typer.Argument(metavar="[PATH]...", help="Show only findings in these files or folders."),
     ] = None,
     repo: options.Repo = HERE,
-    output_format: options.OutputFormat = Format.TEXT,
+    output_format: Annotated[str, options.format_of(results.FindingsResult)] = options.FORMAT,
     output: options.OutputFile = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
     """Check the files of the repository, without any registry."""
-    from gitops.cli.findings_output import finish, relative_paths
-    from gitops.cli.session import open_repository, today
+    from gitops.cli.answer import Display, print_findings
+    from gitops.cli.session import open_repository, relative_paths, today
     from gitops.repository.snapshots import latest_recorded
     from gitops.usecases.validate import validate as run
 
@@ -35,4 +36,7 @@ def validate(
         lambda topics: latest_recorded(opened.tree, topics),
         today=today(),
     )
-    return finish(found, opened, output_format, output, fail_on, no_color=no_color)
+    display = Display(
+        output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
+    )
+    return print_findings(found, opened, display)

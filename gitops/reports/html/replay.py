@@ -34,6 +34,7 @@ from gitops.reports.replay_wording import (
     way_text,
     ways_said,
 )
+from gitops.reports.results import ReplayPage
 from gitops.reports.summary import count
 
 _COLOURS: Final = {Severity.ERROR: "bad", Severity.WARNING: "warn"}
@@ -254,6 +255,11 @@ def _more(its: Sequence[object], most: int, what: str) -> str:
 
 COLOURS: Final = {Severity.ERROR: "bad", Severity.WARNING: "warn"}
 _SIGNS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠"}
+
+
+def page_html(result: ReplayPage) -> str:
+    """The page of a replay."""
+    return replay_page(result.replay)
 
 
 def replay_page(report: ReplayReport) -> str:

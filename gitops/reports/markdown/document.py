@@ -11,6 +11,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.reports.markdown.escaping import block, code, message, prose
+from gitops.reports.results import DecisionResult
 from gitops.usecases.compat import Comparison
 
 ICONS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠", Severity.INFO: "i"}
@@ -152,6 +153,11 @@ def _size(text: str) -> int:
 
 
 # One decision as Markdown: the verdict, what differs, every reason.
+
+
+def decision_result_markdown(result: DecisionResult, limit: int = COMMENT_LIMIT) -> str:
+    """The decision, of at most `limit` bytes."""
+    return decision_markdown(result.comparison, limit)
 
 
 def decision_markdown(compared: Comparison, limit: int = COMMENT_LIMIT) -> str:

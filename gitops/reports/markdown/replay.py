@@ -26,6 +26,7 @@ from gitops.reports.replay_wording import (
     way_text,
     ways_said,
 )
+from gitops.reports.results import ReplayResult
 from gitops.reports.summary import count
 
 _MAX_FAILURES: Final = 10
@@ -35,6 +36,11 @@ _MAX_FINDINGS: Final = 10
 _HEAD: Final = (
     "| Topic | Strategy | Messages | Replay | Worst reader |\n| --- | --- | --: | --- | --- |\n"
 )
+
+
+def replay_result_markdown(result: ReplayResult, limit: int = COMMENT_LIMIT) -> str:
+    """The replay, of at most `limit` bytes."""
+    return replay_markdown(result.replay, result.command, limit)
 
 
 def replay_markdown(report: ReplayReport, command: str, limit: int = COMMENT_LIMIT) -> str:

@@ -27,6 +27,7 @@ from gitops.reports.markdown.replay import replay_folds
 from gitops.reports.markdown.sections import details
 from gitops.reports.markdown.topic_rows import Row, TopicStatus, Weight, rows_of
 from gitops.reports.replay_topics import TopicResult, topics_of
+from gitops.reports.results import ReviewResult
 from gitops.reports.summary import (
     ReportedFinding,
     Verdict,
@@ -177,6 +178,11 @@ def _warned(report: CheckReport) -> str:
 _SAID_BY_ROWS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
 """What these rules find is a row of the table."""
 _LET_IN: Final = "CHECK-R004"
+
+
+def review_markdown(result: ReviewResult, limit: int = COMMENT_LIMIT) -> str:
+    """The report on a change, of at most `limit` bytes."""
+    return markdown(result.report, limit)
 
 
 def markdown(report: CheckReport, limit: int = COMMENT_LIMIT) -> str:

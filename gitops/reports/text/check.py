@@ -14,8 +14,9 @@ from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
+from gitops.reports.results import CheckResult, Excerpt
 from gitops.reports.summary import affected_text, count, unanswered
-from gitops.reports.text.findings import Excerpt, count_line, finding_block
+from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.plain import safe
 from gitops.reports.text.plan import plan_body, plan_summary
 from gitops.reports.text.replay import replay_section
@@ -25,6 +26,11 @@ _MOST: Final = 200
 """How many findings are shown: a change may have a finding in each of thousands of files."""
 _SHOWN: Final = 5
 """How many names stand in a line that only mentions them."""
+
+
+def check_text(result: CheckResult) -> RenderableType:
+    """The change that was checked."""
+    return check_report(result.check, result.excerpt, seconds=result.seconds)
 
 
 def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> RenderableType:

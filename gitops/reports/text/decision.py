@@ -14,14 +14,25 @@ from gitops.broker.connection import PULSAR, Admission, ClientError, Step
 from gitops.model.decision import Decision
 from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.reports.results import ConnectionResult, DecisionResult, Excerpt
 from gitops.reports.summary import count
-from gitops.reports.text.findings import Excerpt, finding_block
+from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import change_table
 from gitops.reports.text.plain import safe, short
 from gitops.usecases.compat import Comparison
 from gitops.usecases.connect import Connection, SchemaAdmission
 
 _MAX_FINDINGS: Final = 200
+
+
+def decision_text(result: DecisionResult) -> RenderableType:
+    """What a broker would answer."""
+    return decision_report(result.comparison)
+
+
+def connection_text(result: ConnectionResult) -> RenderableType:
+    """Whether a client may connect."""
+    return connection_report(result.connection, result.excerpt, registry=result.registry.name)
 
 
 def decision_report(compared: Comparison) -> RenderableType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules.rule import Rule
+from gitops.reports.results import Excerpt, FindingsResult, FmtResult
 from gitops.reports.text.layout import aligned
 from gitops.reports.text.plain import safe, short
 from gitops.usecases.fmt import FormatResult, FormattedFile
@@ -74,9 +75,6 @@ def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
 
 # Findings: place, rule, severity; then what is wrong, the line it is on, and what to do.
 
-
-Excerpt = Callable[[Location], str | None]
-"""The text of the line that a location is on, None where there is none to show."""
 
 _PATCH_STYLES = {"-": "red", "+": "green"}
 _DIFF_HEAD = 2
@@ -215,3 +213,13 @@ def _sum(formatting: FormatResult, *, written: bool) -> str:
         files = {each.location.file for each in formatting.findings if each.location}
         parts.append(f"{len(files)} left alone")
     return ", ".join(parts)
+
+
+def findings_text(result: FindingsResult) -> RenderableType:
+    """The findings about files."""
+    return findings_report(result.findings, result.excerpt)
+
+
+def fmt_text(result: FmtResult) -> str:
+    """The files that `fmt` changed, or would change."""
+    return formatting_text(result.formatting, written=result.written, diff=result.diff)

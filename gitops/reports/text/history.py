@@ -12,9 +12,25 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy, managed_items
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.planning.policies import policy_text
+from gitops.reports.results import PoliciesResult, VersionResult, VersionsResult
 from gitops.reports.text.layout import aligned, change_table
 from gitops.reports.text.plain import safe
 from gitops.schemas.diff import schema_changes
+
+
+def version_text(result: VersionResult) -> str:
+    """The definition of one version."""
+    return f"{result.entry.info.schema}\n"
+
+
+def versions_text(result: VersionsResult) -> RenderableType:
+    """All versions of a topic."""
+    return history_report(result.topic, result.history)
+
+
+def policies_text(result: PoliciesResult) -> RenderableType:
+    """The policies of a subject."""
+    return policies_report(result.subject, result.own, result.effective)
 
 
 def history_report(topic: TopicName, history: SchemaHistory) -> RenderableType:

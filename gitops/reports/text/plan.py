@@ -32,7 +32,8 @@ from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan import subject_of
 from gitops.planning.plan_document import summary
 from gitops.planning.policies import direction, policy_text
-from gitops.reports.text.findings import Excerpt, count_line, finding_block
+from gitops.reports.results import Excerpt, PlanResult, PlansResult, RegistryPlan
+from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.layout import SIGNS, aligned, change_table
 from gitops.reports.text.plain import safe
 
@@ -56,6 +57,36 @@ _STRATEGY: Final = 2
 """The column of the strategy, where there is one."""
 _NONE: Final[Mapping[TopicName, SchemaCompatibilityStrategy]] = MappingProxyType({})
 _LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
+
+
+def plan_text(result: PlanResult) -> RenderableType:
+    """One plan."""
+    return plan_report(
+        result.plan,
+        result.excerpt,
+        files=_files(result.plan, result.commit()),
+        seconds=result.seconds,
+    )
+
+
+def plans_text(result: PlansResult) -> RenderableType:
+    """The plans for several registries, one below the other."""
+    commit = result.commit()
+    parts = [_registry_plan(one, result.excerpt, commit) for one in result.plans]
+    return Group(*[part for each in parts for part in (each, Text(""))][:-1])
+
+
+def _registry_plan(one: RegistryPlan, excerpt: Excerpt, commit: str | None) -> RenderableType:
+    if one.plan:
+        files = _files(one.plan, commit)
+        return plan_report(one.plan, excerpt, files=files, seconds=one.seconds)
+    why = safe(one.error.what) if one.error else ""
+    return Text.assemble((safe(one.registry), "bold"), f" · no plan: {why}")
+
+
+def _files(plan: Plan, commit: str | None) -> str:
+    files = f"files {plan.files.removeprefix('sha256:')[:7]}"
+    return f"{files} ({commit})" if commit else files
 
 
 def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> RenderableType:

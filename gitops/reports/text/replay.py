@@ -30,8 +30,9 @@ from gitops.reports.replay_wording import (
     way_text,
     ways_said,
 )
+from gitops.reports.results import Excerpt, ReplayResult
 from gitops.reports.summary import count
-from gitops.reports.text.findings import STYLES, Excerpt, count_line, finding_block
+from gitops.reports.text.findings import STYLES, count_line, finding_block
 from gitops.reports.text.layout import aligned
 from gitops.reports.text.plain import safe, short
 
@@ -43,6 +44,11 @@ _STYLES: Final = {
     ReaderStatus.ALLOWED: "yellow",
     ReaderStatus.LEFT_BEHIND: "yellow",
 }
+
+
+def replay_text(result: ReplayResult) -> RenderableType:
+    """The samples that were replayed."""
+    return replay_report(result.replay, result.excerpt, seconds=result.seconds)
 
 
 def replay_report(report: ReplayReport, excerpt: Excerpt, *, seconds: float) -> RenderableType:

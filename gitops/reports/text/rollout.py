@@ -11,6 +11,7 @@ from rich.text import Text
 
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
 from gitops.model.rollout import Migration
+from gitops.reports.results import RolloutResult
 from gitops.reports.rollout_wording import (
     has_order,
     lines,
@@ -22,6 +23,11 @@ from gitops.reports.text.plain import safe
 
 _MAX_REASONS: Final = 3
 """Of a step; JSON has all of them."""
+
+
+def rollout_text(result: RolloutResult) -> RenderableType:
+    """The order of the upgrades."""
+    return rollouts_report(result.report, migrated=result.migrated)
 
 
 def rollouts_report(report: CheckReport, *, migrated: bool = False) -> RenderableType:

@@ -17,9 +17,8 @@ import pytest
 
 from gitops import interrupts
 from gitops.cli import console
+from gitops.cli.answer import Display
 from gitops.cli.commands import apply as apply_command
-from gitops.cli.options import Format
-from gitops.cli.plan_output import Display
 from gitops.model.errors import InterruptedApplyError
 from gitops.reports.json import documents
 from gitops.usecases import apply
@@ -64,7 +63,7 @@ def _pressed(chosen: Callable[[int], bool]) -> Iterator[list[int]]:
 def _carry_out(registry: FakeRegistry, output: Path) -> str:
     """How it ended."""
     run = apply_command.Execution(plan=_PLAN, digest="sha256:" + "0" * 64)
-    display = Display(output_format=Format.JSON, output=output)
+    display = Display(output_format="json", output=output)
     try:
         apply_command.carry_out(run, registry, display)
     except InterruptedApplyError:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from gitops.cli.pull_request_output import folder_in_git
+from gitops.cli.answer import folder_in_git
+from gitops.cli.app import load_command
+from gitops.reports import formats, results
 from tests.support.command_line import CommandLine
 from tests.support.runner import commands
 
@@ -258,3 +263,29 @@ def test_no_format_lets_a_file_command_the_runner(
     assert done.code == 1
     assert set(told) <= {"error"}
     assert told or form != "github"
+
+
+@pytest.fixture
+def new_format(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A format `count`, as a module and a row would add it."""
+    module = ModuleType("made_up_count")
+    vars(module)["count_text"] = lambda result: f"{len(result.findings)} findings\n"
+    monkeypatch.setitem(sys.modules, "made_up_count", module)
+    row = {results.FindingsResult: "made_up_count:count_text"}
+    monkeypatch.setattr(formats, "FORMATS", {**formats.FORMATS, "count": row})
+    monkeypatch.delitem(sys.modules, "gitops.cli.commands.validate", raising=False)
+    load_command.cache_clear()
+    yield
+    load_command.cache_clear()
+
+
+@pytest.mark.usefixtures("new_format")
+def test_a_new_format_is_a_module_and_a_row(repo: Path, command: CommandLine) -> None:
+    done = command("validate", "--repo", repo, "--format", "count")
+    assert (done.code, done.out) == (0, "0 findings\n")
+    listed = command("validate", "--help").out
+    assert "How to print it: text, json, markdown, github, sarif or count." in " ".join(
+        listed.split()
+    )
+    other = command("plan", "--repo", repo, "--format", "count")
+    assert (other.code, "'sarif'." in other.err) == (2, True)

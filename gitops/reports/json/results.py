@@ -1,0 +1,107 @@
+"""Each kind of result as the text of a JSON document."""
+
+from __future__ import annotations
+
+from gitops.planning.plan_document import to_document
+from gitops.reports import results
+from gitops.reports.json.check import check_document, rollouts_document
+from gitops.reports.json.documents import (
+    applied_document,
+    connection_document,
+    decision_document,
+    entry_document,
+    findings_document,
+    formatted_document,
+    imported_document,
+    plans_document,
+    policies_document,
+    recorded_document,
+    to_text,
+)
+from gitops.reports.json.replay import replay_document
+
+
+def findings(result: results.FindingsResult) -> str:
+    """`Findings`."""
+    return to_text(findings_document(result.findings))
+
+
+def check(result: results.CheckResult) -> str:
+    """`Check`."""
+    return to_text(check_document(result.check))
+
+
+def plan(result: results.PlanResult) -> str:
+    """The plan, as `plan --out` writes it."""
+    return to_text(to_document(result.plan))
+
+
+def plans(result: results.PlansResult) -> str:
+    """`Plans`."""
+    failures = [(one.registry, one.error) for one in result.plans if one.error]
+    return to_text(plans_document([one.plan for one in result.plans if one.plan], failures))
+
+
+def decision(result: results.DecisionResult) -> str:
+    """`Decision`."""
+    found = result.comparison
+    return to_text(decision_document(found.decision, found.findings, found.changes))
+
+
+def replay(result: results.ReplayResult) -> str:
+    """`Replay`."""
+    return to_text(replay_document(result.replay))
+
+
+def rollout(result: results.RolloutResult) -> str:
+    """`Rollouts`."""
+    return to_text(rollouts_document(result.report))
+
+
+def applied(result: results.AppliedResult) -> str:
+    """`Applied`."""
+    document = applied_document(
+        result.plan, result.results, digest=result.digest, done_before=result.done_before
+    )
+    return to_text(document)
+
+
+def imported(result: results.ImportResult) -> str:
+    """`Imported`."""
+    return to_text(imported_document(result.registry, result.files, result.topics, result.kept))
+
+
+def updated(result: results.UpdateResult) -> str:
+    """`Imported`: no manifest was kept."""
+    return to_text(imported_document(result.registry, result.files, result.topics, ()))
+
+
+def recorded(result: results.SnapshotResult) -> str:
+    """`Recorded`."""
+    return to_text(recorded_document(result.registry, result.files, result.changed))
+
+
+def formatted(result: results.FmtResult) -> str:
+    """`Formatted`."""
+    document = formatted_document(result.formatting, written=result.written, diff=result.diff)
+    return to_text(document)
+
+
+def version(result: results.VersionResult) -> str:
+    """One stored version."""
+    return to_text(entry_document(result.topic, result.entry))
+
+
+def versions(result: results.VersionsResult) -> str:
+    """A list of stored versions."""
+    return to_text([entry_document(result.topic, entry) for entry in result.history.entries])
+
+
+def policies(result: results.PoliciesResult) -> str:
+    """The policies of a subject, and its strategy."""
+    return to_text(policies_document(result.subject, result.own, result.effective))
+
+
+def connection(result: results.ConnectionResult) -> str:
+    """`Connection`."""
+    return to_text(connection_document(result.connection, result.registry))

@@ -1,0 +1,281 @@
+"""What commands answer with: one class for each kind of result, with all that a report needs.
+
+`formats` is the table of who makes text of them.
+"""
+
+from __future__ import annotations
+
+import shlex
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
+from gitops.model.errors import GitopsError
+from gitops.model.findings import Finding, Location
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Plan
+from gitops.model.policy import Policies, SchemaCompatibilityStrategy
+from gitops.model.replay import ReplayReport
+from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.ports import Registry
+
+if TYPE_CHECKING:
+    from gitops.usecases.apply import Result
+    from gitops.usecases.compat import Comparison
+    from gitops.usecases.connect import Connection
+    from gitops.usecases.fmt import FormatResult
+    from gitops.usecases.import_registry import ImportedFiles
+
+Excerpt = Callable[[Location], str | None]
+"""The line that a location is on, without its end; None where nobody has the file."""
+
+
+def no_excerpt(_: Location) -> None:
+    """For findings about files that nobody can read again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewResult(ABC):
+    """What a pull request shows: it is also a `CheckReport`, for formats that know only that.
+
+    `folder` is that of the schemas repository in its git repository, empty or with a `/` at its
+    end.
+    """
+
+    excerpt: Excerpt = no_excerpt
+    folder: str = ""
+
+    @property
+    @abstractmethod
+    def report(self) -> CheckReport:
+        """The result as a report on a change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingsResult(ReviewResult):
+    """Findings about files; `command` finds them again."""
+
+    findings: Sequence[Finding]
+    command: str = "pulsar-gitops validate"
+
+    @property
+    def report(self) -> CheckReport:
+        """A report of no change and no registry."""
+        return files_report(self.findings, self.command)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult(ReviewResult):
+    """A change that was checked, in so many seconds."""
+
+    check: CheckReport
+    seconds: float
+
+    @property
+    def report(self) -> CheckReport:
+        """The check itself."""
+        return self.check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanResult(ReviewResult):
+    """A plan, made in so many seconds; `commit` describes the commit of the files."""
+
+    plan: Plan
+    commit: Callable[[], str | None]
+    seconds: float
+
+    @property
+    def report(self) -> CheckReport:
+        """All that the plan contains is to be done."""
+        return plans_report([self.plan])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryPlan:
+    """The plan for one registry, or why there is none; `seconds` is how long it took."""
+
+    registry: str
+    plan: Plan | None = None
+    error: GitopsError | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlansResult(ReviewResult):
+    """Plans for several registries."""
+
+    plans: Sequence[RegistryPlan]
+    commit: Callable[[], str | None]
+
+    @property
+    def report(self) -> CheckReport:
+        """All that the plans contain is to be done."""
+        failures = {one.registry: one.error.what for one in self.plans if one.error}
+        return plans_report([one.plan for one in self.plans if one.plan], failures)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionResult(ReviewResult):
+    """Whether a broker would accept a definition."""
+
+    comparison: Comparison
+
+    @property
+    def report(self) -> CheckReport:
+        """Its findings."""
+        return files_report(self.comparison.findings, "pulsar-gitops compat")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayResult(ReviewResult):
+    """Samples that were replayed, in so many seconds; `command` does it again."""
+
+    replay: ReplayReport
+    command: str
+    seconds: float
+
+    @property
+    def report(self) -> CheckReport:
+        """Its findings."""
+        return files_report(self.replay.findings, self.command)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayPage:
+    """The same as a page with plots, which `--html` writes beside the answer."""
+
+    replay: ReplayReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutResult:
+    """The order of the upgrades; `migrated` where the manifests of migrations are written."""
+
+    report: CheckReport
+    migrated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedResult:
+    """What became of each action of a plan.
+
+    `digest` is that of the plan that was reviewed, `done_before` how many of its actions an
+    earlier run had carried out.
+    """
+
+    plan: Plan
+    results: Sequence[Result]
+    digest: str
+    done_before: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportResult:
+    """The files that an import wrote, for which topics, and those that had a manifest before.
+
+    `limits` are sentences about topics that nobody can know of.
+    """
+
+    registry: Registry
+    files: ImportedFiles
+    topics: Sequence[TopicName]
+    kept: Sequence[TopicName]
+    limits: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateResult:
+    """The files that an import wrote anew and removed, for topics that have manifests."""
+
+    registry: Registry
+    files: ImportedFiles
+    topics: Sequence[TopicName]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotResult:
+    """The files of a snapshot under `folder`, and how many of them are new, other or gone."""
+
+    registry: Registry
+    folder: str
+    files: Sequence[str]
+    changed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FmtResult:
+    """What `fmt` changed, or would change where nothing was `written`."""
+
+    formatting: FormatResult
+    written: bool
+    diff: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionResult:
+    """One stored version of a topic."""
+
+    topic: TopicName
+    entry: SchemaEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionsResult:
+    """All stored versions of a topic."""
+
+    topic: TopicName
+    history: SchemaHistory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoliciesResult:
+    """What is set on a subject, and the strategy that applies to it."""
+
+    subject: NamespaceName | TopicName
+    own: Policies
+    effective: SchemaCompatibilityStrategy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionResult:
+    """Whether a client may connect."""
+
+    connection: Connection
+    registry: Registry
+    excerpt: Excerpt
+
+
+def files_report(findings: Sequence[Finding], command: str) -> CheckReport:
+    """Findings about files as a report of no change and no registry."""
+    return CheckReport(
+        base="",
+        head="",
+        reference="",
+        files="",
+        touched=Impact(),
+        findings=tuple(findings),
+        command=command,
+    )
+
+
+def plans_report(plans: Sequence[Plan], failures: Mapping[str, str] | None = None) -> CheckReport:
+    """Plans as a report of no change: all that they contain is to be done."""
+    names = [plan.registry for plan in plans] + list(failures or {})
+    prune = ["--prune"] if any(plan.prune for plan in plans) else []
+    named = [word for name in names for word in ("--registry", name)]
+    return CheckReport(
+        base="",
+        head="",
+        reference="",
+        files=plans[0].files if plans else "",
+        touched=Impact(),
+        registries=tuple(
+            RegistryCheck(plan=plan, history=History(source=HistorySource.REGISTRY))
+            for plan in plans
+        ),
+        failures=failures or {},
+        command=shlex.join(["pulsar-gitops", "plan", *named, *prune]),
+    )

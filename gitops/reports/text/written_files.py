@@ -1,0 +1,67 @@
+"""Which files a command wrote, in lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from gitops.model.names import TopicName
+from gitops.reports.formats import Output
+from gitops.reports.results import ImportResult, SnapshotResult, UpdateResult
+from gitops.reports.summary import count
+
+_NEVER_CREATED: Final = (
+    "a cluster does not list a topic that was never created: import finds it only where a "
+    "manifest, git's history or a snapshot names it"
+)
+
+
+def import_text(result: ImportResult) -> Output:
+    """How many files for how many topics, and what was kept or written otherwise."""
+    made = result.files
+    files, topics = count(len(made.files), "file"), count(len(result.topics), "topic")
+    return _note(
+        f"wrote {files} for {topics} of {result.registry.name}",
+        _NEVER_CREATED,
+        *result.limits,
+        *(f"kept the manifest of {topic}, which is there already" for topic in result.kept),
+        *_kept_as_base64(made.kept_as_base64),
+        *_unshared(made.unshared),
+    )
+
+
+def update_text(result: UpdateResult) -> Output:
+    """A line for each file."""
+    made = result.files
+    lines = [
+        *(f"wrote {path}" for path in sorted(made.files)),
+        *(f"removed {path}, which nothing uses any more" for path in made.removed),
+        *(f"kept {path}, which nothing uses any more" for path in made.unused),
+        *_kept_as_base64(made.kept_as_base64),
+    ]
+    return _note(*(lines or ["the files have what the registry has"]))
+
+
+def snapshot_text(result: SnapshotResult) -> Output:
+    """How many files, and how many of them changed."""
+    written = f"{count(len(result.files), 'file')} under {result.folder}"
+    return _note(f"{written}, {result.changed} of them changed")
+
+
+def _note(*lines: str) -> Output:
+    return Output(body="".join(f"{line}\n" for line in lines), is_note=True)
+
+
+def _unshared(topics: Mapping[TopicName, Iterable[str]]) -> Iterator[str]:
+    for topic, types in sorted(topics.items()):
+        yield (
+            f"wrote the definition of {topic} as .json: it defines {', '.join(types)} otherwise "
+            "than files that others use"
+        )
+
+
+def _kept_as_base64(topics: Mapping[TopicName, str]) -> Iterator[str]:
+    """A line for each reason, with the topics that it is for."""
+    for reason in sorted(set(topics.values())):
+        names = ", ".join(str(topic) for topic in sorted(topics) if topics[topic] == reason)
+        yield f"wrote PROTOBUF_NATIVE as base64 for {names}: {reason}"
