@@ -26,6 +26,8 @@ def match(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field
     `names` are the new names of old fields by aliases that count. Of two that end with one name,
     which the broker refuses, the one that has it.
     """
+    if not names:  # as in most records
+        return {field.name: field for field in old.all_fields if field.name in new.by_name}
     found: dict[str, Field] = {}
     for field in old.all_fields:
         name = names.get(field.name, field.name)
@@ -36,7 +38,9 @@ def match(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field
 
 def match_changed(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field]:
     """The same for a list of changes: an alias of a field that is still there is not a rename."""
-    same = {field.name: field for field in old.all_fields if field.name in new.by_name}
+    same = match(old, new, {})
+    if not names:
+        return same
     renamed = {
         name: field
         for name, field in match(old, new, names).items()
@@ -59,8 +63,6 @@ def guess_renames(
     for index, field in enumerate(old[0].all_fields):
         if id(field) in left:
             gone.setdefault(number_of(field.type), []).append((index, field))
-    if not gone:
-        return
     added = [
         (index, field, number_of(field.type))
         for index, field in enumerate(new[0].all_fields)

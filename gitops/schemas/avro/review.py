@@ -41,8 +41,10 @@ def _renamed(
         kept.add(id(before))
         written = {**written, after.name: before}
         yield _without_effect((old, before), (new, after), at)
-    added = [field for field in new.all_fields if field.name not in written]
     gone = [field for field in old.all_fields if id(field) not in kept]
+    if not gone:
+        return
+    added = [field for field in new.all_fields if field.name not in written]
     for before, after in guess_renames((old, gone), (new, added)):
         yield _rename((old, before), (new, after), at)
 
