@@ -14,9 +14,8 @@ from typer.core import TyperCommand, TyperGroup
 
 import gitops
 from gitops.cli.completion import VARIABLE
-from gitops.cli.exits import Exit, end_at_signals, run_to_exit, run_until_sigterm
+from gitops.cli.exits import Exit, end_at_signals, prepare_streams, run_to_exit, run_until_sigterm
 from gitops.cli.progress import waiting_line
-from gitops.cli.streams import prepare_streams
 from gitops.cli.usage_errors import given_word, plain, without_definition_option
 from gitops.model.errors import UsageError
 from gitops.recursion_limit import raise_recursion_limit

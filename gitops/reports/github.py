@@ -13,9 +13,7 @@ from gitops.model.check import CheckReport
 from gitops.model.findings import Location, Severity
 from gitops.model.plan import RegisterSchema
 from gitops.planning.plan_document import to_document
-from gitops.reports.formats import Output, StepFiles, summary
-from gitops.reports.results import ReviewResult
-from gitops.reports.summary import (
+from gitops.reports.check_summary import (
     ReportedFinding,
     all_findings,
     base_line,
@@ -24,6 +22,8 @@ from gitops.reports.summary import (
     verdict,
     waived_schemas,
 )
+from gitops.reports.formats import Output, StepFiles, summary
+from gitops.reports.results import ReviewResult
 from gitops.reports.text.plain import short
 
 _LIMIT: Final = 10

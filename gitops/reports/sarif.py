@@ -12,9 +12,9 @@ import gitops
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules import RULES
+from gitops.reports.check_summary import base_line, count, from_git_root, worst_first
 from gitops.reports.json.documents import to_text
 from gitops.reports.results import ReviewResult
-from gitops.reports.summary import base_line, count, from_git_root, worst_first
 from gitops.reports.text.plain import short
 from gitops.repository.shipped_files import rule_page
 

@@ -8,8 +8,9 @@ from typing import Final
 from gitops.model.findings import Finding, Severity
 from gitops.model.replay import FieldReplay, ReaderReplay, ReplayReport
 from gitops.model.rules import RULES
+from gitops.reports.check_summary import count
 from gitops.reports.html.page import Bar, bars, code, page, plot, section, table, text
-from gitops.reports.replay_topics import (
+from gitops.reports.replay_by_topic import (
     SIGNS,
     TopicResult,
     cell_text,
@@ -35,7 +36,6 @@ from gitops.reports.replay_wording import (
     ways_said,
 )
 from gitops.reports.results import ReplayPage
-from gitops.reports.summary import count
 
 _COLOURS: Final = {Severity.ERROR: "bad", Severity.WARNING: "warn"}
 _STANDINGS: Final = {

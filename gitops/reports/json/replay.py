@@ -12,7 +12,7 @@ from gitops.model.replay import (
     ReplayReport,
 )
 from gitops.planning.plan_document import API_VERSION, finding_document
-from gitops.reports.replay_topics import TopicResult, topics_of
+from gitops.reports.replay_by_topic import TopicResult, topics_of
 
 
 def replay_document(report: ReplayReport) -> dict[str, Any]:

@@ -7,9 +7,16 @@ from typing import Final
 
 from gitops.model.findings import Severity
 from gitops.model.replay import ChangedExample, ReaderReplay, ReplayReport
+from gitops.reports.check_summary import count
 from gitops.reports.markdown.document import COMMENT_LIMIT, ICONS, Section, finding_item, fit
 from gitops.reports.markdown.escaping import code, message, prose
-from gitops.reports.replay_topics import TopicResult, cell_text, other_findings, topics_of, verdict
+from gitops.reports.replay_by_topic import (
+    TopicResult,
+    cell_text,
+    other_findings,
+    topics_of,
+    verdict,
+)
 from gitops.reports.replay_wording import (
     Reason,
     ReasonGroup,
@@ -27,7 +34,6 @@ from gitops.reports.replay_wording import (
     ways_said,
 )
 from gitops.reports.results import ReplayResult
-from gitops.reports.summary import count
 
 _MAX_FAILURES: Final = 10
 _MAX_FIELDS: Final = 30

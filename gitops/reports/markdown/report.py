@@ -11,6 +11,15 @@ from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.rules import RULES
+from gitops.reports.check_summary import (
+    ReportedFinding,
+    Verdict,
+    all_findings,
+    count,
+    counted,
+    unanswered,
+    verdict,
+)
 from gitops.reports.markdown import sections
 from gitops.reports.markdown.document import COMMENT_LIMIT, Section, finding_item, fit
 from gitops.reports.markdown.escaping import (
@@ -26,17 +35,8 @@ from gitops.reports.markdown.escaping import (
 from gitops.reports.markdown.replay import replay_folds
 from gitops.reports.markdown.sections import details
 from gitops.reports.markdown.topic_rows import Row, TopicStatus, Weight, rows_of
-from gitops.reports.replay_topics import TopicResult, topics_of
+from gitops.reports.replay_by_topic import TopicResult, topics_of
 from gitops.reports.results import ReviewResult
-from gitops.reports.summary import (
-    ReportedFinding,
-    Verdict,
-    all_findings,
-    count,
-    counted,
-    unanswered,
-    verdict,
-)
 
 _Standings = Counter[TopicStatus]
 """How many topics stand how; of several registries the worst counts."""

@@ -13,12 +13,12 @@ from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
 from gitops.model.rollout import Migration
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
+from gitops.reports.check_summary import affected_text, count
 from gitops.reports.markdown.document import changes_block, finding_item
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.markdown.replay import replay_body
 from gitops.reports.markdown.topic_rows import Row, TopicStatus, Weight, rows_of
 from gitops.reports.rollout_wording import Line, has_order, lines, migrate_command, migration_lines
-from gitops.reports.summary import affected_text, count
 
 _MAX_FINDINGS: Final = 20
 _MAX_ITEMS: Final = 8000

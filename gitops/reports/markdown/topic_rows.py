@@ -22,9 +22,9 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
 from gitops.model.waivers import WaiverProposal
+from gitops.reports.check_summary import count
 from gitops.reports.markdown.escaping import code, prose
-from gitops.reports.replay_topics import TopicResult, cell_text, topics_of
-from gitops.reports.summary import count
+from gitops.reports.replay_by_topic import TopicResult, cell_text, topics_of
 
 NONE: Final = "–"
 

@@ -14,8 +14,8 @@ from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
+from gitops.reports.check_summary import affected_text, count, unanswered
 from gitops.reports.results import CheckResult, Excerpt
-from gitops.reports.summary import affected_text, count, unanswered
 from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.plain import safe
 from gitops.reports.text.plan import plan_body, plan_summary

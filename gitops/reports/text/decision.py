@@ -14,8 +14,8 @@ from gitops.broker.connection import PULSAR, Admission, ClientError, Step
 from gitops.model.decision import Decision
 from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.reports.check_summary import count
 from gitops.reports.results import ConnectionResult, DecisionResult, Excerpt
-from gitops.reports.summary import count
 from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import change_table
 from gitops.reports.text.plain import safe, short

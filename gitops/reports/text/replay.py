@@ -11,7 +11,8 @@ from rich.text import Text
 
 from gitops.model.findings import Location, Severity
 from gitops.model.replay import ReaderReplay, ReplayReport
-from gitops.reports.replay_topics import TopicResult, other_findings, topics_of, verdict
+from gitops.reports.check_summary import count
+from gitops.reports.replay_by_topic import TopicResult, other_findings, topics_of, verdict
 from gitops.reports.replay_wording import (
     ReaderStatus,
     Reason,
@@ -31,7 +32,6 @@ from gitops.reports.replay_wording import (
     ways_said,
 )
 from gitops.reports.results import Excerpt, ReplayResult
-from gitops.reports.summary import count
 from gitops.reports.text.findings import STYLES, count_line, finding_block
 from gitops.reports.text.layout import aligned
 from gitops.reports.text.plain import safe, short

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from gitops.model.names import TopicName
+from gitops.reports.check_summary import count
 from gitops.reports.formats import Output
 from gitops.reports.results import ImportResult, SnapshotResult, UpdateResult
-from gitops.reports.summary import count
 
 _NEVER_CREATED: Final = (
     "a cluster does not list a topic that was never created: import finds it only where a "

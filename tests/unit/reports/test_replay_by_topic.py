@@ -17,7 +17,7 @@ from gitops.model.replay import (
     ReplayReport,
 )
 from gitops.reports.json.replay import replay_document
-from gitops.reports.replay_topics import other_findings, topics_of, verdict
+from gitops.reports.replay_by_topic import other_findings, topics_of, verdict
 from gitops.reports.replay_wording import (
     altered,
     altered_text,

@@ -10,8 +10,8 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Direction, ReaderReplay, ReplayReport
+from gitops.reports.check_summary import count
 from gitops.reports.replay_wording import reader_text, status_of, ways_text
-from gitops.reports.summary import count
 
 SIGNS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠"}
 _GOOD: Final = "✓"

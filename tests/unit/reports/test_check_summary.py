@@ -8,7 +8,14 @@ import pytest
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Severity, group
-from gitops.reports.summary import Verdict, all_findings, count, counted, from_git_root, verdict
+from gitops.reports.check_summary import (
+    Verdict,
+    all_findings,
+    count,
+    counted,
+    from_git_root,
+    verdict,
+)
 from tests.support.checks import (
     CHECK,
     EMPTY,
