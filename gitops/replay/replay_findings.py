@@ -12,9 +12,8 @@ from gitops.model.names import TopicName
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, Sample, TopicReplay
 from gitops.model.rules import finding
 from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
-from gitops.replay.reader_replays import failures
 from gitops.replay.sensitive_fields import unknown_name_findings
-from gitops.replay.tallies import Key, Tally
+from gitops.replay.tallies import Key, Tally, failures
 
 _MOST_NAMED: Final = 3
 """How many reasons and paths are named; the report has all."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct, field
 
-from gitops.model.replay import Direction
+from gitops.model.replay import Direction, FailureExample, ReplayFailure
 
 
 class Key(Struct, frozen=True, order=True):
@@ -206,9 +206,10 @@ def add_failed(into: FailedRows, other: FailedRows, examples: int) -> None:
     into.examples = heapq.nsmallest(examples, both, key=_example_order)
 
 
-def _example_order(one: Example) -> tuple[tuple[str, int, str], str, bytes, str, str]:
+def _example_order(one: Example) -> tuple[tuple[str, int, str], str, bytes, str, str, bool]:
     """By place, then by payload, as `Readings` has it: several messages may have one id."""
-    return natural_order(one.where), one.where, one.digest, one.message, one.value or ""
+    value = one.value or ""
+    return natural_order(one.where), one.where, one.digest, one.message, value, one.value is None
 
 
 def add_counts(into: Counts, other: Counts) -> None:
@@ -225,7 +226,12 @@ def lower_example(one: ChangedValue | None, other: ChangedValue | None) -> Chang
     """The one at the lower place."""
     if one is None or other is None:
         return one or other
-    return min(one, other, key=lambda each: (*each[:4], each.before or "", each.after or ""))
+
+    def order(each: ChangedValue) -> tuple[object, ...]:
+        values = each.before, each.after
+        return (*each[:4], *(value or "" for value in values), *(value is None for value in values))
+
+    return min(one, other, key=order)
 
 
 def natural_order(where: str) -> tuple[str, int, str]:
@@ -278,3 +284,27 @@ def _sorted_counts(counts: Counts) -> Counts:
 def _tally_order(key: Key) -> tuple[str, bool, int, str, str, int]:
     version = key.version
     return (key.topic, version is None, version or 0, key.reader, key.direction, key.sample)
+
+
+def failures(parts: Iterable[FailedRows], examples: int) -> tuple[ReplayFailure, ...]:
+    """By path and reason, the most frequent first; at most so many examples of each."""
+    found: dict[tuple[str, str], list[FailedRows]] = {}
+    for part in parts:
+        found.setdefault((part.path, part.reason), []).append(part)
+    made = [_failure(path, reason, its, examples) for (path, reason), its in found.items()]
+    return tuple(sorted(made, key=lambda one: (-one.rows, one.path, one.reason)))
+
+
+def _failure(path: str, reason: str, parts: list[FailedRows], examples: int) -> ReplayFailure:
+    every = {each[:3] for part in parts for each in part.examples}
+    shown = sorted((FailureExample(*each) for each in every), key=_shown_order)
+    return ReplayFailure(
+        path=path,
+        reason=reason,
+        rows=sum(part.rows for part in parts),
+        examples=tuple(shown[:examples]),
+    )
+
+
+def _shown_order(example: FailureExample) -> tuple[tuple[str, int, str], str, str, str]:
+    return natural_order(example.where), example.where, example.message, example.value or ""
