@@ -7,7 +7,9 @@ import pytest
 from gitops.reports import results
 from gitops.reports.formats import FORMATS, offered, renderer
 
-ALL = ("text", "json", "markdown", "github", "sarif")
+ALL = tuple(name for name in FORMATS if name != "html")
+"""The formats of what a pull request shows; html is for replays alone."""
+
 ROWS = [(name, kind) for name, kinds in FORMATS.items() for kind in kinds]
 
 
@@ -17,6 +19,7 @@ def test_each_row_leads_to_what_makes_the_text(name: str, kind: type) -> None:
 
 
 def test_a_command_offers_the_formats_that_have_all_its_results() -> None:
+    assert {"text", "json", "markdown", "github", "sarif"} <= {*ALL}
     assert offered(results.CheckResult) == offered(results.FindingsResult) == ALL
     assert offered(results.PlanResult, results.PlansResult, results.FindingsResult) == ALL
     assert offered(results.PlanResult, results.RolloutResult) == ("text", "json")
