@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitops.broker import checkers
+from gitops.broker import registration
 from gitops.broker.registration import CANDIDATE, decision_of, ends_with_the_stack, register
 from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -45,9 +45,9 @@ def check_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strate
     new = Labelled(CANDIDATE, candidate)
     entries = [Labelled(f"v{version}", schema) for version, schema in history.entries]
     if strategy in AS_BACKWARD:
-        outcome = checkers.check_latest(entries[-1], new, Strategy.BACKWARD)
+        outcome = registration.check_latest(entries[-1], new, Strategy.BACKWARD)
     else:
-        outcome = checkers.check_all(entries, new, strategy)
+        outcome = registration.check_all(entries, new, strategy)
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True, gate=Gate.STRATEGY)
     return decision_of(outcome)

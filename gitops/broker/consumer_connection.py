@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gitops.broker import connection_steps
+from gitops.broker import connection
 from gitops.broker.connection import Admission, ConnectionTarget, Offer, Step
 from gitops.broker.consumer_compatibility import check_sent
 from gitops.broker.producer_connection import decide, has_own_schema, sends, sends_nothing
@@ -25,7 +25,7 @@ def admit_consumer(place: ConnectionTarget, offer: Offer) -> Admission:
     """
     if not isinstance(offer, StoredSchema) or not has_own_schema(offer):
         return _without_schema(offer)
-    said = [sends(offer), connection_steps.has_schema(place.history)]
+    said = [sends(offer), connection.has_schema(place.history)]
     if place.history.entries:
         return _checked(place, offer, said)
     said.append(_use(place))
@@ -54,9 +54,9 @@ def _use(place: ConnectionTarget) -> Step:
 
 def _checked(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> Admission:
     decision = check_sent(place.history, sent, place.policies.strategy)
-    step = connection_steps.check_step(decision, place)
+    step = connection.check_step(decision, place)
     if not decision.accepted and not place.history.entries:
-        decision = replace(decision, reason=f"{connection_steps.ACTIVE} {sent.type.value}")
+        decision = replace(decision, reason=f"{connection.ACTIVE} {sent.type.value}")
     if decision.accepted:
         equal = find_registered(place.history, sent).version
         decision = replace(decision, version=equal, known=equal is not None)
@@ -65,7 +65,7 @@ def _checked(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> A
 
 def _seeds(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> Admission:
     decision = decide(place, sent)
-    said.extend(connection_steps.registration_steps(decision, place, sent))
+    said.extend(connection.registration_steps(decision, place, sent))
     if decision.gate is Gate.DATA and decision.status == INVALID:
         # The broker drops the validator's refusal of a consumer (Pulsar 4.0.7): only that of an
         # incompatible schema reaches the client.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from gitops.broker import connection_steps
+from gitops.broker import connection
 from gitops.broker.connection import NO_SCHEMA, Admission, ConnectionTarget, Offer, Request, Step
 from gitops.broker.registration import NOT_REGISTERED, find_registered, register_sent
 from gitops.model.decision import Decision, StoredSchema
@@ -33,7 +33,7 @@ def admit_producer(
     if sent is None:
         return replace(_without_schema(place, first), request=request)
     decision = decide(place, sent)
-    said = (first, *connection_steps.registration_steps(decision, place, sent))
+    said = (first, *connection.registration_steps(decision, place, sent))
     return Admission(role="producer", request=request, sent=sent, decision=decision, steps=said)
 
 
@@ -61,7 +61,7 @@ def decide(place: ConnectionTarget, sent: StoredSchema) -> Decision:
     found = find_registered(place.history, sent)
     if found.accepted or found.status != NOT_REGISTERED:
         return found
-    return replace(found, reason=connection_steps.NOT_ALLOWED)
+    return replace(found, reason=connection.NOT_ALLOWED)
 
 
 def sends(schema: StoredSchema) -> Step:
@@ -99,10 +99,10 @@ def _sent(place: ConnectionTarget, offer: Offer) -> tuple[StoredSchema | None, S
 
 def _without_schema(place: ConnectionTarget, first: Step) -> Admission:
     """Refused only where the topic has a live schema and validation is enforced."""
-    said = [first, connection_steps.has_schema(place.history)]
+    said = [first, connection.has_schema(place.history)]
     decision = Decision(accepted=True)
     if place.history.entries:
-        said.append(connection_steps.validation_step(place.policies))
+        said.append(connection.validation_step(place.policies))
         if place.policies.enforces_validation:
-            decision = Decision(accepted=False, status=409, reason=connection_steps.SCHEMALESS)
+            decision = Decision(accepted=False, status=409, reason=connection.SCHEMALESS)
     return Admission(role="producer", sent=None, decision=decision, steps=tuple(said))

@@ -23,8 +23,8 @@ from gitops.model.policy import (
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.equality import are_equal
 from gitops.schemas.payload import PayloadError, as_shown
+from gitops.schemas.types import are_equal
 
 # Fingerprints of what a registry holds, by subject, and of what it will hold.
 

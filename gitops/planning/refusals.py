@@ -16,7 +16,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 
 # A field that is missing because it was renamed: what to do about the rename comes first.
 

@@ -11,10 +11,15 @@ from typing import Final
 
 from gitops.model.errors import UnreadableFileError
 from gitops.ports import FileTree
-from gitops.repository.file_references import FileReferences, file_references
+from gitops.repository.file_references import (
+    FileReferences,
+    Kind,
+    TextSearch,
+    file_references,
+    text_piece,
+)
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE
 from gitops.repository.snapshots import SNAPSHOTS
-from gitops.repository.text_search import Kind, TextSearch, text_piece
 
 # A change of a repository's files, wherever it comes from.
 

@@ -20,11 +20,10 @@ from gitops.schemas.avro.parser import parse_data
 from gitops.schemas.avro.review import avro_changes
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.schema import Schema
-from gitops.schemas.key_value.halves import ENCODING, INLINE, named_halves
-from gitops.schemas.key_value.parser import UndecodableError
+from gitops.schemas.key_value.parser import ENCODING, INLINE, UndecodableError, named_halves
 from gitops.schemas.payload import PayloadError, as_kept, to_info, to_stored
 from gitops.schemas.protobuf_native import review
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 
 
 def histories(topic: TopicModel) -> list[StoredHistory]:

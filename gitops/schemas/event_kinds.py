@@ -14,8 +14,8 @@ from gitops.model.schema import SchemaType
 from gitops.schemas.avro.compatibility import Reason, can_read
 from gitops.schemas.avro.row import read_or_none
 from gitops.schemas.avro.schema import Schema
-from gitops.schemas.key_value.halves import in_pair
-from gitops.schemas.remark import Remark
+from gitops.schemas.key_value.parser import in_pair
+from gitops.schemas.row import Remark
 from gitops.schemas.types import row_of
 
 _RULE: Final = "CLIENT-R007"

@@ -10,7 +10,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.schemas import event_kinds
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 from gitops.schemas.types import row_of
 
 _OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})

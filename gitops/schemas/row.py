@@ -1,4 +1,4 @@
-"""What the table of schema types has for each, and what several of its rows share.
+"""What the table of schema types has for each type, and what several of its rows share.
 
 A row's functions are about schemas of its type alone. The defaults are those of a type without a
 definition that anybody reads.
@@ -13,8 +13,32 @@ from gitops.model.decision import StoredSchema
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import AUTO_TYPES, SchemaType
-from gitops.schemas.remark import Remark
 from gitops.schemas.strategies import Labelled, Outcome, check_strategy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """One thing that readers of the topic would suffer from.
+
+    `path` is how a person names the place: dotted field names, `[]` for items, `{}` for values.
+    The pointers are RFC 6901 JSON pointers into the new definition and into the old one, which is
+    None where only the new one is to blame. `stops_readers`: one with the new schema fails on
+    some messages of the old, which Pulsar does not see.
+    """
+
+    rule: str
+    message: str
+    path: str = ""
+    pointer: str = ""
+    old_pointer: str | None = None
+    hint: str = ""
+    stops_readers: bool = False
+
+
+# What the table of schema types has for each, and what several of its rows share.
+#
+# A row's functions are about schemas of its type alone. The defaults are those of a type without
+# a definition that anybody reads.
 
 
 class InvalidSchemaDataError(ValueError):

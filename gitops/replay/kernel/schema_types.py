@@ -26,7 +26,7 @@ from gitops.replay.kernel.json import definition as json_definition
 from gitops.replay.kernel.key_value.definition import halves_of
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protocol import Kernel, Kernels, RowReader, RowWriter
-from gitops.schemas.key_value.halves import HALVES
+from gitops.schemas.key_value.parser import HALVES
 from gitops.schemas.protobuf_native.schema import Message
 
 

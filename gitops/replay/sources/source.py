@@ -15,8 +15,8 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.job import Job, Owner
 from gitops.replay.kernel.key_value.definition import is_separated
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.equality import find_equal
 from gitops.schemas.payload import PayloadError, to_stored
+from gitops.schemas.types import find_equal
 
 STREAM: Final = -1
 """The `group` of a part that is a whole file."""

@@ -35,8 +35,8 @@ from gitops.schemas.avro.json_text import Json, JsonTextError, read_json
 from gitops.schemas.avro.parser import not_json, parse
 from gitops.schemas.avro.review_definition import INVALID_DEFAULTS
 from gitops.schemas.avro.schema import LOGICAL_TYPES, Union
-from gitops.schemas.remark import Remark
 from gitops.schemas.review import poison_of_half
+from gitops.schemas.row import Remark
 
 # What somebody may have meant by a part of a definition that Avro does not know.
 

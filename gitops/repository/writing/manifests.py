@@ -18,7 +18,7 @@ from gitops.model.schema import (
     SchemaType,
 )
 from gitops.model.state import NamespaceState, RegistryState, TopicState
-from gitops.repository.definitions.key_value import (
+from gitops.repository.definitions.schema_builder import (
     JAVA_NAMES,
     Half,
     compact,

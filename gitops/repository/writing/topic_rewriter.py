@@ -14,7 +14,7 @@ from gitops.model.schema import AVRO_DEFINED, SchemaInfo
 from gitops.model.state import RegistryState, Repository, TopicState
 from gitops.planning.fingerprints import is_same
 from gitops.ports import FileTree
-from gitops.repository.definitions.key_value import compact
+from gitops.repository.definitions.schema_builder import compact
 from gitops.repository.definitions.shared_types import WITH_MANIFESTS
 from gitops.repository.file_references import file_references
 from gitops.repository.file_trees import OverlaidTree

@@ -21,7 +21,7 @@ from gitops.schemas.avro.schema import (
     Schema,
     Union,
 )
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 
 
 def field_remarks(

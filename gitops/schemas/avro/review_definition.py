@@ -14,7 +14,7 @@ from gitops.schemas.avro.parser import parse
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.recursion import first_loop
 from gitops.schemas.avro.schema import Schema
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 
 INVALID_DEFAULTS: Final = {
     "AVRO-P002": "Pulsar takes it as a first schema and then fails on every later one",

@@ -22,7 +22,7 @@ from gitops.schemas.avro.schema import (
     logical_type_of,
     short_name,
 )
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 
 
 class Wire(PythonEnum):

@@ -12,7 +12,7 @@ from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.resolution import Chosen, Resolver
 from gitops.schemas.avro.review_types import Change
 from gitops.schemas.avro.schema import Record, Schema, Union, branch_name, short_name
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 
 _PAIRS: Final = 2_000
 """How many pairs of branches of two unions are tried: each is a resolution of its own."""

@@ -16,8 +16,7 @@ from gitops.schemas.avro.review import avro_changes
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.schema import Record, Schema
-from gitops.schemas.remark import Remark
-from gitops.schemas.row import InvalidSchemaDataError, SchemaTypeRow, whole_change
+from gitops.schemas.row import InvalidSchemaDataError, Remark, SchemaTypeRow, whole_change
 from gitops.schemas.strategies import reads_forward
 
 

@@ -12,8 +12,7 @@ from gitops.schemas.avro.parser import parse, parse_data
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.json import compatibility, legacy_parser
-from gitops.schemas.remark import Remark
-from gitops.schemas.row import InvalidSchemaDataError
+from gitops.schemas.row import InvalidSchemaDataError, Remark
 
 
 def _validate(schema: StoredSchema) -> None:

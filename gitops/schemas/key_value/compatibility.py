@@ -11,7 +11,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.schemas.key_value import parser
-from gitops.schemas.key_value.halves import HALVES, in_pair, named_halves
+from gitops.schemas.key_value.parser import HALVES, in_pair, named_halves
 from gitops.schemas.row import CheckList, RowOf
 from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, check_types
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.schemas.key_value.halves import ENCODING, INLINE, named_halves
-from gitops.schemas.key_value.parser import UndecodableError
-from gitops.schemas.remark import Remark
+from gitops.schemas.key_value.parser import ENCODING, INLINE, UndecodableError, named_halves
+from gitops.schemas.row import Remark
 
 _NESTED: Final = Remark(
     rule="KV-P001",

@@ -10,11 +10,10 @@ from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.key_value import review
 from gitops.schemas.key_value.compatibility import CheckerOf, check_pairs
-from gitops.schemas.key_value.halves import in_pair, named_halves
-from gitops.schemas.key_value.parser import UndecodableError
-from gitops.schemas.remark import Remark
+from gitops.schemas.key_value.parser import UndecodableError, in_pair, named_halves
 from gitops.schemas.row import (
     InvalidSchemaDataError,
+    Remark,
     RowOf,
     SchemaTypeRow,
     definition_change,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 
 _PARSING_INFO: Final = "__PARSING_INFO__"
 _PLACE: Final = f"/properties/{_PARSING_INFO}"

@@ -9,8 +9,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro import row
 from gitops.schemas.avro.review_definition import review_defaults
 from gitops.schemas.protobuf import review
-from gitops.schemas.remark import Remark
-from gitops.schemas.row import SchemaTypeRow
+from gitops.schemas.row import Remark, SchemaTypeRow
 
 
 def _validate(schema: StoredSchema) -> None:

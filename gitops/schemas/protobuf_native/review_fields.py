@@ -10,7 +10,7 @@ from gitops.schemas.protobuf_native.descriptors import Label, Type
 from gitops.schemas.protobuf_native.field_matching import Matched, alike, by_number, match
 from gitops.schemas.protobuf_native.review_types import Change, reading
 from gitops.schemas.protobuf_native.schema import Field, Message, render_labelled, render_type
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 
 _TEXTS: Final = frozenset((Type.STRING, Type.BYTES))
 

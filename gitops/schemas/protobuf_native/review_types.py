@@ -18,7 +18,7 @@ from gitops.schemas.protobuf_native.schema import (
     render_type,
     short_name,
 )
-from gitops.schemas.remark import Remark
+from gitops.schemas.row import Remark
 
 _VALUE: Final = 2
 """The number of the value in a map's entry."""

@@ -13,8 +13,7 @@ from gitops.schemas.protobuf_native.envelope import read_envelope
 from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
 from gitops.schemas.protobuf_native.review import remarks
 from gitops.schemas.protobuf_native.root_message import root_message
-from gitops.schemas.remark import Remark
-from gitops.schemas.row import InvalidSchemaDataError, SchemaTypeRow, whole_change
+from gitops.schemas.row import InvalidSchemaDataError, Remark, SchemaTypeRow, whole_change
 from gitops.schemas.strategies import (
     COMPATIBLE,
     End,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError
-from gitops.schemas.key_value.halves import ENCODING, named_halves
-from gitops.schemas.key_value.parser import UndecodableError
+from gitops.schemas.key_value.parser import ENCODING, UndecodableError, named_halves
 from gitops.schemas.payload import PayloadError, to_info, to_stored
 
 

@@ -29,7 +29,7 @@ from gitops.replay.kernel.protocol import (
     What,
 )
 from gitops.replay.kernel.verdicts import Mismatch, Rows, Verdicts, under
-from gitops.schemas.key_value.halves import HALVES
+from gitops.schemas.key_value.parser import HALVES
 
 _LENGTH: Final = struct.Struct(">i")
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gitops.replay.kernel.payload_column import as_binary, column
 from gitops.replay.kernel.protocol import Reason
 from gitops.replay.kernel.verdicts import Rows, Verdicts
-from gitops.schemas.key_value.halves import HALVES
+from gitops.schemas.key_value.parser import HALVES
 
 _LENGTH: Final = struct.Struct(">i")
 _NULL: Final = -1

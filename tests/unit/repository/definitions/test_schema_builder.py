@@ -13,8 +13,8 @@ from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.state import Repository
 from gitops.repository.definitions.json_positions import JsonPositions
-from gitops.repository.definitions.key_value import compact, gson
 from gitops.repository.definitions.protobuf import java_order
+from gitops.repository.definitions.schema_builder import compact, gson
 from gitops.repository.loader import load
 from gitops.schemas.avro.json_text import JsonTextError
 from tests.support.trees import repository

@@ -26,7 +26,7 @@ from gitops.model.schema import (
     SchemaType,
 )
 from gitops.model.state import NamespaceState, RegistryState, TopicState
-from gitops.repository.definitions.key_value import Half, pair_properties, pair_text
+from gitops.repository.definitions.schema_builder import Half, pair_properties, pair_text
 from gitops.repository.loader import load
 from gitops.repository.writing.manifests import render, take_apart
 from tests.support.examples import examples

@@ -13,8 +13,8 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import RULES
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.definitions.proto_positions import ProtoPositions
-from gitops.schemas.remark import Remark
 from gitops.schemas.review import changes_of
+from gitops.schemas.row import Remark
 from tests.support.case_files import Case, cases
 from tests.support.protos import native, sources
 

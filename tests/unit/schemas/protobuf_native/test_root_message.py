@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitops.broker.checkers import check_latest
+from gitops.broker.registration import check_latest
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaType
