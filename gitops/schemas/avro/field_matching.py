@@ -37,16 +37,16 @@ def match(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field
 
 
 def match_changed(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field]:
-    """The same for a list of changes: an alias of a field that is still there is not a rename."""
-    same = match(old, new, {})
-    if not names:
-        return same
+    """The same for a list of changes: an alias of a field that is still there is not a rename.
+
+    Of two old fields that end with one name, which the broker refuses, the last alias counts.
+    """
     renamed = {
-        name: field
-        for name, field in match(old, new, names).items()
-        if field.name not in new.by_name and name not in old.by_name
+        name: old.by_name[alias]
+        for alias, name in names.items()
+        if alias in old.by_name and alias not in new.by_name and name not in old.by_name
     }
-    return same | renamed
+    return match(old, new, {}) | renamed
 
 
 def guess_renames(

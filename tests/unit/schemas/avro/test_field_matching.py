@@ -35,6 +35,15 @@ def test_an_alias_of_a_field_that_is_still_there_counts_for_readers_alone() -> N
     assert _names(match_changed(old, new, names)) == {"a": "a"}
 
 
+def test_of_two_fields_with_one_new_name_a_list_of_changes_has_that_of_the_last_alias() -> None:
+    old = _record("a", "b")
+    for aliases in (["a", "b"], ["b", "a"]):
+        new = _record("c", c=aliases)
+        names = aliases_for(old, new).fields_of(old)
+        assert _names(match(old, new, names)) == {"c": "a"}
+        assert _names(match_changed(old, new, names)) == {"c": aliases[-1]}
+
+
 def test_a_rename_is_guessed_by_likeness_and_each_field_once() -> None:
     old, new = _record("customer", "count"), _record("customerId", "counter", "other")
     pairs = list(guess_renames((old, old.all_fields), (new, new.all_fields)))
