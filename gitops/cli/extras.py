@@ -1,4 +1,4 @@
-"""The extras of an installation: a command whose libraries are missing says what to install."""
+"""What needs an extra of the installation: without its libraries a command names the next step."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from gitops.ports import Progress, no_progress
 
 if TYPE_CHECKING:
     from gitops.replay.job import Runner, RunRequest, RunResult
+
+# The extras of an installation: a command whose libraries are missing says what to install.
 
 
 def need(what: str, modules: Iterable[str], extra: str, instead: str = "") -> None:

@@ -1,4 +1,4 @@
-"""A line on stderr about an answer that is waited for, from two seconds on."""
+"""Lines on stderr while something takes long: a progress bar, an answer that is waited for."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress as RichProgress
 
+# A line on stderr about an answer that is waited for, from two seconds on.
 
 PATIENCE: Final = 2.0
 """Seconds without a word."""

@@ -1,4 +1,4 @@
-"""The day, as the edge tells it to everything below."""
+"""A repository and a registry, opened for one command, and its day."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from gitops.model.state import RegistryState, Repository
 from gitops.ports import FileTree, Registry
 from gitops.repository.file_trees import GivenFiles
 from gitops.repository.folder import nearest_repository
+
+# The day, as the edge tells it to everything below.
 
 
 def today() -> datetime.date:

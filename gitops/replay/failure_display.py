@@ -60,9 +60,6 @@ def _decimals_in_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
     return _decimals_in(next(each for each in union.branches if each.kind != "null"), value)
 
 
-# What is shown of a message that failed: never a value of a sensitive field.
-
-
 FORWARD: Final = Direction.FORWARD.value
 
 WITHHELD: Final = "(withheld: it cannot be read to its end, and some of its fields are sensitive)"

@@ -1,4 +1,4 @@
-"""The words and numbers for a reader, a reason and a field that all reports of a replay share."""
+"""The words and numbers that all reports of a replay share: readers, reasons, fields."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from gitops.model.replay import (
     ReplayFailure,
     ReplayReport,
 )
+
+# The words and numbers for a reader, a reason and a field that all reports of a replay share.
 
 _HUNDREDTH: Final = 0.01
 _NEARLY_ALL: Final = 99.99

@@ -1,4 +1,4 @@
-"""A unified diff as the `fixes` of a SARIF result."""
+"""SARIF 2.1.0, as OASIS publishes it and as GitHub's code scanning reads it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from gitops.reports.json.documents import to_text
 from gitops.reports.results import ReviewResult
 from gitops.reports.text.plain import short
 from gitops.repository.shipped_files import rule_page
+
+# A unified diff as the `fixes` of a SARIF result.
 
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
@@ -48,9 +50,6 @@ def _replacement(first: int, count: int, body: list[str]) -> dict[str, Any]:
     text = "".join(f"{line[1:]}\n" for line in body if line[:1] in (" ", "+"))
     region = {"startLine": first, "startColumn": 1, "endLine": first + count, "endColumn": 1}
     return {"deletedRegion": region, "insertedContent": {"text": text}}
-
-
-# SARIF 2.1.0, as OASIS publishes it and as GitHub's code scanning reads it.
 
 
 Document = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Bytes of JSON as Jackson turns them into text."""
+"""JSON as Jackson reads it: bytes to text, numbers as written, every member in order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from typing import Any, Final, NoReturn
 
 from gitops.schemas.avro.json_text import check_member, check_number
+
+# Bytes of JSON as Jackson turns them into text.
 
 _BEYOND_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _FOLLOWING: Final = re.compile(rb"[\x80-\xbf]{1,3}")

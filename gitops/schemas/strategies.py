@@ -1,4 +1,4 @@
-"""Which schema must read which: the meaning of each strategy."""
+"""Which schema must read which under each strategy, and how such a check ends."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Final, TypeVar
 
 from gitops.model.decision import Incompatibility, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+
+# Which schema must read which: the meaning of each strategy.
 
 TRANSITIVE: Final = frozenset(
     {Strategy.BACKWARD_TRANSITIVE, Strategy.FORWARD_TRANSITIVE, Strategy.FULL_TRANSITIVE}

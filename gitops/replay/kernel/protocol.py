@@ -1,4 +1,4 @@
-"""What kernels, row readers and row writers are, and what they answer."""
+"""What kernels, row readers and row writers are, what they answer, and values that do not fit."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # `validate` does without them
     import pyarrow
     from numpy.typing import NDArray
 
+# What kernels, row readers and row writers are, and what they answer.
 
 READ = 0
 """The verdict of a row that was read."""

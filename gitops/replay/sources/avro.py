@@ -1,8 +1,4 @@
-"""Cuts blocks of Avro containers into messages: nothing in a container says where one ends.
-
-Values are passed over, not read. One block is a chain that only its start can be followed from,
-but many blocks are followed side by side: all of them one message further at a time.
-"""
+"""Avro container files, split into the payloads that their messages had."""
 
 from __future__ import annotations
 
@@ -28,6 +24,11 @@ from gitops.replay.sources.source import Part, UnreadableError, Versions
 from gitops.replay.sources.source_errors import AGAIN
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.parser import parse_data
+
+# Cuts blocks of Avro containers into messages: nothing in a container says where one ends.
+#
+# Values are passed over, not read. One block is a chain that only its start can be followed from,
+# but many blocks are followed side by side: all of them one message further at a time.
 
 FEW: Final = 48
 """Blocks below which following them one after the other is faster."""

@@ -1,8 +1,4 @@
-"""How large the pages of a Parquet file become in memory, by their headers.
-
-They are looked at before Arrow reads them. A page says its sizes itself (parquet-format 2.12,
-PageHeader, in Thrift's compact protocol); what the footer says of them may be anything.
-"""
+"""Parquet files: one message a row, one part a row group, and pages of a bounded size."""
 
 from __future__ import annotations
 
@@ -21,6 +17,11 @@ from gitops.replay.sources.files import open_seekable
 from gitops.replay.sources.source import Part, UnreadableError, Versions
 from gitops.replay.sources.source_errors import AGAIN, first_line, not_opened
 from gitops.replay.sources.tables import PAYLOAD, check_payload, columns_of, kind_of, to_batch
+
+# How large the pages of a Parquet file become in memory, by their headers.
+#
+# They are looked at before Arrow reads them. A page says its sizes itself (parquet-format 2.12,
+# PageHeader, in Thrift's compact protocol); what the footer says of them may be anything.
 
 MOST_PAGE: Final = 512 * 1024 * 1024
 """Bytes of a page; writers end one at about 1 MiB."""

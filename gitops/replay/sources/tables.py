@@ -1,4 +1,4 @@
-"""Tables as batches of messages: whatever types their columns have."""
+"""Tables and ORC files as batches of messages, whatever types their columns have."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from gitops.replay.batches import MOST_ROWS, as_bytes, batch, rows_from, texts
 from gitops.replay.sources.files import open_seekable
 from gitops.replay.sources.source import Part, UnreadableError, Versions
 from gitops.replay.sources.source_errors import AGAIN, first_line, not_opened
+
+# Tables as batches of messages: whatever types their columns have.
 
 PAYLOAD: Final = "payload"
 

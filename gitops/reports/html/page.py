@@ -1,4 +1,4 @@
-"""How a page looks, light and dark, on a screen and on paper; nothing is loaded from elsewhere."""
+"""The parts of an HTML page and how it looks, on a screen and on paper; nothing is loaded."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitops.reports.text.plain import short
+
+# How a page looks, light and dark, on a screen and on paper; nothing is loaded from elsewhere.
 
 STYLE: Final = """
 :root {

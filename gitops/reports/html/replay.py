@@ -1,4 +1,4 @@
-"""One topic of a replay as a card: readers, failures, and what became of the values by field."""
+"""A replay as an HTML page: the verdict, a table of topics, a card for each topic."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ from gitops.reports.replay_wording import (
     ways_said,
 )
 from gitops.reports.results import ReplayPage
+
+# One topic of a replay as a card: readers, failures, and what became of the values by field.
 
 _COLOURS: Final = {Severity.ERROR: "bad", Severity.WARNING: "warn"}
 _STANDINGS: Final = {

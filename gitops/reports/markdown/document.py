@@ -1,4 +1,4 @@
-"""The parts that several documents have: a finding, the differences of two schemas, a fix."""
+"""What Markdown documents share: findings, differences, fixes, sections that fit a size."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.results import DecisionResult
 from gitops.usecases.compat import Comparison
+
+# The parts that several documents have: a finding, the differences of two schemas, a fix.
 
 ICONS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠", Severity.INFO: "i"}
 

@@ -1,9 +1,4 @@
-"""Text from files and registries as Markdown that shows it and does nothing else.
-
-Whoever opens a pull request chooses names, paths and values. None of it may become a link, an
-image, a mention, a reference, a heading, HTML or the end of the cell that it stands in. One
-function for each place: prose, a message of ours, code, and a block of lines.
-"""
+"""Text from files and registries as Markdown that only shows it, also in tables."""
 
 from __future__ import annotations
 
@@ -12,6 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gitops.reports.text.plain import short
+
+# Text from files and registries as Markdown that shows it and does nothing else.
+#
+# Whoever opens a pull request chooses names, paths and values. None of it may become a link, an
+# image, a mention, a reference, a heading, HTML or the end of the cell that it stands in. One
+# function for each place: prose, a message of ours, code, and a block of lines.
 
 _ZERO_WIDTH_SPACE: Final = "&#8203;"
 _APART: Final = "\0"

@@ -1,4 +1,4 @@
-"""The first line of a report: whether it is good."""
+"""A whole report as Markdown: the verdict first, then what decides it, then the rest."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ from gitops.reports.markdown.sections import details
 from gitops.reports.markdown.topic_rows import Row, TopicStatus, Weight, rows_of
 from gitops.reports.replay_by_topic import TopicResult, topics_of
 from gitops.reports.results import ReviewResult
+
+# The first line of a report: whether it is good.
 
 _Standings = Counter[TopicStatus]
 """How many topics stand how; of several registries the worst counts."""
@@ -170,9 +172,6 @@ def _all(number: int) -> str:
 def _warned(report: CheckReport) -> str:
     told = [one.finding for one in all_findings(report)]
     return counted(one for one in told if one.severity is Severity.WARNING)
-
-
-# A whole report as Markdown: the verdict first, then what decides it, then the rest.
 
 
 _SAID_BY_ROWS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")

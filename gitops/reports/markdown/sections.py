@@ -1,4 +1,4 @@
-"""What is folded below the table: for each topic what differs, why that is not let in, a fix."""
+"""The sections of a Markdown report: each topic's details, policies, drift, history, rollout."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.markdown.replay import replay_body
 from gitops.reports.markdown.topic_rows import Row, TopicStatus, Weight, rows_of
 from gitops.reports.rollout_wording import Line, has_order, lines, migrate_command, migration_lines
+
+# What is folded below the table: for each topic what differs, why that is not let in, a fix.
 
 _MAX_FINDINGS: Final = 20
 _MAX_ITEMS: Final = 8000

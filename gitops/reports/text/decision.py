@@ -1,4 +1,4 @@
-"""One decision in a terminal: the verdict, what differs, and every reason."""
+"""One decision in a terminal: of a schema, or of a client that connects."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from gitops.reports.text.layout import change_table
 from gitops.reports.text.plain import safe, short
 from gitops.usecases.compat import Comparison
 from gitops.usecases.connect import Connection, SchemaAdmission
+
+# One decision in a terminal: the verdict, what differs, and every reason.
 
 _MAX_FINDINGS: Final = 200
 

@@ -1,4 +1,4 @@
-"""The line that a finding is on, with carets under the place."""
+"""Findings in a terminal: place, rule, the line it is on; also lists of rules and files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from gitops.reports.results import Excerpt, FindingsResult, FmtResult
 from gitops.reports.text.layout import aligned
 from gitops.reports.text.plain import safe, short
 from gitops.usecases.fmt import FormatResult, FormattedFile
+
+# The line that a finding is on, with carets under the place.
 
 _CUT: Final = "…"
 

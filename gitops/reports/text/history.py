@@ -1,4 +1,4 @@
-"""The versions of a topic in a terminal, each with what it changed."""
+"""The versions of a topic and the policies of a subject in a terminal."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from gitops.reports.results import PoliciesResult, VersionResult, VersionsResult
 from gitops.reports.text.layout import aligned, change_table
 from gitops.reports.text.plain import safe
 from gitops.schemas.diff import schema_changes
+
+# The versions of a topic in a terminal, each with what it changed.
 
 
 def version_text(result: VersionResult) -> str:

@@ -1,4 +1,4 @@
-"""Rows whose cells stand below each other, and wrap where the terminal is too narrow."""
+"""Aligned rows that wrap in a narrow terminal, and the table of what differs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from rich.text import Text
 
 from gitops.model.plan import SchemaChange
 from gitops.reports.text.plain import safe, short
+
+# Rows whose cells stand below each other, and wrap where the terminal is too narrow.
 
 _GAP: Final = 3
 _INDENT: Final = 4

@@ -102,9 +102,6 @@ def _java_order(text: str) -> bytes:
     return text.encode("utf-16-be", "surrogatepass")
 
 
-# Builds the SchemaInfo of a topic or a client out of what its manifest says.
-
-
 _WITH_HALVES = ("encoding", "key", "value")
 
 

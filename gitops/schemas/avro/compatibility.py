@@ -1,4 +1,4 @@
-"""Words for what stands between a reader and a writer."""
+"""Can this reader read what this writer wrote? The broker's answer, and every reason."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from gitops.schemas.avro.resolution import (
 )
 from gitops.schemas.avro.schema import Field, Fixed, Record, Schema, describe, facts_of
 from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, incompatible, pairs
+
+# Words for what stands between a reader and a writer.
 
 
 class Reason(Struct, frozen=True):
@@ -116,9 +118,6 @@ def _words(error: Error, path: str) -> tuple[str, str, str, str]:
 def _sizes(writer: Schema, reader: Schema) -> str:
     sizes = [str(s.size) for s in (writer, reader) if isinstance(s, Fixed)]
     return " and ".join(sizes)
-
-
-# Can this reader read what this writer wrote? The broker's answer, and every reason.
 
 
 class Readability(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Avro types and defaults as short text."""
+"""The differences between two Avro schemas, as changes of named places."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from gitops.schemas.avro.schema import (
     describe,
     short_name,
 )
+
+# Avro types and defaults as short text.
 
 
 def render_type(schema: Schema) -> str:
@@ -68,9 +70,6 @@ def _logical(props: Mapping[str, Json]) -> str:
         return ""
     numbers = [str(props[key]) for key in ("precision", "scale") if key in props]
     return f" ({' '.join([logical, ','.join(numbers)]).strip()})"
-
-
-# The differences between two Avro schemas, as changes of named places.
 
 
 IGNORED = "Pulsar ignores this"

@@ -1,4 +1,4 @@
-"""Whether a JSON value may be the default of a type: Avro 1.11.4's isValidDefault."""
+"""The fields of a record: order, aliases, and whether a value may be a default (Avro 1.11.4)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from gitops.schemas.avro.schema import (
     Union,
     describe,
 )
+
+# Whether a JSON value may be the default of a type: Avro 1.11.4's isValidDefault.
 
 _BITS = {"int": 31, "long": 63}
 

@@ -1,4 +1,4 @@
-"""What was met lately, so that it need not be worked out again: a cache of bounded size."""
+"""A definition cut into the texts of its fields, so that none is read twice."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from gitops.schemas.avro.json_text import (
     read_cut,
 )
 from gitops.schemas.avro.schema import Field, Schema
+
+# What was met lately, so that it need not be worked out again: a cache of bounded size.
 
 _K = TypeVar("_K", str, bytes)
 _V = TypeVar("_V")

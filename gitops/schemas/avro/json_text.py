@@ -1,4 +1,4 @@
-"""JSON as Jackson reads it for Avro: comments allowed, duplicate keys taken, the rest strict."""
+"""JSON and numbers as Jackson and Java read them for Avro: comments, duplicate keys."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from itertools import accumulate
 from typing import Any, Final, NoReturn
+
+# JSON as Jackson reads it for Avro: comments allowed, duplicate keys taken, the rest strict.
 
 Json = Any
 """None, bool, int, float, str, list of Json, or dict from str to Json."""

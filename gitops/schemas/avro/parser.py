@@ -1,4 +1,4 @@
-"""Pieces to schema: a definition that is cut into texts, of which many were read before."""
+"""Text to schema, as strict and as lenient as Avro for Java 1.11.4's Schema.Parser."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ from gitops.schemas.avro.names import check_name
 from gitops.schemas.avro.node_parser import Reader
 from gitops.schemas.avro.schema import MISSING, NO_PROPS, Array, Field, Map, Record, Schema, Union
 from gitops.schemas.java_text import java_text
+
+# Pieces to schema: a definition that is cut into texts, of which many were read before.
 
 _BRACE: Final = ord("{")
 

@@ -1,8 +1,4 @@
-"""How a reader takes in what a writer wrote, step by step: Avro 1.11.4's Resolver.
-
-The broker refuses a pair if an error can be reached in this graph; it does not use Avro's
-SchemaCompatibility, whose rules differ.
-"""
+"""Reader and writer: the rules by which Avro 1.11.4's Resolver pairs them, step by step."""
 
 from __future__ import annotations
 
@@ -28,6 +24,11 @@ from gitops.schemas.avro.schema import (
     differing,
     short_name,
 )
+
+# How a reader takes in what a writer wrote, step by step: Avro 1.11.4's Resolver.
+#
+# The broker refuses a pair if an error can be reached in this graph; it does not use Avro's
+# SchemaCompatibility, whose rules differ.
 
 
 class Mismatch(PythonEnum):

@@ -1,4 +1,4 @@
-"""The fields of a record: what looks like a rename, and what changed places."""
+"""Changes of an Avro definition that readers take and then read wrongly, or not at all."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from gitops.schemas.avro.schema import (
     Union,
 )
 from gitops.schemas.row import Remark
+
+# The fields of a record: what looks like a rename, and what changed places.
 
 
 def field_remarks(

@@ -1,4 +1,4 @@
-"""Where a walk over two definitions is, and what it is asked about."""
+"""Enums, numbers, text and bytes: changes that resolution does not look at."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from gitops.schemas.avro.schema import (
     short_name,
 )
 from gitops.schemas.row import Remark
+
+# Where a walk over two definitions is, and what it is asked about.
 
 
 class Wire(PythonEnum):

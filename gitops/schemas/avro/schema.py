@@ -1,9 +1,4 @@
-"""Avro schemas as values: what the parser makes and what equality and resolution read.
-
-Nodes compare by identity, since a recursive schema contains itself; `equality.equal` compares
-them as Avro for Java does. Definitions share the nodes of fields and types that say the same:
-nobody may change a parsed schema, and where a node stands is known only to `Places`.
-"""
+"""Avro schemas as values, and their logical types."""
 
 from __future__ import annotations
 
@@ -15,6 +10,12 @@ from typing import Final, TypeGuard
 from msgspec import Struct, field
 
 from gitops.schemas.avro.json_text import Json
+
+# Avro schemas as values: what the parser makes and what equality and resolution read.
+#
+# Nodes compare by identity, since a recursive schema contains itself; `equality.equal` compares
+# them as Avro for Java does. Definitions share the nodes of fields and types that say the same:
+# nobody may change a parsed schema, and where a node stands is known only to `Places`.
 
 PRIMITIVES: Final = frozenset(
     {"null", "boolean", "int", "long", "float", "double", "bytes", "string"}

@@ -1,4 +1,4 @@
-"""The differences between two fields, two enums, or what two messages reserve."""
+"""The differences between two PROTOBUF_NATIVE definitions, as changes of named places."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from gitops.schemas.protobuf_native.schema import (
     render_field,
     render_labelled,
 )
+
+# The differences between two fields, two enums, or what two messages reserve.
 
 _NONE = "–"
 

@@ -1,4 +1,4 @@
-"""The names that a linked file knows, and how one name finds another (protobuf-java 3.25.5)."""
+"""Whether a file links: its names are entered, every type is found, every field fits."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from gitops.schemas.protobuf_native.descriptors import (
     Type,
 )
 from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
+
+# The names that a linked file knows, and how one name finds another (protobuf-java 3.25.5).
 
 _EFFORT: Final = 20_000_000
 """How many characters of names and places to search one set may cost."""

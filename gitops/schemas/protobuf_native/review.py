@@ -1,4 +1,4 @@
-"""Oneofs: a parser keeps one of their fields, the last that a message has."""
+"""Changes of a PROTOBUF_NATIVE definition that readers suffer from."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from gitops.schemas.protobuf_native.schema import (
     short_name,
 )
 from gitops.schemas.row import Remark
+
+# Oneofs: a parser keeps one of their fields, the last that a message has.
 
 _Pair = tuple[Field, Field]
 

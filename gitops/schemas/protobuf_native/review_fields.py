@@ -1,4 +1,4 @@
-"""Fields that keep their number: how often they occur, whether they must, what unset means."""
+"""Changes of fields: numbers, names, how often they occur, what unset means."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from gitops.schemas.protobuf_native.field_matching import Matched, alike, by_num
 from gitops.schemas.protobuf_native.review_types import Change, reading
 from gitops.schemas.protobuf_native.schema import Field, Message, render_labelled, render_type
 from gitops.schemas.row import Remark
+
+# Fields that keep their number: how often they occur, whether they must, what unset means.
 
 _TEXTS: Final = frozenset((Type.STRING, Type.BYTES))
 

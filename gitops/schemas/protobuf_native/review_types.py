@@ -1,4 +1,4 @@
-"""Where a walk over two PROTOBUF_NATIVE definitions is, and what it is asked about."""
+"""Changes of types and enums: what a reader of one makes of the values of another."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from gitops.schemas.protobuf_native.schema import (
     short_name,
 )
 from gitops.schemas.row import Remark
+
+# Where a walk over two PROTOBUF_NATIVE definitions is, and what it is asked about.
 
 _VALUE: Final = 2
 """The number of the value in a map's entry."""

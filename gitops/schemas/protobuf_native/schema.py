@@ -1,4 +1,4 @@
-"""A PROTOBUF_NATIVE definition with every type found and every default rule of Protobuf applied."""
+"""A PROTOBUF_NATIVE definition with every type found, and its fields as people write them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gitops.schemas.protobuf_native.descriptors import Label, Reserved, Type
+
+# A PROTOBUF_NATIVE definition with every type found and every default rule of Protobuf applied.
 
 _NOTHING_RESERVED: Final = Reserved()
 

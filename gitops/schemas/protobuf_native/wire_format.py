@@ -1,4 +1,4 @@
-"""The wire format of Protobuf, read as protobuf-java 3.25.5 reads it."""
+"""A FileDescriptorSet's wire format to descriptors, as protobuf-java 3.25.5 reads it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from gitops.schemas.protobuf_native.descriptors import (
     Type,
 )
 from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError, WireError
+
+# The wire format of Protobuf, read as protobuf-java 3.25.5 reads it.
 
 VARINT: Final = 0
 FIXED64: Final = 1

@@ -1,4 +1,4 @@
-"""The headers of an array's or a map's blocks, of all rows at once."""
+"""All rows of one step of an Avro plan at a time, without making values."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ from gitops.replay.kernel.avro.steps import (
     Text,
 )
 from gitops.replay.kernel.protocol import Unreadable, What
+
+# The headers of an array's or a map's blocks, of all rows at once.
 
 _LEAST_COUNT: Final = -(2**63) + 1
 """The least whose opposite is a number."""

@@ -1,4 +1,4 @@
-"""What the values of a type stand for, and how a person writes them."""
+"""What logical types and Java's classes make of values, and how a person writes them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from gitops.schemas.avro.schema import (
     logical_type_of,
 )
 from gitops.schemas.java_text import java_text
+
+# What the values of a type stand for, and how a person writes them.
 
 DAY_UNITS: Final = {"time-millis": 86_400_000, "time-micros": 86_400_000_000}
 """How many a day has."""

@@ -1,9 +1,4 @@
-"""Why bytes are not what the writer's schema says, and how much of it is taken.
-
-Where Avro for Java 1.11.4 is laxer (bytes left over, a boolean of any byte, the upper bits of a
-varint's last byte, a block's size that nobody looks at) this is strict, as Avro's specification is:
-data that only happens to be read is data of another schema.
-"""
+"""What the rows of a batch count, and why bytes are not what the writer's schema describes."""
 
 from __future__ import annotations
 
@@ -15,6 +10,12 @@ from numpy.typing import NDArray
 
 from gitops.replay.kernel.avro.steps import Counts, Symbols
 from gitops.replay.kernel.protocol import Counted, What
+
+# Why bytes are not what the writer's schema says, and how much of it is taken.
+#
+# Where Avro for Java 1.11.4 is laxer (bytes left over, a boolean of any byte, the upper bits of a
+# varint's last byte, a block's size that nobody looks at) this is strict, as Avro's specification
+# is: data that only happens to be read is data of another schema.
 
 ENDS: Final = "the message ends too early"
 LEFT: Final = "bytes are left over"

@@ -1,4 +1,4 @@
-"""The bytes of one payload, and where in them a reader stands."""
+"""One Avro payload at a time, strictly, with its value and what it counts."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ from gitops.replay.kernel.avro.steps import (
 from gitops.replay.kernel.avro.values import Tagged, to_float
 from gitops.replay.kernel.protocol import CHANGES, Changed, Counted, Reason, Unreadable, What
 from gitops.schemas.java_text import java_text
+
+# The bytes of one payload, and where in them a reader stands.
 
 _CONTINUES = 0x80
 _MOST = {32: 5, 64: 10}

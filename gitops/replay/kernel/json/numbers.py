@@ -1,4 +1,4 @@
-"""Numbers in JSON text, many at once: which have a form that leaves nothing to ask."""
+"""Numbers in JSON text, many at once, and rows whose exponents are too long for a decoder."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pyarrow.compute
 from numpy.typing import NDArray
 
 from gitops.replay.kernel.payload_column import Column
+
+# Numbers in JSON text, many at once: which have a form that leaves nothing to ask.
 
 Positions = NDArray[numpy.int64]
 Mask = NDArray[numpy.bool_]

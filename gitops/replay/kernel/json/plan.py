@@ -1,4 +1,4 @@
-"""How a reader takes the values that a writer's messages hold: one node for each place."""
+"""From two definitions to a plan: how a reader takes the values of a writer's messages."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from gitops.schemas.avro.schema import (
     Union,
     branch_name,
 )
+
+# How a reader takes the values that a writer's messages hold: one node for each place.
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

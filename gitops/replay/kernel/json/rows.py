@@ -1,4 +1,4 @@
-"""Numbers that lose digits in a reader's narrower type, or do not fit it."""
+"""One JSON payload at a time, slowly, as the reader has it; and back to JSON."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ from gitops.replay.kernel.json.scalars import MAX_FLOAT, described
 from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, ValueMismatchError, What
 from gitops.replay.kernel.verdicts import under
 from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union
+
+# Numbers that lose digits in a reader's narrower type, or do not fit it.
 
 _EXACT: Final = 2**53
 _FLOAT: Final = struct.Struct("f")

@@ -1,8 +1,4 @@
-"""Which text Java takes for a URI or a URL: `java.net.URI` and `java.net.URL` of Java 17.
-
-`URI` parses as its documentation says (RFC 2396 with deviations); `URL` looks at the protocol,
-at the characters of a host, at a host in brackets and at the port, and at nothing else.
-"""
+"""The JSON values that a type without parts takes, also URIs and URLs as Java reads them."""
 
 from __future__ import annotations
 
@@ -18,6 +14,11 @@ from gitops.replay.kernel.json import times
 from gitops.replay.kernel.protocol import ValueMismatchError
 from gitops.schemas.avro.json_text import MAX_NUMBER_LENGTH
 from gitops.schemas.avro.schema import Fixed, Primitive
+
+# Which text Java takes for a URI or a URL: `java.net.URI` and `java.net.URL` of Java 17.
+#
+# `URI` parses as its documentation says (RFC 2396 with deviations); `URL` looks at the protocol,
+# at the characters of a host, at a host in brackets and at the port, and at nothing else.
 
 _PLAIN: Final = r"0-9A-Za-z\-_.!~*'()"
 _ESCAPED: Final = r"%[0-9A-Fa-f]{2}|[^\x00-\xa0\s]"

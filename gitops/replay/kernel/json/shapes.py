@@ -1,9 +1,4 @@
-"""Many values of one place at once: the type that msgspec decodes them to, and their counts.
-
-A shape counts exactly what `rows.take` counts, or raises AmbiguousBatchError, which sends the rows
-there. It answers how many members of objects it met: fewer than the payload holds, and there is
-a member that stands twice, or one that neither schema knows.
-"""
+"""Many JSON values at once: the types that msgspec decodes them to, and their counts."""
 
 from __future__ import annotations
 
@@ -34,6 +29,12 @@ from gitops.replay.kernel.json.rows import in_range, rounded, take
 from gitops.replay.kernel.json.scalars import Scalar
 from gitops.replay.kernel.payload_column import AmbiguousBatchError, Counts
 from gitops.replay.kernel.protocol import Counted, Unreadable, ValueMismatchError, What
+
+# Many values of one place at once: the type that msgspec decodes them to, and their counts.
+#
+# A shape counts exactly what `rows.take` counts, or raises AmbiguousBatchError, which sends the
+# rows there. It answers how many members of objects it met: fewer than the payload holds, and
+# there is a member that stands twice, or one that neither schema knows.
 
 
 class Shape(Protocol):

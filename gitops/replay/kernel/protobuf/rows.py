@@ -1,4 +1,4 @@
-"""Fields to values as the reader sees them, and what there is to count."""
+"""One Protobuf message at a time: fields to values as the reader has them, and back to bytes."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from gitops.schemas.protobuf_native.wire_format import (
     START_GROUP,
     VARINT,
 )
+
+# Fields to values as the reader sees them, and what there is to count.
 
 
 def read(plan: Fields, payload: bytes) -> tuple[dict[str, Any], list[Counted]]:

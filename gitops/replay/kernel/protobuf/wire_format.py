@@ -1,4 +1,4 @@
-"""What stands on the wire as the value of a type."""
+"""Protobuf's wire format: the fields of a message, and what is written as a type's value."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from gitops.schemas.protobuf_native.wire_format import (
     Reader,
     check_depth,
 )
+
+# What stands on the wire as the value of a type.
 
 _BITS32: Final = (1 << 32) - 1
 _BITS64: Final = (1 << 64) - 1
