@@ -29,8 +29,8 @@ from benchmarks.replay_data import FILE_ROWS, WRITER, write
 from benchmarks.replay_setting import READER, memory, topics
 from gitops.model.replay import TopicReplay
 from gitops.model.schema import SchemaType
-from gitops.replay.engines.session import open_session
 from gitops.replay.engines.spark import SparkRunner
+from gitops.replay.engines.spark_session import open_session
 from gitops.replay.job import RunRequest
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from gitops.planning.plan_document import Document
 from gitops.planning.reviewed_plan import REPLAN, check_digest
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.folder import read_definition
+from gitops.repository.json_validation import PLAN, SchemaProblem, schema_problems
 from gitops.repository.positions import pointer
-from gitops.repository.published_schemas import PLAN, SchemaProblem, schema_problems
 
 
 def read_plan_file(path: Path) -> Document:

@@ -28,10 +28,10 @@ from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput, is_validation_enforced, strategy_of
 from gitops.planning.refusals import version_list
 from gitops.ports import Registry
+from gitops.rollout.declared_clients import Services
 from gitops.rollout.model import Role, RolloutModel, Rules, Service, TopicModel
 from gitops.rollout.order import migration, next_name, solve
 from gitops.rollout.readers import kind_of, readable
-from gitops.rollout.services import Services
 from gitops.schemas.payload import PayloadError, stored_history
 
 _TWO_STEPS: Final = (

@@ -13,13 +13,13 @@ from gitops.changes.change import LoadedChange
 from gitops.changes.impact import impact_of, topics_of_clients
 from gitops.changes.known_versions import KnownRegistry, KnownVersions, VersionsRequest
 from gitops.changes.locations import BaseLocations
-from gitops.changes.own_findings import broken_topics, is_config_broken, own_findings
+from gitops.changes.new_findings import broken_topics, is_config_broken, new_findings
 from gitops.changes.registries import before, desired_of, former_name, registry_config
-from gitops.checks.limits import limit_guards
-from gitops.checks.policies import policy_guards
-from gitops.checks.registries import registry_guards
-from gitops.checks.samples import gate_guards, sample_guards
-from gitops.checks.topics import topic_guards
+from gitops.checks.changed_registries import registry_guards
+from gitops.checks.changed_topics import topic_guards
+from gitops.checks.loosened_policies import policy_guards
+from gitops.checks.weakened_limits import limit_guards
+from gitops.checks.weakened_samples import gate_guards, sample_guards
 from gitops.model.check import (
     CheckReport,
     History,
@@ -95,7 +95,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
     mine = [one for one in loaded.head.waivers if one.name in touched.waivers]
     of_waivers = expiries(mine, checking.today)
     findings = [
-        *own_findings(loaded),
+        *new_findings(loaded),
         *of_waivers,
         *topic_guards(loaded, touched),
         *sample_guards(loaded, touched),

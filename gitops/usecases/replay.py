@@ -13,7 +13,7 @@ from typing import Final
 from gitops.changes.change import LoadedChange
 from gitops.changes.impact import impact_of
 from gitops.changes.known_versions import KnownVersions, VersionsRequest
-from gitops.changes.own_findings import own_findings
+from gitops.changes.new_findings import new_findings
 from gitops.changes.registries import desired_of, former_name, registry_config
 from gitops.changes.sample_files import is_elsewhere, place_of
 from gitops.changes.working_tree import WorkingTreeHistory
@@ -152,7 +152,7 @@ def replay_change(
         limits=observed.history.limits,
         rules=loaded.limits.rules,
         findings=(
-            *(one for one in own_findings(loaded) if one.severity is Severity.ERROR),
+            *(one for one in new_findings(loaded) if one.severity is Severity.ERROR),
             *_without(named, whole),
             *_broken(wanted, head),
             *held_back(wanted, head, loaded.base),

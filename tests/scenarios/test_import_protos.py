@@ -15,7 +15,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registries.embedded.registry import open_registry
 from gitops.registries.embedded.settings import EmbeddedConfig
-from gitops.repository.published_schemas import schema_problems
+from gitops.repository.json_validation import schema_problems
 from tests.scenarios.registries import Command, Live
 from tests.scenarios.repositories import empty_for
 from tests.support.protos import native

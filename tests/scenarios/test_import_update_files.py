@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gitops.model.errors import UsageError
-from gitops.repository.published_schemas import schema_problems
+from gitops.repository.json_validation import schema_problems
 from tests.scenarios.registries import Command, Live
 from tests.scenarios.repositories import empty_for
 from tests.support.git_repos import GitRepository

@@ -14,8 +14,8 @@ from typing import Final
 import msgspec
 
 from gitops.model.replay import TopicReplay
-from gitops.replay.engines.session import SparkConnection, open_session
 from gitops.replay.engines.spark import SparkRunner
+from gitops.replay.engines.spark_session import SparkConnection, open_session
 from gitops.replay.engines.spark_tables import answer_frame, query_settings
 from gitops.replay.engines.spark_tasks import answers
 from gitops.replay.job import Job, Runner, RunRequest, RunResult

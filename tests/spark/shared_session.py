@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 from gitops.model.errors import OutsideError
 from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo
-from gitops.replay.engines.session import JobTag, SparkConnection, is_connect, make_tag
 from gitops.replay.engines.spark import SparkRunner
+from gitops.replay.engines.spark_session import JobTag, SparkConnection, is_connect, make_tag
 from gitops.replay.job import Runner, RunRequest, RunResult
 from gitops.replay.kernel.protocol import Kernel
 from gitops.replay.kernel.schema_types import CHOSEN

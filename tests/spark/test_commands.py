@@ -15,7 +15,7 @@ from typing import Final, Literal
 import pytest
 
 from gitops.model.errors import OutsideError
-from gitops.replay.engines.driver import find_java
+from gitops.replay.engines.spark_driver import find_java
 from gitops.repository.template import copy_template
 from tests.support.interrupts import REPLAYING, ctrl_c_as_ever, interrupted
 

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from gitops.model.errors import OutsideError
-from gitops.replay.engines.driver import find_java, write_wrapper
+from gitops.replay.engines.spark_driver import find_java, write_wrapper
 from gitops.repository.template import copy_template
 
 pyarrow = pytest.importorskip("pyarrow")

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from gitops.model.errors import OutsideError
-from gitops.replay.engines.driver import find_java, write_wrapper
+from gitops.replay.engines.spark_driver import find_java, write_wrapper
 
 pyspark = pytest.importorskip("pyspark")
 pytest.importorskip("moto")

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from gitops.model.errors import OutsideError
-from gitops.replay.engines.driver import find_java
 from gitops.replay.engines.local import LocalRunner
+from gitops.replay.engines.spark_driver import find_java
 from gitops.replay.job import RunRequest
 from tests.spark.replays import counted, files, replays, run
 from tests.spark.samples import COPIES, LARGE, ROWS, write_samples

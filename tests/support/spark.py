@@ -15,7 +15,7 @@ from typing import Final
 
 import pytest
 
-from gitops.replay.engines.driver import find_java, write_wrapper
+from gitops.replay.engines.spark_driver import find_java, write_wrapper
 
 START_SECONDS: Final = 120
 RUN_SECONDS: Final = 400

@@ -89,7 +89,7 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
     1 also where the files have errors: who is declared in them takes no part. With `migrate` the
     manifests of migrations are written, and a topic that has one is no longer a reason for 1.
     """
-    from gitops.changes.own_findings import own_findings
+    from gitops.changes.new_findings import new_findings
     from gitops.cli.answer import print_result
     from gitops.cli.check_run import check_change
     from gitops.planning.severities import graded
@@ -105,7 +105,7 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
         print_result(results.RolloutResult(report=report, migrated=migrate), display)
         if migrate:
             _migrate(report, loaded)
-        unread = blocks(graded(own_findings(loaded), loaded.limits.rules))
+        unread = blocks(graded(new_findings(loaded), loaded.limits.rules))
     if unread:
         say(f"the files have errors, and what they leave open is no step; see `{report.command}`")
     for name, error in outcome.errors.items():

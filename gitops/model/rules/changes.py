@@ -35,24 +35,28 @@ PLAN_RULES: Final = (
 """PLAN-*: what a comparison of the files with a registry can find."""
 
 CHECK_RULES: Final = (
-    error("CHECK-R001", "a topic's manifest is removed", "checks.topics.topic_removed"),
-    error("CHECK-R002", "a renamed topic loses its history", "checks.topics.topic_renamed"),
+    error("CHECK-R001", "a topic's manifest is removed", "checks.changed_topics.topic_removed"),
+    error("CHECK-R002", "a renamed topic loses its history", "checks.changed_topics.topic_renamed"),
     warning(
-        "CHECK-R003", "a policy is loosened, or managed no more", "checks.policies.policy_loosened"
+        "CHECK-R003",
+        "a policy is loosened, or managed no more",
+        "checks.loosened_policies.policy_loosened",
     ),
     error(
         "CHECK-R004",
         "a changed policy lets in what the old one refuses",
-        "checks.policies.accepted_by_policy_change",
+        "checks.loosened_policies.accepted_by_policy_change",
     ),
-    error("CHECK-R005", "a change touches too many topics", "checks.topics.share_exceeded"),
+    error("CHECK-R005", "a change touches too many topics", "checks.changed_topics.share_exceeded"),
     warning(
         "CHECK-R006",
         "the limits that a change is checked by are loosened",
-        "checks.limits.limits_weakened",
+        "checks.weakened_limits.limits_weakened",
     ),
-    warning("CHECK-R007", "a change edits recorded history", "checks.records.record_edited"),
-    warning("CHECK-R008", "replays of a topic are weakened", "checks.samples._finding"),
+    warning(
+        "CHECK-R007", "a change edits recorded history", "checks.edited_snapshots.record_edited"
+    ),
+    warning("CHECK-R008", "replays of a topic are weakened", "checks.weakened_samples._finding"),
 )
 """CHECK-*: what a change does to a repository beyond its single schemas."""
 
@@ -85,7 +89,7 @@ CLIENT_RULES: Final = (
     error(
         "CLIENT-R001",
         "a client is pinned to a version that does not exist",
-        "rollout.services.Services._add_finding",
+        "rollout.declared_clients.Services._add_finding",
     ),
     error("CLIENT-R002", "Pulsar would refuse a client", "rollout.rollout._RolloutFindings.block"),
     error(
@@ -106,7 +110,7 @@ CLIENT_RULES: Final = (
     info(
         "CLIENT-R006",
         "a client is behind the latest version",
-        "rollout.services.Services._add_finding",
+        "rollout.declared_clients.Services._add_finding",
     ),
     warning(
         "CLIENT-R007",

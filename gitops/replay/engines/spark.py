@@ -14,10 +14,10 @@ import pyarrow
 from gitops.interrupts import beside, interrupt, interruptible
 from gitops.ports import Progress, no_progress
 from gitops.replay.batch_reader import hash_bounds, read_parts
-from gitops.replay.engines.driver import end_at_once
 from gitops.replay.engines.local import READING, REWRITING, rewrite_all, run_result
-from gitops.replay.engines.session import SparkConnection, find_session, open_session
+from gitops.replay.engines.spark_driver import end_at_once
 from gitops.replay.engines.spark_errors import failure, reason
+from gitops.replay.engines.spark_session import SparkConnection, find_session, open_session
 from gitops.replay.engines.spark_tables import answer_frame, query_settings
 from gitops.replay.engines.spark_tasks import (
     ANSWER,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitops.model.sample_formats import SAMPLE_FORMATS, SparkFormat
 from gitops.replay.batches import MOST_BYTES
-from gitops.replay.engines.session import SparkConnection, changed_settings
+from gitops.replay.engines.spark_session import SparkConnection, changed_settings
 from gitops.replay.engines.spark_tasks import ANSWER, LATER, file_task, merge_task, row_task
 from gitops.replay.job import Job
 from gitops.replay.sources.part_plan import SampleData

@@ -140,7 +140,7 @@ def _case(content: object) -> Case:
 
 def _what_is_wrong(content: object) -> str:
     """In the words for documents of every kind; what is right must not wait for their library."""
-    from gitops.repository.published_schemas import COMPAT_CASE, schema_problems
+    from gitops.repository.json_validation import COMPAT_CASE, schema_problems
 
     return "; ".join(one.message for one in schema_problems(COMPAT_CASE, content))
 

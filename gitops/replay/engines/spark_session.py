@@ -19,7 +19,7 @@ import gitops
 from gitops.model.errors import UsageError
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.engines import carried_modules
-from gitops.replay.engines.driver import default_master, own_session
+from gitops.replay.engines.spark_driver import default_master, own_session
 from gitops.replay.engines.spark_errors import failure, shown
 from gitops.replay.engines.spark_tasks import Work, deep_work
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.checks.samples import sample_settings_weakened
+from gitops.checks.weakened_samples import sample_settings_weakened
 from gitops.model.findings import Location, Severity
 from gitops.model.replay import Sample
 from tests.support.states import CREATED

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.impact import differs
-from gitops.changes.own_findings import broken_topics
-from gitops.checks.records import record_guards
+from gitops.changes.new_findings import broken_topics
+from gitops.checks.edited_snapshots import record_guards
 from gitops.model.check import Impact
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity

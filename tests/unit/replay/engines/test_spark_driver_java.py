@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from gitops.model.errors import OutsideError
-from gitops.replay.engines.driver import find_java, write_wrapper
+from gitops.replay.engines.spark_driver import find_java, write_wrapper
 
 
 def fake_java(folder: Path, version: str, code: int = 0) -> Path:

@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 
 import gitops
-from gitops.replay.engines import carried_modules, session
-from gitops.replay.engines.session import with_code
+from gitops.replay.engines import carried_modules, spark_session
+from gitops.replay.engines.spark_session import with_code
 from gitops.replay.engines.spark_tasks import Work, merge_task
 from gitops.replay.tallies import Limits, PartResult, decode
 
@@ -52,7 +52,7 @@ def in_worker(folder: Path, *works: object) -> list[str]:
 
 def newer(work: Work) -> Work:
     """The same with another version of the project."""
-    digest, packed = session.packed_modules()
+    digest, packed = spark_session.packed_modules()
     modules = json.loads(zlib.decompress(packed))
     modules["gitops/__init__.py"] = '__version__ = "newer"'
     again = zlib.compress(json.dumps(modules).encode())

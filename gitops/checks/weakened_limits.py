@@ -7,7 +7,7 @@ from typing import Final
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.locations import place_of_setting
-from gitops.checks.registries import naming_guards
+from gitops.checks.changed_registries import naming_guards
 from gitops.model.config import Config, SafetyConfig
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import RULES, finding, with_severities

@@ -10,7 +10,7 @@ from typing import Final
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.locations import place_of_policy
-from gitops.changes.own_findings import broken_topics
+from gitops.changes.new_findings import broken_topics
 from gitops.changes.sample_files import is_elsewhere, place_of
 from gitops.model.check import Impact
 from gitops.model.errors import UnreadableFileError
