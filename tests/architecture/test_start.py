@@ -10,6 +10,8 @@ from gitops.repository.template import copy_template
 from tests.support.git_repos import GitRepository
 from tests.support.loaded_modules import HEAVY, run_and_tell
 
+pytestmark = pytest.mark.slow
+
 
 def test_help_imports_nothing_heavy() -> None:
     ended = run_and_tell("--help")
@@ -20,7 +22,6 @@ def test_help_imports_nothing_heavy() -> None:
     assert not set(HEAVY).intersection(modules)
 
 
-@pytest.mark.slow
 def test_a_shell_gets_its_answer_without_anything_heavy(tmp_path: Path) -> None:
     copy_template(tmp_path / "repo")
     words = "pulsar-gitops\nplan\n--registry\n"
@@ -36,7 +37,6 @@ def test_a_shell_gets_its_answer_without_anything_heavy(tmp_path: Path) -> None:
     assert not {*HEAVY, "gitops.repository.loader"}.intersection(modules)
 
 
-@pytest.mark.slow
 def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:
     """Sensitive names are looked for in definitions, also where no replay is installed."""
     copy_template(tmp_path / "repo")
@@ -48,7 +48,6 @@ def test_validate_does_without_what_reads_samples(tmp_path: Path) -> None:
     assert not {"jsonschema", "numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
 
 
-@pytest.mark.slow
 def test_a_check_without_a_replay_does_without_its_libraries(tmp_path: Path) -> None:
     """A schemas repository's workflow installs none of them."""
     copy_template(tmp_path / "repo")
@@ -62,7 +61,6 @@ def test_a_check_without_a_replay_does_without_its_libraries(tmp_path: Path) -> 
     assert not {"numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
 
 
-@pytest.mark.slow
 def test_settings_are_read_without_what_connects(tmp_path: Path) -> None:
     copy_template(tmp_path / "repo")
     ended = run_and_tell("validate", folder=tmp_path / "repo")
@@ -74,7 +72,6 @@ def test_settings_are_read_without_what_connects(tmp_path: Path) -> None:
     assert not {*connecting, "sqlite3", "starlette", "urllib3"}.intersection(modules)
 
 
-@pytest.mark.slow
 def test_a_stream_of_decisions_does_without_what_only_explains() -> None:
     """It prints nothing for people, and what is right is not held against a JSON Schema."""
     ended = run_and_tell("compat", "--jsonl")
@@ -84,7 +81,6 @@ def test_a_stream_of_decisions_does_without_what_only_explains() -> None:
     assert not {*HEAVY, "rich"}.intersection(modules)
 
 
-@pytest.mark.slow
 def test_a_quick_look_does_without_pandas(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     copy_template(tmp_path / "repo")

@@ -95,6 +95,7 @@ def test_what_runs_beside_answers_or_fails_here() -> None:
         beside(lambda: 1 // 0, lambda: False)
 
 
+@pytest.mark.slow
 def test_what_runs_beside_is_ended_when_it_is_stopped() -> None:
     ended = threading.Event()
     turns: list[int] = []

@@ -14,6 +14,9 @@ from gitops.repository.loader import load
 from tests.support.git_repos import GitRepository
 from tests.support.trees import SETTINGS
 
+pytestmark = pytest.mark.slow
+
+
 _TOPIC = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: STRING}\n"
 _NAMED = "apiVersion: pulsar-gitops/v1\nkind: Topic\ntopic: 'other name'\n"
 _NAMESPACE = "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: {}\n"

@@ -24,6 +24,9 @@ from gitops.usecases.check import CheckRequest, check
 from tests.support.check_repository import FOLDER, SETTINGS, manifest, report
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
+
 _TOPIC = "shop/orders/created"
 _NEW = f"{_TOPIC}-v2"
 
@@ -343,7 +346,6 @@ def test_a_topic_that_the_change_adopts_has_no_manifest_to_go_back_to(repo: GitR
     assert one.rollout.migrations == ()
 
 
-@pytest.mark.slow
 def test_a_message_of_protobuf_moves(repo: GitRepository) -> None:
     """Pulsar compares the name of the root message only (4.0.7)."""
     proto = 'syntax = "proto3";\npackage shop;\nmessage A { int32 a = 1; }\nmessage B {}\n'

@@ -50,6 +50,7 @@ def test_files_that_nobody_knows_are_the_first_version(root: Path) -> None:
     assert len(found.limits) == 4
 
 
+@pytest.mark.slow
 def test_git_is_better_than_nothing(root: Path) -> None:
     GitRepository(root).commit()
     place = root / "namespaces/shop/orders/order-cancelled.avsc"
@@ -61,11 +62,13 @@ def test_git_is_better_than_nothing(root: Path) -> None:
     assert "MORE" not in latest.info.schema
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_commit_is_no_history(root: Path) -> None:
     GitRepository(root)
     assert known(root).source == "files"
 
 
+@pytest.mark.slow
 def test_the_registry_is_best_and_its_snapshot_next(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

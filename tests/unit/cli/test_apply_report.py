@@ -17,6 +17,8 @@ from gitops.model.schema import SchemaInfo
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.support.command_line import PROGRAM, CommandLine
 
+pytestmark = pytest.mark.slow
+
 
 def _opened(kind: type[EmbeddedRegistry], monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(name: str, _config: RegistryConfig, root: Path) -> EmbeddedRegistry:
@@ -166,7 +168,6 @@ def _printed_to(stdout: int, *args: str | Path) -> subprocess.CompletedProcess[b
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_reader_that_has_seen_enough_stops_no_apply(
     form: str, repo: Path, command: CommandLine
@@ -183,7 +184,6 @@ def test_a_reader_that_has_seen_enough_stops_no_apply(
     assert "5 unchanged" in command("plan", "--repo", repo).out
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_full_disk_stops_no_apply_and_is_told(

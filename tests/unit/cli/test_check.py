@@ -11,6 +11,9 @@ import pytest
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
+
 ORDERS = "namespaces/shop/orders"
 CREATED = f"{ORDERS}/order-created.avsc"
 PAYMENTS = "namespaces/shop/payments"
@@ -314,7 +317,6 @@ def test_what_is_removed_stands_at_the_line_of_the_base(
     assert "2 | apiVersion: pulsar-gitops/v1" in said.out
 
 
-@pytest.mark.slow
 def test_several_reports_of_one_run(clone: GitRepository, command: CommandLine) -> None:
     require_note(clone)
     files = {each: clone.root.parent / f"report.{each}" for each in ("markdown", "json", "sarif")}

@@ -10,8 +10,9 @@ from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
 from tests.support.replayed_template import CANCELLED, LOCAL, ORDERS, document, lose_a_symbol
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_a_check_replays_what_it_touches(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     args = ("check", "--repo", clone.root, "--base", "main")
@@ -52,7 +53,6 @@ def test_a_sample_alone_is_a_change(clone: GitRepository, command: CommandLine) 
     assert [topic["topic"] for topic in one["replay"]["topics"]] == [CANCELLED]
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REPLAY-R009")
 def test_a_change_does_not_decide_what_is_fetched(
     clone: GitRepository, command: CommandLine, tmp_path: Path

@@ -40,6 +40,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("outside")
 @pytest.mark.parametrize("by", ["--url", "PULSAR_ADMIN_URL", "PULSAR_CLIENT_CONF"])
 def test_versions_without_a_repository(
@@ -83,6 +84,7 @@ def test_what_is_assumed_of_the_broker_is_said(
     assert any("brokerDefaults" in note for note in notes)
 
 
+@pytest.mark.slow
 def test_a_url_comes_before_the_registry_of_a_repository(
     url: str, applied: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

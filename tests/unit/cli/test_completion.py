@@ -187,6 +187,7 @@ def test_installing_for_bash(tmp_path: Path) -> None:
     assert str(installed) in (tmp_path / ".home/.bashrc").read_text()
 
 
+@pytest.mark.slow
 def test_a_word_of_no_shell_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(
         [PROGRAM, "plan"],
@@ -200,6 +201,7 @@ def test_a_word_of_no_shell_is_refused(tmp_path: Path) -> None:
     assert done.stderr == "Invalid completion instruction.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [{}, {"COMP_CWORD": "abc", "COMP_WORDS": "pulsar-gitops x"}], ids=["none", "odd"]
 )

@@ -57,6 +57,7 @@ def refused(applied: Path) -> Path:
     return applied
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["markdown", "github", "sarif"])
 @pytest.mark.parametrize("name", ["validate", "plan"])
 def test_findings_in_files_are_told_in_every_format(
@@ -69,6 +70,7 @@ def test_findings_in_files_are_told_in_every_format(
     assert "BACKWARDS" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["markdown", "github", "sarif"])
 def test_a_plan_is_told_in_every_format(form: str, refused: Path, command: CommandLine) -> None:
     done = command("plan", "--repo", refused, "--format", form)
@@ -93,6 +95,7 @@ def transitive(applied: Path, command: CommandLine) -> Path:
     return applied
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json", "markdown", "github", "sarif"])
 def test_one_cause_in_several_versions_is_told_once(
     form: str, transitive: Path, command: CommandLine
@@ -177,6 +180,7 @@ def test_a_command_says_which_formats_it_has(
     assert "'sarif' is not one of 'text', 'json'" in done.err
 
 
+@pytest.mark.slow
 def test_a_step_gets_outputs_and_a_summary(
     step: tuple[Path, Path], refused: Path, command: CommandLine
 ) -> None:
@@ -193,6 +197,7 @@ def test_a_step_gets_outputs_and_a_summary(
     assert [each.name for each in commands(done.out)] == ["error"]
 
 
+@pytest.mark.slow
 def test_other_formats_leave_the_step_alone(
     step: tuple[Path, Path], refused: Path, command: CommandLine
 ) -> None:
@@ -202,6 +207,7 @@ def test_other_formats_leave_the_step_alone(
     assert [path.read_text() for path in step] == ["", ""]
 
 
+@pytest.mark.slow
 def test_a_full_summary_gets_no_more(
     step: tuple[Path, Path], refused: Path, command: CommandLine
 ) -> None:
@@ -214,6 +220,7 @@ def test_a_full_summary_gets_no_more(
     assert done.err == "the summary of this step is full: nothing was added\n"
 
 
+@pytest.mark.slow
 def test_a_file_of_the_step_that_cannot_be_written_is_named(
     repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,6 +231,7 @@ def test_a_file_of_the_step_that_cannot_be_written_is_named(
     assert "cannot write $GITHUB_OUTPUT" in done.err
 
 
+@pytest.mark.slow
 def test_paths_count_from_the_git_root(wrong: Path, command: CommandLine) -> None:
     (wrong.parent / ".git").mkdir()
     done = command("validate", "--repo", wrong, "--format", "github")

@@ -21,6 +21,7 @@ def test_version_and_help(command: CommandLine) -> None:
         assert f"\n  {row.name} " in listed
 
 
+@pytest.mark.slow
 def test_a_plan_is_reviewed_applied_and_then_empty(
     repo: Path, tmp_path: Path, command: CommandLine
 ) -> None:
@@ -37,6 +38,7 @@ def test_a_plan_is_reviewed_applied_and_then_empty(
     assert (again.code, "5 unchanged" in again.out) == (0, True)
 
 
+@pytest.mark.slow
 def test_the_plan_tells_what_is_not_in_git_and_deletes_it_only_if_it_prunes(
     applied: Path, command: CommandLine
 ) -> None:
@@ -62,6 +64,7 @@ def test_the_plan_tells_what_is_not_in_git_and_deletes_it_only_if_it_prunes(
     )
 
 
+@pytest.mark.slow
 def test_validate_looks_only_where_it_is_asked_to(repo: Path, command: CommandLine) -> None:
     (repo / "namespaces/shop/orders/namespace.yaml").write_text("kind: x\n")
     assert command("validate", "--repo", repo).code == 1
@@ -75,6 +78,7 @@ def test_warnings_fail_a_run_only_if_asked(repo: Path, command: CommandLine) -> 
     assert command("validate", "--repo", repo, "--fail-on", "warning").code == 1
 
 
+@pytest.mark.slow
 def test_what_is_imported_plans_empty(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -104,6 +108,7 @@ def test_a_snapshot_is_written_once(applied: Path, command: CommandLine) -> None
     assert command("validate", "--repo", applied).code == 0
 
 
+@pytest.mark.slow
 def test_a_broken_snapshot_is_recorded_again(applied: Path, command: CommandLine) -> None:
     command("snapshot", "--repo", applied)
     place = applied / "snapshots/local/shop/orders/order-created.json"
@@ -145,6 +150,7 @@ def test_an_upload_warns_of_a_member_that_is_given_twice(
     assert (done.code, done.out, done.err) == (0, "0\n", f"{posted}: {told}")
 
 
+@pytest.mark.slow
 def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     def schemas(*args: object) -> str:
         done = command("schemas", *args, "--repo", applied)

@@ -10,6 +10,9 @@ import pytest
 
 from tests.support.command_line import PROGRAM
 
+pytestmark = pytest.mark.slow
+
+
 GOOD = b'{"id": 7, "candidate": {"type": "INT64"}}'
 DEEP = '{"type":"array","items":' * 300 + '"int"' + "}" * 300
 
@@ -30,7 +33,6 @@ def _no_json(word: str) -> object:
     raise AssertionError(f"{word} is not JSON")
 
 
-@pytest.mark.slow
 def test_every_line_that_is_no_case_is_answered_and_the_next_ones_too() -> None:
     garbage = [
         b"\x00",
@@ -66,7 +68,6 @@ def test_every_line_that_is_no_case_is_answered_and_the_next_ones_too() -> None:
     assert found[-1]["id"] == 7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [
@@ -85,7 +86,6 @@ def test_ends_of_lines_and_a_byte_order_mark_do_no_harm(data: bytes) -> None:
     assert [(verdict["id"], verdict["accepted"]) for verdict in found] == [(7, True)]
 
 
-@pytest.mark.slow
 def test_lone_surrogates_come_back_as_they_were() -> None:
     case = {"id": "\ud800", "candidate": {"type": "AVRO", "schema": '{"type":"\\ud800"}'}}
 
@@ -94,7 +94,6 @@ def test_lone_surrogates_come_back_as_they_were() -> None:
     assert (code, verdict["id"], verdict["accepted"]) == (0, "\ud800", False)
 
 
-@pytest.mark.slow
 def test_a_reader_who_goes_away_ends_it_without_a_word() -> None:
     with subprocess.Popen(
         [PROGRAM, "compat", "--jsonl"],
@@ -137,7 +136,6 @@ def test_an_option_that_would_be_passed_over_is_refused(option: list[str]) -> No
     assert f"{option[0]} has no meaning with --jsonl".encode() in done.stderr
 
 
-@pytest.mark.slow
 def test_verdicts_go_to_a_file(tmp_path: Path) -> None:
     file = tmp_path / "verdicts"
     done = subprocess.run(
@@ -150,7 +148,6 @@ def test_verdicts_go_to_a_file(tmp_path: Path) -> None:
     assert json.loads(file.read_text("utf-8"))["id"] == 7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -111,6 +111,7 @@ def test_no_file_of_the_repository_is_written_over(
     assert (repo / file).read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["check", "rollout"])
 def test_no_file_of_a_checked_change_is_written_over(
     name: str, repo: Path, command: CommandLine
@@ -126,6 +127,7 @@ def test_no_file_of_a_checked_change_is_written_over(
     assert file.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_plan_is_not_written_over_by_what_its_apply_says(
     repo: Path, tmp_path: Path, command: CommandLine
 ) -> None:

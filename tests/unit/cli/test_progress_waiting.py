@@ -146,6 +146,7 @@ def test_it_stands_below_a_bar(install: Installer, clock: Clock) -> None:
     assert not progress.show_below("later")
 
 
+@pytest.mark.slow
 def test_a_command_that_ends_while_its_watcher_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread's first request may be waited for just then."""
     starting, go = threading.Event(), threading.Event()

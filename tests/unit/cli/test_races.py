@@ -33,6 +33,7 @@ def overtaken(repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("overtaken")
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_the_loser_is_stale_and_a_new_plan_is_empty(

@@ -41,6 +41,7 @@ class _OnSpark:
         return extras.runner_of(extras.Engine.LOCAL, None).run(running, progress)
 
 
+@pytest.mark.slow
 def test_the_template_can_be_read(applied: Path, command: CommandLine) -> None:
     said = command("replay", "--repo", applied, *LOCAL)
     assert (said.code, said.err) == (0, "")
@@ -57,6 +58,7 @@ def test_empty_samples_are_no_good_sign(applied: Path, command: CommandLine) -> 
     assert f"no sample of {CANCELLED} holds a message, so that nothing of it was replayed" in words
 
 
+@pytest.mark.slow
 def test_messages_of_no_known_version_are_no_good_sign(
     clone: GitRepository, command: CommandLine
 ) -> None:
@@ -72,6 +74,7 @@ def test_messages_of_no_known_version_are_no_good_sign(
     assert "CHECK-R008 warning" in checked.out
 
 
+@pytest.mark.slow
 def test_what_the_messages_hold_decides(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL)
@@ -82,12 +85,14 @@ def test_what_the_messages_hold_decides(clone: GitRepository, command: CommandLi
     assert "o-00" not in said.out
 
 
+@pytest.mark.slow
 def test_values_are_shown_if_somebody_asks(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--show-values")
     assert '"orderId"' in said.out or "orderId" in said.out
 
 
+@pytest.mark.slow
 def test_no_value_is_shown_where_a_sensitive_name_is_misspelt(
     clone: GitRepository, command: CommandLine
 ) -> None:
@@ -110,6 +115,7 @@ def test_no_value_is_shown_where_a_sensitive_name_is_misspelt(
     assert validated.code == 0
 
 
+@pytest.mark.slow
 def test_the_number_of_examples(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     args = ("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--format", "json")
@@ -119,6 +125,7 @@ def test_the_number_of_examples(clone: GitRepository, command: CommandLine) -> N
         assert (failure["rows"], len(failure["examples"])) == (10, number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("gate", "code"), [("none", 0), ("forward", 0), ("both", 1)])
 def test_what_counts_can_be_chosen(
     gate: str, code: int, clone: GitRepository, command: CommandLine
@@ -148,6 +155,7 @@ def test_the_same_again_is_the_same(clone: GitRepository, command: CommandLine) 
         assert command(*args).out == command(*args).out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("output_format", "says"),
     [
@@ -164,6 +172,7 @@ def test_formats(output_format: str, says: str, clone: GitRepository, command: C
     assert says in said.out
 
 
+@pytest.mark.slow
 def test_a_page_beside_the_answer(clone: GitRepository, command: CommandLine) -> None:
     page = clone.root.parent / "replay.html"
     said = command("replay", "--repo", clone.root, *LOCAL, "--html", page)
@@ -172,6 +181,7 @@ def test_a_page_beside_the_answer(clone: GitRepository, command: CommandLine) ->
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--html", "--output"])
 @pytest.mark.parametrize(
     "path", [f"{ORDERS}/order-cancelled.avsc", "samples/shop/orders/order-cancelled.jsonl"]
@@ -258,6 +268,7 @@ def test_without_the_extra_it_says_what_to_install(  # noqa: PLR0913, PLR0917 - 
     assert ("--engine local" in said.err) == (engine == "spark")
 
 
+@pytest.mark.slow
 def test_an_interruption_reports_what_was_done(
     repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,6 +285,7 @@ def test_an_interruption_reports_what_was_done(
     assert "REPLAY-R008 warning" in said.out
 
 
+@pytest.mark.slow
 def test_an_engine_that_fails(
     clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,6 +296,7 @@ def test_an_engine_that_fails(
     assert "look at its log" in said.err
 
 
+@pytest.mark.slow
 def test_the_markdown_is_the_same_on_every_engine(
     clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,8 @@ from gitops.model.schema import SchemaInfo
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.support.command_line import CommandLine
 
+pytestmark = pytest.mark.slow
+
 
 def _applied(text: str) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(text)

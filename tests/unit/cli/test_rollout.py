@@ -10,6 +10,9 @@ import pytest
 from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
+
 DEFINITION = "namespaces/shop/orders/order-created.avsc"
 
 
@@ -41,7 +44,6 @@ def test_a_refused_change_is_offered_a_way(folder: Path, command: CommandLine) -
     assert not (folder / "namespaces/shop/orders/order-created-v2.yaml").exists()
 
 
-@pytest.mark.slow
 def test_the_way_is_written_and_told(folder: Path, command: CommandLine) -> None:
     _break(folder)
     done = command("rollout", "--repo", folder, "--base", "main", "--migrate")
@@ -72,7 +74,6 @@ def test_files_that_cannot_be_understood_leave_steps_out(
     assert command("rollout", "--repo", folder).code == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("also", ["manifests", "client", "nothing"])
 def test_a_definition_that_was_renamed_is_no_step(
     also: str, folder: Path, command: CommandLine
@@ -205,7 +206,6 @@ _ADVICE = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("strategy", _ADVICE)
 def test_without_clients_the_strategy_says_who_goes_first(
     strategy: str, repo: Path, command: CommandLine

@@ -9,6 +9,9 @@ import pytest
 
 from tests.support.command_line import CommandLine
 
+pytestmark = pytest.mark.slow
+
+
 REGISTRIES = """
 registries:
   local: {kind: embedded, path: .gitops/registry.db}
@@ -49,7 +52,6 @@ def test_a_registry_named_twice_is_planned_once(several: Path, command: CommandL
     assert twice.out.split("\n")[:-2] == once.out.split("\n")[:-2]
 
 
-@pytest.mark.slow
 def test_a_registry_that_cannot_be_reached_hides_no_plan(
     several: Path, command: CommandLine
 ) -> None:
@@ -63,7 +65,6 @@ def test_a_registry_that_cannot_be_reached_hides_no_plan(
     assert "set NO_SUCH_TOKEN where this command runs" in done.err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "more", "code"),
     [
@@ -80,7 +81,6 @@ def test_the_worst_exit_code_counts(
     assert command("plan", "--repo", several, *args, *more).code == code
 
 
-@pytest.mark.slow
 def test_findings_are_worse_than_changes_and_better_than_a_failure(
     several: Path, command: CommandLine
 ) -> None:
@@ -93,7 +93,6 @@ def test_findings_are_worse_than_changes_and_better_than_a_failure(
     assert command("plan", "--repo", several, *both, "--registry", "dead").code == 4
 
 
-@pytest.mark.slow
 def test_json_is_one_document(several: Path, tmp_path: Path, command: CommandLine) -> None:
     args = ["--registry", "other", "--registry", "dead", "--registry", "local"]
     file = tmp_path / "plans.json"

@@ -62,6 +62,7 @@ def test_nor_is_it_by_commands_that_a_cluster_is_enough_for(
     assert_told(command(*args), 2, "no schemas repository here", "--url", "--repo")
 
 
+@pytest.mark.slow
 def test_of_protobuf_files_that_are_compared_only_imports_are_looked_for(
     tmp_path: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +138,7 @@ def test_wrong_words(
     assert_told(command(*args, "--repo", applied), 2, "error: ", words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "args",
     [
@@ -209,6 +211,7 @@ def test_wrong_words_without_a_repository(
     assert_told(command(*args), 2, words)
 
 
+@pytest.mark.slow
 def test_no_name_is_offered_in_place_of_itself(applied: Path, command: CommandLine) -> None:
     """A topic that a broker has, and that has no schema."""
     for args in (("upload", "INT64"), ("delete", "--yes")):
@@ -224,6 +227,7 @@ def test_init_does_not_write_over_anything(repo: Path, command: CommandLine) -> 
     assert_told(command("init", repo / "README.md" / "x"), 2, "cannot write")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "args",
     [
@@ -246,6 +250,7 @@ def test_an_output_that_cannot_be_written(
     assert not list(tmp_path.glob(".*.partial"))
 
 
+@pytest.mark.slow
 def test_a_deletion_is_confirmed(
     applied: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +270,7 @@ def test_errors_in_files_stop_a_plan_and_an_apply(repo: Path, command: CommandLi
     assert not (repo / ".gitops").exists()
 
 
+@pytest.mark.slow
 def test_a_refused_schema_stops_the_whole_apply(applied: Path, command: CommandLine) -> None:
     for name in ("orders/order-created", "payments/captured"):
         file = applied / f"namespaces/shop/{name}.avsc"
@@ -291,6 +297,7 @@ def test_lines_that_are_no_cases(command: CommandLine, monkeypatch: pytest.Monke
     assert all(verdict["reason"].startswith("line ") for verdict in verdicts[:-1])
 
 
+@pytest.mark.slow
 def test_a_plan_that_cannot_be_made_tells_what_validate_tells(
     repo: Path, command: CommandLine
 ) -> None:
@@ -305,6 +312,7 @@ def test_a_plan_that_cannot_be_made_tells_what_validate_tells(
     assert "REPO-R011 error" in planned.out
 
 
+@pytest.mark.slow
 def test_a_damaged_registry_is_made_anew_as_its_hint_says(
     applied: Path, command: CommandLine
 ) -> None:

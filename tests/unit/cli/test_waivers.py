@@ -11,6 +11,9 @@ import pytest
 from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
+
 _OLD = '{"name": "amount"'
 _NEW = '{"name": "currency", "type": "string"},\n    {"name": "amount"'
 

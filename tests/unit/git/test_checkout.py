@@ -68,6 +68,7 @@ def test_a_content_that_the_clone_lacks(checkout: Checkout) -> None:
     assert raised.value.where == "s/a"
 
 
+@pytest.mark.slow
 def test_a_partial_clone_fetches_nothing_and_says_what_to_do(
     repo: GitRepository, tmp_path: Path
 ) -> None:
@@ -86,6 +87,7 @@ def test_a_partial_clone_fetches_nothing_and_says_what_to_do(
         assert checkout.blob(blob, "a") == b"1"
 
 
+@pytest.mark.slow
 def test_a_bare_repository_is_one(repo: GitRepository, tmp_path: Path) -> None:
     head = repo.commit({"a": "1"})
     repo.git("clone", "--quiet", "--bare", str(repo.root), str(tmp_path / "bare"))

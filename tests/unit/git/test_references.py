@@ -11,6 +11,8 @@ from gitops.git.references import commit_of, merge_base
 from gitops.model.errors import OutsideError, UsageError
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_way_to_name_a_commit(repo: GitRepository, checkout: Checkout) -> None:
     first = repo.commit({"a": "1"})

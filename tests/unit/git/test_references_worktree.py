@@ -49,6 +49,7 @@ def test_clean(repo: Path) -> None:
     assert describe(repo) == f"{_head(repo)} main, clean"
 
 
+@pytest.mark.slow
 def test_a_changed_file(repo: Path) -> None:
     (repo / "schemas" / "gitops.yaml").write_text("b", encoding="utf-8")
 
@@ -68,12 +69,14 @@ def test_a_deleted_file(repo: Path) -> None:
     assert describe(repo) == f"{_head(repo)} main, with local changes"
 
 
+@pytest.mark.slow
 def test_an_untracked_file(repo: Path) -> None:
     (repo / "new.yaml").write_text("b", encoding="utf-8")
 
     assert describe(repo) == f"{_head(repo)} main, with local changes"
 
 
+@pytest.mark.slow
 def test_an_ignored_file_is_no_change(repo: Path) -> None:
     (repo / ".git" / "info" / "exclude").write_text("*.db\n", encoding="utf-8")
     (repo / "registry.db").write_text("b", encoding="utf-8")
@@ -81,12 +84,14 @@ def test_an_ignored_file_is_no_change(repo: Path) -> None:
     assert describe(repo) == f"{_head(repo)} main, clean"
 
 
+@pytest.mark.slow
 def test_a_detached_head(repo: Path) -> None:
     _git(repo, "checkout", "--detach")
 
     assert describe(repo) == f"{_head(repo)} detached, clean"
 
 
+@pytest.mark.slow
 def test_a_branch_with_a_slash(repo: Path) -> None:
     _git(repo, "switch", "--create", "topic/orders")
 
@@ -107,6 +112,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert describe(tmp_path / "none") is None
 
 
+@pytest.mark.slow
 def test_a_sub_directory_tells_only_its_own_changes(repo: Path) -> None:
     schemas = repo / "schemas"
     (repo / "other.txt").write_text("b", encoding="utf-8")
@@ -119,12 +125,14 @@ def test_a_sub_directory_tells_only_its_own_changes(repo: Path) -> None:
     assert describe(schemas) == f"{_head(repo)} main, with local changes"
 
 
+@pytest.mark.slow
 def test_a_linked_worktree(repo: Path, tmp_path: Path) -> None:
     _git(repo, "worktree", "add", "-b", "side", str(tmp_path / "side"))
 
     assert describe(tmp_path / "side") == f"{_head(repo)} side, clean"
 
 
+@pytest.mark.slow
 def test_a_hooks_variables_do_not_lead_elsewhere(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,12 +146,14 @@ def test_a_hooks_variables_do_not_lead_elsewhere(
     assert describe(repo) == expected
 
 
+@pytest.mark.slow
 def test_a_path_through_a_symbolic_link(repo: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(repo, target_is_directory=True)
 
     assert describe(tmp_path / "link") == f"{_head(repo)} main, clean"
 
 
+@pytest.mark.slow
 def test_line_ends_that_git_converts_are_no_change(repo: Path) -> None:
     (repo / ".gitattributes").write_text("*.yaml text eol=crlf\n", encoding="utf-8")
     (repo / "schemas" / "gitops.yaml").write_bytes(b"a: 1\nb: 2\n")
@@ -157,6 +167,7 @@ def test_line_ends_that_git_converts_are_no_change(repo: Path) -> None:
     assert describe(repo) == f"{_head(repo)} main, clean"
 
 
+@pytest.mark.slow
 def test_a_file_of_a_filter_program_is_a_change_once_its_time_is_another(repo: Path) -> None:
     """The program is not run: what git stored of the file does not help."""
     (repo / ".gitattributes").write_text("*.bin filter=upper\n", encoding="utf-8")
@@ -176,6 +187,7 @@ def test_a_file_of_a_filter_program_is_a_change_once_its_time_is_another(repo: P
     assert describe(repo) == f"{_head(repo)} main, with local changes"
 
 
+@pytest.mark.slow
 def test_a_folder_whose_name_looks_like_a_variable(repo: Path) -> None:
     odd = repo / "$HOME" / "~"
     odd.mkdir(parents=True)

@@ -251,6 +251,7 @@ _DESIRED = state(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fresh", [True, False], ids=["empty registry", "registry in use"])
 def test_what_a_plan_expects_is_what_the_registry_shows(
     registry: EmbeddedRegistry, *, fresh: bool

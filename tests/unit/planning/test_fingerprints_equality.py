@@ -45,6 +45,7 @@ def test_every_schema_is_the_same_as_itself(one: SchemaInfo) -> None:
     assert equal_version(history(one, after=7), one) == 7
 
 
+@pytest.mark.slow
 @given(schema_infos(), schema_infos())
 def test_it_is_what_a_registration_finds(held: SchemaInfo, candidate: SchemaInfo) -> None:
     try:

@@ -69,6 +69,7 @@ def _only_latest(history: SchemaHistory) -> SchemaHistory:
     return SchemaHistory(entries=history.entries[-1:])
 
 
+@pytest.mark.slow
 @given(registry_states())
 def test_what_is_there_needs_no_change(observed: RegistryState) -> None:
     plan = make_plan(question(_desired_of(observed), observed, prune=True))
@@ -77,6 +78,7 @@ def test_what_is_there_needs_no_change(observed: RegistryState) -> None:
     assert plan.unchanged == plan.topics == len(observed.topics)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(25))
 @given(
     registry_states(schema_infos(), max_versions=1),
@@ -102,6 +104,7 @@ def _about(notices: tuple[Notice, ...]) -> list[tuple[str, TopicName]]:
     return [(type(notice).__name__, notice.topic) for notice in notices]
 
 
+@pytest.mark.slow
 @given(registry_states(), registry_states())
 def test_a_digest_does_not_depend_on_the_order_of_mappings(
     desired: RegistryState, observed: RegistryState
@@ -125,6 +128,7 @@ def _ordered(one: RegistryState, turn: bool) -> RegistryState:  # noqa: FBT001 -
     )
 
 
+@pytest.mark.slow
 @given(registry_states(), registry_states())
 def test_actions_stand_in_order_namespaces_first(
     desired: RegistryState, observed: RegistryState

@@ -52,6 +52,7 @@ def test_canonical_json_depends_on_the_value_alone(value: object) -> None:
     assert b"\n" not in text
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), _JSON), st.text(), _JSON)
 def test_a_digest_changes_with_any_member_but_itself(
     document: dict[str, Any], name: str, value: object

@@ -51,6 +51,7 @@ def registry(tmp_path: Path) -> Iterator[EmbeddedRegistry]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", range(ACTIONS + 1))
 def test_a_plan_is_taken_up_again_wherever_it_stopped(
     registry: EmbeddedRegistry, count: int
@@ -238,6 +239,7 @@ def test_a_plan_that_looks_at_what_is_no_name_is_refused(subject: str) -> None:
     assert raised.value.hint
 
 
+@pytest.mark.slow
 def test_the_share_that_may_change_is_judged_once_for_the_whole_plan(
     registry: EmbeddedRegistry,
 ) -> None:

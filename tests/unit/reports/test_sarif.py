@@ -163,6 +163,7 @@ def test_a_finding_about_no_file_has_a_place_all_the_same() -> None:
     assert place == {"artifactLocation": {"uri": "gitops.yaml", "uriBaseId": "%SRCROOT%"}}
 
 
+@pytest.mark.slow
 def test_more_than_github_shows_are_held_back_and_counted() -> None:
     findings = tuple(replace(UNKNOWN_KEY, message=f"{number}") for number in range(6000))
     log = sarif(replace(EMPTY, findings=findings), _explain)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,6 +88,7 @@ _KEYS = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(st.sampled_from(sorted(_KEYS)), st.data())
 def test_no_value_makes_a_traceback(path: str, data: st.DataObject) -> None:

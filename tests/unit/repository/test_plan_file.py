@@ -128,6 +128,7 @@ _JUNK = st.one_of(
 _NAMES = st.sampled_from([name for name in to_document(EVERYTHING) if name != "digest"])
 
 
+@pytest.mark.slow
 @given(st.dictionaries(_NAMES, _JUNK), st.sets(_NAMES))
 def test_no_document_with_the_right_digest_makes_a_traceback(
     changed: dict[str, Any], left_out: set[str]

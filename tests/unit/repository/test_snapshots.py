@@ -94,6 +94,7 @@ def test_a_deletion_is_remembered_and_a_topic_without_a_past_is_not() -> None:
     assert (_one(files, _TOPIC)["nextVersion"], _one(files, _TOPIC)["versions"]) == (2, [])
 
 
+@pytest.mark.slow
 @given(registry_states())
 def test_every_topic_that_was_written_is_named_again(known: RegistryState) -> None:
     files = render("production", known)

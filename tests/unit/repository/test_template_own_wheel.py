@@ -34,6 +34,7 @@ def test_it_holds_what_an_installation_needs() -> None:
     assert "pulsar-gitops = gitops.cli.start:main" in archive().read(entry_points).decode()
 
 
+@pytest.mark.slow
 def test_its_record_names_every_file_with_its_hash() -> None:
     packed = archive()
     (record,) = [name for name in packed.namelist() if name.endswith("/RECORD")]
@@ -47,6 +48,7 @@ def test_its_record_names_every_file_with_its_hash() -> None:
     assert not rows
 
 
+@pytest.mark.slow
 def test_the_same_files_make_the_same_wheel() -> None:
     first = own_wheel()
     own_wheel.cache_clear()

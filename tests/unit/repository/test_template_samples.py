@@ -7,11 +7,13 @@ from pathlib import Path
 
 import fastavro
 import pyarrow.parquet
+import pytest
 
 from gitops.repository.template import template_root
 from tests.support.template_samples import write_samples
 
 
+@pytest.mark.slow
 def test_the_script_writes_the_same_messages_again(tmp_path: Path) -> None:
     """The bytes of Parquet are those of a version of its library; what is in them counts."""
     write_samples(tmp_path)

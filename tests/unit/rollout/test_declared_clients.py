@@ -15,6 +15,8 @@ from tests.support.check_repository import FOLDER, SETTINGS, report
 from tests.support.git_repos import GitRepository
 from tests.support.rollout_repository import FILES, TOPIC, avro, client, findings, of_rule, steps
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def repo(tmp_path: Path) -> GitRepository:

@@ -22,6 +22,8 @@ from tests.support.rollout_repository import (
     with_an_optional_field,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def repo(tmp_path: Path) -> GitRepository:

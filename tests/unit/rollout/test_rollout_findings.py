@@ -21,6 +21,8 @@ from tests.support.rollout_repository import (
     steps,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def repo(tmp_path: Path) -> GitRepository:
@@ -29,7 +31,6 @@ def repo(tmp_path: Path) -> GitRepository:
     return made
 
 
-@pytest.mark.slow
 def test_a_merge_that_locks_out_a_client_comes_after_its_upgrade(repo: GitRepository) -> None:
     """CLIENT-R003: apply registers at once, whoever has upgraded by then."""
     wider = {f"{FOLDER}/created.avsc": avro(a="long", b="string")}

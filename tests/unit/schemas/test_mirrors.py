@@ -57,11 +57,13 @@ def test_a_refusal_depends_on_reader_and_writer_and_not_on_old_and_new(
     assert there == back
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", _MIRRORS)
 def test_the_change_back_meets_the_mirror(rule: str, tmp_path: Path) -> None:
     assert _MIRRORS[rule] in _rules_of_the_change_back(rule, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", _WITHOUT)
 def test_the_change_back_of_a_rule_without_a_mirror_harms_nobody(rule: str, tmp_path: Path) -> None:
     assert _rules_of_the_change_back(rule, tmp_path) == set()

@@ -24,6 +24,8 @@ from tests.support.check_repository import (
 )
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def repo(tmp_path: Path) -> GitRepository:
@@ -50,7 +52,6 @@ def test_definitions_with_odd_names_touch_their_topics(repo: GitRepository) -> N
     assert touched(repo) == {"odd": (odd,), "folded": (folded,)}
 
 
-@pytest.mark.slow
 def test_an_imported_proto_reaches_its_topic(repo: GitRepository) -> None:
     repo.write({"protos/unit.proto": f"{HEAD}message Unit {{ int64 a = 1; }}\n"})
     assert touched(repo) == {"native": ("protos/unit.proto",)}
@@ -61,7 +62,6 @@ def test_a_comment_in_an_imported_proto_reaches_nobody(repo: GitRepository) -> N
     assert touched(repo) == {}
 
 
-@pytest.mark.slow
 def test_what_brokers_do_by_default_reaches_every_topic(repo: GitRepository) -> None:
     defaults = ", brokerDefaults: {schemaCompatibilityStrategy: BACKWARD}"
     repo.write({"gitops.yaml": SETTINGS.format(defaults)})
@@ -235,7 +235,6 @@ def test_a_definition_may_lie_where_recorded_data_does(repo: GitRepository, fold
     assert touched(repo) == {"created": (f"{folder}/real.avsc",)}
 
 
-@pytest.mark.slow
 def test_an_import_in_single_quotes_is_one(repo: GitRepository) -> None:
     native = FILES[f"{FOLDER}/native.proto"].replace('"protos/unit.proto"', "'protos/unit.proto'")
     repo.commit({f"{FOLDER}/native.proto": native})

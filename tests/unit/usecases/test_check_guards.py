@@ -53,6 +53,7 @@ def breaking(repo: GitRepository) -> tuple[RegistryCheck, RefusedSchema]:
     return one, refused
 
 
+@pytest.mark.slow
 def test_no_waiver_is_proposed_from_the_history_of_git(repo: GitRepository) -> None:
     """A fingerprint holds for the registry's versions, which git does not know."""
     repo.commit({f"{FOLDER}/created.avsc": with_default("")})
@@ -62,6 +63,7 @@ def test_no_waiver_is_proposed_from_the_history_of_git(repo: GitRepository) -> N
     assert one.history.limits[-1].startswith("No waiver is proposed")
 
 
+@pytest.mark.slow
 def test_a_waiver_of_the_snapshot_says_so(repo: GitRepository) -> None:
     record(repo, with_default(""))
     repo.commit({f"{FOLDER}/created.avsc": with_default("")})
@@ -74,12 +76,14 @@ def test_a_waiver_of_the_snapshot_says_so(repo: GitRepository) -> None:
     assert "`--waivers waivers`" in said["waiver"]["hint"]
 
 
+@pytest.mark.slow
 def test_a_history_of_git_without_a_refusal_speaks_of_no_waiver(repo: GitRepository) -> None:
     repo.write({f"{FOLDER}/created.avsc": with_default("")})
     (one,) = report(repo).registries
     assert not [each for each in one.history.limits if "waiver" in each]
 
 
+@pytest.mark.slow
 def test_a_registry_that_a_change_brings_along_is_not_asked(repo: GitRepository) -> None:
     """Its author would decide what the change is compared with."""
     live = EmbeddedRegistry("local", repo.root / "x.db")
@@ -124,6 +128,7 @@ def test_a_policy_that_is_another_one_is_still_managed(repo: GitRepository) -> N
     assert not told(repo, "CHECK-R003")
 
 
+@pytest.mark.slow
 def test_a_policy_of_a_topic_that_is_managed_no_more(repo: GitRepository) -> None:
     file = f"{FOLDER}/status.yaml"
     policies = "policies: {schemaCompatibilityStrategy: FULL}\n"
@@ -133,6 +138,7 @@ def test_a_policy_of_a_topic_that_is_managed_no_more(repo: GitRepository) -> Non
     assert "of topic shop/orders/status is no longer managed" in found.message
 
 
+@pytest.mark.slow
 def test_a_new_namespace_without_policies(repo: GitRepository) -> None:
     repo.write({"namespaces/shop/new/status.yaml": manifest("type: STRING")})
     (found,) = told(repo, "CHECK-R003")
@@ -148,6 +154,7 @@ def test_a_new_topic_in_a_namespace_that_never_had_a_file(repo: GitRepository) -
     assert not told(repo, "CHECK-R003")
 
 
+@pytest.mark.slow
 def test_snapshots_that_are_edited_or_deleted(repo: GitRepository) -> None:
     record(repo, avro("Created", "a"))
     assert not told(repo, "CHECK-R007"), "a first snapshot edits nothing"
@@ -163,6 +170,7 @@ def test_snapshots_that_are_edited_or_deleted(repo: GitRepository) -> None:
     assert found.location == Location(file=space)
 
 
+@pytest.mark.slow
 def test_a_snapshot_that_grows_by_what_was_merged_is_no_edit(repo: GitRepository) -> None:
     """It is what the template's workflow proposes after each apply."""
     record(repo, avro("Created", "a"))
@@ -189,6 +197,7 @@ def test_a_snapshot_that_grows_by_what_was_merged_is_no_edit(repo: GitRepository
     assert found.message.endswith(f": {topic}")
 
 
+@pytest.mark.slow
 def test_a_snapshot_that_lacks_a_version_is_an_edit(repo: GitRepository) -> None:
     topic = "snapshots/local/shop/orders/created.json"
     old, new = avro("Created", "a"), with_default("")
@@ -206,6 +215,7 @@ def test_a_snapshot_that_lacks_a_version_is_an_edit(repo: GitRepository) -> None
     assert told(repo, "CHECK-R007")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "severity", "said"),
     [
@@ -241,6 +251,7 @@ def test_guards_stand_at_a_line(repo: GitRepository) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_revert_is_found_at_its_definition(repo: GitRepository) -> None:
     old, new = avro("Created", "a"), with_default("")
     record(repo, old, new)

@@ -11,6 +11,9 @@ from gitops.model.findings import Finding, Severity
 from tests.support.check_repository import FILES, FOLDER, avro, record, report, with_default
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
+
 HEAD = "apiVersion: pulsar-gitops/v1\nkind: Config\n"
 SPACE = (
     "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
@@ -53,7 +56,6 @@ def test_a_renamed_registry_that_says_the_same_is_no_finding(repo: GitRepository
     assert not report(repo).touched.topics
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "new-local"])
 def test_what_a_registry_said_of_a_namespace_is_told_of_under_any_name(
     repo: GitRepository, name: str
@@ -65,7 +67,6 @@ def test_what_a_registry_said_of_a_namespace_is_told_of_under_any_name(
     assert places(repo) == [("CHECK-R003", "gitops.yaml:8:50", True)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "new-local"])
 def test_a_dropped_policy_stands_in_the_base_where_it_was(repo: GitRepository, name: str) -> None:
     validation = "      shop/orders: {schemaValidationEnforced: true}\n"
@@ -76,7 +77,6 @@ def test_a_dropped_policy_stands_in_the_base_where_it_was(repo: GitRepository, n
     assert places(repo) == [("CHECK-R003", "gitops.yaml:8:47", True)]
 
 
-@pytest.mark.slow
 def test_a_renamed_registry_that_loosens_lets_nothing_in_unseen(repo: GitRepository) -> None:
     changed = avro("Created", "a", "b")
     repo.write(
@@ -88,7 +88,6 @@ def test_a_renamed_registry_that_loosens_lets_nothing_in_unseen(repo: GitReposit
     ]
 
 
-@pytest.mark.slow
 def test_a_new_default_registry_does_not_bring_its_own_policies_unseen(
     repo: GitRepository,
 ) -> None:
@@ -123,7 +122,6 @@ def test_a_default_registry_that_is_removed_from_the_file_stands_in_the_base(
     ]
 
 
-@pytest.mark.slow
 def test_a_registry_that_nobody_checks_keeps_its_policies_or_it_is_told(
     repo: GitRepository,
 ) -> None:

@@ -9,6 +9,9 @@ import pytest
 from gitops.model.errors import UsageError
 from gitops.usecases.compat import compare_files
 
+pytestmark = pytest.mark.slow
+
+
 _HEAD = 'syntax = "proto3";\npackage shop;\n'
 _ORDER = _HEAD + "message Order { string id = 1; }\n"
 

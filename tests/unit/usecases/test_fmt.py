@@ -86,6 +86,7 @@ def test_the_template_is_canonical() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases("repo/*"), ids=str)
 def test_every_case_says_the_same_afterwards(case: Case, tmp_path: Path) -> None:
     tree = MemoryTree(files_of(FolderTree(case.write(tmp_path) / "repo")))

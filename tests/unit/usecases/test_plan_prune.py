@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from gitops.cli.app import run
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.planning.fingerprints import is_same
@@ -11,6 +13,7 @@ from gitops.repository.template import copy_template
 from gitops.schemas.payload import as_shown
 
 
+@pytest.mark.slow
 def test_pruning_does_not_need_namespaces_to_be_there(tmp_path: Path) -> None:
     repo = tmp_path / "repo"
     copy_template(repo)

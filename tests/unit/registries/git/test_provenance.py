@@ -20,6 +20,9 @@ from tests.support.git_repos import GitRepository
 from tests.support.states import STRING, avro, field, history, info, record
 from tests.support.trees import SETTINGS
 
+pytestmark = pytest.mark.slow
+
+
 TOPIC = TopicName.parse("a/b/t")
 FOLDER = "s/namespaces/a/b"
 

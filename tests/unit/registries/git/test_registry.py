@@ -18,6 +18,9 @@ from gitops.repository.loader import load
 from tests.support.git_repos import GitRepository
 from tests.support.trees import SETTINGS
 
+pytestmark = pytest.mark.slow
+
+
 TOPIC = TopicName.parse("shop/orders/created")
 FOLDER = "s/namespaces/shop/orders"
 MANIFEST = "apiVersion: pulsar-gitops/v1\nkind: Topic\n"
@@ -127,7 +130,6 @@ def test_a_shared_type_makes_versions(repo: GitRepository, checkout: Checkout) -
     assert ["currency" in text for text in texts] == [False, True]
 
 
-@pytest.mark.slow
 def test_an_imported_proto_makes_versions(repo: GitRepository, checkout: Checkout) -> None:
     native = manifest("created.proto", "PROTOBUF_NATIVE", ", message: shop.Created")
     head = 'syntax = "proto3"; package shop;'

@@ -20,6 +20,9 @@ from tests.support.pulsar_client import open_test_registry, open_test_transport
 from tests.support.scripted_server import scripted_server
 from tests.support.slow_server import DRIPS, HEAD, dripping, silent, slow_server
 
+pytestmark = pytest.mark.slow
+
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,7 +38,6 @@ def failure(url: str, root: Path, method: str = "GET", **config: object) -> Outs
     return error.value
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("drip", DRIPS)
 def test_an_answer_that_comes_little_by_little_ends_at_the_deadline(
     drip: str, tmp_path: Path
@@ -47,13 +49,11 @@ def test_an_answer_that_comes_little_by_little_ends_at_the_deadline(
     assert "timeouts: {request: " in error.hint
 
 
-@pytest.mark.slow
 def test_a_broker_that_is_stopped_ends_at_the_deadline(tmp_path: Path) -> None:
     with slow_server(silent) as url:
         assert "0.3 s (`timeouts.request`)" in failure(url, tmp_path).what
 
 
-@pytest.mark.slow
 def test_a_handshake_that_never_ends_is_given_up(tmp_path: Path) -> None:
     with slow_server(silent) as url:
         error = failure(url.replace("http:", "https:"), tmp_path, "POST")
@@ -61,7 +61,6 @@ def test_a_handshake_that_never_ends_is_given_up(tmp_path: Path) -> None:
     assert not isinstance(error, UnknownOutcomeError)
 
 
-@pytest.mark.slow
 def test_a_handshake_has_the_time_of_a_connection(tmp_path: Path) -> None:
     with slow_server(silent) as url:
         secure = url.replace("http:", "https:")
@@ -69,7 +68,6 @@ def test_a_handshake_has_the_time_of_a_connection(tmp_path: Path) -> None:
     assert error.what == "no answer from the registry: no connection within 0.05 s"
 
 
-@pytest.mark.slow
 def test_the_outcome_of_a_write_that_was_sent_is_not_known(tmp_path: Path) -> None:
     with slow_server(dripping(HEAD, b"x")) as url:
         error = failure(url, tmp_path, "POST", request_timeout=1)
@@ -77,7 +75,6 @@ def test_the_outcome_of_a_write_that_was_sent_is_not_known(tmp_path: Path) -> No
     assert "after 1 s (`timeouts.request`) only" in error.what
 
 
-@pytest.mark.slow
 def test_a_large_body_that_nobody_reads_ends_at_the_deadline(tmp_path: Path) -> None:
     with slow_server(silent) as url:
         transport = open_test_transport(url, tmp_path, **{**SOON, "request_timeout": 1})
@@ -96,7 +93,6 @@ def test_slow_redirects_have_one_deadline_together(tmp_path: Path) -> None:
         assert "0.3 s (`timeouts.request`)" in failure(url, tmp_path).what
 
 
-@pytest.mark.slow
 def test_tries_have_one_deadline_together(tmp_path: Path) -> None:
     with slow_server(silent) as url:
         error = failure(url, tmp_path, read_timeout=LIMIT * 0.6)
@@ -111,7 +107,6 @@ def test_a_pause_beyond_the_deadline_is_not_begun(tmp_path: Path) -> None:
     assert (answer.status, answer.body) == (503, b"busy")
 
 
-@pytest.mark.slow
 def test_a_name_whose_resolver_hangs_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +126,6 @@ def test_a_name_whose_resolver_hangs_is_given_up(
     assert not isinstance(error, UnknownOutcomeError)
 
 
-@pytest.mark.slow
 def test_all_addresses_of_a_name_have_one_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +163,6 @@ def oauth2(issuer: str) -> OAuth2Authentication:
     return OAuth2Authentication(issuer_url=issuer, client_id="me", client_secret=secret)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("drip", ["body", "headers"])
 def test_the_token_is_a_part_of_the_request(
     drip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -182,7 +175,6 @@ def test_the_token_is_a_part_of_the_request(
     assert not isinstance(error, UnknownOutcomeError)
 
 
-@pytest.mark.slow
 def test_all_threads_that_want_a_token_end_at_the_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,7 +228,6 @@ def test_the_time_of_the_command_begins_with_its_first_request() -> None:
     assert deadlines.begin().left == 0
 
 
-@pytest.mark.slow
 def test_slow_but_living_answers_end_with_the_time_of_the_command(tmp_path: Path) -> None:
     tenants = json.dumps([f"t{n}" for n in range(500)]).encode()
 

@@ -242,6 +242,7 @@ def test_a_401_of_the_broker_is_answered_with_a_new_token(
     assert len(issuer.forms) == 2
 
 
+@pytest.mark.slow
 def test_a_missing_permission_is_no_reason_for_a_new_token(
     issuer: Issuer, httpserver: HTTPServer, tmp_path: Path
 ) -> None:

@@ -164,6 +164,7 @@ def test_a_tenant_that_may_not_be_listed_is_taken_to_exist(
     assert state.namespaces[NAMESPACE] == NamespaceState(namespace=NAMESPACE, exists=False)
 
 
+@pytest.mark.slow
 def test_one_bad_answer_of_many_ends_it(cluster: FakeCluster) -> None:
     # One thread, so that no request of this test reaches the server during the next one.
     registry = open_test_registry(cluster.url, concurrency=1)

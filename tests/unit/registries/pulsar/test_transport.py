@@ -129,6 +129,7 @@ def test_a_write_is_not_repeated_and_its_outcome_is_not_known(method: str, broke
     assert error.value.hint == "look at what the registry holds before you repeat it"
 
 
+@pytest.mark.slow
 def test_a_write_that_times_out_is_not_repeated() -> None:
     with scripted_server([HANG, FINE]) as server:
         with pytest.raises(UnknownOutcomeError):

@@ -289,6 +289,7 @@ def test_every_path_has_its_own_routes(client: Client) -> None:
 PATH_TEXT = st.text(st.sampled_from("ab/%2F0\\.?#;-+ é\x00\n<'\""), max_size=12)
 
 
+@pytest.mark.slow
 @settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

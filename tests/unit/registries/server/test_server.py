@@ -94,6 +94,7 @@ def test_an_impossible_port_is_told(registry: EmbeddedRegistry, port: int) -> No
         pass
 
 
+@pytest.mark.slow
 def test_other_machines_reach_it_only_with_a_warning(
     registry: EmbeddedRegistry, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -102,6 +103,7 @@ def test_other_machines_reach_it_only_with_a_warning(
     assert "anybody who can reach this machine" in caplog.text
 
 
+@pytest.mark.slow
 def test_curl_works_against_it(registry: EmbeddedRegistry) -> None:
     curl = shutil.which("curl")
     if curl is None:

@@ -234,6 +234,7 @@ def test_a_body_beyond_the_limit_is_not_kept(url: str, caplog: pytest.LogCapture
     assert_quiet(caplog)
 
 
+@pytest.mark.slow
 def test_an_announced_body_beyond_the_limit_is_refused_before_it_is_sent(url: str) -> None:
     head = PUT + JSON + b"Expect: 100-continue\r\nContent-Length: 300000000\r\n"
     with connected(url) as connection:
@@ -252,6 +253,7 @@ def test_an_offer_of_another_protocol_is_passed_over(
     assert_quiet(caplog)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"PUT /", PUT + JSON + b"Content-Length: 5\r\n\r\n{"])
 def test_a_silent_client_is_left(
     tmp_path: Path, sent: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -266,6 +268,7 @@ def test_a_silent_client_is_left(
     assert_quiet(caplog)
 
 
+@pytest.mark.slow
 def test_a_flood_of_connections_ends_at_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

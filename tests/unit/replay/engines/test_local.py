@@ -206,6 +206,7 @@ class TestForward:
         assert run(tmp_path, replay).tallies[forward].rows == 7
 
 
+@pytest.mark.slow
 def test_how_the_data_is_cut_makes_no_difference(tmp_path: Path) -> None:
     payload = [f"a={'x' if row % 7 == 0 else row}" for row in range(1000)]
     found = []

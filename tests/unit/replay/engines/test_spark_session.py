@@ -35,6 +35,7 @@ def test_nothing_is_started_where_there_is_nothing_to_read(tmp_path: Path) -> No
     assert [one.missing for one in ran.unread] == [True]
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer_is_told_at_once(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -46,6 +47,7 @@ def test_a_server_that_does_not_answer_is_told_at_once(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs_up_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

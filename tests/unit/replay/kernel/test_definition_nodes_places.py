@@ -44,6 +44,7 @@ def test_fields_are_found_in_whatever_they_stand(schema: SchemaInfo) -> None:
     assert members(schema, "PAID") is None
 
 
+@pytest.mark.slow
 def test_a_record_within_itself_has_its_own_fields() -> None:
     for schema in (info(ORDER), NATIVE):
         assert members(schema, "parent", "parent", "paid", "pin") is False

@@ -56,6 +56,7 @@ def cut(data: bytes) -> tuple[list[bytes | None], str]:
     return payloads(in_memory(whole(Path("a.avro"), "avro"), data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["null", "deflate", "bzip2", "xz"])
 @pytest.mark.parametrize("block", [1, 300, 1_000_000])
 def test_payloads_are_what_was_written(codec: str, block: int) -> None:

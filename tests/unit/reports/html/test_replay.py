@@ -127,6 +127,7 @@ def test_the_same_report_is_the_same_page_on_every_engine() -> None:
     assert replay_page(REPORT) == replay_page(replace(REPORT, engine="spark"))
 
 
+@pytest.mark.slow
 def test_many_fields_and_symbols_are_cut_and_say_so() -> None:
     symbols = {f"S{number:03}": 1 for number in range(40)}
     fields = tuple(

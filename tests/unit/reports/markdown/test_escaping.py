@@ -91,6 +91,7 @@ def _check(text: str) -> None:
     assert not any(token.type.startswith(("heading", "list", "bullet")) for token in found)
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(categories=["L", "N", "P", "S"], exclude_characters="|"), max_size=50))
 def test_a_reader_sees_the_text_itself(text: str) -> None:
     shown = html.unescape(renderer().renderInline(code(text)))

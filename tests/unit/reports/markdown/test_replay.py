@@ -78,6 +78,7 @@ def _failures(number: int) -> list[ReplayFailure]:
     return [ReplayFailure(path=f"{path}{n}", reason=reason, rows=1) for n in range(20)]
 
 
+@pytest.mark.slow
 def test_a_long_one_is_cut_and_says_so() -> None:
     readers = tuple(reader(CREATED, n, f"client{n}", 900, *_failures(n)) for n in range(200))
     text = replay_markdown(replace(REPORT, readers=readers), _COMMAND)

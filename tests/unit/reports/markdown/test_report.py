@@ -345,6 +345,7 @@ def assert_inert_besides_notes(text: str) -> None:
     assert_inert("\n".join(line for line in text.split("\n") if not line.startswith("_… and ")))
 
 
+@pytest.mark.slow
 def test_a_summary_has_room_for_more_than_a_comment() -> None:
     report = _many(300)
 
@@ -372,6 +373,7 @@ def test_a_hostile_piece_everywhere_does_nothing(piece: str) -> None:
     _check_poisoned(poisoned(CHECK, names))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=7))
 def test_no_text_anywhere_does_anything(texts: list[str]) -> None:

@@ -105,6 +105,7 @@ def test_no_number_of_trivial_findings_cuts_why_a_schema_is_refused() -> None:
     assert "more findings, left out for GitHub's limit" in text
 
 
+@pytest.mark.slow
 def test_the_reason_for_a_refusal_comes_before_what_is_only_odd_about_the_topic() -> None:
     many = tuple(replace(_WARNING, message=f"odd {each:05}") for each in range(10_000))
     changes = CHECK.registries[1].plan.notices[0].changes

@@ -217,6 +217,7 @@ def test_both_halves_may_have_one_definition() -> None:
         assert str(_located(f"/{half}/name", files)) == f"{_FOLDER}/created.avsc:1:28"
 
 
+@pytest.mark.slow
 def test_a_place_in_a_message_is_in_its_proto_file() -> None:
     manifest = _MANIFEST.replace("AVRO", "PROTOBUF_NATIVE").replace(
         "created.avsc", "created.proto\n  message: shop.Created"

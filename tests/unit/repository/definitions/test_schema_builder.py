@@ -67,6 +67,7 @@ def test_keys_come_in_the_order_of_javas_hash_map() -> None:
     assert java_order(keys) == [f"a/b{number}/x.proto" for number in order.split()]
 
 
+@pytest.mark.slow
 @needs_protoc
 def test_a_proto_file_becomes_the_envelope_of_javas_client() -> None:
     loaded = _load({"o.proto": _ORDER, "line.proto": _LINE})
@@ -83,6 +84,7 @@ def test_a_proto_file_becomes_the_envelope_of_javas_client() -> None:
     assert loaded.topics[topic].definitions == (f"{_ORDERS}/o.proto",)
 
 
+@pytest.mark.slow
 @needs_protoc
 def test_json_names_are_those_that_the_file_gives_as_in_javas_classes() -> None:
     proto = """

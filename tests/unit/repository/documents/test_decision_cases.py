@@ -203,6 +203,7 @@ _VALUES = st.recursive(
 _MEMBERS = st.sampled_from(["id", "strategy", "mode", "existing", "candidate", "idle"])
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(_MEMBERS, _VALUES)))
 def test_any_stream_has_a_verdict_for_each_line(changed: list[dict[str, Any]]) -> None:
     lines = [json.dumps({**_case(), **each}) for each in changed]

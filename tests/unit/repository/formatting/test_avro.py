@@ -102,6 +102,7 @@ def test_what_is_no_json_is_refused(text: str) -> None:
         format_avro(text)
 
 
+@pytest.mark.slow
 def test_a_definition_may_nest_as_deep_as_a_broker_takes_it() -> None:
     text = '{"type":"array","items":' * 500 + '"int"' + "}" * 500
     assert format_avro(format_avro(text)) == format_avro(text)

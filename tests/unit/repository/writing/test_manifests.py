@@ -130,6 +130,7 @@ topics = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(topics, namespace_policies)
 def test_what_is_written_loads_back_exactly(

@@ -51,6 +51,7 @@ def _compiled(texts: dict[str, str]) -> dict[str, bytes]:
     return {name: data for name, (_, data) in files.items()}
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(st.integers(0, 1 << 64))
 def test_random_descriptors_compile_to_themselves(seed: int) -> None:

@@ -83,6 +83,7 @@ def test_mistakes_are_the_same_whether_or_not_a_text_is_cut(
         assert _outcome(text) == outcome, text
 
 
+@pytest.mark.slow
 def test_most_definitions_are_cut() -> None:
     texts = [text for text in _definitions() if text.startswith('{"type": "record"')]
 

@@ -12,6 +12,7 @@ import json
 from typing import Any
 
 import fastavro
+import pytest
 from fastavro.schema import parse_schema
 from fastavro.types import Schema as FastSchema
 from hypothesis import given
@@ -71,6 +72,7 @@ def _data(kind: Json, *, default: bool = False) -> st.SearchStrategy[Json]:
             return _VALUES[kind]
 
 
+@pytest.mark.slow
 @given(_records(), _records(), st.data())
 def test_what_is_readable_is_read(writer: Json, reader: Json, data: st.DataObject) -> None:
     if can_read(parse(json.dumps(writer)), parse(json.dumps(reader))).reasons:

@@ -81,6 +81,7 @@ def test_a_definition_is_read_as_if_it_were_the_first(
         assert _outcome(text, validate_defaults=validate_defaults) == cold[text], text
 
 
+@pytest.mark.slow
 def test_threads_that_read_at_once_read_the_same(histories: list[list[str]]) -> None:
     texts = [text for history in histories[:150] for text in history]
     cold = {text: _cold(text) for text in set(texts)}

@@ -129,6 +129,7 @@ def test_what_is_reserved() -> None:
     assert [n for n in range(14) if enum.reserved.has(n)] == [7, 8, 9, 12]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_every_envelope_that_the_broker_takes_is_resolved_and_no_other(seed: int) -> None:
     envelopes = Envelopes(Random(seed))  # noqa: S311 - no secret

@@ -27,6 +27,7 @@ def _rules(old: SchemaInfo, new: SchemaInfo, *, forward: bool = False) -> list[s
     return [remark.rule for remark in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_any_two_definitions_are_compared(seed: int) -> None:
     envelopes = Envelopes(Random(seed))  # noqa: S311 - no secret

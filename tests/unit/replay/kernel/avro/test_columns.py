@@ -50,6 +50,7 @@ def test_columns_and_single_rows_say_the_same() -> None:
     assert not found
 
 
+@pytest.mark.slow
 def test_columns_and_single_rows_make_the_same_of_logical_types() -> None:
     first = secrets.randbelow(10**9)
 
@@ -62,6 +63,7 @@ def test_columns_and_single_rows_make_the_same_of_logical_types() -> None:
     assert not found
 
 
+@pytest.mark.slow
 def test_what_long_arrays_count_is_added_up_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_counts, "_MOST", 500)
     first = secrets.randbelow(10**9)

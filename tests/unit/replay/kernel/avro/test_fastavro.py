@@ -49,6 +49,7 @@ def by_fastavro(payload: bytes) -> Any:  # noqa: ANN401 - any value
         return None
 
 
+@pytest.mark.slow
 def test_orders_are_read_as_fastavro_reads_them(ours: AvroRowReader) -> None:
     seed, read = secrets.randbelow(10**6), 0
     chance, payloads = Chance(seed), avro_payloads(seed, 400)

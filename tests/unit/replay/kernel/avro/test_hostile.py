@@ -99,6 +99,7 @@ def test_bytes_that_nobody_wrote(
     assert _by_itself(schema, data) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 16])
 @pytest.mark.parametrize("step", [b"\x02", b"\x00\x02"])
 def test_a_message_that_nests_without_end_is_stopped(step: bytes, few: int) -> None:

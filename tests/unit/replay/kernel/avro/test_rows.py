@@ -131,6 +131,7 @@ def test_a_single_row_counts_as_a_column_of_one() -> None:
     }
 
 
+@pytest.mark.slow
 def test_what_was_read_can_be_written_and_read_again() -> None:
     first, written = secrets.randbelow(10**9), 0
     for seed in range(first, first + 150):

@@ -172,6 +172,7 @@ def test_how_often_numbers_are_rounded() -> None:
     assert not numpy.count_nonzero(answer.verdicts)
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_random_rows_that_are_written_alike(random: Random) -> None:
     definitions = Definitions(random)

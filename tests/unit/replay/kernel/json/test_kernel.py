@@ -54,6 +54,7 @@ def _record(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     }
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False), st.sampled_from([0.0, 0.02, 0.3]))
 def test_a_column_is_what_its_rows_are(random: Random, odd: float) -> None:
     definitions = Definitions(random)
@@ -204,6 +205,7 @@ def test_half_a_character_stands_in_no_message() -> None:
     assert found.value.message == r"the object has '\ud800' twice"
 
 
+@pytest.mark.slow
 def test_records_that_hold_each_other_twice_have_a_plan() -> None:
     kind: Any = "int"
     for number in range(40):

@@ -36,6 +36,7 @@ def _is_read(plan: Any, payload: bytes) -> bool:  # noqa: ANN401 - a Node
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [1, FEW])
 @pytest.mark.parametrize("kind", _TYPES, ids=json.dumps)
 def test_a_row_is_read_alike_whatever_stands_beside_it(kind: Any, few: int) -> None:  # noqa: ANN401

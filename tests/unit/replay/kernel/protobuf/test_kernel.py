@@ -153,6 +153,7 @@ def test_it_reads_what_the_library_reads(writer: str, reader: str, seed: int) ->
     assert _ordered(_parsed(reader, written)) == _ordered(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("writer", "reader"),
     [(PROTO3, PROTO3), (PROTO3, LATER3), (PROTO3, WIDER3), (PROTO2, LATER2), (PROTO2, PROTO2)],
