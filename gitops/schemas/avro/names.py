@@ -90,9 +90,7 @@ class Names:
 
     def add(self, schema: Named, at: str) -> None:
         """Make a type known that stands `at`; its name must be new, and not a primitive's."""
-        if schema.name in PRIMITIVES:
-            message = f"'{schema.name}' is the name of a primitive type"
-            raise problem("bad-name", message, at, java=JavaError.RUNTIME)
+        check_not_primitive(schema.name, at)
         if schema.name in self.known:
             raise problem("redefined", f"{schema.name} is defined twice", at)
         self.known[schema.name] = schema
@@ -159,6 +157,13 @@ class Names:
     def _note(self, found: Named, number: int) -> None:
         refers_back = isinstance(found, Record) and found.fields is None
         self.met.append(Met(number, refers_back))
+
+
+def check_not_primitive(name: str, at: str) -> None:
+    """Refuse a type of that name: Avro 1.11.4 does so before it looks at an enum's symbols."""
+    if name in PRIMITIVES:
+        message = f"'{name}' is the name of a primitive type"
+        raise problem("bad-name", message, at, java=JavaError.RUNTIME)
 
 
 SHARED: Final = {kind: Primitive(kind) for kind in PRIMITIVES}

@@ -9,7 +9,15 @@ from typing import Final, TypeVar
 from gitops.schemas.avro import fields
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem, JavaError
 from gitops.schemas.avro.json_text import Json
-from gitops.schemas.avro.names import SHARED, Met, Names, check_name, full_name, problem
+from gitops.schemas.avro.names import (
+    SHARED,
+    Met,
+    Names,
+    check_name,
+    check_not_primitive,
+    full_name,
+    problem,
+)
 from gitops.schemas.avro.schema import (
     MISSING,
     NO_PROPS,
@@ -172,6 +180,7 @@ class Reader:
 
     def new_enum(self, name: str, given: list[Json], default: str | None, at: str) -> Enum:
         """An enum of that full name, known from now on."""
+        check_not_primitive(name, at)
         symbols = _symbols(given, f"{at}/symbols")
         if default is not None and default not in symbols:
             message = f"the default '{default}' of enum {name} is not one of its symbols"

@@ -17,7 +17,12 @@ _DEEPEST_IMPORT: Final = 1_750
 """A broker runs out of stack on a longer chain of imports, the exact length is chance."""
 
 _LONGEST_SEARCH: Final = 100_000_000
-_PATTERN: Final = frozenset("\\^$|?*+()[{")
+_PART: Final = re.compile(
+    r"\\u[0-9a-fA-F]{4} | \\[^0-9a-zA-Z] | \\[1-9] | [^\\^$|?*+()\[{]", re.VERBOSE | re.DOTALL
+)
+"""A part of a Java pattern that stands for one character, or for a group that there is not."""
+
+_NEVER: Final = "(?!)"
 _ANY_CHARACTER: Final = "[^\n\r\x85\u2028\u2029]"
 
 
@@ -41,8 +46,8 @@ def link_envelope(data: bytes) -> Linked:
     """The files of an envelope, linked as the broker links them (Pulsar 4.0.7).
 
     Raises InvalidEnvelopeError, or EndlessImportsError where the broker runs out of stack.
-    A package is a regular expression to the broker; one that uses more of them than the dot
-    between its names is refused here.
+    A package is a regular expression to the broker; one that uses more of them than dots and
+    escaped characters is refused here.
     """
     envelope = read_envelope(data)
     files = {file.name: file for file in read_files(envelope.file_descriptor_set)}
@@ -105,12 +110,22 @@ def _path(name: str, package: str) -> list[str]:
 
 def _without(name: str, package: str) -> str:
     """The name without the first place where the package fits, a dot being any character."""
-    if not _PATTERN.isdisjoint(package):
+    parts = _PART.findall(package)
+    if sum(map(len, parts)) < len(package):
         raise InvalidEnvelopeError(f"'{package[:100]}' is not a package of Protobuf")
-    if name.startswith(package):
+    if name.startswith(package) and "\\" not in package:
         return name[len(package) :]
-    if len(package) > len(name):
+    if len(parts) > len(name):
         return name
-    if len(name) * len(package) > _LONGEST_SEARCH:
+    if len(name) * len(parts) > _LONGEST_SEARCH:
         raise InvalidEnvelopeError("the name of the root message is too long")
-    return re.sub(re.escape(package).replace(r"\.", _ANY_CHARACTER), "", name, count=1)
+    return re.sub("".join(map(_as_python, parts)), "", name, count=1)
+
+
+def _as_python(part: str) -> str:
+    """A part of a Java pattern, in Python's form; a group that there is not never fits in Java."""
+    if part == ".":
+        return _ANY_CHARACTER
+    if part.startswith("\\u"):
+        return re.escape(part.encode().decode("unicode_escape"))
+    return _NEVER if len(part) > 1 and part[1] in "123456789" else re.escape(part[-1])

@@ -98,7 +98,15 @@ def test_a_dot_of_the_package_is_any_character() -> None:
     assert root_message(_envelope(_file(_A, package=b"p.q"), root="pxq.A")) == "p.q.A"
 
 
-@pytest.mark.parametrize("package", [b"p+", b"(p", b"p\\"])
+@pytest.mark.parametrize(
+    ("package", "root"),
+    [(rb"\'", "'.A"), (rb"\u0041", "AA"), (rb"p\.q", "p.q.A"), (rb"\ud800", "A"), (rb"\777", "A")],
+)
+def test_a_package_may_have_escapes_of_a_regular_expression(package: bytes, root: str) -> None:
+    assert root_message(_envelope(_file(_A, package=package), root=root)) == f"{package.decode()}.A"
+
+
+@pytest.mark.parametrize("package", [b"p+", b"(p", b"p\\", rb"p\q", rb"\u12g4"])
 def test_a_package_that_is_more_of_a_regular_expression_is_refused(package: bytes) -> None:
     with pytest.raises(InvalidEnvelopeError, match="not a package"):
         root_message(_envelope(_file(_A, package=package), root="A"))
