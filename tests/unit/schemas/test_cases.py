@@ -13,7 +13,7 @@ from tests.support.case_files import Case, cases
 
 _ROOT = Path(__file__).parents[3]
 _SIDES = {".avsc", ".json"}
-_FAMILIES = ("AVRO-R", "AVRO-W00", "AVRO-P003", "JSON-", "KV-", "PROTOBUF-")
+_FAMILIES = ("AVRO-R", "AVRO-W00", "AVRO-W01", "AVRO-P003", "JSON-", "KV-", "PROTOBUF-")
 _CASES = [case for case in cases("strategy") if "new.proto" not in case.files]
 _RULES = [rule for rule in RULES if rule.startswith(_FAMILIES)]
 
