@@ -53,15 +53,6 @@ def print_text(text: str, output: Path | None = None) -> None:
         write_text(output, text)
 
 
-def print_lines(lines: Iterable[str], output: Path | None) -> None:
-    """What a command that writes files did: on stderr, or in the file that was asked for."""
-    if output is None:
-        for line in lines:
-            say(line)
-    else:
-        write_text(output, "".join(f"{line}\n" for line in lines))
-
-
 def say(text: str) -> None:
     """A line for people, on stderr."""
     print(text, file=sys.stderr)

@@ -1,1 +1,1 @@
-"""What holds schemas, behind one Protocol and one entry-point group."""
+"""What holds schemas, behind one Protocol; kinds of gitops.yaml come from an entry-point group."""

@@ -17,13 +17,13 @@ from gitops.changes.new_findings import new_findings
 from gitops.changes.registries import desired_of, former_name, registry_config
 from gitops.changes.sample_files import is_elsewhere, place_of
 from gitops.changes.working_tree import WorkingTreeHistory
+from gitops.checks.withheld_samples import known_samples, withheld_samples
 from gitops.model.check import History, HistoryChoice
 from gitops.model.config import SafetyConfig
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
-from gitops.model.replay import ReplayReport, Sample
-from gitops.model.rules import finding
+from gitops.model.replay import ReplayReport
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput, strategy_of
 from gitops.planning.severities import graded
@@ -33,44 +33,6 @@ from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
 from gitops.replay.topic_replays import Subject
 from gitops.repository.loader import load
 from gitops.repository.suggestions import did_you_mean
-
-# Which samples of a change are opened: a change does not decide where data is fetched from.
-#
-# Whoever checks a pull request may hold credentials for more places than its author does, and may
-# run inside a network that the author cannot reach. So a URI, or a table of Spark's, counts once
-# the base names it; files of the repository come with the change itself.
-
-
-def known_samples(topic: TopicName, head: Repository, base: Repository) -> tuple[Sample, ...]:
-    """The samples of a topic that lie in the repository, or that the base names for it, too."""
-    return tuple(one for one in head.topics[topic].samples if _is_known(one, topic, base))
-
-
-def held_back(
-    topics: Iterable[TopicName], head: Repository, base: Repository
-) -> tuple[Finding, ...]:
-    """A finding for each of the others."""
-    return tuple(
-        finding(
-            "REPLAY-R009",
-            f"the base does not name {one.shown_path}, and a change does not decide where data is "
-            "fetched from",
-            location=one.location,
-            subject=str(topic),
-            hint="it is replayed once the manifest is merged; `replay` without --base opens it now",
-        )
-        for topic in topics
-        for one in head.topics[topic].samples
-        if not _is_known(one, topic, base)
-    )
-
-
-def _is_known(sample: Sample, topic: TopicName, base: Repository) -> bool:
-    if not is_elsewhere(sample):
-        return True
-    source = base.topics.get(topic)
-    return source is not None and any(one.path == sample.path for one in source.samples)
-
 
 # Which topics are replayed: those of the files as they lie, or those that a change touches.
 
@@ -155,7 +117,7 @@ def replay_change(
             *(one for one in new_findings(loaded) if one.severity is Severity.ERROR),
             *_without(named, whole),
             *_broken(wanted, head),
-            *held_back(wanted, head, loaded.base),
+            *withheld_samples(wanted, head, loaded.base),
         ),
     )
     question = _question(lying, observed.state)
@@ -267,7 +229,7 @@ def replay_touched(
         source=history.source.value,
         limits=(),  # which the check tells
         rules=loaded.limits.rules,
-        findings=held_back(topics, loaded.head, loaded.base),
+        findings=withheld_samples(topics, loaded.head, loaded.base),
     )
     subjects = subjects_of(question, loaded.head, topics, loaded.base)
     return replay(replaying, subjects, past, progress)

@@ -155,7 +155,9 @@ REPLAY_RULES: Final = (
     warning("REPLAY-R007", "values change while they are read", "replay.replay_findings._changed"),
     warning("REPLAY-R008", "a replay was interrupted", "replay.replay_findings._interrupted"),
     warning(
-        "REPLAY-R009", "samples elsewhere that a change brings along", "usecases.replay.held_back"
+        "REPLAY-R009",
+        "samples elsewhere that a change brings along",
+        "checks.withheld_samples.withheld_samples",
     ),
     warning(
         "REPLAY-R010",

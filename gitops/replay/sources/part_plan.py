@@ -78,7 +78,7 @@ def plan_parts(request: RunRequest) -> PartPlan:
 
 
 def _find(request: RunRequest, plan: PartPlan) -> Iterator[_FoundFiles]:
-    """Everything that is there, or may be for Spark; the rest goes to `planned.unread`."""
+    """Everything that is there, or may be for Spark; the rest goes to `plan.unread`."""
     for data in sample_data(request):
         if not SAMPLE_FORMATS[data.sample.format].source:
             yield _FoundFiles(data, None)

@@ -1,6 +1,6 @@
 """Whether a default that a reader needs can be used: encoded and decoded, as Avro 1.11.4 does.
 
-This is laxer in some ways and stricter in others than `defaults.is_valid_default`.
+This is laxer in some ways and stricter in others than `fields.is_valid_default`.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _BRACE: Final = ord("{")
 
 
 class IncrementalParser(Reader):
-    """One reading of one definition that is cut (see `pieces`).
+    """One reading of one definition that is cut (see `fragments`).
 
     Fields and types that are known are taken over. An error tells that there is one and not
     where: who wants to know reads the whole definition.

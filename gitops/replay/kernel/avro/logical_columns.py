@@ -1,6 +1,6 @@
 """Whole columns of values as Java's classes take them: which are refused, and which are changed.
 
-As `logical_values` decides of one value. Positions are in the bytes of a batch.
+As `logical_types` decides of one value. Positions are in the bytes of a batch.
 """
 
 from __future__ import annotations

@@ -28,5 +28,5 @@ def encoding_of(info: SchemaInfo) -> KeyValueEncodingType:
 
 
 def is_separated(info: SchemaInfo) -> bool:
-    """Whether the key of a message is its message key, so that `pairs.join` makes its payload."""
+    """Whether a message has its key apart, so that `wire_format.join` makes its payload."""
     return info.type is SchemaType.KEY_VALUE and encoding_of(info) is KeyValueEncodingType.SEPARATED

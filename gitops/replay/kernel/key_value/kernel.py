@@ -35,7 +35,7 @@ _LENGTH: Final = struct.Struct(">i")
 
 
 class PairKernel:
-    """Walks payloads as `pairs` has them; paths begin with `key` or `value`: a ChangeReader."""
+    """A ChangeReader of payloads as in `wire_format`; paths begin with `key` or `value`."""
 
     def __init__(self, key: Kernel, value: Kernel) -> None:
         self._kernels = (key, value)
@@ -96,7 +96,7 @@ class PairWriter:
         self._writers = dict(zip(HALVES, (key, value), strict=True))
 
     def write(self, value: Mapping[str, Any]) -> bytes:
-        """The payload as `pairs` has it; raises Unreadable."""
+        """The payload as `wire_format` has it; raises Unreadable."""
         key, other = (
             None if value[name] is None else self._writers[name].write(value[name])
             for name in HALVES

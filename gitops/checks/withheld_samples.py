@@ -1,0 +1,48 @@
+"""Which samples of a change are opened: a change does not decide where data is fetched from.
+
+Whoever checks a pull request may hold credentials for more places than its author does, and may
+run inside a network that the author cannot reach. So a URI, or a table of Spark's, counts once the
+base names it; files of the repository come with the change itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitops.changes.sample_files import is_elsewhere
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.replay import Sample
+from gitops.model.rules import finding
+from gitops.model.state import Repository
+
+
+def known_samples(topic: TopicName, head: Repository, base: Repository) -> tuple[Sample, ...]:
+    """The samples of a topic that lie in the repository, or that the base names for it, too."""
+    return tuple(one for one in head.topics[topic].samples if _is_known(one, topic, base))
+
+
+def withheld_samples(
+    topics: Iterable[TopicName], head: Repository, base: Repository
+) -> tuple[Finding, ...]:
+    """A finding for each of the others."""
+    return tuple(
+        finding(
+            "REPLAY-R009",
+            f"the base does not name {one.shown_path}, and a change does not decide where data is "
+            "fetched from",
+            location=one.location,
+            subject=str(topic),
+            hint="it is replayed once the manifest is merged; `replay` without --base opens it now",
+        )
+        for topic in topics
+        for one in head.topics[topic].samples
+        if not _is_known(one, topic, base)
+    )
+
+
+def _is_known(sample: Sample, topic: TopicName, base: Repository) -> bool:
+    if not is_elsewhere(sample):
+        return True
+    source = base.topics.get(topic)
+    return source is not None and any(one.path == sample.path for one in source.samples)
