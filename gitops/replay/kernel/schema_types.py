@@ -81,7 +81,7 @@ def _pair_nodes(schema: SchemaInfo) -> Nodes:
     return (Members({name: _nodes(half) or (Undescribed.ANYTHING,) for name, half in halves}),)
 
 
-_OPAQUE: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
+OPAQUE: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
 """Types whose value is the payload as it is: they read every type, and every type reads them."""
 
 _MILLISECONDS: Final = frozenset(
@@ -115,7 +115,7 @@ PAYLOAD_TYPES: Final[dict[SchemaType, PayloadType]] = {
     # message keys and payloads.
     SchemaType.KEY_VALUE: PayloadType(kernels=_key_value, nodes=_pair_nodes),
     SchemaType.STRING: PayloadType(kernels=_primitive, reads=frozenset({SchemaType.JSON})),
-    **dict.fromkeys(_OPAQUE, PayloadType(kernels=_primitive, reads=frozenset(SchemaType))),
+    **dict.fromkeys(OPAQUE, PayloadType(kernels=_primitive, reads=frozenset(SchemaType))),
     **dict.fromkeys(_MILLISECONDS, PayloadType(kernels=_primitive, reads=_MILLISECONDS)),
     **dict.fromkeys(
         (
@@ -163,7 +163,7 @@ def row_writer_for(schema: SchemaInfo) -> RowWriter:
 def _kernels(writer: SchemaInfo, reader: SchemaInfo) -> Kernels:
     """Those of the reader's type; of types that do not fit those that read nothing."""
     row = PAYLOAD_TYPES.get(reader.type)
-    fits = writer.type is reader.type or writer.type in _OPAQUE
+    fits = writer.type is reader.type or writer.type in OPAQUE
     if fits or (row is not None and writer.type in row.reads):
         return _row(reader.type).kernels()
     from gitops.replay.kernel.verdicts import Mismatch

@@ -12,6 +12,7 @@ from gitops.replay.kernel.definition import DefinitionError
 from gitops.replay.kernel.primitive import FORMS, KERNELS
 from gitops.replay.kernel.protocol import Reason, Unreadable
 from gitops.replay.kernel.schema_types import (
+    OPAQUE,
     PAYLOAD_TYPES,
     kernel_for,
     row_reader_for,
@@ -113,12 +114,12 @@ def test_json_for_readers_without_logical_types_takes_any_text(kind: dict[str, s
 
 def test_a_row_for_each_type_that_messages_have() -> None:
     assert set(PAYLOAD_TYPES) == set(SchemaType) - AUTO_TYPES
-    fixed = {SchemaType.STRING, SchemaType.NONE, SchemaType.BYTES, *FORMS}
+    fixed = {SchemaType.STRING, *OPAQUE, *FORMS}
     assert {kind for kind, row in PAYLOAD_TYPES.items() if row.kernels() is KERNELS} == fixed
 
 
 def test_types_that_read_each_other_do_so_in_both_directions() -> None:
-    opaque = {SchemaType.NONE, SchemaType.BYTES}
+    opaque = OPAQUE
     for kind, row in PAYLOAD_TYPES.items():
         for other in row.reads - {kind} if kind not in opaque else ():
             assert kind in PAYLOAD_TYPES[other].reads, (kind, other)
