@@ -39,14 +39,14 @@ def with_versions_of_base(
     Nothing is registered that the state holds already, as with a broker: a definition that equals
     an older version leaves the latest as it is. No sentence where nothing is missing.
     """
-    ahead = {
+    missing = {
         topic: _with_next_version(known, info)
         for topic, known in state.topics.items()
         if (info := _definition(base, topic)) and equal_version(known.history, info) is None
     }
-    if not ahead:
+    if not missing:
         return state, ()
-    return replace(state, topics={**state.topics, **ahead}), (_sentence(ahead.values()),)
+    return replace(state, topics={**state.topics, **missing}), (_sentence(missing.values()),)
 
 
 def _definition(base: Repository, topic: TopicName) -> SchemaInfo | None:
@@ -68,8 +68,8 @@ def _with_next_version(known: TopicState, info: SchemaInfo) -> TopicState:
     return replace(known, history=after)
 
 
-def _sentence(ahead: Iterable[TopicState]) -> str:
-    topics = sorted(ahead, key=lambda one: one.topic)
+def _sentence(missing: Iterable[TopicState]) -> str:
+    topics = sorted(missing, key=lambda one: one.topic)
     said = [f"{one.topic} (v{one.history.next_version - 1})" for one in topics[:_MOST_NAMED]]
     more = len(topics) - len(said)
     names = ", ".join([*said, *([f"{more} more"] if more else [])])
@@ -207,11 +207,11 @@ class KnownVersions:
                 hint=f"record one: pulsar-gitops snapshot --registry {wanted.name}, and commit it",
             )
         recorded = registry.observe(self.scope, self.progress)
-        state, ahead = with_versions_of_base(recorded, self.loaded.base)
+        state, missing = with_versions_of_base(recorded, self.loaded.base)
         day = last_change(change.checkout, change.base, registry.address)
         since = f"on {day}" if day else "(the clone does not tell when)"
         limit = f"What happened in the registry after the snapshot was recorded {since} is unknown."
-        history = History(source=HistorySource.SNAPSHOT, recorded=day, limits=(limit, *ahead))
+        history = History(source=HistorySource.SNAPSHOT, recorded=day, limits=(limit, *missing))
         return KnownRegistry(registry=registry, state=state, history=history)
 
     def _git(self, wanted: VersionsRequest) -> KnownRegistry:

@@ -13,6 +13,14 @@ import pyarrow.compute
 from gitops.model.replay import Direction, LogicalTypes, ReaderSchema
 from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS, MessageLocations, groups
+from gitops.replay.counts import (
+    MOST_CHOSEN_BYTES,
+    ForwardMessage,
+    Key,
+    Limits,
+    PartResult,
+    lowest_hashes,
+)
 from gitops.replay.failure_display import FailureDisplay
 from gitops.replay.job import Job, Owner
 from gitops.replay.kernel.key_value.definition import is_separated
@@ -21,14 +29,6 @@ from gitops.replay.kernel.protocol import Kernel, Reason
 from gitops.replay.reader_counts import Messages, ReaderCounts
 from gitops.replay.sources.source import STREAM, LiveVersions, Part, UnreadableError, source_for
 from gitops.replay.sources.source_errors import file_error_text, hint_of
-from gitops.replay.tallies import (
-    MOST_CHOSEN_BYTES,
-    ForwardMessage,
-    Key,
-    Limits,
-    PartResult,
-    lowest_hashes,
-)
 
 _HIGHEST: Final = 2**64 - 1
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gitops.model.replay import Direction, LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.counts import Key
 from gitops.replay.job import Job
 from gitops.replay.kernel.avro.definition import schema_of
 from gitops.replay.kernel.avro.logical_types import MOST_SHOWN, meaning_of
@@ -16,7 +17,6 @@ from gitops.replay.kernel.definition import without_symbol
 from gitops.replay.kernel.key_value.definition import halves_of
 from gitops.replay.kernel.protocol import Changed, Reason, Unreadable
 from gitops.replay.sensitive_fields import Sensitive
-from gitops.replay.tallies import Key
 from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union, branch_name, decimal_of
 
 

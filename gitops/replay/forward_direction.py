@@ -16,6 +16,7 @@ import pyarrow
 
 from gitops.model.replay import Direction, ReaderSchema, TopicReplay
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS, MessageLocations, batch
+from gitops.replay.counts import ChangedValue, ForwardMessage, Key, PartResult
 from gitops.replay.failure_display import FailureDisplay
 from gitops.replay.job import Job
 from gitops.replay.kernel.avro.values import Tagged
@@ -31,7 +32,6 @@ from gitops.replay.kernel.protocol import (
 from gitops.replay.kernel.verdicts import under
 from gitops.replay.reader_counts import Messages, ReaderCounts, digest
 from gitops.replay.sources.source import MOST_PAYLOAD
-from gitops.replay.tallies import ChangedValue, ForwardMessage, Key, PartResult
 
 TOO_LARGE: Final = Reason("", f"the proposed schema makes it larger than {MOST_PAYLOAD >> 20} MiB")
 

@@ -12,9 +12,9 @@ from gitops.model.errors import InvalidNameError
 from gitops.model.names import TopicName, under_either_domain
 from gitops.model.replay import Direction, Sample, TopicReplay
 from gitops.ports import Progress, no_progress
+from gitops.replay.counts import Key, Limits, Tally
 from gitops.replay.kernel.protocol import Kernels
 from gitops.replay.kernel.schema_types import CHOSEN
-from gitops.replay.tallies import Key, Limits, Tally
 
 
 class Owner(NamedTuple):

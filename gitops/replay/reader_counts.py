@@ -13,9 +13,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gitops.replay.batches import MessageLocations
-from gitops.replay.failure_display import FailureDisplay
-from gitops.replay.kernel.protocol import CHANGES, READ, ChangeReader, Counted, Kernel, Reason, What
-from gitops.replay.tallies import (
+from gitops.replay.counts import (
     ChangedValue,
     Counts,
     Example,
@@ -25,6 +23,8 @@ from gitops.replay.tallies import (
     add_failed,
     natural_order,
 )
+from gitops.replay.failure_display import FailureDisplay
+from gitops.replay.kernel.protocol import CHANGES, READ, ChangeReader, Counted, Kernel, Reason, What
 
 
 class Messages(NamedTuple):

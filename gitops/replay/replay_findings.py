@@ -11,9 +11,9 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, Sample, TopicReplay
 from gitops.model.rules import finding
+from gitops.replay.counts import Key, Tally, failures
 from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
 from gitops.replay.sensitive_fields import unknown_name_findings
-from gitops.replay.tallies import Key, Tally, failures
 
 _MOST_NAMED: Final = 3
 """How many reasons and paths are named; the report has all."""

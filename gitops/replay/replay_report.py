@@ -25,10 +25,10 @@ from gitops.model.replay import (
 )
 from gitops.planning.severities import graded
 from gitops.ports import Progress, no_progress
+from gitops.replay.counts import Counts, Key, Tally, failures, lower_example
 from gitops.replay.gates import Gate
 from gitops.replay.job import Runner, RunRequest, RunResult
 from gitops.replay.replay_findings import findings_of, is_above
-from gitops.replay.tallies import Counts, Key, Tally, failures, lower_example
 from gitops.replay.topic_replays import Subject, topic_replay
 
 _NUMBERS: Final = ("read", "promoted", "changed", "defaulted", "dropped", "nulls")

@@ -91,7 +91,7 @@ def compare_files(
     return Comparison(
         strategy=rule,
         decision=decision,
-        findings=comparison.mended(hinted_at_renames(comparison.findings(decision))),
+        findings=comparison.with_patches(hinted_at_renames(comparison.findings(decision))),
         changes=comparison.changes(decision),
         old=tuple(side.file for side in sides[:-1]),
         texts={side.file: side.text for side in sides},
@@ -209,13 +209,13 @@ class _Comparer:
             if decision.accepted or one.rule not in ONLY_IF_TAKEN:
                 yield from findings_of_remarks(file, f"v{version}", (one,), places)
 
-    def mended(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    def with_patches(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings, with patches where edits are known that help."""
         if self.new.definition is None:
             return tuple(findings)
         old = {side.file: side.definition for side in self.sides[:-1] if side.definition}
-        mending = PatchSuggester(self.new.definition, old, self._finding_texts)
-        return mending.mended(tuple(findings))
+        suggester = PatchSuggester(self.new.definition, old, self._finding_texts)
+        return suggester.with_patches(tuple(findings))
 
     def _finding_texts(self, text: str) -> Said:
         """What would be said of another text of the new definition."""

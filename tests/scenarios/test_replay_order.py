@@ -17,13 +17,13 @@ from gitops.model.replay import ReplayReport, Sample
 from gitops.ports import Progress, no_progress
 from gitops.replay import batch_reader
 from gitops.replay.batch_reader import read_parts
+from gitops.replay.counts import PartResult, decode, encode, merge
 from gitops.replay.engines.local import LocalRunner, run_result
 from gitops.replay.forward_direction import rewrite
 from gitops.replay.gates import Gate
 from gitops.replay.job import Job, Runner, RunRequest, RunResult
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
 from gitops.replay.sources.part_plan import plan_parts
-from gitops.replay.tallies import PartResult, decode, encode, merge
 from gitops.replay.topic_replays import Subject
 from tests.support.replay_messages import Form, forms
 from tests.support.replay_outputs import outputs

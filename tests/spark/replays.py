@@ -14,13 +14,13 @@ from typing import Final
 import msgspec
 
 from gitops.model.replay import TopicReplay
+from gitops.replay.counts import Key, PartResult, Tally, merge, sorted_result
 from gitops.replay.engines.spark import SparkRunner
 from gitops.replay.engines.spark_session import SparkConnection, open_session
 from gitops.replay.engines.spark_tables import answer_frame, query_settings
 from gitops.replay.engines.spark_tasks import answers
 from gitops.replay.job import Job, Runner, RunRequest, RunResult
 from gitops.replay.sources.part_plan import SampleData, sample_data
-from gitops.replay.tallies import Key, PartResult, Tally, merge, sorted_result
 from tests.spark.samples import logical, pairs, sample, topic
 from tests.spark.shared_session import interrupted, shared
 

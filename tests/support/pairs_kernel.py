@@ -16,10 +16,10 @@ from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Direction, LogicalTypes, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.counts import Key
 from gitops.replay.engines.local import LocalRunner
 from gitops.replay.job import RunRequest, RunResult
 from gitops.replay.kernel.protocol import Counted, Kernels, Reason, Unreadable, Walk, What
-from gitops.replay.tallies import Key
 
 MANIFEST = "namespaces/shop/orders/created.yaml"
 

@@ -19,8 +19,8 @@ from gitops.model.replay import (
 )
 from gitops.model.rules import finding
 from gitops.ports import Progress, no_progress
+from gitops.replay.counts import Key, Tally
 from gitops.replay.job import RunRequest, RunResult, UnreadSample
-from gitops.replay.tallies import Key, Tally
 
 ORDERS = NamespaceName("shop", "orders")
 CREATED = TopicName(ORDERS, "order-created")

@@ -8,13 +8,13 @@ from typing import Final
 from gitops.interrupts import interruptible
 from gitops.ports import Progress, no_progress
 from gitops.replay.batch_reader import read_parts
+from gitops.replay.counts import PartResult, merge, sorted_result
 from gitops.replay.forward_direction import rewrite
 from gitops.replay.job import Job, RunRequest, RunResult, UnreadSample
 from gitops.replay.kernel.protocol import Kernels
 from gitops.replay.kernel.schema_types import CHOSEN
 from gitops.replay.sources.part_plan import PartPlan, SampleData, plan_parts, unread
 from gitops.replay.sources.source import Part, UnreadableError
-from gitops.replay.tallies import PartResult, merge, sorted_result
 
 READING: Final = "reading messages"
 REWRITING: Final = "rewriting messages"

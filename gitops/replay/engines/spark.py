@@ -14,6 +14,7 @@ import pyarrow
 from gitops.interrupts import beside, interrupt, interruptible
 from gitops.ports import Progress, no_progress
 from gitops.replay.batch_reader import hash_bounds, read_parts
+from gitops.replay.counts import ForwardMessage, PartResult, merge
 from gitops.replay.engines.local import READING, REWRITING, rewrite_all, run_result
 from gitops.replay.engines.spark_driver import end_at_once
 from gitops.replay.engines.spark_errors import failure, reason
@@ -33,7 +34,6 @@ from gitops.replay.kernel.schema_types import CHOSEN
 from gitops.replay.sources.files import is_uri
 from gitops.replay.sources.part_plan import PartPlan, SampleData, plan_parts, unread
 from gitops.replay.sources.source import Part, UnreadableError
-from gitops.replay.tallies import ForwardMessage, PartResult, merge
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -13,12 +13,12 @@ import pyarrow.compute
 
 from gitops.recursion_limit import raise_recursion_limit
 from gitops.replay.batch_reader import BatchReader, join_batches, read_parts
+from gitops.replay.counts import ForwardMessage, Limits, PartResult, decode, encode, merge
 from gitops.replay.forward_direction import rewrite
 from gitops.replay.job import Job, Owner
 from gitops.replay.sources.source import File, LiveVersions, Part, UnreadableError
 from gitops.replay.sources.source_errors import error_text, hint_of
 from gitops.replay.sources.tables import to_batch
-from gitops.replay.tallies import ForwardMessage, Limits, PartResult, decode, encode, merge
 
 
 class RowsInOrder:

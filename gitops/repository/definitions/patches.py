@@ -17,7 +17,7 @@ from gitops.repository.definitions.text_edits import Definition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What is to be mended: a rule's finding, and where it stands on both sides.
+    """What is to be patched: a rule's finding, and where it stands on both sides.
 
     `new_reads`: the new schema is the reader, so that a default in it helps.
     """
@@ -223,7 +223,7 @@ class PatchSuggester:
         self._found: dict[str, Said] = {}
         self._offered: set[str] = set()
 
-    def mended(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    def with_patches(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """The findings with the smallest patch that helps; each patch is offered once.
 
         The first one for which there is no time says so.

@@ -52,7 +52,7 @@ def by_number(fields: tuple[Field, ...]) -> dict[int, Field]:
     return {field.number: field for field in reversed(fields)}
 
 
-def alike(one: str, other: str) -> bool:
+def similar_names(one: str, other: str) -> bool:
     """Whether one name may be a rewording of the other, or short for it."""
     short, long = sorted((one.lower()[:_LONGEST], other.lower()[:_LONGEST]), key=len)
     letters = iter(long)

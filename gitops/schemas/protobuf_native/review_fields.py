@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gitops.schemas.protobuf_native.descriptors import Label, Type
-from gitops.schemas.protobuf_native.field_matching import Matched, alike, by_number, match
+from gitops.schemas.protobuf_native.field_matching import Matched, by_number, match, similar_names
 from gitops.schemas.protobuf_native.review_types import Change, reading
 from gitops.schemas.protobuf_native.schema import Field, Message, render_labelled, render_type
 from gitops.schemas.row import Remark
@@ -233,7 +233,7 @@ def _reused(old: Field, new: Field, what: str, at: Change, *, or_else: str = "")
 def _renamed(old: Field, new: Field, at: Change) -> Remark:
     """A name that is like no other one, or another type, is hardly a rename."""
     lost = _is_lost(old, new)
-    if lost or not alike(old.name, new.name):
+    if lost or not similar_names(old.name, new.name):
         or_else = "" if lost else "; if only its name changed, nothing is lost"
         return _reused(old, new, f"'{old.name}' is gone, and its number", at, or_else=or_else)
     return at.remark(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitops.schemas.protobuf_native.descriptors import Type
-from gitops.schemas.protobuf_native.field_matching import alike
+from gitops.schemas.protobuf_native.field_matching import similar_names
 from gitops.schemas.protobuf_native.schema import (
     Enum,
     EnumValue,
@@ -256,7 +256,7 @@ class _Enums:
         )
 
     def _other_name(self, value: EnumValue, name: str, *, known: bool) -> Remark:
-        if known or not alike(value.name, name):
+        if known or not similar_names(value.name, name):
             return self._remark(
                 "PROTO-W009",
                 f"{value.number} of {self._name} means '{name}' instead of '{value.name}': "

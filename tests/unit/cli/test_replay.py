@@ -11,8 +11,8 @@ from gitops.cli import check_run, extras
 from gitops.cli.commands import replay
 from gitops.model.errors import OutsideError
 from gitops.ports import Progress, no_progress
+from gitops.replay.counts import Key, Tally
 from gitops.replay.job import RunRequest, RunResult
-from gitops.replay.tallies import Key, Tally
 from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
 from tests.support.replayed_template import CANCELLED, LOCAL, ORDERS, document, lose_a_symbol

@@ -7,8 +7,8 @@ import pytest
 
 from gitops.replay.batch_reader import ForwardSelection, hash_bounds
 from gitops.replay.batches import MessageLocations, batch, rows_from
+from gitops.replay.counts import ForwardMessage, Limits
 from gitops.replay.reader_counts import Messages
-from gitops.replay.tallies import ForwardMessage, Limits
 
 LIMITS = Limits(examples=5, forward_rows={"t": 20, "none": 0})
 ROWS = 1000

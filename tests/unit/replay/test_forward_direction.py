@@ -13,11 +13,11 @@ import pytest
 from gitops.model.replay import Direction, LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay import forward_direction
+from gitops.replay.counts import ForwardMessage, Key, sorted_result
 from gitops.replay.forward_direction import rewrite
 from gitops.replay.job import Job
 from gitops.replay.kernel.protocol import Kernel, Walk
 from gitops.replay.kernel.schema_types import CHOSEN
-from gitops.replay.tallies import ForwardMessage, Key, sorted_result
 from tests.support.pairs_kernel import sample, topic_replay
 
 TOPIC = "shop/orders/created"

@@ -12,9 +12,9 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.replay import Direction, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.replay.counts import Counts, FailedRows, Key, Tally
 from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
 from gitops.replay.replay_findings import findings_of, is_above, without_samples
-from gitops.replay.tallies import Counts, FailedRows, Key, Tally
 from tests.support.states import CREATED, STRING
 
 TOPIC = str(CREATED)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName
+from gitops.replay.counts import FailedRows, Key, Tally
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
-from gitops.replay.tallies import FailedRows, Key, Tally
 from tests.support.replay_subjects import SUBJECT
 from tests.support.replays import FakeRunner
 from tests.support.states import CREATED, ORDERS

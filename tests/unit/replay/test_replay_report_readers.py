@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.replay import ChangedExample
+from gitops.replay.counts import ChangedValue, Counts, Example, FailedRows, Key, Tally, failures
 from gitops.replay.replay_report import reader_replays, without_repeated_failures
-from gitops.replay.tallies import ChangedValue, Counts, Example, FailedRows, Key, Tally, failures
 
 TOPIC = "shop/orders/created"
 

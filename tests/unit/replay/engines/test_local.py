@@ -23,10 +23,10 @@ from gitops.replay.batch_reader import (
     OTHER_TOPIC,
     UNKNOWN_VERSION,
 )
+from gitops.replay.counts import Counts, Key, Tally
 from gitops.replay.engines.local import LocalRunner
 from gitops.replay.failure_display import MISNAMED, WITHHELD
 from gitops.replay.job import RunRequest
-from gitops.replay.tallies import Counts, Key, Tally
 from tests.support.pairs_kernel import (
     PAIRS,
     PROPOSED,

@@ -13,10 +13,10 @@ from typing import Final
 import pytest
 
 import gitops
+from gitops.replay.counts import Limits, PartResult, decode
 from gitops.replay.engines import carried_modules, spark_session
 from gitops.replay.engines.spark_session import with_code
 from gitops.replay.engines.spark_tasks import Work, merge_task
-from gitops.replay.tallies import Limits, PartResult, decode
 
 pytest.importorskip("pyspark")
 from pyspark import cloudpickle

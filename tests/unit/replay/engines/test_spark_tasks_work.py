@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import pyarrow
 import pytest
 
+from gitops.replay.counts import Tally, sorted_result
 from gitops.replay.engines.spark_tasks import LATER, answers, deep_work, merge_task, row_task
 from gitops.replay.job import Job, Owner
-from gitops.replay.tallies import Tally, sorted_result
 from tests.support.pairs_kernel import PAIRS, sample, topic_replay
 
 NUMBERS = [number * 37 % 61 for number in range(60)]

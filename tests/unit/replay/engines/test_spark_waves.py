@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from gitops.model.errors import OutsideError
+from gitops.replay.counts import PartResult
 from gitops.replay.engines.spark import Waves
-from gitops.replay.tallies import PartResult
 
 
 class Cluster:

@@ -34,13 +34,13 @@ def test_edits_are_tried_as_often_as_the_size_of_the_definitions_allows() -> Non
     counts = []
     for size in (10, 1000):
         text = json.dumps(record(*(field(f"f{number}", "int") for number in range(size))))
-        mending = PatchSuggester(Definition("new.avsc", text), {}, judge)
+        suggester = PatchSuggester(Definition("new.avsc", text), {}, judge)
         asked.clear()
-        mended = mending.mended([_missing(n) for n in range(size)])
-        patches = [one.patch for one in mended]
+        patched = suggester.with_patches([_missing(n) for n in range(size)])
+        patches = [one.patch for one in patched]
         assert len(set(asked)) == len(asked)
         counts.append(sum(map(bool, patches)))
-        told = [number for number, one in enumerate(mended) if "no patch is tried" in one.hint]
+        told = [number for number, one in enumerate(patched) if "no patch is tried" in one.hint]
         assert told == ([] if size == counts[-1] else [counts[-1]])
     assert counts[0] == 10
     assert 0 < counts[1] < 100
@@ -48,9 +48,9 @@ def test_edits_are_tried_as_often_as_the_size_of_the_definitions_allows() -> Non
 
 def test_an_edit_that_was_offered_is_not_offered_again() -> None:
     text = json.dumps(record(field("f0", "int")))
-    mending = PatchSuggester(Definition("new.avsc", text), {}, lambda _: {})
+    suggester = PatchSuggester(Definition("new.avsc", text), {}, lambda _: {})
 
-    first, second = mending.mended([_missing(0), _missing(0)])
+    first, second = suggester.with_patches([_missing(0), _missing(0)])
 
     assert first.patch
     assert not second.patch

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitops.replay import tallies as merging
-from gitops.replay.tallies import (
+from gitops.replay import counts as merging
+from gitops.replay.counts import (
     ChangedValue,
     Counts,
     Example,
