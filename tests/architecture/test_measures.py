@@ -8,6 +8,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from gitops.cli.app import COMMANDS
 from gitops.reports.formats import FORMATS
 from tests.support.project_files import ROOT, project_files
@@ -22,6 +24,7 @@ def test_each_use_case_is_a_command() -> None:
     assert {path.stem for path in _MODULES if path.parent.name == "usecases"} <= commands
 
 
+@pytest.mark.slow
 def test_few_modules_are_slips_of_one_neighbour() -> None:
     users = _users()
     slips = [

@@ -111,6 +111,7 @@ def test_what_runs_beside_is_ended_when_it_is_stopped() -> None:
     assert turns[:3] == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_what_nothing_can_end_is_left_to_itself() -> None:
     never = threading.Event()
     with pytest.raises(KeyboardInterrupt):

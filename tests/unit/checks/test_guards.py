@@ -98,6 +98,7 @@ def test_a_policy_that_lets_more_through(
         assert f"{before.value} → {after.value}" in said.message
 
 
+@pytest.mark.slow
 def test_flags_that_let_more_through() -> None:
     held: dict[str, PolicyValue] = {
         "isAllowAutoUpdateSchema": False,

@@ -11,6 +11,9 @@ from gitops.model.findings import Finding, Severity
 from tests.support.check_repository import FILES, FOLDER, avro, manifest, report, touched
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
+
 FILE = f"{FOLDER}/created.yaml"
 DATA = "samples/created.jsonl"
 ROWS = '{"a": "1"}\n{"a": "2"}\n'
@@ -150,7 +153,6 @@ def test_messages_that_go_where_samples_usually_are_not(repo: GitRepository) -> 
     assert said == f"a file of the sample a.bin is gone, or holds other messages: {FOLDER}/a.bin"
 
 
-@pytest.mark.slow
 def test_many_files_under_one_pattern(repo: GitRepository) -> None:
     folder = "samples/many"
     files = {f"{folder}/{number}.avro": str(number) for number in range(9)}
@@ -163,7 +165,6 @@ def test_many_files_under_one_pattern(repo: GitRepository) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("new", ["samples/many/new.avro", "samples/many/0.avro"])
 def test_a_file_that_a_pattern_means_touches_the_topic(new: str, repo: GitRepository) -> None:
     sample = with_samples("format: avro, path: '../../../samples/many/*'")
@@ -172,7 +173,6 @@ def test_a_file_that_a_pattern_means_touches_the_topic(new: str, repo: GitReposi
     assert touched(repo) == {"created": (new,)}
 
 
-@pytest.mark.slow
 def test_a_narrower_pattern(repo: GitRepository) -> None:
     files = {"samples/a.avro": "1", "samples/b.avro": "2"}
     repo.commit({FILE: with_samples("format: avro, path: '../../../samples/*.avro'"), **files})
@@ -192,13 +192,11 @@ def test_samples_that_git_does_not_have(repo: GitRepository) -> None:
     assert said == "maxFailures of the sample fetched/*.avro is raised: 0 → 10 %"
 
 
-@pytest.mark.slow
 def test_a_topic_that_goes_takes_its_samples_along(repo: GitRepository) -> None:
     gone = {FILE: None, DATA: None, f"{FOLDER}/created.avsc": None}
     assert messages(repo, gone) == []
 
 
-@pytest.mark.slow
 def test_a_topic_by_another_name_keeps_its_samples(repo: GitRepository) -> None:
     definition = FILES[f"{FOLDER}/created.avsc"]
     moved = {FILE: None, f"{FOLDER}/created.avsc": None, f"{FOLDER}/made.avsc": definition}
@@ -228,12 +226,10 @@ def test_a_team_may_take_it_for_an_error(repo: GitRepository) -> None:
     assert [each.severity for each in told(repo)] == [Severity.ERROR]
 
 
-@pytest.mark.slow
 def test_other_changes_of_a_topic_are_none(repo: GitRepository) -> None:
     assert messages(repo, {f"{FOLDER}/created.avsc": avro("Created", "b")}) == []
 
 
-@pytest.mark.slow
 def test_an_unchanged_manifest_beside_a_file_that_is_no_sample(repo: GitRepository) -> None:
     repo.commit({"samples/notes.txt": "a"})
     assert messages(repo, {"samples/notes.txt": "b", "tools/run.sh": "x"}) == []
@@ -248,7 +244,6 @@ def test_a_looser_sample_that_takes_the_file_over(repo: GitRepository) -> None:
     assert said == "maxFailures of the sample ../../../samples/c*.jsonl is raised: 2 → 1,000"
 
 
-@pytest.mark.slow
 def test_a_looser_sample_behind_the_one_that_counts(repo: GitRepository) -> None:
     both = with_samples(FIRST, LOOSE, SECOND)
     assert not messages(repo, {FILE: both})
@@ -259,7 +254,6 @@ def test_a_looser_sample_behind_the_one_that_counts(repo: GitRepository) -> None
     ]
 
 
-@pytest.mark.slow
 def test_two_samples_of_a_file_that_nobody_changes(repo: GitRepository) -> None:
     repo.commit({FILE: with_samples(LOOSE, FIRST)})
     assert not messages(repo, {FILE: with_samples(LOOSE, FIRST) + "# reviewed\n"})

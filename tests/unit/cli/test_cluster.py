@@ -12,6 +12,9 @@ from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server.server import serving
 from tests.support.command_line import CommandLine
 
+pytestmark = pytest.mark.slow
+
+
 CREATED = "shop/orders/order-created"
 CANCELLED = "shop/orders/order-cancelled"
 
@@ -40,7 +43,6 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("outside")
 @pytest.mark.parametrize("by", ["--url", "PULSAR_ADMIN_URL", "PULSAR_CLIENT_CONF"])
 def test_versions_without_a_repository(
@@ -58,7 +60,6 @@ def test_versions_without_a_repository(
     assert json.loads(got.out)["version"] == 0
 
 
-@pytest.mark.slow
 def test_connect_without_a_repository(
     url: str, applied: Path, outside: Path, command: CommandLine
 ) -> None:
@@ -70,7 +71,6 @@ def test_connect_without_a_repository(
     assert command("connect", "producer", CANCELLED, "INT64", "--url", url).code == 1
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("outside")
 def test_what_is_assumed_of_the_broker_is_said(
     url: str, applied: Path, command: CommandLine
@@ -84,7 +84,6 @@ def test_what_is_assumed_of_the_broker_is_said(
     assert any("brokerDefaults" in note for note in notes)
 
 
-@pytest.mark.slow
 def test_a_url_comes_before_the_registry_of_a_repository(
     url: str, applied: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

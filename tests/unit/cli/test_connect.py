@@ -9,6 +9,9 @@ import pytest
 
 from tests.support.command_line import CommandLine
 
+pytestmark = pytest.mark.slow
+
+
 ORDERS = "namespaces/shop/orders"
 CREATED = "shop/orders/order-created"
 RECORD = '{"type": "record", "name": "R", "fields": []}'
@@ -60,7 +63,6 @@ def test_what_pulsar_admin_takes(applied: Path, tmp_path: Path, command: Command
     assert command(*args, "STRING").code == 0
 
 
-@pytest.mark.slow
 def test_a_proto_file(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     file = tmp_path / "order.proto"
     file.write_text('syntax = "proto3"; package a; message B {int32 c = 1;} message D {}')

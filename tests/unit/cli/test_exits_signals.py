@@ -121,6 +121,7 @@ app.main()
 GOOD = ENDING.replace("raise KeyboardInterrupt", "return 0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "code"), [(LOADING, 130), (ENDING, 130), (GOOD, 0)])
 def test_ctrl_c_before_and_after_a_command_shows_no_traceback(program: str, code: int) -> None:
     with ctrl_c_as_ever():

@@ -18,6 +18,9 @@ from gitops.repository.file_trees import FolderTree
 from tests.support.command_line import PROGRAM, CommandLine
 from tests.support.interrupts import ctrl_c_as_ever
 
+pytestmark = pytest.mark.slow
+
+
 ESCAPE = "\x1b"
 HOSTILE = f"{ESCAPE}[2J{ESCAPE}]0;owned\x07\r\u202eevil\u2028\x9b31m"
 """Clears the screen, sets the title, rings, returns, turns text around, starts another line."""
@@ -52,14 +55,12 @@ def _read_all(descriptor: int) -> str:
     return found.decode("utf-8", "replace")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", ["²", "9" * 5000, "abc", ""])
 def test_an_odd_size_of_the_terminal_does_no_harm(size: str, repo: Path) -> None:
     code, printed = in_terminal(["plan", "--repo", str(repo)], 80, COLUMNS=size, LINES=size)
     assert (code, "bug of ours" in printed) == (0, False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 60, 100])
 def test_a_terminal_gets_colours_and_lines_that_fit(columns: int, repo: Path) -> None:
     code, printed = in_terminal(["plan", "--repo", str(repo)], columns)
@@ -70,7 +71,6 @@ def test_a_terminal_gets_colours_and_lines_that_fit(columns: int, repo: Path) ->
     assert "5 to add" in " ".join(lines)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "variables"), [([], {"NO_COLOR": "1"}), (["--no-color"], {})], ids=["env", "option"]
 )
@@ -97,7 +97,6 @@ def test_a_file_gets_what_the_terminal_would(
     assert ESCAPE not in file.read_text("utf-8")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "args",
     [
@@ -120,7 +119,6 @@ def test_json_stands_alone_on_stdout(args: list[str], applied: Path, tmp_path: P
     assert (b"plan written to" in done.stderr) is bool(out)
 
 
-@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error(repo: Path) -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
@@ -133,7 +131,6 @@ def test_a_reader_that_has_seen_enough_is_no_error(repo: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     # With it, Python flushes by itself, and a forgotten flush would not be seen.
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
@@ -169,7 +166,6 @@ def test_a_bug_ends_with_70_and_tells_no_secret(
     assert "hunter2" not in done.err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_more_can_be_asked_for_anywhere(place: int, repo: Path) -> None:
     args = ["policies", "get", "a/b"]

@@ -87,6 +87,7 @@ def test_a_broken_file_is_left_alone_and_the_others_are_laid_out(
     assert broken.read_text() == "kind: [\n"
 
 
+@pytest.mark.slow
 def test_json_tells_the_same(untidy: Path, command: CommandLine) -> None:
     shown = json.loads(command("fmt", "--check", "--format", "json", "--repo", untidy).out)
     assert (shown["kind"], shown["written"], shown["inOrder"]) == ("Formatted", False, 13)

@@ -16,6 +16,9 @@ from gitops.reports import formats, results
 from tests.support.command_line import CommandLine
 from tests.support.runner import commands
 
+pytestmark = pytest.mark.slow
+
+
 _REGISTRIES = """
 registries:
   local: {kind: embedded, path: .gitops/registry.db}
@@ -57,7 +60,6 @@ def refused(applied: Path) -> Path:
     return applied
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", ["markdown", "github", "sarif"])
 @pytest.mark.parametrize("name", ["validate", "plan"])
 def test_findings_in_files_are_told_in_every_format(
@@ -70,7 +72,6 @@ def test_findings_in_files_are_told_in_every_format(
     assert "BACKWARDS" in done.out
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", ["markdown", "github", "sarif"])
 def test_a_plan_is_told_in_every_format(form: str, refused: Path, command: CommandLine) -> None:
     done = command("plan", "--repo", refused, "--format", form)
@@ -95,7 +96,6 @@ def transitive(applied: Path, command: CommandLine) -> Path:
     return applied
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", ["text", "json", "markdown", "github", "sarif"])
 def test_one_cause_in_several_versions_is_told_once(
     form: str, transitive: Path, command: CommandLine
@@ -110,7 +110,6 @@ def test_one_cause_in_several_versions_is_told_once(
     assert alone == ([1, 1, 1] if form == "json" else [0, 0, 0])
 
 
-@pytest.mark.slow
 def test_several_plans_are_one_document(refused: Path, command: CommandLine) -> None:
     settings = "apiVersion: pulsar-gitops/v1\nkind: Config\ndefaultRegistry: local"
     (refused / "gitops.yaml").write_text(settings + _REGISTRIES)
@@ -180,7 +179,6 @@ def test_a_command_says_which_formats_it_has(
     assert "'sarif' is not one of 'text', 'json'" in done.err
 
 
-@pytest.mark.slow
 def test_a_step_gets_outputs_and_a_summary(
     step: tuple[Path, Path], refused: Path, command: CommandLine
 ) -> None:
@@ -197,7 +195,6 @@ def test_a_step_gets_outputs_and_a_summary(
     assert [each.name for each in commands(done.out)] == ["error"]
 
 
-@pytest.mark.slow
 def test_other_formats_leave_the_step_alone(
     step: tuple[Path, Path], refused: Path, command: CommandLine
 ) -> None:
@@ -207,7 +204,6 @@ def test_other_formats_leave_the_step_alone(
     assert [path.read_text() for path in step] == ["", ""]
 
 
-@pytest.mark.slow
 def test_a_full_summary_gets_no_more(
     step: tuple[Path, Path], refused: Path, command: CommandLine
 ) -> None:
@@ -220,7 +216,6 @@ def test_a_full_summary_gets_no_more(
     assert done.err == "the summary of this step is full: nothing was added\n"
 
 
-@pytest.mark.slow
 def test_a_file_of_the_step_that_cannot_be_written_is_named(
     repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,7 +226,6 @@ def test_a_file_of_the_step_that_cannot_be_written_is_named(
     assert "cannot write $GITHUB_OUTPUT" in done.err
 
 
-@pytest.mark.slow
 def test_paths_count_from_the_git_root(wrong: Path, command: CommandLine) -> None:
     (wrong.parent / ".git").mkdir()
     done = command("validate", "--repo", wrong, "--format", "github")

@@ -30,6 +30,7 @@ def report(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_comment_is_created_updated_and_then_left_alone(
     github: GitHubStandIn, report: Path, command: CommandLine
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_report_for_no_number_is_not_even_asked_about(
     assert not github.reads
 
 
+@pytest.mark.slow
 def test_an_issue_is_opened_updated_and_closed(
     github: GitHubStandIn, report: Path, command: CommandLine
 ) -> None:

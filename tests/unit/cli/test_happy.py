@@ -97,6 +97,7 @@ def test_what_is_imported_plans_empty(applied: Path, tmp_path: Path, command: Co
     assert "kept the manifest of shop/orders/order-created" in again.err
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_written_once(applied: Path, command: CommandLine) -> None:
     first = command("snapshot", "--repo", applied)
     files = {path.relative_to(applied).as_posix() for path in applied.rglob("snapshots/**/*.json")}
@@ -135,6 +136,7 @@ def test_a_file_of_somebody_else_stays_where_it_is(applied: Path, command: Comma
     assert place.read_text() == "[1, 2]\n"
 
 
+@pytest.mark.slow
 def test_an_upload_warns_of_a_member_that_is_given_twice(
     applied: Path, tmp_path: Path, command: CommandLine
 ) -> None:
@@ -174,6 +176,7 @@ def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) ->
     assert schemas("upload", topic, file, "--type", "AVRO") == "0\n"
 
 
+@pytest.mark.slow
 def test_policies_by_hand(applied: Path, command: CommandLine) -> None:
     name = "shop/orders"
     done = command("policies", "set", name, "schemaCompatibilityStrategy=", "--repo", applied)
@@ -212,6 +215,7 @@ def test_compat_decides_a_stream(command: CommandLine, monkeypatch: pytest.Monke
     ]
 
 
+@pytest.mark.slow
 def test_all_rules_are_listed(command: CommandLine) -> None:
     done = command("explain")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.command_line import CommandLine
 
 
@@ -25,6 +27,7 @@ def test_a_repository_of_its_own_needs_no_such_word(command: CommandLine, tmp_pa
     assert "GitHub looks" not in ran.out + ran.err
 
 
+@pytest.mark.slow
 def test_the_next_commands_can_be_copied(command: CommandLine, tmp_path: Path) -> None:
     folder = tmp_path / "a b" / "c d"
 

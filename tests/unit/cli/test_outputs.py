@@ -83,6 +83,7 @@ def test_no_compared_file_is_written_over(
     assert pair[0].read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "args",
     [

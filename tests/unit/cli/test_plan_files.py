@@ -19,6 +19,9 @@ from gitops.planning.plan_document import digest
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.support.command_line import CommandLine
 
+pytestmark = pytest.mark.slow
+
+
 Document = dict[str, Any]
 
 
@@ -110,7 +113,6 @@ def test_a_hostile_plan_with_a_right_digest(
     assert "bug of ours" not in done.err
 
 
-@pytest.mark.slow
 def test_no_action_is_ever_taken_from_the_file(
     repo: Path, plan_file: Path, command: CommandLine
 ) -> None:
@@ -154,7 +156,6 @@ def test_a_plan_for_another_registry(repo: Path, plan_file: Path, command: Comma
     assert command("apply", "--repo", repo, plan_file, "--prune").code == 2
 
 
-@pytest.mark.slow
 def test_files_that_changed_make_it_stale(
     repo: Path, plan_file: Path, command: CommandLine
 ) -> None:
@@ -167,7 +168,6 @@ def test_files_that_changed_make_it_stale(
     assert command("apply", "--repo", repo, plan_file).code == 0
 
 
-@pytest.mark.slow
 def test_a_registry_that_changed_makes_it_stale(
     applied: Path, tmp_path: Path, command: CommandLine
 ) -> None:
@@ -228,7 +228,6 @@ def opening_as(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type], pyt
     monkeypatch.undo()
 
 
-@pytest.mark.slow
 def test_a_plan_that_stopped_half_way_is_taken_up_again(
     repo: Path,
     plan_file: Path,
@@ -251,7 +250,6 @@ def test_a_plan_that_stopped_half_way_is_taken_up_again(
     assert "5 unchanged" in command("plan", "--repo", repo).out
 
 
-@pytest.mark.slow
 def test_ctrl_c_leaves_a_plan_that_can_be_taken_up_again(
     repo: Path,
     plan_file: Path,
@@ -283,7 +281,6 @@ def test_two_plans_are_the_same_bytes(repo: Path, capsys: pytest.CaptureFixture[
     assert len(texts) == 1
 
 
-@pytest.mark.slow
 def test_the_order_in_which_files_were_written_does_not_matter(
     repo: Path, tmp_path: Path, command: CommandLine
 ) -> None:

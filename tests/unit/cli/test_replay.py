@@ -18,6 +18,8 @@ from tests.support.git_repos import GitRepository
 from tests.support.replayed_template import CANCELLED, LOCAL, ORDERS, document, lose_a_symbol
 from tests.support.replays import FakeRunner
 
+pytestmark = pytest.mark.slow
+
 
 def use(runner: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have every replay run on this."""
@@ -41,7 +43,6 @@ class _OnSpark:
         return extras.runner_of(extras.Engine.LOCAL, None).run(running, progress)
 
 
-@pytest.mark.slow
 def test_the_template_can_be_read(applied: Path, command: CommandLine) -> None:
     said = command("replay", "--repo", applied, *LOCAL)
     assert (said.code, said.err) == (0, "")
@@ -58,7 +59,6 @@ def test_empty_samples_are_no_good_sign(applied: Path, command: CommandLine) -> 
     assert f"no sample of {CANCELLED} holds a message, so that nothing of it was replayed" in words
 
 
-@pytest.mark.slow
 def test_messages_of_no_known_version_are_no_good_sign(
     clone: GitRepository, command: CommandLine
 ) -> None:
@@ -74,7 +74,6 @@ def test_messages_of_no_known_version_are_no_good_sign(
     assert "CHECK-R008 warning" in checked.out
 
 
-@pytest.mark.slow
 def test_what_the_messages_hold_decides(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL)
@@ -85,14 +84,12 @@ def test_what_the_messages_hold_decides(clone: GitRepository, command: CommandLi
     assert "o-00" not in said.out
 
 
-@pytest.mark.slow
 def test_values_are_shown_if_somebody_asks(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     said = command("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--show-values")
     assert '"orderId"' in said.out or "orderId" in said.out
 
 
-@pytest.mark.slow
 def test_no_value_is_shown_where_a_sensitive_name_is_misspelt(
     clone: GitRepository, command: CommandLine
 ) -> None:
@@ -115,7 +112,6 @@ def test_no_value_is_shown_where_a_sensitive_name_is_misspelt(
     assert validated.code == 0
 
 
-@pytest.mark.slow
 def test_the_number_of_examples(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     args = ("replay", CANCELLED, "--repo", clone.root, *LOCAL, "--format", "json")
@@ -125,7 +121,6 @@ def test_the_number_of_examples(clone: GitRepository, command: CommandLine) -> N
         assert (failure["rows"], len(failure["examples"])) == (10, number)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("gate", "code"), [("none", 0), ("forward", 0), ("both", 1)])
 def test_what_counts_can_be_chosen(
     gate: str, code: int, clone: GitRepository, command: CommandLine
@@ -136,7 +131,6 @@ def test_what_counts_can_be_chosen(
     assert ("does not count" in said.out) is (gate != "both")
 
 
-@pytest.mark.slow
 def test_only_what_a_change_touches(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     args = ("replay", "--repo", clone.root, *LOCAL, "--base", "main", "--format", "json")
@@ -147,7 +141,6 @@ def test_only_what_a_change_touches(clone: GitRepository, command: CommandLine) 
     assert (nothing.code, document(nothing)["topics"]) == (0, [])
 
 
-@pytest.mark.slow
 def test_the_same_again_is_the_same(clone: GitRepository, command: CommandLine) -> None:
     lose_a_symbol(clone.root)
     for output_format in ("json", "markdown"):
@@ -155,7 +148,6 @@ def test_the_same_again_is_the_same(clone: GitRepository, command: CommandLine) 
         assert command(*args).out == command(*args).out
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("output_format", "says"),
     [
@@ -172,7 +164,6 @@ def test_formats(output_format: str, says: str, clone: GitRepository, command: C
     assert says in said.out
 
 
-@pytest.mark.slow
 def test_a_page_beside_the_answer(clone: GitRepository, command: CommandLine) -> None:
     page = clone.root.parent / "replay.html"
     said = command("replay", "--repo", clone.root, *LOCAL, "--html", page)
@@ -181,7 +172,6 @@ def test_a_page_beside_the_answer(clone: GitRepository, command: CommandLine) ->
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--html", "--output"])
 @pytest.mark.parametrize(
     "path", [f"{ORDERS}/order-cancelled.avsc", "samples/shop/orders/order-cancelled.jsonl"]
@@ -268,7 +258,6 @@ def test_without_the_extra_it_says_what_to_install(  # noqa: PLR0913, PLR0917 - 
     assert ("--engine local" in said.err) == (engine == "spark")
 
 
-@pytest.mark.slow
 def test_an_interruption_reports_what_was_done(
     repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,7 +274,6 @@ def test_an_interruption_reports_what_was_done(
     assert "REPLAY-R008 warning" in said.out
 
 
-@pytest.mark.slow
 def test_an_engine_that_fails(
     clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,7 +284,6 @@ def test_an_engine_that_fails(
     assert "look at its log" in said.err
 
 
-@pytest.mark.slow
 def test_the_markdown_is_the_same_on_every_engine(
     clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,7 +296,6 @@ def test_the_markdown_is_the_same_on_every_engine(
     assert command(*args, "--master", "sc://spark.example/;token=secret").out == local
 
 
-@pytest.mark.slow
 def test_a_check_answers_all_the_same_if_the_engine_fails(
     clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,6 +80,7 @@ def _refuse(folder: FolderTree) -> NoReturn:
     raise AssertionError(f"{folder} is listed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     ["", "[", "\0", "kind: Config\n", SETTINGS + "{}\n", SETTINGS + "{a: {kind: embeded}}\n"],
@@ -96,6 +97,7 @@ def test_a_broken_gitops_yaml_is_a_finding(
     assert done.err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "args",
     [
@@ -113,6 +115,7 @@ def test_an_unknown_registry(args: tuple[str, ...], repo: Path, command: Command
     assert_told(done, 2, "there is no registry 'lokal'", "did you mean local?")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "words"),
     [
@@ -163,6 +166,7 @@ def test_only_plan_takes_several_registries(
     assert "v0  STRING" in kept.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "words"),
     [

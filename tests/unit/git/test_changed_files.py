@@ -12,6 +12,9 @@ from gitops.repository.affected_files import ChangedFile
 from gitops.repository.file_trees import FolderTree
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
+
 LONG = "".join(f"line {number}\n" for number in range(50))
 
 
@@ -25,7 +28,6 @@ def folder(checkout: Checkout, base: str) -> ChangedFolder:
     )
 
 
-@pytest.mark.slow
 def test_every_kind_of_change(repo: GitRepository, checkout: Checkout) -> None:
     base = repo.commit(
         {"s/same": "1", "s/edited": "1", "s/gone": "1", "s/old": LONG, "s/kind": "1"}
@@ -46,7 +48,6 @@ def test_every_kind_of_change(repo: GitRepository, checkout: Checkout) -> None:
     assert pairs(changes_in_folder(checkout, base)) == expected
 
 
-@pytest.mark.slow
 def test_a_submodule_is_one_file(repo: GitRepository, checkout: Checkout) -> None:
     base = repo.commit({"s/a": "1"})
     inner = GitRepository(repo.root / "s" / "types")
@@ -68,7 +69,6 @@ def test_no_change_at_all(repo: GitRepository, checkout: Checkout) -> None:
     assert changes_in_folder(checkout, base) == ()
 
 
-@pytest.mark.slow
 def test_what_lies_elsewhere_in_the_clone_is_no_change(
     repo: GitRepository, checkout: Checkout
 ) -> None:
@@ -107,7 +107,6 @@ def test_a_file_that_only_the_index_has_lost(repo: GitRepository, checkout: Chec
     assert folder(checkout, base).read("a") == b"2"
 
 
-@pytest.mark.slow
 def test_a_conflict_is_a_changed_file(repo: GitRepository, checkout: Checkout) -> None:
     base = repo.commit({"s/a": "1\n"})
     repo.git("switch", "--quiet", "--create", "side")
@@ -119,7 +118,6 @@ def test_a_conflict_is_a_changed_file(repo: GitRepository, checkout: Checkout) -
     assert b"<<<<<<<" in folder(checkout, base).read("a")
 
 
-@pytest.mark.slow
 def test_a_sparse_checkout_has_all_files(repo: GitRepository, checkout: Checkout) -> None:
     base = repo.commit({"s/a/x": "1", "s/b/y": "1"})
     repo.git("sparse-checkout", "set", "s/a")
@@ -146,7 +144,6 @@ def test_hostile_names(repo: GitRepository, checkout: Checkout) -> None:
     assert pairs(changes_between(checkout, base, head)) == expected
 
 
-@pytest.mark.slow
 def test_what_people_set_for_their_own_diffs_does_not_count(
     repo: GitRepository, checkout: Checkout
 ) -> None:

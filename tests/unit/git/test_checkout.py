@@ -23,6 +23,7 @@ def test_a_folder_of_a_clone_is_its_prefix(checkout: Checkout) -> None:
     assert checkout.prefix == "s/"
 
 
+@pytest.mark.slow
 def test_a_linked_worktree(repo: GitRepository, tmp_path: Path) -> None:
     head = repo.commit({"s/a": "1"})
     repo.git("worktree", "add", "--quiet", str(tmp_path / "side"))
@@ -43,6 +44,7 @@ def test_a_folder_outside_of_git(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_hooks_variables_do_not_lead_elsewhere(
     repo: GitRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,8 +10,9 @@ from gitops.git.checkout import Checkout, open_checkout
 from gitops.git.history import first_parents, last_change, oldest_known
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_commits_that_changed_a_file_along_first_parents(
     repo: GitRepository, checkout: Checkout
 ) -> None:
@@ -39,7 +40,6 @@ def test_the_day_of_the_last_change(repo: GitRepository, checkout: Checkout) -> 
     assert not last_change(checkout, "HEAD", "nothing")
 
 
-@pytest.mark.slow
 def test_where_a_shallow_clone_ends(repo: GitRepository, tmp_path: Path) -> None:
     repo.commit({"s/a": "1"})
     cut = repo.commit({"s/a": "2"})

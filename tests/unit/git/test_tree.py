@@ -13,8 +13,9 @@ from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.repository.file_trees import MAX_FILE_BYTES, FolderTree
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_the_files_below_the_folder_of_the_schemas(repo: GitRepository, checkout: Checkout) -> None:
     repo.commit({"a": "top", "s/b": "1", "s/deep/c": "2", "sx/d": "3", "s/.venv/e": "4"})
     tree = tree_of(checkout, "HEAD")
@@ -23,14 +24,12 @@ def test_the_files_below_the_folder_of_the_schemas(repo: GitRepository, checkout
     assert tree.read("deep/../b") == b"1"
 
 
-@pytest.mark.slow
 def test_a_commit_without_that_folder(repo: GitRepository, checkout: Checkout) -> None:
     (repo.root / "s" / "gitops.yaml").unlink()
     repo.commit({"a": "1"})
     assert tree_of(checkout, "HEAD").paths() == ()
 
 
-@pytest.mark.slow
 def test_names_of_all_kinds(repo: GitRepository, checkout: Checkout) -> None:
     names = ["s/a b", "s/ä", "s/line\nend", 's/"quoted"', "s/[x]*?", "s/" + os.fsdecode(b"\xff")]
     repo.commit(dict.fromkeys(names, "1"))
@@ -39,7 +38,6 @@ def test_names_of_all_kinds(repo: GitRepository, checkout: Checkout) -> None:
     assert all(tree.read(path) for path in tree.paths())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "expected"),
     [
@@ -93,7 +91,6 @@ def test_a_submodule_is_listed_and_cannot_be_read(repo: GitRepository, checkout:
             tree.read(path)
 
 
-@pytest.mark.slow
 def test_a_file_that_is_too_large_is_not_read(repo: GitRepository, checkout: Checkout) -> None:
     repo.commit({"s/large": b"x" * (MAX_FILE_BYTES + 1), "s/fits": b"x" * MAX_FILE_BYTES})
     tree = tree_of(checkout, "HEAD")
@@ -102,7 +99,6 @@ def test_a_file_that_is_too_large_is_not_read(repo: GitRepository, checkout: Che
     assert len(tree.read("fits")) == MAX_FILE_BYTES
 
 
-@pytest.mark.slow
 def test_what_is_not_there(repo: GitRepository, checkout: Checkout) -> None:
     repo.commit({"a": "1"})
     for path in ("nothing", "gitops.yaml/x", ""):
@@ -112,7 +108,6 @@ def test_what_is_not_there(repo: GitRepository, checkout: Checkout) -> None:
         tree_of(checkout, "HEAD").read("../a")
 
 
-@pytest.mark.slow
 def test_a_commit_whose_paths_lead_out_of_it(
     repo: GitRepository, checkout: Checkout, tmp_path: Path
 ) -> None:

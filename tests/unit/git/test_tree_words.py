@@ -8,6 +8,9 @@ from gitops.git.checkout import Checkout, open_checkout
 from gitops.git.tree import files_with
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
+
 FILES = {
     "s/a.avsc": '{"type": "shop.Money"}',
     "s/deep/b.yaml": "definition: a.avsc",
@@ -17,7 +20,6 @@ FILES = {
 }
 
 
-@pytest.mark.slow
 def test_files_by_ending_below_the_folder(repo: GitRepository, checkout: Checkout) -> None:
     head = repo.commit(FILES)
     assert files_with(checkout, head, ["Money"], [".avsc", ".yaml"]) == {"a.avsc"}
@@ -42,7 +44,6 @@ def test_a_folder_with_a_name_that_looks_like_a_pattern(repo: GitRepository) -> 
         assert files_with(checkout, head, ["Money"], [".avsc"]) == {"a.avsc"}
 
 
-@pytest.mark.slow
 def test_many_words_and_odd_ones(repo: GitRepository, checkout: Checkout) -> None:
     head = repo.commit(FILES)
     words = [*(f"Word{number}" for number in range(20_000)), "\ud800", "\0", "x\0Money"]

@@ -41,6 +41,7 @@ def test_a_format_whose_files_are_those_of_another(name: str) -> None:
     assert (row.begins, row.is_binary, row.source) == (other.begins, other.is_binary, other.source)
 
 
+@pytest.mark.slow
 def test_nobody_else_chooses_by_the_name_of_a_format() -> None:
     assert [
         (path.relative_to(ROOT).as_posix(), line)

@@ -42,6 +42,7 @@ def _turned(value: object) -> object:
     return [_turned(each) for each in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @given(_JSON)
 def test_canonical_json_depends_on_the_value_alone(value: object) -> None:
     text = canonical(value)

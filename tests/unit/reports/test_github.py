@@ -93,6 +93,7 @@ def test_a_registry_without_an_answer_is_an_error() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "shown", "held"), [(10, 10, 0), (11, 9, 2), (10_000, 9, 9991)])
 def test_what_github_would_drop_is_counted(number: int, shown: int, held: int) -> None:
     findings = [replace(UNKNOWN_KEY, message=f"{each:05}") for each in range(number)]

@@ -39,6 +39,7 @@ _CONTENTS = st.binary(max_size=80) | st.lists(_WORDS, max_size=30).map(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(st.dictionaries(st.sampled_from(_PATHS), _CONTENTS, max_size=3))
 def test_no_content_makes_a_traceback(files: dict[str, bytes]) -> None:

@@ -249,6 +249,7 @@ def test_a_file_of_somebody_else_is_not_overwritten(path: str, content: bytes) -
     assert "move it" in raised.value.hint
 
 
+@pytest.mark.slow
 @given(registry_states())
 def test_nothing_is_wrong_with_what_is_written(known: RegistryState) -> None:
     files = render("local", known)

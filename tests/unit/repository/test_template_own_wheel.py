@@ -56,6 +56,7 @@ def test_the_same_files_make_the_same_wheel() -> None:
     assert own_wheel() == first
 
 
+@pytest.mark.slow
 def test_a_repository_keeps_it_by_its_hash(tmp_path: Path) -> None:
     copy_template(tmp_path)
 

@@ -24,6 +24,8 @@ from tests.support.check_repository import (
 )
 from tests.support.git_repos import GitRepository
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def repo(tmp_path: Path) -> GitRepository:
@@ -53,7 +55,6 @@ def breaking(repo: GitRepository) -> tuple[RegistryCheck, RefusedSchema]:
     return one, refused
 
 
-@pytest.mark.slow
 def test_no_waiver_is_proposed_from_the_history_of_git(repo: GitRepository) -> None:
     """A fingerprint holds for the registry's versions, which git does not know."""
     repo.commit({f"{FOLDER}/created.avsc": with_default("")})
@@ -63,7 +64,6 @@ def test_no_waiver_is_proposed_from_the_history_of_git(repo: GitRepository) -> N
     assert one.history.limits[-1].startswith("No waiver is proposed")
 
 
-@pytest.mark.slow
 def test_a_waiver_of_the_snapshot_says_so(repo: GitRepository) -> None:
     record(repo, with_default(""))
     repo.commit({f"{FOLDER}/created.avsc": with_default("")})
@@ -76,14 +76,12 @@ def test_a_waiver_of_the_snapshot_says_so(repo: GitRepository) -> None:
     assert "`--waivers waivers`" in said["waiver"]["hint"]
 
 
-@pytest.mark.slow
 def test_a_history_of_git_without_a_refusal_speaks_of_no_waiver(repo: GitRepository) -> None:
     repo.write({f"{FOLDER}/created.avsc": with_default("")})
     (one,) = report(repo).registries
     assert not [each for each in one.history.limits if "waiver" in each]
 
 
-@pytest.mark.slow
 def test_a_registry_that_a_change_brings_along_is_not_asked(repo: GitRepository) -> None:
     """Its author would decide what the change is compared with."""
     live = EmbeddedRegistry("local", repo.root / "x.db")
@@ -105,7 +103,6 @@ def told(repo: GitRepository, rule: str) -> list[Finding]:
     return [each for each in report(repo).findings if each.rule == rule]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("left", [None, SPACE])
 def test_a_policy_that_is_managed_no_more(repo: GitRepository, left: str | None) -> None:
     file = f"{FOLDER}/namespace.yaml"
@@ -120,7 +117,6 @@ def test_a_policy_that_is_managed_no_more(repo: GitRepository, left: str | None)
     assert found.location.in_base
 
 
-@pytest.mark.slow
 def test_a_policy_that_is_another_one_is_still_managed(repo: GitRepository) -> None:
     file = f"{FOLDER}/namespace.yaml"
     repo.commit({file: f"{SPACE}schemaCompatibilityStrategy: BACKWARD\n"})
@@ -128,7 +124,6 @@ def test_a_policy_that_is_another_one_is_still_managed(repo: GitRepository) -> N
     assert not told(repo, "CHECK-R003")
 
 
-@pytest.mark.slow
 def test_a_policy_of_a_topic_that_is_managed_no_more(repo: GitRepository) -> None:
     file = f"{FOLDER}/status.yaml"
     policies = "policies: {schemaCompatibilityStrategy: FULL}\n"
@@ -138,7 +133,6 @@ def test_a_policy_of_a_topic_that_is_managed_no_more(repo: GitRepository) -> Non
     assert "of topic shop/orders/status is no longer managed" in found.message
 
 
-@pytest.mark.slow
 def test_a_new_namespace_without_policies(repo: GitRepository) -> None:
     repo.write({"namespaces/shop/new/status.yaml": manifest("type: STRING")})
     (found,) = told(repo, "CHECK-R003")
@@ -154,7 +148,6 @@ def test_a_new_topic_in_a_namespace_that_never_had_a_file(repo: GitRepository) -
     assert not told(repo, "CHECK-R003")
 
 
-@pytest.mark.slow
 def test_snapshots_that_are_edited_or_deleted(repo: GitRepository) -> None:
     record(repo, avro("Created", "a"))
     assert not told(repo, "CHECK-R007"), "a first snapshot edits nothing"
@@ -170,7 +163,6 @@ def test_snapshots_that_are_edited_or_deleted(repo: GitRepository) -> None:
     assert found.location == Location(file=space)
 
 
-@pytest.mark.slow
 def test_a_snapshot_that_grows_by_what_was_merged_is_no_edit(repo: GitRepository) -> None:
     """It is what the template's workflow proposes after each apply."""
     record(repo, avro("Created", "a"))
@@ -197,7 +189,6 @@ def test_a_snapshot_that_grows_by_what_was_merged_is_no_edit(repo: GitRepository
     assert found.message.endswith(f": {topic}")
 
 
-@pytest.mark.slow
 def test_a_snapshot_that_lacks_a_version_is_an_edit(repo: GitRepository) -> None:
     topic = "snapshots/local/shop/orders/created.json"
     old, new = avro("Created", "a"), with_default("")
@@ -215,7 +206,6 @@ def test_a_snapshot_that_lacks_a_version_is_an_edit(repo: GitRepository) -> None
     assert told(repo, "CHECK-R007")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "severity", "said"),
     [
@@ -251,7 +241,6 @@ def test_guards_stand_at_a_line(repo: GitRepository) -> None:
     ]
 
 
-@pytest.mark.slow
 def test_a_revert_is_found_at_its_definition(repo: GitRepository) -> None:
     old, new = avro("Created", "a"), with_default("")
     record(repo, old, new)

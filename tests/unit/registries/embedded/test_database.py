@@ -71,6 +71,7 @@ def test_a_file_that_is_there_is_not_created_again(database: Database) -> None:
     assert [each.name for each in database.path.parent.glob(".*")] == []
 
 
+@pytest.mark.slow
 def test_many_may_create_it_at_once(tmp_path: Path) -> None:
     databases = [Database(tmp_path / "registry.db") for _ in range(8)]
     names = [f"t{number}" for number in range(8)]

@@ -100,6 +100,7 @@ def test_https_to_a_plain_port(root: Path, *, write: bool) -> None:
     assert f"`url`: {server.url}" in error.hint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("default", "scheme", "meant"),
     [(6650, "http", "http://127.0.0.1:8080"), (6651, "https", "https://127.0.0.1:8443")],

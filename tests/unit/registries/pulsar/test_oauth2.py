@@ -227,6 +227,7 @@ def test_a_redirect_of_the_issuer_is_not_followed_with_the_secret(
     assert not [request for request, _ in httpserver.log if request.path == "/elsewhere"]
 
 
+@pytest.mark.slow
 def test_a_401_of_the_broker_is_answered_with_a_new_token(
     issuer: Issuer, httpserver: HTTPServer, tmp_path: Path
 ) -> None:

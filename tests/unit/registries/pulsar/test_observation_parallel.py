@@ -40,6 +40,7 @@ def test_never_more_threads_than_allowed() -> None:
     assert 1 <= len(seen) <= 2
 
 
+@pytest.mark.slow
 def test_progress_grows_and_ends_with_all() -> None:
     may_go_on = threading.Event()
     seen: list[int] = []
@@ -70,6 +71,7 @@ def test_a_failure_is_raised_and_ends_the_work() -> None:
     assert begun == [0]
 
 
+@pytest.mark.slow
 def test_of_several_failures_the_one_of_the_first_item_is_raised() -> None:
     threads: dict[int, threading.Thread] = {}
     all_began, may_fail = threading.Barrier(3), threading.Event()
@@ -92,6 +94,7 @@ def test_of_several_failures_the_one_of_the_first_item_is_raised() -> None:
         map_in_threads(work, [0, 1, 2], threads=3, on_progress=wait_for_failures)
 
 
+@pytest.mark.slow
 def test_ctrl_c_does_not_wait_for_answers_that_do_not_come() -> None:
     released = threading.Event()
 

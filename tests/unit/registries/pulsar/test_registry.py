@@ -96,6 +96,7 @@ def test_a_variable_that_is_not_set_names_the_registry(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------- observe
 
 
+@pytest.mark.slow
 def test_a_few_topics_are_asked_one_by_one(cluster: FakeCluster, registry: PulsarRegistry) -> None:
     cluster.has_topic(TOPIC, VERSION)
     cluster.answers[f"persistent/{TOPIC}/schemaCompatibilityStrategy"] = "FULL"
@@ -110,6 +111,7 @@ def test_a_few_topics_are_asked_one_by_one(cluster: FakeCluster, registry: Pulsa
     ]
 
 
+@pytest.mark.slow
 def test_topics_that_do_not_exist_cost_one_request_each(
     cluster: FakeCluster, registry: PulsarRegistry
 ) -> None:

@@ -137,6 +137,7 @@ def test_a_write_that_times_out_is_not_repeated() -> None:
         assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_a_read_that_times_out_is_repeated() -> None:
     with scripted_server([HANG, FINE]) as server:
         assert open_test_transport(server.url, read_timeout=0.05).get("x").body == b"[]"

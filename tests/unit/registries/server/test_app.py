@@ -277,6 +277,7 @@ def test_a_bug_shows_no_traceback(
     assert "a secret of the process" in caplog.text
 
 
+@pytest.mark.slow
 def test_every_path_has_its_own_routes(client: Client) -> None:
     for template, handlers in PATHS.items():
         path = template.format(

@@ -18,6 +18,7 @@ from gitops.registries.server.server import serving
 from gitops.testing.registry_contract import RegistryContract
 
 
+@pytest.mark.slow
 class TestServe(RegistryContract):
     @pytest.fixture
     def served(self, tmp_path: Path) -> Iterator[EmbeddedRegistry]:

@@ -209,6 +209,7 @@ def test_a_client_that_leaves_in_the_middle_is_not_told_of(
     assert_quiet(caplog)
 
 
+@pytest.mark.slow
 def test_rubbish_after_the_answer_ends_the_connection(
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -65,6 +65,7 @@ def test_a_file_that_is_broken_is_named_however_it_is_found(tmp_path: Path) -> N
     assert "its name is not to say so" in unread.hint
 
 
+@pytest.mark.slow
 def test_how_much_was_read_before_a_file_breaks_off_is_told(tmp_path: Path) -> None:
     lines = "".join(f"a={hashlib.sha512(b'%d' % number).hexdigest()}\n" for number in range(5_000))
     (tmp_path / "samples").mkdir()

@@ -116,6 +116,7 @@ def test_of_a_broken_file_the_messages_before_the_break_are_read(values: int) ->
     assert problem.startswith(f"a.avro is broken at message {values}: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [1, 300, 1_000_000])
 def test_messages_are_cut_so_many_at_a_time(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     monkeypatch.setattr(avro, "MOST_MESSAGES", 7)

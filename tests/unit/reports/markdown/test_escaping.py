@@ -72,6 +72,7 @@ def test_no_piece_does_anything(piece: str) -> None:
         _check(text)
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_no_text_does_anything(text: str) -> None:
     _check(text)

@@ -8,6 +8,9 @@ from gitops.repository.definitions.proto_positions import ProtoPositions
 from gitops.repository.definitions.protoc import Protoc
 from tests.support.protos import sources
 
+pytestmark = pytest.mark.slow
+
+
 _ORDER = """\
 syntax = "proto2";
 package shop;
@@ -87,7 +90,6 @@ def test_a_message_that_comes_with_protoc_is_found_at_the_file() -> None:
     assert str(found) == "a.proto:1:1"
 
 
-@pytest.mark.slow
 def test_what_goes_to_a_registry_says_nothing_of_places() -> None:
     protoc = Protoc(sources(_FILES))
     before = protoc.compile("a/order.proto")

@@ -105,6 +105,7 @@ def test_json_names_are_those_that_the_file_gives_as_in_javas_classes() -> None:
     assert not any(name in found for name in (b"unitPrice", b"xY", b"aB"))
 
 
+@pytest.mark.slow
 @needs_protoc
 def test_files_that_protobuf_java_brings_along_have_all_json_names_as_there() -> None:
     time = 'import "google/protobuf/duration.proto";'
@@ -118,6 +119,7 @@ def test_files_that_protobuf_java_brings_along_have_all_json_names_as_there() ->
     assert b"withinDays" not in found
 
 
+@pytest.mark.slow
 @needs_protoc
 def test_a_broken_neighbour_does_no_harm() -> None:
     loaded = _load({"o.proto": _ORDER, "line.proto": _LINE, "broken.proto": "nonsense"})
@@ -125,6 +127,7 @@ def test_a_broken_neighbour_does_no_harm() -> None:
     assert loaded.findings == ()
 
 
+@pytest.mark.slow
 @needs_protoc
 def test_a_message_of_an_import_may_be_the_root() -> None:
     loaded = _load(

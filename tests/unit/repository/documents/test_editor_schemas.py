@@ -57,6 +57,7 @@ def test_a_manifest_of_the_template_names_its_schema_and_fits_it(path: str) -> N
     jsonschema.validate(parse_yaml(text).value, schema)
 
 
+@pytest.mark.slow
 def test_a_schema_refuses_what_the_loader_refuses() -> None:
     topic = {"apiVersion": "pulsar-gitops/v1", "kind": "Topic", "schema": {"type": "AUTO"}}
 

@@ -131,6 +131,7 @@ def _texts(node: Any) -> list[str]:  # noqa: ANN401 - JSON
     return [text for child in children for text in _texts(child)]
 
 
+@pytest.mark.slow
 def test_a_broker_takes_the_canonical_form_of_recorded_schemas_for_the_same() -> None:
     compared = 0
     for text in _recorded():

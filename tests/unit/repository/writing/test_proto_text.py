@@ -193,6 +193,7 @@ def test_what_no_file_compiles_to_is_named() -> None:
             proto_sources(given_info)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(st.integers(0, 1 << 64), st.data())
 def test_damaged_descriptors_are_written_or_refused(seed: int, data: st.DataObject) -> None:

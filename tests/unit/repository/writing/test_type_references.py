@@ -42,6 +42,7 @@ def _whole(files: dict[str, str], names: list[str]) -> str:
     return SharedTypes(TrackedFiles(repository(files))).expand(definition, _OWN).text
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(_shared(), _shared(), st.lists(st.sampled_from(_NAMES), max_size=4))
 def test_a_definition_with_references_is_the_whole_one(

@@ -126,6 +126,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), values, min_size=1, max_size=4))
 def test_what_is_written_is_read(value: dict[str, object]) -> None:
     parsed = parse_yaml(yaml_text(value).encode())

@@ -287,6 +287,7 @@ def test_what_the_diff_calls_a_change_is_what_the_broker_takes_for_another_schem
     assert all(change.ignored for change in changes) is equal(before, after)
 
 
+@pytest.mark.slow
 @given(avro_definitions(), avro_definitions())
 def test_two_schemas_drawn_apart_are_judged_as_the_broker_does(one: object, other: object) -> None:
     before, after = _parsed(one), _parsed(other)

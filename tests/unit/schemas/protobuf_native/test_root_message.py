@@ -228,6 +228,7 @@ def test_imports_in_a_circle_are_a_server_error() -> None:
     assert outcome.end is End.OVERFLOWED
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_imports_and_a_deep_package_are_endless() -> None:
     chain = [_file((3, b"%d" % (n + 1)), name=b"%d" % n) for n in range(3000)]
     deep = _file(_A, package=b".".join([b"p"] * 9000))

@@ -124,6 +124,7 @@ def test_what_nests_not_so_deep_is_read(few: int) -> None:
     assert _by_itself(NODE, deep) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 16])
 def test_a_record_may_hold_itself_as_often_as_it_has_bytes_for(few: int) -> None:
     trees = {"type": "array", "items": "Tree"}

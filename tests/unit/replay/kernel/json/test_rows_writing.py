@@ -20,6 +20,7 @@ def _info(definition: object) -> SchemaInfo:
     return SchemaInfo(type=SchemaType.JSON, schema=json.dumps(definition))
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 def test_what_was_read_is_written_and_read_again(random: Random) -> None:
     definition = Definitions(random).record()
