@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from posixpath import commonprefix
 
+from gitops.broker.connection import NO_SCHEMA
 from gitops.model.clients import (
     Client,
     ClientSchema,
@@ -42,8 +43,6 @@ _OTHER_SIDE = {
     ("produces", "AUTO_CONSUME"): ("AUTO_CONSUME is for consumers", "AUTO_PRODUCE"),
 }
 """A word on the side of a client where it says nothing, and the one that is meant."""
-_BYTES = frozenset({SchemaType.NONE, SchemaType.BYTES})
-"""Clients send no schema for these."""
 
 _OF_SUBSCRIPTIONS = ("-DLQ", "-RETRY")
 """How names end that Pulsar's clients make of a topic's and a subscription's (Pulsar 4.0.7)."""
@@ -241,7 +240,7 @@ class _Reader:
         self.files.update(place.files)
         self.loaded.files.update(place.files)
         self.manifest.findings.extend(place.content)
-        return "NONE" if built and built.type in _BYTES else built
+        return "NONE" if built and built.type in NO_SCHEMA else built
 
     def _word(self, word: SchemalessClient, path: Path) -> SchemalessClient | None:
         message, instead = _OTHER_SIDE.get((str(path[0]), word), ("", ""))
