@@ -10,7 +10,8 @@ from gitops.broker import connection
 from gitops.broker.connection import NO_SCHEMA, Admission, ConnectionTarget, Offer, Request, Step
 from gitops.broker.registration import NOT_REGISTERED, find_registered, register_sent
 from gitops.model.decision import Decision, StoredSchema
-from gitops.model.schema import DEFINED_TYPES, SchemaType
+from gitops.model.schema import SchemaType
+from gitops.schemas.types import DEFINED_TYPES
 
 _SENDS: Final = "What does the client send?"
 _CPP: Final = "clients on top of the C++ one (Python, Node.js)"

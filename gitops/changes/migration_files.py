@@ -16,12 +16,13 @@ from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.rollout import Migration
-from gitops.model.schema import AVRO_DEFINED, SchemaEntry, SchemaHistory
+from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import RegistryState, TopicState
 from gitops.repository.file_trees import OverlaidTree
 from gitops.repository.loader import load
 from gitops.repository.writing.imported_types import laid_out
 from gitops.repository.writing.manifests import render
+from gitops.schemas.types import AVRO_DEFINED
 
 # One more item in a list of a YAML file, whose other lines stay as they are.
 

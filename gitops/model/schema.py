@@ -37,14 +37,8 @@ class SchemaType(Enum):
     AUTO_PUBLISH = "AUTO_PUBLISH"
 
 
-AVRO_DEFINED = frozenset({SchemaType.AVRO, SchemaType.JSON, SchemaType.PROTOBUF})
-"""Types whose definition is an Avro schema, and which Pulsar compares by Avro's equality."""
-
 AUTO_TYPES = frozenset({SchemaType.AUTO, SchemaType.AUTO_CONSUME, SchemaType.AUTO_PUBLISH})
 """Types that only clients use; a registry stores none of them."""
-
-DEFINED_TYPES = AVRO_DEFINED | {SchemaType.KEY_VALUE, SchemaType.PROTOBUF_NATIVE}
-"""Types that need a definition; the others are told by their type alone."""
 
 
 class KeyValueEncodingType(Enum):

@@ -14,7 +14,7 @@ from gitops.model.clients import SchemalessClient
 from gitops.model.errors import UsageError
 from gitops.model.findings import Location
 from gitops.model.names import TopicName
-from gitops.model.schema import AVRO_DEFINED, SchemaHistory, SchemaInfo, SchemaType
+from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import Repository
 from gitops.ports import FileTree
 from gitops.repository.definition_files import Side, read_proto, read_side
@@ -27,6 +27,7 @@ from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.json_text import JsonTextError
 from gitops.schemas.avro.parser import parse
 from gitops.schemas.payload import PayloadError, to_stored
+from gitops.schemas.types import AVRO_DEFINED
 
 _WORDS: Final[dict[str, SchemalessClient]] = {
     "NONE": "NONE",

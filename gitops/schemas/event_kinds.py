@@ -10,16 +10,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.model.schema import SchemaType
-from gitops.schemas.avro.compatibility import Reason, can_read
-from gitops.schemas.avro.row import read_or_none
-from gitops.schemas.avro.schema import Schema
 from gitops.schemas.key_value.parser import in_pair
-from gitops.schemas.row import Remark
+from gitops.schemas.row import Reason, Remark
 from gitops.schemas.types import row_of
 
 _RULE: Final = "CLIENT-R007"
-_RESOLVED: Final = (SchemaType.AVRO, SchemaType.JSON)
 
 
 def kind_of(schema: StoredSchema) -> str:
@@ -43,19 +38,19 @@ def broken_readers(
     for half, before, after in _parts(old, new):
         for backward in (True, False) if forward else (True,):
             writer, reader = (before, after) if backward else (after, before)
-            for reason in can_read(writer, reader).reasons:
+            for reason in row_of(after.type).resolve(writer, reader):
                 yield _remark(f"v{version}", reason, half, backward=backward)
 
 
-def _parts(old: StoredSchema, new: StoredSchema) -> Iterator[tuple[str, Schema, Schema]]:
-    """What Avro resolves: the schemas, or the halves of both; the name of the half is first."""
+def _parts(
+    old: StoredSchema, new: StoredSchema
+) -> Iterator[tuple[str, StoredSchema, StoredSchema]]:
+    """What differs: the schemas, or the halves of both; the name of the half is first."""
     for name, before, after in row_of(new.type).parts(old, new):
         if name:
             yield from ((name, b, a) for _, b, a in _parts(before, after))
-        elif after.type in _RESOLVED and before.type is after.type and before.data != after.data:
-            written, read = read_or_none(before), read_or_none(after)
-            if written is not None and read is not None:
-                yield "", written, read
+        elif before.type is after.type and before.data != after.data:
+            yield "", before, after
 
 
 def _remark(version: str, reason: Reason, half: str, *, backward: bool) -> Remark:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from gitops.model.decision import StoredHistory, StoredSchema
-from gitops.model.schema import AUTO_TYPES, SchemaHistory, SchemaInfo, SchemaType
-from gitops.schemas.key_value import parser
-
-_KEPT_AS_NONE: Final = AUTO_TYPES | {SchemaType.BYTES}
+from gitops.model.schema import SchemaHistory, SchemaInfo
+from gitops.schemas.row import UndecodableError
+from gitops.schemas.types import row_of
 
 
 class PayloadError(ValueError):
@@ -18,28 +16,25 @@ class PayloadError(ValueError):
 
 def to_stored(info: SchemaInfo) -> StoredSchema:
     """What POST …/schema hands to the registry for `info`; raises PayloadError."""
-    data = info.schema.encode("utf-8", "replace")
-    if info.type is SchemaType.KEY_VALUE:
-        try:
-            data = parser.pack(info.schema)
-        except parser.UndecodableError as error:
-            raise PayloadError(str(error)) from None
+    try:
+        data = row_of(info.type).pack(info.schema)
+    except UndecodableError as error:
+        raise PayloadError(str(error)) from None
     return StoredSchema(type=info.type, data=data, properties=info.properties)
 
 
 def as_kept(schema: StoredSchema) -> StoredSchema:
     """The schema as it is read back: BYTES is kept as NONE (Pulsar 4.0.7)."""
-    return replace(schema, type=SchemaType.NONE) if schema.type in _KEPT_AS_NONE else schema
+    kept = row_of(schema.type).kept_as
+    return schema if kept is None else replace(schema, type=kept)
 
 
 def to_info(stored: StoredSchema) -> SchemaInfo:
     """What GET …/schema answers for a stored schema; raises PayloadError."""
-    text = stored.data.decode("utf-8", "replace")
-    if stored.type is SchemaType.KEY_VALUE:
-        try:
-            text = parser.to_text(stored)
-        except parser.UndecodableError as error:
-            raise PayloadError(str(error)) from None
+    try:
+        text = row_of(stored.type).show(stored)
+    except UndecodableError as error:
+        raise PayloadError(str(error)) from None
     return SchemaInfo(type=stored.type, schema=text, properties=stored.properties)
 
 
@@ -48,8 +43,7 @@ def as_shown(info: SchemaInfo) -> StoredSchema:
 
     A KEY_VALUE loses what is stored of halves that need no definition (Pulsar 4.0.7).
     """
-    kept = as_kept(to_stored(info))
-    return to_stored(to_info(kept)) if kept.type is SchemaType.KEY_VALUE else kept
+    return to_stored(to_info(as_kept(to_stored(info))))
 
 
 def stored_history(history: SchemaHistory) -> StoredHistory:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
+
+from msgspec import Struct
 
 from gitops.model.decision import StoredSchema
 from gitops.model.plan import ChangeKind, SchemaChange
@@ -35,6 +38,30 @@ class Remark:
     stops_readers: bool = False
 
 
+class Reason(Struct, frozen=True):
+    """One reason why a reader cannot read, before anybody knows which version is which of both.
+
+    `path` is dotted field names with `[]` for items and `{}` for values; pointers are RFC 6901.
+    `hint` is for who may still change the reader, `writer_hint` for who may change the writer.
+    """
+
+    rule: str
+    message: str
+    path: str
+    writer_pointer: str
+    reader_pointer: str
+    hint: str = ""
+    writer_hint: str = ""
+
+
+class DefinitionForm(Enum):
+    """What a definition is written in."""
+
+    AVRO = "an Avro schema"
+    DESCRIPTORS = "Protobuf's descriptors, compiled from .proto files"
+    HALVES = "the definitions of a key and of a value"
+
+
 # What the table of schema types has for each, and what several of its rows share.
 #
 # A row's functions are about schemas of its type alone. The defaults are those of a type without
@@ -49,6 +76,10 @@ class InvalidSchemaDataError(ValueError):
         self.status = status
 
 
+class UndecodableError(ValueError):
+    """The text or the bytes are no schema of the type; the broker answers 500."""
+
+
 CheckList = Callable[[Sequence[Labelled], Labelled, Strategy], Outcome]
 
 
@@ -56,6 +87,15 @@ def _check_by_strategy(
     _existing: Sequence[Labelled], _candidate: Labelled, strategy: Strategy
 ) -> Outcome:
     return check_strategy(strategy)
+
+
+def _text_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def text_of(schema: StoredSchema) -> str:
+    """The definition as text."""
+    return schema.data.decode("utf-8", "replace")
 
 
 def _have_equal_bytes(one: StoredSchema, other: StoredSchema) -> bool:
@@ -76,15 +116,34 @@ def _no_remarks(*_schemas: object) -> tuple[Remark, ...]:
     return ()
 
 
+def _no_reasons(_writer: StoredSchema, _reader: StoredSchema) -> tuple[Reason, ...]:
+    return ()
+
+
+def _never_unreadable(_reader: StoredSchema, _writer: StoredSchema) -> str | None:
+    return None
+
+
+def blocking_text(remarks: Iterable[Remark]) -> str | None:
+    """What stops readers, although the broker accepts it."""
+    stops = next((one for one in remarks if one.stops_readers), None)
+    return f"at '{stops.path}': {stops.message}" if stops else None
+
+
 def whole_change(old: StoredSchema, new: StoredSchema) -> Iterable[SchemaChange]:
     """Definitions that cannot be compared part by part; nothing for equal bytes."""
     if old.data != new.data:
-        yield definition_change(*(one.data.decode("utf-8", "replace") for one in (old, new)))
+        yield definition_change(text_of(old), text_of(new))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaTypeRow:
     """The functions of one schema type.
+
+    `form` is what its definition is written in, None for a type that is a whole schema by itself.
+    `pack` makes the stored data of the text of admin REST, and `show` the text of a stored schema;
+    both raise UndecodableError. `kept_as` is the type under which a registry keeps it, where that
+    is another one.
 
     `validate` raises InvalidSchemaDataError where Pulsar 4.0.7's SchemaDataValidator would.
     `definition` reads what the registry's equality compares (raises AvroParseError), None where
@@ -97,9 +156,17 @@ class SchemaTypeRow:
     those on defaults that poison nothing. `review_change` compares two, for readers under a
     strategy, and `diff` names each difference. `names` tell kinds of event apart in one topic: the
     present name, then aliases. `parts` are the schemas that readers resolve one by one, named.
+
+    `resolve` gets what is written and what reads it: why Avro's resolution of both fails, of types
+    whose readers resolve. `why_unreadable` gets a reader and a writer: why a consumer fails on
+    such messages, None where it reads them, or nothing is known.
     """
 
     validate: Callable[[StoredSchema], None]
+    form: DefinitionForm | None = None
+    pack: Callable[[str], bytes] = _text_bytes
+    show: Callable[[StoredSchema], str] = text_of
+    kept_as: SchemaType | None = None
     definition: Callable[[StoredSchema], object] | None = None
     equal: Callable[[StoredSchema, StoredSchema], bool] = _have_equal_bytes
     check: CheckList = _check_by_strategy
@@ -117,6 +184,8 @@ class SchemaTypeRow:
     parts: Callable[
         [StoredSchema, StoredSchema], Iterable[tuple[str, StoredSchema, StoredSchema]]
     ] = _whole
+    resolve: Callable[[StoredSchema, StoredSchema], tuple[Reason, ...]] = _no_reasons
+    why_unreadable: Callable[[StoredSchema, StoredSchema], str | None] = _never_unreadable
 
 
 RowOf = Callable[[SchemaType], SchemaTypeRow]

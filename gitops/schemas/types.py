@@ -18,7 +18,7 @@ from gitops.schemas.key_value.row import key_value_row
 from gitops.schemas.primitive.row import AUTO, BYTES, STRING, VALUE
 from gitops.schemas.protobuf.row import PROTOBUF
 from gitops.schemas.protobuf_native.row import PROTOBUF_NATIVE
-from gitops.schemas.row import CheckList, SchemaTypeRow
+from gitops.schemas.row import CheckList, DefinitionForm, SchemaTypeRow
 from gitops.schemas.strategies import Labelled, Outcome
 
 
@@ -49,6 +49,13 @@ def validate(schema: StoredSchema) -> None:
     row_of(schema.type).validate(schema)
 
 
+def why_unreadable(reader: StoredSchema, writer: StoredSchema) -> str | None:
+    """Why a consumer fails on messages of `writer`; None if it reads them."""
+    if reader.type is not writer.type:
+        return f"it reads {reader.type.value}, and messages are {writer.type.value}"
+    return row_of(reader.type).why_unreadable(reader, writer)
+
+
 _ROWS: Final[Mapping[SchemaType, SchemaTypeRow]] = {
     **dict.fromkeys(SchemaType, VALUE),
     **dict.fromkeys(AUTO_TYPES, AUTO),
@@ -59,8 +66,16 @@ _ROWS: Final[Mapping[SchemaType, SchemaTypeRow]] = {
     SchemaType.JSON: JSON,
     SchemaType.PROTOBUF: PROTOBUF,
     SchemaType.PROTOBUF_NATIVE: PROTOBUF_NATIVE,
-    SchemaType.KEY_VALUE: key_value_row(row_of, checker_of),
+    SchemaType.KEY_VALUE: key_value_row(row_of, checker_of, why_unreadable),
 }
+
+DEFINED_TYPES: Final = frozenset(each for each, row in _ROWS.items() if row.form)
+"""Types that need a definition; the others are told by their type alone."""
+
+AVRO_DEFINED: Final = frozenset(
+    each for each, row in _ROWS.items() if row.form is DefinitionForm.AVRO
+)
+"""Types whose definition is an Avro schema, and which Pulsar compares by Avro's equality."""
 
 
 # When two schemas are one version: the registry's equality, not that of bytes.

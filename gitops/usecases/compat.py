@@ -16,7 +16,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import finding
-from gitops.model.schema import AVRO_DEFINED, SchemaType
+from gitops.model.schema import SchemaType
 from gitops.planning.notice_findings import without_effect
 from gitops.planning.refusals import (
     DefinitionLocations,
@@ -38,6 +38,7 @@ from gitops.schemas.avro.parser import parse
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.payload import PayloadError, to_stored
 from gitops.schemas.review import ONLY_IF_TAKEN, changes_of_all, defaults_of_halves, poison_of
+from gitops.schemas.types import AVRO_DEFINED
 
 _FAILS: Final = 500
 

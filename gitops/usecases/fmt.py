@@ -10,7 +10,7 @@ from functools import partial
 from gitops.model.clients import Client, Consumes, Produces
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Severity
-from gitops.model.schema import AVRO_DEFINED, SchemaInfo, SchemaType
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Repository
 from gitops.ports import FileTree
 from gitops.repository.definitions.text_edits import Definition
@@ -32,6 +32,7 @@ from gitops.repository.yaml.parser import parse_yaml
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.row import read_definition
 from gitops.schemas.payload import PayloadError, as_shown
+from gitops.schemas.types import AVRO_DEFINED
 from gitops.usecases.validate import is_in
 
 

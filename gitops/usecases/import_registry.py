@@ -13,7 +13,6 @@ from gitops.model.errors import NotThereError, UnreadableFileError, UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import is_unset, managed_items, snake_case
-from gitops.model.schema import AVRO_DEFINED
 from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
 from gitops.planning.policies import changes
 from gitops.ports import FileTree, Progress, Registry, no_progress
@@ -28,6 +27,7 @@ from gitops.repository.writing.imported_types import TypesInUse, laid_out
 from gitops.repository.writing.manifests import Protos, render
 from gitops.repository.writing.proto_files import OTHER_BYTES, sources_of
 from gitops.repository.writing.topic_rewriter import TopicRewriter, is_unchanged, used_definitions
+from gitops.schemas.types import AVRO_DEFINED
 from gitops.usecases.fmt import format_repository
 
 # An existing registry, for writing it down as files.

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.schema import AVRO_DEFINED, DEFINED_TYPES, SchemaType
+from gitops.model.schema import SchemaType
+from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES
 from tests.oracle.avro_changes import AvroChanges
 from tests.oracle.avro_schemas import AvroSchemas, Json
 from tests.oracle.chance import Chance

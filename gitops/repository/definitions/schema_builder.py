@@ -12,13 +12,7 @@ from typing import Any, Final
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
-from gitops.model.schema import (
-    AVRO_DEFINED,
-    DEFINED_TYPES,
-    KeyValueEncodingType,
-    SchemaInfo,
-    SchemaType,
-)
+from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.repository.definitions.avro import AvroDefinitions
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
@@ -32,6 +26,7 @@ from gitops.repository.positions import Path
 from gitops.repository.suggestions import did_you_mean_or_list, one_line
 from gitops.repository.tracked_files import TrackedFiles, resolve
 from gitops.schemas.avro.json_text import JsonTextError, blank_comments, read_json
+from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES
 
 JAVA_NAMES: Final[Mapping[str, str]] = {
     "BYTES": "Bytes", "STRING": "String", "BOOLEAN": "Boolean", "INT8": "INT8", "INT16": "INT16",

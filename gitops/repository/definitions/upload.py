@@ -11,12 +11,13 @@ from typing import Final
 
 from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Location
-from gitops.model.schema import AUTO_TYPES, AVRO_DEFINED, DEFINED_TYPES, SchemaInfo, SchemaType
+from gitops.model.schema import AUTO_TYPES, SchemaInfo, SchemaType
 from gitops.repository.definitions.avro_ignored_members import findings_of_repeated
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.folder import read_definition
 from gitops.repository.suggestions import did_you_mean_or_list
+from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES
 
 POST_MEMBERS: Final = frozenset({"type", "schema", "properties"})
 """The members of what POST …/schema and `pulsar-admin schemas upload` take."""

@@ -11,11 +11,12 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from gitops.model.schema import AUTO_TYPES, DEFINED_TYPES, SchemaType
+from gitops.model.schema import AUTO_TYPES, SchemaType
 from gitops.repository.documents.base import OWN_ERROR
 from gitops.repository.documents.registry_kinds import kind_names
 from gitops.repository.positions import Path, child, dotted
 from gitops.repository.suggestions import closest, did_you_mean_or_list
+from gitops.schemas.types import DEFINED_TYPES
 
 # Which keys a mapping of a document may have.
 

@@ -10,13 +10,7 @@ from typing import Final, get_args
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import managed_items, plain_policies
-from gitops.model.schema import (
-    AVRO_DEFINED,
-    DEFINED_TYPES,
-    KeyValueEncodingType,
-    SchemaInfo,
-    SchemaType,
-)
+from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.repository.definitions.schema_builder import (
     JAVA_NAMES,
@@ -32,6 +26,7 @@ from gitops.repository.folder import FileNames
 from gitops.repository.loading.layout import NAMESPACE_FILE
 from gitops.repository.writing.proto_files import ProtoSources
 from gitops.repository.yaml.dumper import yaml_text
+from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES
 
 # A stored KEY_VALUE taken apart into its halves, where that can be undone exactly.
 

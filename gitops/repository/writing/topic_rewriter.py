@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gitops.model.errors import UnreadableFileError
 from gitops.model.names import TopicName
-from gitops.model.schema import AVRO_DEFINED, SchemaInfo
+from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, TopicState
 from gitops.planning.fingerprints import is_same
 from gitops.ports import FileTree
@@ -26,6 +26,7 @@ from gitops.repository.yaml.dumper import yaml_text
 from gitops.repository.yaml.parser import parse_yaml
 from gitops.schemas.avro.json_text import JsonTextError, read_json
 from gitops.schemas.diff import schema_changes
+from gitops.schemas.types import AVRO_DEFINED
 
 _PARTS: Final = ("schema", "policies")
 

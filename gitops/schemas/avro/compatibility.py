@@ -28,25 +28,10 @@ from gitops.schemas.avro.resolution import (
     Walk,
 )
 from gitops.schemas.avro.schema import Field, Fixed, Record, Schema, describe, facts_of
+from gitops.schemas.row import Reason
 from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, incompatible, pairs
 
 # Words for what stands between a reader and a writer.
-
-
-class Reason(Struct, frozen=True):
-    """One reason, before anybody knows which version is reader and which is writer.
-
-    `path` is dotted field names with `[]` for items and `{}` for values; pointers are RFC 6901.
-    `hint` is for who may still change the reader, `writer_hint` for who may change the writer.
-    """
-
-    rule: str
-    message: str
-    path: str
-    writer_pointer: str
-    reader_pointer: str
-    hint: str = ""
-    writer_hint: str = ""
 
 
 def explain(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from gitops.model.decision import StoredSchema
@@ -16,7 +17,16 @@ from gitops.schemas.avro.review import avro_changes
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.schema import Record, Schema
-from gitops.schemas.row import InvalidSchemaDataError, Remark, SchemaTypeRow, whole_change
+from gitops.schemas.row import (
+    DefinitionForm,
+    InvalidSchemaDataError,
+    Reason,
+    Remark,
+    SchemaTypeRow,
+    blocking_text,
+    text_of,
+    whole_change,
+)
 from gitops.schemas.strategies import reads_forward
 
 
@@ -59,11 +69,6 @@ def names(schema: StoredSchema) -> tuple[str, ...]:
     namespace = top.name.rpartition(".")[0]
     qualified = (f"{namespace}.{one}" if namespace else one for one in top.aliases)
     return (top.name, *top.aliases, *qualified)
-
-
-def text_of(schema: StoredSchema) -> str:
-    """The definition as our own rules read it."""
-    return schema.data.decode("utf-8", "replace")
 
 
 def review_half(schema: StoredSchema) -> tuple[Remark, ...]:
@@ -113,8 +118,44 @@ def diff(old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
         yield from whole_change(old, new)
 
 
+def resolve(writer: StoredSchema, reader: StoredSchema) -> tuple[Reason, ...]:
+    """Why Avro's resolution fails; nothing where one of both is no definition."""
+    written, read = read_or_none(writer), read_or_none(reader)
+    if written is None or read is None:
+        return ()
+    return compatibility.can_read(written, read).reasons
+
+
+def reader_check(wire: Wire) -> Callable[[StoredSchema, StoredSchema], str | None]:
+    """Why a consumer fails on messages that are laid out like this.
+
+    By Avro's resolution; JSON is read by names, and what Avro resolves JSON readers take. Symbols
+    that the reader lacks pass the broker and stop a consumer (Avro 1.11.4).
+    """
+
+    def why(reader: StoredSchema, writer: StoredSchema) -> str | None:
+        return _why_unreadable(wire, reader.data, writer.data)
+
+    return why
+
+
+@lru_cache(maxsize=4096)
+def _why_unreadable(wire: Wire, reader: bytes, writer: bytes) -> str | None:
+    if reader == writer:
+        return None
+    try:
+        read, written = parse_data(reader), parse_data(writer)
+    except AvroParseError as error:
+        return f"a definition is no schema: {error}"
+    for reason in compatibility.can_read(written, read).reasons:
+        path = f"at '{reason.path}': " if reason.path else ""
+        return f"{path}{reason.message}"
+    return blocking_text(avro_changes(written, read, wire=wire))
+
+
 AVRO: Final = SchemaTypeRow(
     validate=_validate,
+    form=DefinitionForm.AVRO,
     definition=read_definition,
     equal=equal,
     check=compatibility.check,
@@ -125,4 +166,6 @@ AVRO: Final = SchemaTypeRow(
     review_change=change_review(Wire.AVRO),
     diff=diff,
     names=names,
+    resolve=resolve,
+    why_unreadable=reader_check(Wire.AVRO),
 )

@@ -12,7 +12,7 @@ from gitops.schemas.avro.parser import parse, parse_data
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.json import compatibility, legacy_parser
-from gitops.schemas.row import InvalidSchemaDataError, Remark
+from gitops.schemas.row import InvalidSchemaDataError, Remark, text_of
 
 
 def _validate(schema: StoredSchema) -> None:
@@ -34,7 +34,7 @@ def _validate_legacy(schema: StoredSchema, avro: AvroParseError) -> None:
 
 
 def _review_half(schema: StoredSchema) -> tuple[Remark, ...]:
-    text = row.text_of(schema)
+    text = text_of(schema)
     try:
         return review_recursion(parse(text))
     except AvroParseError as error:
@@ -58,7 +58,7 @@ def _review_legacy(text: str) -> tuple[Remark, ...]:
 
 
 def _review(schema: StoredSchema) -> tuple[Remark, ...]:
-    return (*review_defaults(row.text_of(schema), "AVRO-P002"), *_review_half(schema))
+    return (*review_defaults(text_of(schema), "AVRO-P002"), *_review_half(schema))
 
 
 JSON: Final = replace(
@@ -68,4 +68,5 @@ JSON: Final = replace(
     review=_review,
     review_half=_review_half,
     review_change=row.change_review(Wire.JSON),
+    why_unreadable=row.reader_check(Wire.JSON),
 )

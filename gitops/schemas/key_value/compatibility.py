@@ -12,7 +12,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.schemas.key_value import parser
 from gitops.schemas.key_value.parser import HALVES, in_pair, named_halves
-from gitops.schemas.row import CheckList, RowOf
+from gitops.schemas.row import CheckList, RowOf, UndecodableError
 from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, check_types
 
 _NULL: Final = Outcome(end=End.CRASHED, reason="an existing version has null in its place")
@@ -33,7 +33,7 @@ def check_pairs(
         return COMPATIBLE
     try:
         halves = named_halves(candidate.schema, *(one.schema for one in existing))
-    except parser.UndecodableError as error:
+    except UndecodableError as error:
         return Outcome(end=End.CRASHED, reason=str(error))
     # The list is turned round on its way to the checker of a half, so that the oldest comes first.
     pairs = [

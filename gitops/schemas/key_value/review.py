@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.schemas.key_value.parser import ENCODING, INLINE, UndecodableError, named_halves
-from gitops.schemas.row import Remark
+from gitops.schemas.key_value.parser import ENCODING, INLINE, named_halves
+from gitops.schemas.row import Remark, UndecodableError
 
 _NESTED: Final = Remark(
     rule="KV-P001",

@@ -10,26 +10,42 @@ from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.key_value import review
 from gitops.schemas.key_value.compatibility import CheckerOf, check_pairs
-from gitops.schemas.key_value.parser import UndecodableError, in_pair, named_halves
+from gitops.schemas.key_value.parser import (
+    ENCODING,
+    INLINE,
+    in_pair,
+    named_halves,
+    pack,
+    to_text,
+)
 from gitops.schemas.row import (
+    DefinitionForm,
     InvalidSchemaDataError,
     Remark,
     RowOf,
     SchemaTypeRow,
+    UndecodableError,
     definition_change,
     type_change,
 )
 from gitops.schemas.strategies import Labelled, Outcome
 
+_WhyUnreadable = Callable[[StoredSchema, StoredSchema], str | None]
 
-def key_value_row(row_of: RowOf, checker_of: CheckerOf) -> SchemaTypeRow:
-    """The row; `row_of` and `checker_of` are asked for the types of the halves of a schema."""
+
+def key_value_row(
+    row_of: RowOf, checker_of: CheckerOf, why_unreadable: _WhyUnreadable
+) -> SchemaTypeRow:
+    """The row; the functions are those of the table, which are asked about the halves."""
 
     def check(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
         return check_pairs(existing, candidate, strategy, row_of=row_of, checker_of=checker_of)
 
     return SchemaTypeRow(
         validate=partial(_validate, row_of),
+        form=DefinitionForm.HALVES,
+        pack=pack,
+        show=partial(to_text, row_of),
         check=check,
         review=partial(_review, lambda half: row_of(half.type).review_half),
         review_half=review.review_half,
@@ -37,6 +53,7 @@ def key_value_row(row_of: RowOf, checker_of: CheckerOf) -> SchemaTypeRow:
         review_change=partial(_review_change, row_of),
         diff=partial(_diff, row_of),
         parts=_parts,
+        why_unreadable=partial(_why_unreadable, why_unreadable),
     )
 
 
@@ -97,3 +114,18 @@ def _parts(
         return
     for name, (before, after) in halves:
         yield name, before, after
+
+
+def _why_unreadable(
+    why_half: _WhyUnreadable, reader: StoredSchema, writer: StoredSchema
+) -> str | None:
+    """Keys are looked for where the reader's own schema says; Pulsar compares no encodings."""
+    looks, has = (one.properties.get(ENCODING, INLINE) for one in (reader, writer))
+    if looks != has:
+        return f"it looks for keys {looks}, and messages have them {has}"
+    try:
+        halves = named_halves(reader, writer)
+    except UndecodableError as error:
+        return str(error)
+    reasons = ((name, why_half(read, written)) for name, (read, written) in halves)
+    return next((f"{name}: {why}" for name, why in reasons if why), None)

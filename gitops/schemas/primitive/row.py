@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gitops.model.decision import StoredSchema
+from gitops.model.schema import SchemaType
 from gitops.schemas.row import InvalidSchemaDataError, SchemaTypeRow
 
 
@@ -26,13 +27,13 @@ def _refuse(schema: StoredSchema) -> None:
     raise InvalidSchemaDataError(f"{schema.type.value} is for clients and is never stored")
 
 
-BYTES: Final = SchemaTypeRow(validate=_accept)
-"""Also NONE."""
+BYTES: Final = SchemaTypeRow(validate=_accept, kept_as=SchemaType.NONE)
+"""Also NONE, as which Pulsar 4.0.7 keeps both."""
 
 STRING: Final = SchemaTypeRow(validate=_validate_string)
 
 VALUE: Final = SchemaTypeRow(validate=_validate_empty)
 """A boolean, a number, a date or a time."""
 
-AUTO: Final = SchemaTypeRow(validate=_refuse)
+AUTO: Final = SchemaTypeRow(validate=_refuse, kept_as=SchemaType.NONE)
 """What only clients use: nothing of such a type is ever stored."""

@@ -9,7 +9,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro import row
 from gitops.schemas.avro.review_definition import review_defaults
 from gitops.schemas.protobuf import review
-from gitops.schemas.row import Remark, SchemaTypeRow
+from gitops.schemas.row import DefinitionForm, Remark, SchemaTypeRow, text_of
 
 
 def _validate(schema: StoredSchema) -> None:
@@ -17,7 +17,7 @@ def _validate(schema: StoredSchema) -> None:
 
 
 def _review(schema: StoredSchema) -> tuple[Remark, ...]:
-    return review_defaults(row.text_of(schema), "AVRO-P002")
+    return review_defaults(text_of(schema), "AVRO-P002")
 
 
 def _review_change(old: StoredSchema, new: StoredSchema, _strategy: Strategy) -> tuple[Remark, ...]:
@@ -26,6 +26,7 @@ def _review_change(old: StoredSchema, new: StoredSchema, _strategy: Strategy) ->
 
 PROTOBUF: Final = SchemaTypeRow(
     validate=_validate,
+    form=DefinitionForm.AVRO,
     definition=row.read_definition,
     equal=row.equal,
     review=_review,

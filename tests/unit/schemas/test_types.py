@@ -7,15 +7,16 @@ import struct
 import pytest
 
 from gitops.model.decision import StoredSchema
-from gitops.model.schema import AUTO_TYPES, AVRO_DEFINED, SchemaType
+from gitops.model.schema import AUTO_TYPES, SchemaType
 from gitops.schemas.row import InvalidSchemaDataError
-from gitops.schemas.types import row_of, validate
+from gitops.schemas.types import AVRO_DEFINED, row_of, validate
 
 
 @pytest.mark.parametrize("schema_type", SchemaType)
 def test_every_type_has_a_row(schema_type: SchemaType) -> None:
     row = row_of(schema_type)
     assert (row.definition is not None) == (schema_type in AVRO_DEFINED)
+    assert (schema_type in AUTO_TYPES) <= (row.kept_as is SchemaType.NONE and row.form is None)
     empty = StoredSchema(type=schema_type, data=b"")
     assert list(row.diff(empty, empty)) == [] or schema_type is SchemaType.KEY_VALUE
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError
-from gitops.schemas.key_value.parser import ENCODING, UndecodableError, named_halves
+from gitops.schemas.key_value.parser import ENCODING, named_halves
 from gitops.schemas.payload import PayloadError, to_info, to_stored
+from gitops.schemas.row import UndecodableError
 
 
 def halves_of(info: SchemaInfo) -> tuple[SchemaInfo, SchemaInfo]:

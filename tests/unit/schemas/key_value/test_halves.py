@@ -6,8 +6,8 @@ import pytest
 
 from gitops.model.decision import Incompatibility, StoredSchema
 from gitops.model.schema import SchemaType
-from gitops.schemas.key_value.parser import UndecodableError, in_pair, named_halves, pack
-from gitops.schemas.row import Remark
+from gitops.schemas.key_value.parser import in_pair, named_halves, pack
+from gitops.schemas.row import Remark, UndecodableError
 
 
 def _pair(value: str) -> StoredSchema:
