@@ -14,14 +14,15 @@ from gitops.model.clients import SchemalessClient
 from gitops.model.errors import UsageError
 from gitops.model.findings import Location
 from gitops.model.names import TopicName
-from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
+from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.state import Repository
 from gitops.ports import FileTree
-from gitops.repository.definition_files import Side, read_proto, read_side
+from gitops.repository.definition_files import Side, read_file
+from gitops.repository.definitions.file_extensions import AVSC
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.definitions.shared_types import Expansion, SharedTypes
-from gitops.repository.definitions.upload import WITHOUT_DEFINITION, existing_file, parse_type
+from gitops.repository.definitions.upload import WITHOUT_DEFINITION, existing_file
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.json_text import JsonTextError
@@ -124,13 +125,9 @@ def _schema_of_manifest(path: Path, context: Context) -> ClientSchema:
 
 def _schema_of_file(path: Path, context: Context) -> ClientSchema:
     kind = context.schema_type
-    if kind is not None:
-        parse_type(kind)
-    if path.suffix == ".proto" and kind in (None, SchemaType.PROTOBUF_NATIVE.value):
-        side = read_proto(path, context.message)
-    else:
-        kind = kind or (_type_here(context) if path.suffix == ".avsc" else None)
-        side = _expand_shared_types(read_side(path, kind), TrackedFiles(context.tree))
+    if kind is None and path.suffix == AVSC:
+        kind = _type_here(context)
+    side = _expand_shared_types(read_file(path, kind, context.message), TrackedFiles(context.tree))
     return ClientSchema(
         name=str(path),
         offer=_stored_schema(str(path), side.info),

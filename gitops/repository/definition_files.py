@@ -15,6 +15,12 @@ from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.ports import FileTree
+from gitops.repository.definitions.file_extensions import (
+    COMPILED_TYPE,
+    DEFAULT_TYPE,
+    is_compiled,
+    is_proto,
+)
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.proto_positions import ProtoPositions
 from gitops.repository.definitions.protobuf import Files, envelope, messages, read_files
@@ -48,6 +54,15 @@ class Side:
     problems: tuple[Finding, ...] = ()
 
 
+def read_file(
+    path: Path, schema_type: str | None, message: str | None, root: Path | None = None
+) -> Side:
+    """The schema of a file, in a `.proto` file that of a message; raises UsageError."""
+    if is_proto(path.name) and (schema_type is None or is_compiled(parse_type(schema_type))):
+        return read_proto(path, message, root)
+    return read_side(path, schema_type)
+
+
 def read_side(path: Path, schema_type: str | None) -> Side:
     """The schema of a file; raises UsageError.
 
@@ -58,7 +73,7 @@ def read_side(path: Path, schema_type: str | None) -> Side:
     if schema_type is None and _is_payload(text):
         info = read_payload(text, path, {})
         return Side(file=str(path), text=text, info=info, locate=_payload_locator(str(path), text))
-    kind = SchemaType.AVRO if schema_type is None else parse_type(schema_type)
+    kind = DEFAULT_TYPE if schema_type is None else parse_type(schema_type)
     positions = JsonPositions(str(path), text)
     return Side(
         file=str(path),
@@ -120,7 +135,7 @@ def read_proto(path: Path, message: str | None, root: Path | None = None) -> Sid
         return Side(
             file=str(path),
             text=text,
-            info=SchemaInfo(type=SchemaType.PROTOBUF_NATIVE, schema=""),
+            info=SchemaInfo(type=COMPILED_TYPE, schema=""),
             locate=lambda pointer: Location(file=str(path), line=1, column=1, pointer=pointer),
             problems=tuple(_problem(one, path, name, base, sources) for one in compiled.problems),
         )
@@ -133,7 +148,7 @@ def read_proto(path: Path, message: str | None, root: Path | None = None) -> Sid
         return replace(found, file=_shown(found.file, path, name, base))
 
     info = SchemaInfo(
-        type=SchemaType.PROTOBUF_NATIVE,
+        type=COMPILED_TYPE,
         schema=envelope(files, messages(files, path.name)[root_message], root_message),
     )
     return Side(file=str(path), text=text, info=info, locate=locate)

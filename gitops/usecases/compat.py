@@ -16,7 +16,6 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import finding
-from gitops.model.schema import SchemaType
 from gitops.planning.notice_findings import without_effect
 from gitops.planning.refusals import (
     DefinitionLocations,
@@ -24,7 +23,7 @@ from gitops.planning.refusals import (
     findings_of_remarks,
     hinted_at_renames,
 )
-from gitops.repository.definition_files import Side, read_proto, read_side, stored
+from gitops.repository.definition_files import Side, read_file, stored
 from gitops.repository.definitions.avro import AvroDefinitions
 from gitops.repository.definitions.patches import PatchSuggester, Said, severities_of
 from gitops.repository.definitions.shared_types import SharedTypes
@@ -114,9 +113,7 @@ def _root_messages(messages: Sequence[str], count: int) -> list[str | None]:
 
 
 def _side(path: Path, schema_type: str | None, message: str | None, root: Path | None) -> Side:
-    if path.suffix == ".proto" and schema_type in (None, SchemaType.PROTOBUF_NATIVE.value):
-        return read_proto(path, message, root)
-    return read_side(path, schema_type)
+    return read_file(path, schema_type, message, root)
 
 
 def _locate_in(side: Side, pointer: str) -> Location:

@@ -14,6 +14,7 @@ from gitops.model.findings import Finding, Location
 from gitops.model.rules import finding
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.repository.definitions.avro import AvroDefinitions
+from gitops.repository.definitions.file_extensions import COMPILED_TYPE, is_compiled, is_proto
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.protobuf import envelope, messages, read_files
@@ -162,8 +163,9 @@ class SchemaBuilder:
     def findings_beside(self, files: Iterable[str]) -> list[Finding]:
         """What is wrong with files that are no definition of any schema built so far.
 
-        They may define shared types, of which some are used, or none. A cycle of types and twins
-        are reported where one of them is used.
+        They may define shared types, of which some are used, or none, so that they are read as
+        JSON: a list of types is no mistake there. A cycle of types and twins are reported where
+        one of them is used.
         """
         found: list[Finding] = []
         for file in files:
@@ -221,7 +223,7 @@ class SchemaBuilder:
         half: bool = False,
     ) -> str | None:
         given = document.definition
-        if isinstance(given, str) and given.endswith(".proto"):
+        if isinstance(given, str) and is_proto(given):
             return self._protobuf(given, document.message, schema_type, place)
         if document.message is not None and given is not None:
             message = "'message' goes with a definition that is a .proto file"
@@ -297,12 +299,11 @@ class SchemaBuilder:
     ) -> str | None:
         file = definition_file(given, place.manifest, (*place.path, "definition"), self._sources)
         place.files.extend([file] if file else [])
-        if schema_type is not SchemaType.PROTOBUF_NATIVE:
+        if not is_compiled(schema_type):
             needs = "an Avro" if schema_type in AVRO_DEFINED else "no such"
-            hint = f"{schema_type.value} has {needs} definition; PROTOBUF_NATIVE takes .proto files"
-            place.add(
-                "REPO-R015", "a .proto file goes with PROTOBUF_NATIVE only", "type", hint=hint
-            )
+            native = COMPILED_TYPE.value
+            hint = f"{schema_type.value} has {needs} definition; {native} takes .proto files"
+            place.add("REPO-R015", f"a .proto file goes with {native} only", "type", hint=hint)
             return None
         if message is None:
             hint = "name the root message with its package, as message: shop.Order"

@@ -21,6 +21,7 @@ from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaType
+from gitops.repository.definitions.file_extensions import COMPILED_TYPE, DEFAULT_TYPE, is_proto
 from gitops.repository.definitions.schema_builder import Place, SchemaBuilder
 from gitops.repository.documents.manifests import (
     ClientDocument,
@@ -258,8 +259,8 @@ class _Reader:
     def _type(self, given: ClientSchemaDocument, topic: TopicName) -> SchemaType:
         if given.type is not None:
             return SchemaType(given.type)
-        if given.message is not None or str(given.definition).endswith(".proto"):
-            return SchemaType.PROTOBUF_NATIVE
+        if given.message is not None or is_proto(str(given.definition)):
+            return COMPILED_TYPE
         if given.key is not None or given.value is not None:
             return SchemaType.KEY_VALUE
-        return self.types.get(topic, SchemaType.AVRO)
+        return self.types.get(topic, DEFAULT_TYPE)

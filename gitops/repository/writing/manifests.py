@@ -12,6 +12,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import managed_items, plain_policies
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.repository.definitions.file_extensions import AVSC, WRITTEN_EXTENSIONS, extension_of
 from gitops.repository.definitions.schema_builder import (
     JAVA_NAMES,
     Half,
@@ -26,7 +27,8 @@ from gitops.repository.folder import FileNames
 from gitops.repository.loading.layout import NAMESPACE_FILE
 from gitops.repository.writing.proto_files import ProtoSources
 from gitops.repository.yaml.dumper import yaml_text
-from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES
+from gitops.schemas.key_value.parser import HALVES
+from gitops.schemas.types import DEFINED_TYPES
 
 # A stored KEY_VALUE taken apart into its halves, where that can be undone exactly.
 
@@ -105,7 +107,6 @@ def _is_text_map(value: dict[str, object]) -> bool:
 
 
 _DEPTH: Final = 3
-_TEXT_TYPES: Final = DEFINED_TYPES - AVRO_DEFINED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,8 +146,7 @@ def render(
         if namespace.exists and path.lower() not in folded:
             files[path] = _manifest("namespace", _namespace(namespace))
     for topic in _one_a_history(state.topics):
-        avro = ".json" if topic.topic in unshared else ".avsc"
-        _Topic(topic, names, files, protos, avro).write()
+        _Topic(topic, names, files, protos, is_shared=topic.topic not in unshared).write()
     return files
 
 
@@ -190,9 +190,10 @@ class _Topic:
         names: FileNames,
         files: dict[str, bytes],
         protos: Protos,
-        avro: str,
+        *,
+        is_shared: bool,
     ) -> None:
-        self._avro = avro
+        self._is_shared = is_shared
         self._state = state
         self._files = files
         self._names = names
@@ -225,21 +226,16 @@ class _Topic:
         return take_apart(info)
 
     def _paths(self, stem: str) -> list[str]:
-        endings = (".yaml", ".avsc", ".json", ".txt")
-        halves = [f".{half}{ending}" for half in ("key", "value") for ending in endings[1:]]
-        own = [ending for ending in endings if ending in (".yaml", self._file_ending())]
+        halves = [f".{half}{ending}" for half in HALVES for ending in WRITTEN_EXTENSIONS]
+        own = [".yaml", *([self._ending_of(self._info.type)] if self._info else [])]
         protos = self._protos.files(stem, complete=True) if self._protos else ()
         apart = [f"/{name}" for name in protos]
         ends = (*own, *(halves if self._pair else ()), *apart)
         return [f"{self._folder}/{stem}{each}" for each in ends]
 
-    def _file_ending(self) -> str:
-        return self._ending_of(self._info.type) if self._info else ""
-
     def _ending_of(self, schema_type: SchemaType) -> str:
-        if schema_type in AVRO_DEFINED:
-            return self._avro
-        return ".json" if schema_type in _TEXT_TYPES else ".txt"
+        extension = extension_of(schema_type)
+        return ".json" if extension == AVSC and not self._is_shared else extension
 
     def _schema(self, info: SchemaInfo) -> dict[str, object]:
         if self._pair is not None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from gitops.model.names import TopicName
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState
+from gitops.repository.definitions.file_extensions import is_compiled
 from gitops.repository.definitions.protobuf import (
     BROUGHT_ALONG,
     Files,
@@ -72,7 +73,7 @@ def sources_of(state: RegistryState) -> tuple[dict[TopicName, ProtoSources], dic
     reasons: dict[TopicName, str] = {}
     for name, topic in state.topics.items():
         latest = topic.history.latest
-        if latest is not None and latest.info.type is SchemaType.PROTOBUF_NATIVE:
+        if latest is not None and is_compiled(latest.info.type):
             try:
                 found[name] = proto_sources(latest.info)
             except UnwritableProtoError as error:
