@@ -27,6 +27,7 @@ from gitops.repository.positions import Path
 from gitops.repository.suggestions import did_you_mean_or_list, one_line
 from gitops.repository.tracked_files import TrackedFiles, resolve
 from gitops.schemas.avro.json_text import JsonTextError, blank_comments, read_json
+from gitops.schemas.key_value.parser import ENCODING, NO_DEFINITION
 from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES
 
 JAVA_NAMES: Final[Mapping[str, str]] = {
@@ -63,7 +64,7 @@ def compact(text: str) -> str:
 
 def pair_text(key: Half, value: Half) -> str:
     """The member `schema` of admin REST: an object of both definitions."""
-    return f'{{"key":{key.text or _NOTHING},"value":{value.text or _NOTHING}}}'
+    return f'{{"key":{key.text or NO_DEFINITION},"value":{value.text or NO_DEFINITION}}}'
 
 
 def pair_properties(key: Half, value: Half, encoding: KeyValueEncodingType) -> dict[str, str]:
@@ -71,11 +72,8 @@ def pair_properties(key: Half, value: Half, encoding: KeyValueEncodingType) -> d
     return {
         **_half_properties("key", key),
         **_half_properties("value", value),
-        "kv.encoding.type": encoding.value,
+        ENCODING: encoding.value,
     }
-
-
-_NOTHING: Final = '""'
 
 
 def _half_properties(prefix: str, half: Half) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
+from gitops.model.decision import StoredSchema
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import managed_items, plain_policies
@@ -16,7 +16,6 @@ from gitops.repository.definitions.file_extensions import AVSC, WRITTEN_EXTENSIO
 from gitops.repository.definitions.schema_builder import (
     JAVA_NAMES,
     Half,
-    compact,
     pair_properties,
     pair_text,
 )
@@ -27,13 +26,12 @@ from gitops.repository.folder import FileNames
 from gitops.repository.loading.layout import NAMESPACE_FILE
 from gitops.repository.writing.proto_files import ProtoSources
 from gitops.repository.yaml.dumper import yaml_text
-from gitops.schemas.key_value.parser import HALVES
-from gitops.schemas.types import DEFINED_TYPES
+from gitops.schemas.key_value.parser import ENCODING, HALVES, NO_DEFINITION, shown_half, split
+from gitops.schemas.payload import to_stored
+from gitops.schemas.types import DEFINED_TYPES, row_of
 
 # A stored KEY_VALUE taken apart into its halves, where that can be undone exactly.
 
-_DECODER: Final = json.JSONDecoder()
-_NOTHING: Final = '""'
 _TYPES: Final = frozenset(get_args(HalfType))
 
 
@@ -64,43 +62,25 @@ def default_name(half: Half) -> str:
 
 
 def _parts(info: SchemaInfo) -> Pair:
-    key_text, value_text = _texts(info.schema)
-    key = _half("key", key_text, info.properties)
-    value = _half("value", value_text, info.properties)
-    encoding = KeyValueEncodingType(info.properties["kv.encoding.type"])
+    key, value = (_half(*named, info) for named in zip(HALVES, split(to_stored(info)), strict=True))
+    encoding = KeyValueEncodingType(info.properties[ENCODING])
     derived = pair_properties(key, value, encoding)
     left = {name: text for name, text in info.properties.items() if name not in derived}
     return Pair(key=key, value=value, encoding=encoding, properties=left)
 
 
-def _texts(text: str) -> tuple[str, str]:
-    start = len('{"key":')
-    _, key_end = _DECODER.raw_decode(text, start)
-    value_start = key_end + len(',"value":')
-    _, value_end = _DECODER.raw_decode(text, value_start)
-    return text[start:key_end], text[value_start:value_end]
-
-
-def _half(prefix: str, text: str, properties: Mapping[str, str]) -> Half:
-    kind = properties[f"{prefix}.schema.type"]
-    own = json.loads(properties[f"{prefix}.schema.properties"])
-    if kind not in _TYPES or not isinstance(own, dict) or not _is_text_map(own):
-        raise ValueError(prefix)
-    if text != _NOTHING and compact(text) != text:
-        raise ValueError(text)
-    if text == _NOTHING and SchemaType(kind) in DEFINED_TYPES:
-        # A broker holds such halves; a manifest's half of that type needs a definition.
+def _half(prefix: str, half: StoredSchema, pair: SchemaInfo) -> Half:
+    text = shown_half(row_of, half)
+    is_empty = text == NO_DEFINITION
+    # A broker holds halves without the definition that a manifest's half of that type needs.
+    if half.type.value not in _TYPES or (is_empty and half.type in DEFINED_TYPES):
         raise ValueError(prefix)
     return Half(
-        type=SchemaType(kind),
-        text="" if text == _NOTHING else text,
-        name=properties[f"{prefix}.schema.name"],
-        properties=own,
+        type=half.type,
+        text="" if is_empty else text,
+        name=pair.properties[f"{prefix}.schema.name"],
+        properties=half.properties,
     )
-
-
-def _is_text_map(value: dict[str, object]) -> bool:
-    return all(isinstance(each, str) for each in value.values())
 
 
 # Writes what a registry holds as files that, when loaded, say exactly the same.

@@ -19,6 +19,9 @@ from gitops.schemas.row import Remark, RowOf, UndecodableError
 _LENGTH: Final = struct.Struct(">i")
 _NULL: Final = -1
 
+NO_DEFINITION: Final = '""'
+"""What the text of a KEY_VALUE has in place of the definition of a half that has none."""
+
 
 def pack(text: str) -> bytes:
     """The stored bytes for a REST text `{"key": …, "value": …}`; raises UndecodableError."""
@@ -51,12 +54,23 @@ def split(schema: StoredSchema) -> tuple[StoredSchema, StoredSchema]:
 
 
 def to_text(row_of: RowOf, schema: StoredSchema) -> str:
-    """What GET …/schema shows; raises UndecodableError.
-
-    Pulsar 4.0.7 shows no definition of a half that needs none, whatever is stored of it.
-    """
-    key, value = (_shown(half) if row_of(half.type).form else '""' for half in split(schema))
+    """What GET …/schema shows; raises UndecodableError."""
+    key, value = (shown_half(row_of, half) for half in split(schema))
     return f'{{"key":{key},"value":{value}}}'
+
+
+def shown_half(row_of: RowOf, half: StoredSchema) -> str:
+    """The definition of a half in that text, as Pulsar 4.0.7 prints it.
+
+    None is shown of a type that needs none, whatever is stored of it.
+    """
+    if not half.data or row_of(half.type).form is None:
+        return NO_DEFINITION
+    text = half.data.decode("utf-8", "replace")
+    try:
+        return reprinted(text)
+    except (ValueError, RecursionError):
+        return gson.write(text)
 
 
 def _take(data: bytes) -> tuple[bytes | None, bytes]:
@@ -111,16 +125,6 @@ def _plain_text(value: gson.Json, name: str) -> str:
 
 def _half(value: gson.Json) -> bytes:
     return b"" if value == "" else gson.write(value).encode("utf-8", "replace")
-
-
-def _shown(half: StoredSchema) -> str:
-    if not half.data:
-        return '""'
-    text = half.data.decode("utf-8", "replace")
-    try:
-        return reprinted(text)
-    except (ValueError, RecursionError):
-        return gson.write(text)
 
 
 # JSON as Jackson prints what it has read, which is how Pulsar 4.0.7 shows half a KEY_VALUE.
