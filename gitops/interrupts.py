@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def within(seconds: float, call: Callable[[], _T]) -> _T:
+def call_with_timeout(seconds: float, call: Callable[[], _T]) -> _T:
     """What the call answers or raises; raises TimeoutError where it is not done by then.
 
     It runs in a thread of its own, which is left to itself then: a daemon, so that neither the
@@ -144,7 +144,7 @@ def interruption() -> Iterator[Interruption]:
         signal.signal(signal.SIGINT, before)
 
 
-def beside(
+def run_interruptible(
     work: Callable[[], Answer],
     stopped: Callable[[], bool],
     end: Callable[[int], bool] = lambda _turn: False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gitops.broker import registration
-from gitops.broker.registration import CANDIDATE, decision_of, ends_with_the_stack, register
+from gitops.broker.registration import CANDIDATE, decision_of, refuse_deep_recursion, register
 from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
@@ -18,7 +18,7 @@ AS_BACKWARD: Final = frozenset(
 """Strategies that ask of a consumer only whether it reads the latest version (Pulsar 4.0.7)."""
 
 
-@ends_with_the_stack
+@refuse_deep_recursion
 def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
     """A consumer with a schema on an active topic: nothing is validated, nothing is stored.
 
@@ -33,7 +33,7 @@ def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Stra
     return check_sent(history, stored, strategy)
 
 
-@ends_with_the_stack
+@refuse_deep_recursion
 def check_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
     """The same for the bytes that a client sends."""
     strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gitops.broker import connection
 from gitops.broker.connection import Admission, ConnectionTarget, Offer, Step
 from gitops.broker.consumer_compatibility import check_sent
-from gitops.broker.producer_connection import decide, has_own_schema, sends, sends_nothing
+from gitops.broker.producer_connection import decide, has_own_schema, no_schema_step, schema_step
 from gitops.broker.registration import INVALID, find_registered
 from gitops.model.decision import Decision, Gate, StoredSchema
 
@@ -25,7 +25,7 @@ def admit_consumer(place: ConnectionTarget, offer: Offer) -> Admission:
     """
     if not isinstance(offer, StoredSchema) or not has_own_schema(offer):
         return _without_schema(offer)
-    said = [sends(offer), connection.has_schema(place.history)]
+    said = [schema_step(offer), connection.has_schema(place.history)]
     if place.history.entries:
         return _checked(place, offer, said)
     said.append(_use(place))
@@ -38,7 +38,7 @@ def _without_schema(offer: Offer) -> Admission:
         first = Step(question="What does the client send?", answer=answer)
         why = "each message is read with the version that it was written with"
     else:
-        first = sends_nothing("clients send none for bytes")
+        first = no_schema_step("clients send none for bytes")
         why = "schemaValidationEnforced is about producers only"
     second = Step(question="Does the broker ask more of it?", answer="no", why=why)
     decision = Decision(accepted=True)

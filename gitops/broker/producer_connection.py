@@ -65,13 +65,13 @@ def decide(place: ConnectionTarget, sent: StoredSchema) -> Decision:
     return replace(found, reason=connection.NOT_ALLOWED)
 
 
-def sends(schema: StoredSchema) -> Step:
+def schema_step(schema: StoredSchema) -> Step:
     """That a client sends a schema of its own."""
     answer = f"its schema, {schema.type.value}"
     return Step(question=_SENDS, answer=answer, why=_TOLD[schema.type])
 
 
-def sends_nothing(why: str) -> Step:
+def no_schema_step(why: str) -> Step:
     """That a client sends no schema."""
     return Step(question=_SENDS, answer="no schema", why=why)
 
@@ -83,14 +83,14 @@ def has_own_schema(offer: Offer) -> bool:
 
 def _sent(place: ConnectionTarget, offer: Offer) -> tuple[StoredSchema | None, Step]:
     if isinstance(offer, StoredSchema) and offer.type not in NO_SCHEMA:
-        return offer, sends(offer)
+        return offer, schema_step(offer)
     if offer != "AUTO_PRODUCE":
-        return None, sends_nothing("clients send none for bytes")
+        return None, no_schema_step("clients send none for bytes")
     if not place.history.entries:
-        return None, sends_nothing("the topic has none that AUTO_PRODUCE could take")
+        return None, no_schema_step("the topic has none that AUTO_PRODUCE could take")
     version, latest = place.history.entries[-1]
     if latest.type in NO_SCHEMA:
-        return None, sends_nothing(f"the topic's latest one, v{version}, stands for bytes")
+        return None, no_schema_step(f"the topic's latest one, v{version}, stands for bytes")
     if latest.type not in DEFINED_TYPES:
         latest = replace(latest, data=b"")  # the client's own, whatever text is stored
     why = "AUTO_PRODUCE asks for it before it connects"

@@ -47,7 +47,7 @@ def check_all(existing: Sequence[Labelled], candidate: Labelled, strategy: Strat
 _P = ParamSpec("_P")
 
 
-def ends_with_the_stack(decide: Callable[_P, Decision]) -> Callable[_P, Decision]:
+def refuse_deep_recursion(decide: Callable[_P, Decision]) -> Callable[_P, Decision]:
     """Let `decide` refuse, as the broker fails, where definitions hang together too deeply.
 
     Thousands of records in a chain overflow Java's stack, too, and the broker answers 500 (Pulsar
@@ -71,7 +71,7 @@ INVALID: Final = 422
 _STATUS: Final = {End.INCOMPATIBLE: 409, End.CRASHED: 500, End.OVERFLOWED: 500}
 
 
-@ends_with_the_stack
+@refuse_deep_recursion
 def register(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
     """What POST …/schema answers, and a producer with auto-update on (Pulsar 4.0.7).
 
@@ -86,7 +86,7 @@ def register(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) 
     return register_sent(history, stored, strategy)
 
 
-@ends_with_the_stack
+@refuse_deep_recursion
 def register_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
     """The gates behind conversion: a client sends the bytes themselves."""
     try:
@@ -111,7 +111,7 @@ def register_stored(
     return decision_of(outcome)
 
 
-@ends_with_the_stack
+@refuse_deep_recursion
 def find_registered(history: StoredHistory, candidate: StoredSchema) -> Decision:
     """The version of a schema that equals it; without one refused as while auto-update is off.
 
@@ -127,7 +127,7 @@ def find_registered(history: StoredHistory, candidate: StoredSchema) -> Decision
     return _refused(Gate.EQUALITY, NOT_REGISTERED, "the topic has no such schema")
 
 
-@ends_with_the_stack
+@refuse_deep_recursion
 def compatible(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
     """What POST …/compatibility answers: no equality, so it can differ from `register`.
 

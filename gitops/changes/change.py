@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from gitops.changes.registries import defaults_differ, overrides_that_differ
+from gitops.changes.registries import changed_overrides, defaults_differ
 from gitops.changes.sample_files import manifests_of
-from gitops.git.changed_files import ChangedFolder, changes_between, changes_in_folder, with_links
+from gitops.git.changed_files import ChangedFolder, add_links, changes_between, changes_in_folder
 from gitops.git.checkout import Checkout
 from gitops.git.references import commit_of, merge_base
-from gitops.git.tree import CommitTree, files_with, tree_of
+from gitops.git.tree import CommitTree, files_with_words, tree_of
 from gitops.model.config import Config
 from gitops.model.errors import InvalidNameError, UsageError
 from gitops.model.names import NamespaceName
@@ -130,11 +130,11 @@ def find_change(checkout: Checkout, request: ChangeRequest) -> Change:
     old = tree_of(checkout, base)
     if request.head is not None:
         new = tree_of(checkout, head)
-        files = with_links(changes_between(checkout, base, head), (old, new))
+        files = add_links(changes_between(checkout, base, head), (old, new))
         return Change(
             checkout=checkout, base=base, head=head, base_tree=old, head_tree=new, files=files
         )
-    files = with_links(changes_in_folder(checkout, base), (old,))
+    files = add_links(changes_in_folder(checkout, base), (old,))
     lying = ChangedFolder(old, FolderTree(checkout.root), files)
     return Change(
         checkout=checkout, base=base, head="", base_tree=old, head_tree=lying, files=files
@@ -148,7 +148,7 @@ def load_change(change: Change, progress: Progress = no_progress) -> LoadedChang
     """
 
     def search(words: Iterable[str], endings: Iterable[str]) -> frozenset[str]:
-        return files_with(change.checkout, change.base, words, endings)
+        return files_with_words(change.checkout, change.base, words, endings)
 
     trees = change.base_tree, change.head_tree
     changed = change.changed
@@ -196,4 +196,4 @@ def _other_folders(change: Change) -> list[str]:
     folders = {path.rpartition("/")[0] for path in paths if path.startswith("namespaces/")}
     if defaults_differ(base, head):
         return sorted(folders)
-    return sorted(folders & {f"namespaces/{name}" for name in overrides_that_differ(base, head)})
+    return sorted(folders & {f"namespaces/{name}" for name in changed_overrides(base, head)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from gitops.changes.change import LoadedChange
-from gitops.changes.registries import defaults_differ, overrides_that_differ
+from gitops.changes.registries import changed_overrides, defaults_differ
 from gitops.model.check import Impact
 from gitops.model.clients import Client
 from gitops.model.names import NamespaceName, TopicName
@@ -38,7 +38,7 @@ def files_of(source: TopicSource) -> frozenset[str]:
     return frozenset({source.manifest.file, *source.definitions})
 
 
-def named_by(source: TopicSource) -> frozenset[str]:
+def manifest_and_definitions(source: TopicSource) -> frozenset[str]:
     """The manifest and the definitions that it names, without the shared types in them.
 
     A change of those that leaves the schema as it is does not reach the topic.
@@ -63,7 +63,7 @@ def _topics(
                 waived.setdefault(waiver.topic, set()).add(waiver.location.file)
     found = {}
     for topic in loaded.head.topics:
-        own = _own_files(loaded, topic, named_by) & loaded.changed
+        own = _own_files(loaded, topic, manifest_and_definitions) & loaded.changed
         if differs(loaded, topic):
             own = _own_files(loaded, topic, files_of) & loaded.changed or _leading(loaded, topic)
         own |= loaded.sampled.get(loaded.head.topics[topic].manifest.file, frozenset())
@@ -90,7 +90,7 @@ def _leading(loaded: LoadedChange, topic: TopicName) -> frozenset[str]:
 def _namespaces(loaded: LoadedChange) -> dict[NamespaceName, tuple[str, ...]]:
     found = {name: {path} for name, path in loaded.namespace_files.items()}
     if loaded.is_config_changed and loaded.had_config:
-        for name in overrides_that_differ(loaded.base.config, loaded.head.config):
+        for name in changed_overrides(loaded.base.config, loaded.head.config):
             found.setdefault(name, set()).add(CONFIG)
     return {name: tuple(sorted(files)) for name, files in found.items()}
 

@@ -11,7 +11,7 @@ from typing import Final
 from gitops.git.checkout import Checkout, GitFailedError, open_checkout
 from gitops.git.history import oldest_known, replaced_files
 from gitops.git.references import head_of
-from gitops.git.tree import CommitTree, files_with, tree_of
+from gitops.git.tree import CommitTree, files_with_words, tree_of
 from gitops.model.errors import GitopsError, OutsideError, UnreadableFileError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
@@ -109,7 +109,7 @@ def _at(checkout: Checkout, commit: str) -> Iterator[_Declared]:
     """What the manifests of a commit are about; only those with a key `topic` are read."""
     tree = tree_of(checkout, commit)
     found = layout(tree.paths())
-    named = files_with(checkout, commit, TOPIC_KEYS, [".yaml"])
+    named = files_with_words(checkout, commit, TOPIC_KEYS, [".yaml"])
     for file in found.namespaces:
         yield folder_namespace(file), None
     for file in found.topics:

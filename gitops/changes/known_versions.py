@@ -10,14 +10,14 @@ from typing import Final, TypeVar
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.impact import files_of
-from gitops.changes.registries import desired_of
+from gitops.changes.registries import desired_state
 from gitops.git.history import last_change
 from gitops.git.tree import is_known
 from gitops.model.check import History, HistoryChoice, HistorySource
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError, OutsideError
 from gitops.model.findings import Severity
-from gitops.model.names import TopicName, under_either_domain
+from gitops.model.names import TopicName, find_in_either_domain
 from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.planning.fingerprints import equal_version
@@ -51,8 +51,8 @@ def with_versions_of_base(
 
 def _definition(base: Repository, topic: TopicName) -> SchemaInfo | None:
     """What the base says, None for what no registry can have taken."""
-    source = under_either_domain(base.topics, topic)
-    state = under_either_domain(base.desired.topics, topic)
+    source = find_in_either_domain(base.topics, topic)
+    state = find_in_either_domain(base.desired.topics, topic)
     if source and any(each.severity is Severity.ERROR for each in source.findings):
         return None
     latest = state.history.latest if state else None
@@ -219,7 +219,7 @@ class KnownVersions:
         past = GitHistory(
             checkout=loaded.change.checkout,
             commit=loaded.change.base,
-            desired=desired_of(loaded.base, wanted.before),
+            desired=desired_state(loaded.base, wanted.before),
             files={topic: files_of(source) for topic, source in loaded.base.topics.items()},
         )
         registry = GitRegistry(wanted.name, past, wanted.head_config.broker_defaults)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from gitops.changes.change import LoadedChange
-from gitops.changes.impact import named_by
+from gitops.changes.impact import manifest_and_definitions
 from gitops.model.clients import Client, Consumes, Produces
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Location, Severity
@@ -20,7 +20,7 @@ from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import RegistryState, TopicState
 from gitops.repository.file_trees import OverlaidTree
 from gitops.repository.loader import load
-from gitops.repository.writing.imported_types import laid_out
+from gitops.repository.writing.imported_types import avsc_layout
 from gitops.repository.writing.manifests import render
 from gitops.schemas.types import AVRO_DEFINED
 
@@ -29,7 +29,7 @@ from gitops.schemas.types import AVRO_DEFINED
 _ITEM: Final = re.compile(r"( *)- ")
 
 
-def with_entry(text: str, line: int, entry: str) -> str | None:
+def insert_entry(text: str, line: int, entry: str) -> str | None:
     """The text with the lines of `entry` in front of the item in which line `line` (from 1) is.
 
     They are indented as that item. None where the list is not written with a dash for each item.
@@ -116,14 +116,14 @@ class _Files:
                 head, end, rest = content.partition(b"\n")
                 self.put(path, head + end + remark.encode() + rest, said)
             elif unshared:
-                self.put(path, laid_out(path, content, entries[0].info), said)
+                self.put(path, avsc_layout(path, content, entries[0].info), said)
             else:
                 self.put(path, self._lay_out(migration.topic) or content, said)
 
     def _needs_types_of_its_own(self, topic: TopicName) -> bool:
         """Whether shared types change, which go back for the old topic, or are in a pair's text."""
         source = self.loaded.head.topics[topic]
-        shared = {*source.definitions} - named_by(source)
+        shared = {*source.definitions} - manifest_and_definitions(source)
         return bool(shared & self.loaded.changed or (shared and source.halves))
 
     def _lay_out(self, topic: TopicName) -> bytes | None:
@@ -137,7 +137,7 @@ class _Files:
     def put_back(self, topic: TopicName) -> None:
         """The manifest and the definition as the base has them."""
         sides = (self.loaded.base.topics[topic], self.loaded.head.topics[topic])
-        own = {path for side in sides for path in named_by(side)}
+        own = {path for side in sides for path in manifest_and_definitions(side)}
         for path in sorted(own & self.loaded.changed):
             if (content := self._base_file(path)) is None:
                 self.written.left.append(f"remove {path}: {topic} is as in the base again")
@@ -184,7 +184,7 @@ class _Files:
         path, text = client.location.file, content.decode("utf-8", "surrogateescape")
         reads = [use for use in client.consumes if use.topic in self.moved]
         for use in sorted(reads, key=lambda each: -each.location.line):
-            text = with_entry(text, use.location.line, self._entry(use)) or text
+            text = insert_entry(text, use.location.line, self._entry(use)) or text
         edited = text.encode("utf-8", "surrogateescape")
         if edited != self.loaded.change.head_tree.read(path):
             said = f"consumes {self._new(client)}, too" if reads else "as in the base again"

@@ -27,13 +27,13 @@ def former_name(name: str, base: Config, head: Config) -> str:
     return name
 
 
-def before(name: str, base: Config, head: Config) -> RegistryConfig:
+def former_config(name: str, base: Config, head: Config) -> RegistryConfig:
     """What the base says of a registry of `head`; of a new one, that it has no own policies."""
     old = base.registries.get(former_name(name, base, head))
     return old or replace(head.registries[name], namespaces={})
 
 
-def taken_out(base: Config, head: Config) -> tuple[str, ...]:
+def removed_registries(base: Config, head: Config) -> tuple[str, ...]:
     """The names of registries that `head` has under no name."""
     kept = {former_name(name, base, head) for name in head.registries}
     return tuple(sorted(base.registries.keys() - kept))
@@ -42,12 +42,12 @@ def taken_out(base: Config, head: Config) -> tuple[str, ...]:
 def defaults_differ(base: Config, head: Config) -> bool:
     """Whether what a registry's brokers do by default is said to be another."""
     return any(
-        before(name, base, head).broker_defaults != config.broker_defaults
+        former_config(name, base, head).broker_defaults != config.broker_defaults
         for name, config in head.registries.items()
     )
 
 
-def overrides_that_differ(base: Config, head: Config) -> frozenset[NamespaceName]:
+def changed_overrides(base: Config, head: Config) -> frozenset[NamespaceName]:
     """The namespaces to which a registry gives other policies of its own than before."""
     found: frozenset[NamespaceName] = frozenset()
     return found.union(*(overrides_of(name, base, head) for name in head.registries))
@@ -55,7 +55,7 @@ def overrides_that_differ(base: Config, head: Config) -> frozenset[NamespaceName
 
 def overrides_of(name: str, base: Config, head: Config) -> frozenset[NamespaceName]:
     """The same for one registry of `head`."""
-    old, new = before(name, base, head).namespaces, head.registries[name].namespaces
+    old, new = former_config(name, base, head).namespaces, head.registries[name].namespaces
     return frozenset(each for each in {*old, *new} if old.get(each) != new.get(each))
 
 
@@ -80,7 +80,7 @@ def registry_config(repository: Repository, name: str | None) -> tuple[str, Regi
     return wanted, config
 
 
-def desired_of(repository: Repository, config: RegistryConfig) -> RegistryState:
+def desired_state(repository: Repository, config: RegistryConfig) -> RegistryState:
     """The files' state with the registry's own policies for namespaces laid over it."""
     namespaces = dict(repository.desired.namespaces)
     for name in {topic.namespace for topic in repository.desired.topics}:

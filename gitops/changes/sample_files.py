@@ -13,7 +13,7 @@ from gitops.model.state import TopicSource
 from gitops.ports import FileTree
 from gitops.repository.affected_files import Search
 from gitops.repository.file_trees import SelectedTree
-from gitops.repository.globs import Folders, ListedFolders, matching
+from gitops.repository.globs import Folders, ListedFolders, matching_entries
 from gitops.repository.loader import load
 from gitops.repository.loading.layout import CONFIG
 from gitops.repository.tracked_files import resolve
@@ -46,13 +46,13 @@ def manifests_of(
 
 def _meant(folders: Folders, source: TopicSource) -> Iterable[str]:
     """The files that the samples of a topic mean."""
-    places = (place_of(source, each) for each in source.samples if not is_elsewhere(each))
-    return (entry.path for place in places for entry in matching(folders, "", place))
+    places = (place_of(source, each) for each in source.samples if not is_external(each))
+    return (entry.path for place in places for entry in matching_entries(folders, "", place))
 
 
 def place_of(source: TopicSource, sample: Sample) -> str:
     """A sample's path from the root of the repository; a URI and a table as they are."""
-    if is_elsewhere(sample):
+    if is_external(sample):
         return sample.path
     try:
         return resolve(posixpath.dirname(source.manifest.file), sample.path)
@@ -60,7 +60,7 @@ def place_of(source: TopicSource, sample: Sample) -> str:
         return sample.path
 
 
-def is_elsewhere(sample: Sample) -> bool:
+def is_external(sample: Sample) -> bool:
     """Whether it is no file of the repository."""
     return "://" in sample.path or not SAMPLE_FORMATS[sample.format].source
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from gitops.changes.impact import files_of
 from gitops.changes.known_versions import NoHistoryError, choose_versions, is_not_there
-from gitops.changes.registries import desired_of
+from gitops.changes.registries import desired_state
 from gitops.git.checkout import open_checkout
 from gitops.git.references import commit_of
 from gitops.git.tree import tree_of
@@ -105,7 +105,7 @@ class WorkingTreeHistory:
                 past = GitHistory(
                     checkout=checkout,
                     commit=commit,
-                    desired=desired_of(base, self.config),
+                    desired=desired_state(base, self.config),
                     files={topic: files_of(source) for topic, source in base.topics.items()},
                 )
                 registry = GitRegistry(self.name, past, self.config.broker_defaults)
@@ -117,7 +117,7 @@ class WorkingTreeHistory:
             raise NoHistoryError(error.what, where=error.where) from error
 
     def _state_of_files(self, scope: Scope) -> RegistryState:
-        desired = desired_of(self.repository, self.config)
+        desired = desired_state(self.repository, self.config)
         return RegistryState(
             namespaces={n: s for n, s in desired.namespaces.items() if n in scope.namespaces},
             topics={n: s for n, s in desired.topics.items() if n in scope.topics},

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.locations import place_of_policy, place_of_setting
-from gitops.changes.registries import before, former_name, overrides_of, taken_out
+from gitops.changes.registries import former_config, former_name, overrides_of, removed_registries
 from gitops.checks.loosened_policies import (
     default_policies,
-    dropped,
-    in_force,
-    loosened,
+    dropped_policies,
+    effective_policies,
+    loosened_policies,
     policy_dropped,
     policy_loosened,
 )
@@ -70,7 +70,7 @@ def snapshots_left(old: str, new: str, where: Location | None) -> Finding:
 def registry_guards(loaded: LoadedChange, checked: Collection[str]) -> Iterator[Finding]:
     """Registries that are gone, and looser policies of those that are not `checked`."""
     base, head = loaded.base.config, loaded.head.config
-    for name in taken_out(base, head):
+    for name in removed_registries(base, head):
         where = place_of_setting(loaded, ("registries", name), at_key=True)
         yield registry_removed(name, base.registries[name].namespaces, where)
     for name in sorted(head.registries.keys() - checked):
@@ -78,7 +78,7 @@ def registry_guards(loaded: LoadedChange, checked: Collection[str]) -> Iterator[
             yield from _override_findings(loaded, name, space)
 
 
-def naming_guards(loaded: LoadedChange) -> Iterator[Finding]:
+def registry_name_guards(loaded: LoadedChange) -> Iterator[Finding]:
     """Another default registry, and snapshots that do not go with a registry's new name."""
     base, head = loaded.base.config, loaded.head.config
     for name in sorted(head.registries):
@@ -101,12 +101,12 @@ def _are_left(loaded: LoadedChange, old: str, new: str) -> bool:
 
 def _override_findings(loaded: LoadedChange, name: str, space: NamespaceName) -> Iterator[Finding]:
     base, head = loaded.base.config, loaded.head.config
-    old, new = before(name, base, head), head.registries[name]
+    old, new = former_config(name, base, head), head.registries[name]
     was, now = _policies(loaded.base, old, space), _policies(loaded.head, new, space)
-    held = in_force(was, NamespacePolicies(), default_policies(old.broker_defaults))
-    for one in loosened(space, now, held):
+    held = effective_policies(was, NamespacePolicies(), default_policies(old.broker_defaults))
+    for one in loosened_policies(space, now, held):
         yield policy_loosened(one, place_of_policy(loaded, space, one.change.key, name))
-    for one in dropped(space, now, was):
+    for one in dropped_policies(space, now, was):
         yield policy_dropped(one, place_of_policy(loaded, space, one.change.key, name))
 
 

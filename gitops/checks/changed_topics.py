@@ -8,7 +8,7 @@ from dataclasses import replace
 from gitops.changes.change import LoadedChange
 from gitops.changes.impact import differs
 from gitops.changes.new_findings import broken_topics
-from gitops.checks.edited_snapshots import record_guards
+from gitops.checks.edited_snapshots import snapshot_guards
 from gitops.model.check import Impact
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
@@ -28,11 +28,11 @@ def topic_guards(loaded: LoadedChange, touched: Impact) -> Iterator[Finding]:
         yield topic_renamed(new, old, _top(loaded.head_tree, loaded.head.topics[new]), safety)
     count = len(layout(loaded.change.base_tree.paths()).topics)
     yield from share_exceeded(_changed_topics(loaded, touched), count, safety)
-    yield from record_guards(loaded)
+    yield from snapshot_guards(loaded)
     yield from _submodule_findings(loaded)
     for topic in touched.topics:
         if _is_let_go(loaded, topic):
-            yield schema_let_go(topic, loaded.head.topics[topic].manifest, safety)
+            yield schema_unmanaged(topic, loaded.head.topics[topic].manifest, safety)
 
 
 def _submodule_findings(loaded: LoadedChange) -> Iterator[Finding]:
@@ -81,7 +81,7 @@ def topic_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Fi
     return _unless_allowed(found, safety)
 
 
-def schema_let_go(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
+def schema_unmanaged(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
     """A manifest says nothing of a schema any more."""
     allowed = safety.allow_deletions
     stopping = "" if allowed else "; where the base has safety.allowDeletions it stops nobody"

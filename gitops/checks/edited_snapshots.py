@@ -7,21 +7,26 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitops.changes.change import LoadedChange
-from gitops.changes.registries import before, desired_of, former_name
+from gitops.changes.registries import desired_state, former_config, former_name
 from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Location
-from gitops.model.names import TopicName, under_either_domain
+from gitops.model.names import TopicName, find_in_either_domain
 from gitops.model.policy import Policies, managed_items
 from gitops.model.rules import finding
 from gitops.model.state import RegistryState, TopicState
 from gitops.planning.fingerprints import is_same
 from gitops.repository.affected_files import ChangedFile
-from gitops.repository.snapshots import SNAPSHOTS, TOPIC_DEPTH, namespace_recorded, topic_recorded
+from gitops.repository.snapshots import (
+    SNAPSHOTS,
+    TOPIC_DEPTH,
+    read_namespace_state,
+    read_topic_state,
+)
 
 _MOST_NAMED: Final = 5
 
 
-def record_guards(loaded: LoadedChange) -> Iterator[Finding]:
+def snapshot_guards(loaded: LoadedChange) -> Iterator[Finding]:
     """New files are no edit: a snapshot is recorded for the first time, or grows."""
     edited = {
         each.before: each.after
@@ -30,10 +35,10 @@ def record_guards(loaded: LoadedChange) -> Iterator[Finding]:
     }
     if edited:
         first, *_ = files = sorted(edited)
-        yield record_edited(files, Location(file=first, in_base=edited[first] != first))
+        yield snapshots_edited(files, Location(file=first, in_base=edited[first] != first))
 
 
-def record_edited(files: Sequence[str], where: Location) -> Finding:
+def snapshots_edited(files: Sequence[str], where: Location) -> Finding:
     """Snapshots of the base are edited or deleted; `where` is the first of the files."""
     more = [f"{len(files) - _MOST_NAMED} more"] if len(files) > _MOST_NAMED else []
     names = ", ".join([*files[:_MOST_NAMED], *more])
@@ -58,7 +63,7 @@ def _is_expected(loaded: LoadedChange, change: ChangedFile) -> bool:
     name, config = new.split("/")[1], loaded.head.config.registries
     if name not in config:
         return False
-    wanted = desired_of(loaded.base, before(name, loaded.base.config, loaded.head.config))
+    wanted = desired_state(loaded.base, former_config(name, loaded.base.config, loaded.head.config))
     try:
         return _Record(loaded, wanted, old, new).is_expected()
     except UsageError:
@@ -86,9 +91,12 @@ class _Record:
         """Raises UsageError for a file that is no snapshot."""
         trees = self.loaded.change.base_tree, self.loaded.change.head_tree
         if self.old.count("/") == TOPIC_DEPTH - 1:
-            topics = topic_recorded(trees[0], self.old), topic_recorded(trees[1], self.new)
+            topics = read_topic_state(trees[0], self.old), read_topic_state(trees[1], self.new)
             return self._is_expected_topic(*topics)
-        was, now = namespace_recorded(trees[0], self.old), namespace_recorded(trees[1], self.new)
+        was, now = (
+            read_namespace_state(trees[0], self.old),
+            read_namespace_state(trees[1], self.new),
+        )
         state = self.wanted.namespaces.get(now.namespace)
         same = was.namespace == now.namespace
         wanted = state.policies if state else None
@@ -96,7 +104,7 @@ class _Record:
 
     def _is_expected_topic(self, was: TopicState, now: TopicState) -> bool:
         known = len(was.history.entries)
-        state = under_either_domain(self.wanted.topics, now.topic)
+        state = find_in_either_domain(self.wanted.topics, now.topic)
         return (
             was.topic == now.topic
             and now.history.entries[:known] == was.history.entries
@@ -107,7 +115,7 @@ class _Record:
 
     def _is_merged(self, topic: TopicName, now: TopicState) -> bool:
         """Whether the latest version is what the base says; nothing is judged by other topics."""
-        state, latest = under_either_domain(self.wanted.topics, topic), now.history.latest
+        state, latest = find_in_either_domain(self.wanted.topics, topic), now.history.latest
         said = state.history.latest if state else None
         return said is None or (latest is not None and is_same(latest.info, said.info))
 

@@ -54,10 +54,10 @@ def _dropped_policies(before: PlanInput, after: PlanInput) -> Iterator[Loosened]
     none = NamespacePolicies()
     for name, state in sorted(before.desired.namespaces.items()):
         new = after.desired.namespaces.get(name)
-        yield from dropped(name, new.policies if new else none, state.policies)
+        yield from dropped_policies(name, new.policies if new else none, state.policies)
     for topic, known in sorted(before.desired.topics.items()):
         if wanted := after.desired.topics.get(topic):
-            yield from dropped(topic, wanted.policies, known.policies)
+            yield from dropped_policies(topic, wanted.policies, known.policies)
 
 
 def _unmanaged_namespaces(loaded: LoadedChange, after: PlanInput) -> list[NamespaceName]:
@@ -78,14 +78,14 @@ def _loosened_policies(before: PlanInput, after: PlanInput) -> Iterator[Loosened
         observed = after.observed.namespaces[name]
         if state.policies != (old and old.policies) and (old or observed.exists):
             base = old.policies if old else NamespacePolicies()
-            held = in_force(base, observed.policies, defaults)
-            yield from loosened(name, state.policies, held)
+            held = effective_policies(base, observed.policies, defaults)
+            yield from loosened_policies(name, state.policies, held)
     for topic, wanted in sorted(after.desired.topics.items()):
         known = before.desired.topics.get(topic)
         if known and known.policies != wanted.policies:
             above = _above(before, topic)
-            held = in_force(known.policies, after.observed.topics[topic].policies, above)
-            yield from loosened(topic, wanted.policies, held)
+            held = effective_policies(known.policies, after.observed.topics[topic].policies, above)
+            yield from loosened_policies(topic, wanted.policies, held)
 
 
 def _above(before: PlanInput, topic: TopicName) -> Mapping[str, PolicyValue]:
@@ -93,7 +93,9 @@ def _above(before: PlanInput, topic: TopicName) -> Mapping[str, PolicyValue]:
     none = NamespaceState(namespace=topic.namespace)
     desired = before.desired.namespaces.get(topic.namespace, none)
     observed = before.observed.namespaces.get(topic.namespace, none)
-    return in_force(desired.policies, observed.policies, default_policies(before.defaults))
+    return effective_policies(
+        desired.policies, observed.policies, default_policies(before.defaults)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +106,7 @@ class Loosened:
     change: PolicyChange
 
 
-def loosened(
+def loosened_policies(
     subject: NamespaceName | TopicName, head: Policies, before: Mapping[str, PolicyValue]
 ) -> tuple[Loosened, ...]:
     """The policies in `head` that let more through than what holds `before`, by camelCase key."""
@@ -117,7 +119,7 @@ def loosened(
     return tuple(found)
 
 
-def dropped(
+def dropped_policies(
     subject: NamespaceName | TopicName, head: Policies, base: Policies
 ) -> tuple[Loosened, ...]:
     """The policies that `base` manages and `head` does not, with nothing after them."""
@@ -129,7 +131,7 @@ def dropped(
     )
 
 
-def in_force(
+def effective_policies(
     base: Policies, observed: Policies, above: Mapping[str, PolicyValue]
 ) -> dict[str, PolicyValue]:
     """What holds before a change, by camelCase key: the files', the registry's, what is above."""

@@ -7,10 +7,10 @@ from typing import Final
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.locations import place_of_setting
-from gitops.checks.changed_registries import naming_guards
+from gitops.checks.changed_registries import registry_name_guards
 from gitops.model.config import Config, SafetyConfig
 from gitops.model.findings import Finding, Location
-from gitops.model.rules import RULES, finding, with_severities
+from gitops.model.rules import RULES, apply_severities, finding
 from gitops.planning.severities import severity_in
 from gitops.repository.loading.layout import CONFIG
 
@@ -18,7 +18,7 @@ from gitops.repository.loading.layout import CONFIG
 def limit_guards(loaded: LoadedChange) -> tuple[Finding, ...]:
     """Weaker limits, rated as the base rates them: a change does not switch off what tells of it.
 
-    Not to be graded again.
+    Not to be rated again.
     """
     if not (loaded.had_config and loaded.is_config_changed):
         return ()
@@ -27,8 +27,8 @@ def limit_guards(loaded: LoadedChange) -> tuple[Finding, ...]:
     def locate(key: tuple[str, str]) -> Location:
         return place_of_setting(loaded, key) or Location(file=CONFIG)
 
-    found = (*limits_weakened(base, head, locate), *naming_guards(loaded))
-    return with_severities(found, base.rules)
+    found = (*limits_weakened(base, head, locate), *registry_name_guards(loaded))
+    return apply_severities(found, base.rules)
 
 
 _Weaker = tuple[tuple[str, str], str]

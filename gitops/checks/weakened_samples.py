@@ -11,7 +11,7 @@ from typing import Final
 from gitops.changes.change import LoadedChange
 from gitops.changes.locations import place_of_policy
 from gitops.changes.new_findings import broken_topics
-from gitops.changes.sample_files import is_elsewhere, place_of
+from gitops.changes.sample_files import is_external, place_of
 from gitops.model.check import Impact
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Location
@@ -24,8 +24,8 @@ from gitops.model.state import TopicSource
 from gitops.planning.plan import PlanInput, strategy_of
 from gitops.ports import FileTree
 from gitops.replay.gates import Versions, gates_of
-from gitops.replay.sensitive_fields import is_named, steps
-from gitops.repository.globs import ListedFolders, matching
+from gitops.replay.sensitive_fields import matches_name, split_path
+from gitops.repository.globs import ListedFolders, matching_entries
 
 # Guards of a change that makes a replay see less than before: findings, by rule CHECK-R008.
 
@@ -174,9 +174,9 @@ class _Side:
     def files(self, source: TopicSource, sample: Sample) -> list[str]:
         """The files of a sample, sorted; its own place where git has none of them."""
         place = place_of(source, sample)
-        if is_elsewhere(sample):
+        if is_external(sample):
             return [place]
-        found = sorted(each.path for each in matching(self._folders, "", place))
+        found = sorted(each.path for each in matching_entries(self._folders, "", place))
         return found or [place]
 
     def by_file(self, source: TopicSource) -> dict[str, Sample]:
@@ -278,12 +278,12 @@ def _keeps(sample: Sample, old: bytes | None, new: bytes | None) -> bool:
 
 def _shown(topic: TopicName, base: TopicSource, head: TopicSource) -> Iterator[Finding]:
     """A field that one sample names is hidden in all of its topic."""
-    hidden = {steps(name) for sample in head.samples for name in sample.sensitive}
+    hidden = {split_path(name) for sample in head.samples for name in sample.sensitive}
     gone = {
         name: sample
         for sample in reversed(base.samples)
         for name in sample.sensitive
-        if not is_named(steps(name), hidden)
+        if not matches_name(split_path(name), hidden)
     }
     if gone:
         names = sorted(gone)

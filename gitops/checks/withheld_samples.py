@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitops.changes.sample_files import is_elsewhere
+from gitops.changes.sample_files import is_external
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.replay import Sample
@@ -42,7 +42,7 @@ def withheld_samples(
 
 
 def _is_known(sample: Sample, topic: TopicName, base: Repository) -> bool:
-    if not is_elsewhere(sample):
+    if not is_external(sample):
         return True
     source = base.topics.get(topic)
     return source is not None and any(one.path == sample.path for one in source.samples)

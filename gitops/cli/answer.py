@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gitops.cli.console import print_report, print_text, say
+from gitops.cli.console import print_message, print_report, print_text
 from gitops.cli.exits import Exit
 from gitops.cli.options import FailOn
 from gitops.cli.session import OpenedRepository
@@ -46,7 +46,7 @@ def _print(made: Output, display: Display) -> None:
     if not isinstance(made.body, str):
         print_report(made.body, output=display.output, no_color=display.no_color)
     elif made.is_note and display.output is None:
-        say(made.body.removesuffix("\n"))
+        print_message(made.body.removesuffix("\n"))
     else:
         print_text(made.body, display.output)
 
@@ -94,7 +94,7 @@ def _add_summary(path: Path, step: StepFiles) -> None:
     taken = path.stat().st_size if path.is_file() else 0
     room = SUMMARY_LIMIT - taken
     if room < _SMALLEST:
-        say("the summary of this step is full: nothing was added")
+        print_message("the summary of this step is full: nothing was added")
         return
     _append("GITHUB_STEP_SUMMARY", path, step.summary(room))
 

@@ -16,7 +16,7 @@ import gitops
 from gitops.cli.completion import VARIABLE
 from gitops.cli.exits import Exit, end_at_signals, prepare_streams, run_to_exit, run_until_sigterm
 from gitops.cli.progress import waiting_line
-from gitops.cli.usage_errors import given_word, plain, without_definition_option
+from gitops.cli.usage_errors import corrected_command_line, given_word, plain
 from gitops.model.errors import UsageError
 from gitops.recursion_limit import raise_recursion_limit
 
@@ -167,7 +167,7 @@ def run(args: list[str]) -> int:
     except _USAGE_ERROR as error:
         error.message = plain(error.message, given_word(error))
         error.show()
-        if line := without_definition_option(error, args):
+        if line := corrected_command_line(error, args):
             print(f"The definition has no option in front of it:\n  {line}", file=sys.stderr)
         return Exit.USAGE
     except typer.Abort:

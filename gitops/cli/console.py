@@ -53,19 +53,19 @@ def print_text(text: str, output: Path | None = None) -> None:
         write_text(output, text)
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """A line for people, on stderr."""
     print(text, file=sys.stderr)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all; raises UsageError."""
-    with writing(path) as stream:
+    with open_for_writing(path) as stream:
         stream.write(text)
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[TextIO]:
+def open_for_writing(path: Path) -> Iterator[TextIO]:
     """A stream whose text is the file's once it is whole; raises UsageError.
 
     What a symbolic link leads to is written, and a file that is there keeps its mode. A device, a

@@ -80,7 +80,7 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
         code = command()
         sys.stdout.flush()
     except GitopsError as error:
-        tell(error)
+        print_error(error)
         return error.exit_code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -92,7 +92,7 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
             return Exit.GOOD
         if isinstance(error, OSError) and error.errno in _UNWRITABLE:
             drop_stdout()
-            tell(OutsideError(f"cannot write the answer: {error.strerror}"))
+            print_error(OutsideError(f"cannot write the answer: {error.strerror}"))
             return Exit.OUTSIDE
         _tell_bug(error, verbose=verbose)
         return Exit.BUG
@@ -112,7 +112,7 @@ def drop_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def tell(error: GitopsError, before: str = "") -> None:
+def print_error(error: GitopsError, before: str = "") -> None:
     """Say an error on stderr: what, where, and what to do next."""
     print(f"error: {safe(before + error.what)}", file=sys.stderr)
     if error.where:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # The extras of an installation: a command whose libraries are missing says what to install.
 
 
-def need(what: str, modules: Iterable[str], extra: str, instead: str = "") -> None:
+def require_modules(what: str, modules: Iterable[str], extra: str, instead: str = "") -> None:
     """Raises UsageError where a module that `what` imports is not installed.
 
     `instead` is what does without.
@@ -83,7 +83,7 @@ class _Quick:
 def runner_of(engine: Engine, master: str | None) -> Runner:
     """The runner, not yet started; raises UsageError."""
     instead = "; or have a quick look with --engine local" if engine is Engine.SPARK else ""
-    need(f"a replay on the engine '{engine}'", _NEEDED[engine], _EXTRAS[engine], instead)
+    require_modules(f"a replay on the engine '{engine}'", _NEEDED[engine], _EXTRAS[engine], instead)
     if engine is Engine.LOCAL:
         if master is not None:
             raise UsageError(

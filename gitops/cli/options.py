@@ -13,7 +13,7 @@ from gitops.cli.extras import Engine
 from gitops.model.check import HistoryChoice
 from gitops.model.errors import UsageError
 from gitops.reports import results
-from gitops.reports.formats import DEFAULT, offered
+from gitops.reports.formats import DEFAULT, available_formats
 
 _FEW: Final = 2
 """So many formats are listed instead of the word FORMAT."""
@@ -41,7 +41,7 @@ def _only_one(names: list[str] | None) -> list[str] | None:
 
 def format_of(*kinds: type) -> Any:  # noqa: ANN401 - Typer's own, which has no name
     """`--format` of a command with these kinds of results: the formats that have all of them."""
-    names = offered(*kinds)
+    names = available_formats(*kinds)
     few = len(names) <= _FEW
 
     def require_offered(name: str) -> str:
@@ -63,7 +63,7 @@ def format_of(*kinds: type) -> Any:  # noqa: ANN401 - Typer's own, which has no 
 def reports_of(given: list[str] | None) -> tuple[tuple[str, Path], ...]:
     """The values of `--report`; raises UsageError for one that is not `FORMAT=FILE`."""
     found = []
-    names = offered(results.CheckResult)
+    names = available_formats(results.CheckResult)
     for each in given or ():
         name, _, file = each.partition("=")
         if name not in names or not file:

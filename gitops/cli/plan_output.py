@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gitops.changes.known_names import known_names
 from gitops.cli.answer import Display, exit_code, folder_in_git, print_findings
-from gitops.cli.console import make_folder, say, write_text
+from gitops.cli.console import make_folder, print_message, write_text
 from gitops.cli.exits import Exit
 from gitops.cli.progress import progress_bar
 from gitops.cli.session import OpenedRepository, today
@@ -17,28 +17,30 @@ from gitops.model.config import RegistryConfig
 from gitops.model.plan import Plan, RefusedSchema
 from gitops.model.state import Scope
 from gitops.planning.plan_document import to_document
-from gitops.planning.severities import graded
+from gitops.planning.severities import rate_findings
 from gitops.ports import Registry
 from gitops.registries.git.provenance import provenance_at_head
 from gitops.reports.json.documents import to_text
 from gitops.reports.results import PlanResult
 from gitops.repository.definitions.locations import Locator
-from gitops.repository.snapshots import latest_recorded
+from gitops.repository.snapshots import latest_recorded_schemas
 from gitops.usecases.plan import PlanRequest, blocks
 from gitops.usecases.plan import plan as run
 from gitops.usecases.validate import validate
 
 
-def stopped(opened: OpenedRepository, display: Display) -> int | None:
+def print_blocking_findings(opened: OpenedRepository, display: Display) -> int | None:
     """Print all findings where some leave nothing to plan from, and answer the exit code.
 
     Those inside definitions are told at once, though a plan could be made in spite of them.
     """
     repository = opened.repository
-    if not blocks(graded(repository.findings, repository.config.rules)):
+    if not blocks(rate_findings(repository.findings, repository.config.rules)):
         return None
     found = validate(
-        repository, recorded=lambda topics: latest_recorded(opened.tree, topics), today=today()
+        repository,
+        recorded=lambda topics: latest_recorded_schemas(opened.tree, topics),
+        today=today(),
     )
     print_findings(found, opened, display)
     return Exit.FINDINGS
@@ -102,11 +104,13 @@ def write_waivers(plans: Iterable[Plan], folder: Path) -> None:
     for file, text in sorted(proposals.items()):
         path = folder / file.rsplit("/", 1)[-1]
         if path.exists():
-            say(f"{path} is there already, and kept")
+            print_message(f"{path} is there already, and kept")
             continue
         make_folder(folder)
         write_text(path, text)
-        say(f"waiver written to {path}: say why in reason, and who approves it in approvedBy")
+        print_message(
+            f"waiver written to {path}: say why in reason, and who approves it in approvedBy"
+        )
 
 
 def plan_code(plan: Plan, display: Display, *, detailed: bool = False) -> int:

@@ -223,11 +223,11 @@ class _LateBar:
 
     def _shown(self) -> RichProgress:
         if self._bar is None:
-            self._bar = started(no_color=self._no_color, rate=self._rate)
+            self._bar = start_bar(no_color=self._no_color, rate=self._rate)
         return self._bar
 
 
-def started(*, no_color: bool, rate: bool) -> RichProgress:
+def start_bar(*, no_color: bool, rate: bool) -> RichProgress:
     """A bar with one task, which is on the screen until it is stopped."""
     from rich import progress
     from rich.console import Console

@@ -75,7 +75,7 @@ def open_repository(root: Path, *outputs: Path | None) -> OpenedRepository:
     return opened
 
 
-def nowhere() -> OpenedRepository:
+def empty_repository() -> OpenedRepository:
     """What a command works on that needs no repository: no files, and no registry of theirs."""
     nothing = Repository(
         config=Config(registries={}, default_registry=""), desired=RegistryState(), digest=""

@@ -44,7 +44,7 @@ _TAKE_DEFINITIONS: Final = (
 )
 
 
-def without_definition_option(error: Exception, args: Sequence[str]) -> str:
+def corrected_command_line(error: Exception, args: Sequence[str]) -> str:
     """The line to write where `error` is an option in front of a definition; else empty.
 
     `args` are the words behind the program's name.

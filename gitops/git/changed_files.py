@@ -52,9 +52,7 @@ def changes_in_folder(checkout: Checkout, base: str) -> tuple[ChangedFile, ...]:
     return tuple(each for each in found if each.after or each.before not in again)
 
 
-def with_links(
-    files: Iterable[ChangedFile], trees: Iterable[CommitTree]
-) -> tuple[ChangedFile, ...]:
+def add_links(files: Iterable[ChangedFile], trees: Iterable[CommitTree]) -> tuple[ChangedFile, ...]:
     """The changed files, and the symbolic links to them: what stands there changes too."""
     found = list(files)
     changed = {path for each in found for path in (each.before, each.after) if path}

@@ -47,7 +47,7 @@ _VARIABLES: Final = {
 }
 
 
-def forget_inherited() -> None:
+def remove_inherited_variables() -> None:
     """Take away the variables that a hook hands down, and those that name programs.
 
     A hook's GIT_DIR would make git answer for another repository.
@@ -75,7 +75,7 @@ def restrictions(filters: Iterable[str] = ()) -> dict[str, str]:
     return found
 
 
-def filters_in(listed: str) -> frozenset[str]:
+def filter_names(listed: str) -> frozenset[str]:
     """The names of the filters in what `git config --null --list` prints."""
     keys = (each.partition("\n")[0] for each in listed.split("\0"))
     parts = (key.partition(".")[2].rpartition(".") for key in keys if key.startswith("filter."))
@@ -172,7 +172,7 @@ class Checkout:
 @contextmanager
 def open_checkout(root: Path) -> Iterator[Checkout]:
     """The clone around a folder; raises UsageError where there is none, GitFailedError."""
-    forget_inherited()
+    remove_inherited_variables()
     try:
         from git import Git
     except ImportError as error:
@@ -221,7 +221,7 @@ def _restrict(command: Git) -> None:
             where="git config",
             hint="install git 2.31 or newer",
         )
-    command.update_environment(**restrictions(filters_in(listed)))
+    command.update_environment(**restrictions(filter_names(listed)))
 
 
 def _place(command: Git, root: Path) -> tuple[Path, str]:

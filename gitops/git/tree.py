@@ -128,7 +128,7 @@ _APART: Final = re.compile("[\n\0]")
 _SPECIAL: Final = re.compile(r"([*?\[\\])")
 
 
-def files_with(
+def files_with_words(
     checkout: Checkout, commit: str, words: Iterable[str], endings: Iterable[str]
 ) -> frozenset[str]:
     """The files with one of these endings in which one of the words stands anywhere.

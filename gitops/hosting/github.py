@@ -20,7 +20,7 @@ from github.IssueComment import IssueComment
 from requests import RequestException
 
 from gitops.hosting.workflow import Access
-from gitops.interrupts import within
+from gitops.interrupts import call_with_timeout
 from gitops.model.errors import OutsideError
 from gitops.model.posts import Post
 from gitops.ports import WAITING
@@ -42,7 +42,7 @@ _HINTS = {
 
 
 @contextmanager
-def answering(what: str, *, permission: str, where: str) -> Iterator[None]:
+def translate_errors(what: str, *, permission: str, where: str) -> Iterator[None]:
     """Turn what goes wrong inside into an OutsideError.
 
     `what` completes "GitHub did not …", `permission` is the one that a workflow's token needs for
@@ -261,10 +261,10 @@ class GitHubRepository:
     def _ask(self, what: str, permission: str, call: Callable[[], _T]) -> _T:
         """What the library answers, within the deadline; raises OutsideError."""
         with (
-            answering(what, permission=permission, where=self._where),
+            translate_errors(what, permission=permission, where=self._where),
             self._waiting(f"GitHub ({self._where}) to {what}"),
         ):
-            return within(self._deadline, call)
+            return call_with_timeout(self._deadline, call)
 
     def _list(self, what: str, permission: str, listed: Iterator[_T]) -> Iterator[_T]:
         """One entry after the other, each within the deadline: some of them need another page."""

@@ -26,7 +26,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     UnknownVersion,
 )
-from gitops.model.rules import finding, with_severities
+from gitops.model.rules import apply_severities, finding
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.planning.plan import PlanInput
 from gitops.schemas.diff import schema_changes
@@ -55,7 +55,7 @@ LookUp = Callable[[Mapping[TopicName, SchemaHistory]], Provenance]
 """Reads git's history for what a registry holds of some topics."""
 
 
-def with_drift(plan: Plan, question: PlanInput, look_up: LookUp) -> Plan:
+def add_drift(plan: Plan, question: PlanInput, look_up: LookUp) -> Plan:
     """The plan for a question, with what git's history tells of the versions that it meets."""
     topics = set(_different_topics(plan))
     if not topics:
@@ -112,7 +112,11 @@ class _Judge:
             changes=schema_changes(desired.info if desired else None, unknown[-1].info),
             limit=self._provenance.limit,
         )
-        said = said_of_versions(drift.unknown, drift.limit), _what(drift.changes), doubt_of(drift)
+        said = (
+            unknown_versions_text(drift.unknown, drift.limit),
+            _what(drift.changes),
+            uncertainty_text(drift),
+        )
         message = "; ".join(filter(None, said))
         hint = f"{self._adopt(topic)}; to keep what the files say: pulsar-gitops explain {_RULE}"
         self._found(topic, message, hint)
@@ -127,7 +131,7 @@ class _Judge:
             return change
         before = known[-1].info if known else None
         what = _what(schema_changes(before, unknown[-1].info))
-        message = f"{said_of_versions(unknown)}{f'; {what}' if what else ''}"
+        message = f"{unknown_versions_text(unknown)}{f'; {what}' if what else ''}"
         hint = f"{self._adopt(change.topic)}, then change the files again; else this one follows it"
         said: tuple[Finding, ...] = self._found(change.topic, message, hint)
         return replace(change, findings=(*change.findings, *said))
@@ -154,7 +158,7 @@ class _Judge:
             subject=str(topic),
             hint=hint,
         )
-        rated = with_severities([one], self._question.rules)
+        rated = apply_severities([one], self._question.rules)
         self.findings += rated
         return rated
 
@@ -164,7 +168,7 @@ def adopt_command(topic: TopicName, registry: str) -> str:
     return f"pulsar-gitops import --update {topic} --registry {registry}"
 
 
-def said_of_versions(unknown: Sequence[UnknownVersion | SchemaEntry], limit: str = "") -> str:
+def unknown_versions_text(unknown: Sequence[UnknownVersion | SchemaEntry], limit: str = "") -> str:
     """`v1, the latest version, is not in git: registered …, by whom is unknown`."""
     where = "in the files" if limit else "in git"
     numbers = [f"v{one.version}" for one in unknown]
@@ -175,7 +179,7 @@ def said_of_versions(unknown: Sequence[UnknownVersion | SchemaEntry], limit: str
     return f"{names}, the latest versions, are not {where}: {numbers[-1]} {when}"
 
 
-def doubt_of(drift: SchemaDrift) -> str:
+def uncertainty_text(drift: SchemaDrift) -> str:
     """What git's history leaves open, empty where it is whole."""
     them = "it" if len(drift.unknown) == 1 else "them"
     return f"whether git has had {them} is unknown: {drift.limit}" if drift.limit else ""

@@ -25,7 +25,7 @@ from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.state import TopicState
 from gitops.model.waivers import Waiver
 from gitops.planning.refusals import TopicCase
-from gitops.planning.waivers import waiver_fingerprint, without_latest
+from gitops.planning.waivers import drop_latest_version, waiver_fingerprint
 from gitops.schemas.payload import PayloadError, stored_history
 
 KEY: Final = "schemaCompatibilityStrategy"
@@ -107,7 +107,7 @@ def _unfinished(
     if desired.history.latest:
         yield observed.history, desired.history.latest.info
     if observed.history.latest:
-        yield without_latest(observed.history), observed.history.latest.info
+        yield drop_latest_version(observed.history), observed.history.latest.info
 
 
 def actions_of(

@@ -105,8 +105,8 @@ def looser_topic_finding(
 ) -> tuple[Finding, ...]:
     """A topic takes more than its namespace lets in, by a strategy that its manifest does not say.
 
-    `holds` gives, from a topic's own strategy, the one in force; `locate` as in `of_notices`. An
-    apply that was killed between two requests may have left that.
+    `holds` gives, from a topic's own strategy, the one in force; `locate` as in `notice_findings`.
+    An apply that was killed between two requests may have left that.
     """
     own = observed.policies.schema_compatibility_strategy
     managed = desired.policies.schema_compatibility_strategy is not None
@@ -141,10 +141,10 @@ def _how_to_create(topic: TopicName, observed: RegistryState) -> str:
 
 
 def _without_effect(notice: SchemaWithoutEffect, where: Location | None) -> Finding:
-    return without_effect(str(notice.topic), notice.equal_version, notice.latest_version, where)
+    return revert_finding(str(notice.topic), notice.equal_version, notice.latest_version, where)
 
 
-def without_effect(
+def revert_finding(
     subject: str, equal: int, latest: int, location: Location | None = None
 ) -> Finding:
     """A schema is an older version's, which the registry then answers, and nothing changes."""

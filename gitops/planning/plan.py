@@ -26,7 +26,7 @@ from gitops.model.policy import (
     TopicPolicies,
     effective_strategy,
 )
-from gitops.model.rules import finding, with_severities
+from gitops.model.rules import apply_severities, finding
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.model.waivers import Waiver
 from gitops.planning import fingerprints, waiver_findings
@@ -203,7 +203,9 @@ def _topic(
     )
     looser = looser_topic_finding(question.registry, desired, settled.state, holds, question.locate)
     if desired.history.latest is None:
-        of_waivers = waiver_findings.unneeded(waivers, question.today, at_work=settled.waiver)
+        of_waivers = waiver_findings.unneeded_findings(
+            waivers, question.today, at_work=settled.waiver
+        )
         return _PlanParts(
             actions=tuple(actions_of(observed, settled, differing, None)),
             findings=(*of_waivers, *looser),
@@ -323,7 +325,7 @@ def _findings(
         *of_waivers,
     )
     return (
-        *with_severities(unrated, question.rules),
+        *apply_severities(unrated, question.rules),
         *action_findings(actions),
         *content_findings(question.content, actions, notices),
     )

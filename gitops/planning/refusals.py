@@ -28,7 +28,7 @@ def renames(findings: Sequence[Finding]) -> dict[str, Finding]:
     }
 
 
-def hinted_at_renames(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def add_rename_hints(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings; one about a missing field (AVRO-R002) that seems renamed says both ways."""
     known = renames(findings)
     return tuple(_with_hint(one, known.get(_pointer(one))) for one in findings)
@@ -56,7 +56,7 @@ LocateOld = Callable[[str, str], Location | None]
 """From a version (`v3`) and a JSON pointer into its definition to a place."""
 
 
-def in_version(version: str, pointer: str) -> Location:
+def version_location(version: str, pointer: str) -> Location:
     """A place in a stored version, of which there is no file."""
     return Location(file=version, pointer=pointer)
 
@@ -66,7 +66,7 @@ class DefinitionLocations:
     """Where both sides of a comparison stand."""
 
     new: Locate
-    old: LocateOld = in_version
+    old: LocateOld = version_location
 
 
 def findings_of(

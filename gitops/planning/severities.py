@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gitops.model.config import Config, SafetyConfig
 from gitops.model.findings import Finding, Severity
-from gitops.model.rules import RULES, with_severities
+from gitops.model.rules import RULES, apply_severities
 
 # By which limits and severities a change is judged that alters them itself.
 
@@ -43,9 +43,11 @@ def severity_in(config: Config, rule: str) -> Severity:
 # The severities that `gitops.yaml` gives to rules.
 
 
-def graded(findings: Iterable[Finding], rules: Mapping[str, Severity]) -> tuple[Finding, ...]:
+def rate_findings(
+    findings: Iterable[Finding], rules: Mapping[str, Severity]
+) -> tuple[Finding, ...]:
     """The findings with the configured severities, sorted by place; those switched off are gone."""
-    return tuple(sorted(with_severities(findings, rules), key=lambda found: found.sort_key))
+    return tuple(sorted(apply_severities(findings, rules), key=lambda found: found.sort_key))
 
 
 def worst(findings: Iterable[Finding]) -> Severity:

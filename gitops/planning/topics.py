@@ -10,19 +10,19 @@ from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Severity
 from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, SchemaWithoutEffect
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.rules import with_severities
+from gitops.model.rules import apply_severities
 from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.planning.fingerprints import equal_version, is_same
 from gitops.planning.loosening import obstacle
 from gitops.planning.refusals import (
     DefinitionLocations,
     TopicCase,
+    add_rename_hints,
     broken_history,
     findings_of,
     findings_of_remarks,
-    hinted_at_renames,
 )
-from gitops.planning.waivers import case_fingerprint, holding, proposal, waived
+from gitops.planning.waivers import case_fingerprint, find_waiver, proposal, waive_findings
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.event_kinds import is_of_kind
 from gitops.schemas.payload import PayloadError, as_kept, stored_history, to_stored
@@ -72,15 +72,15 @@ def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
     known = {one.location for one in said}
     content = tuple(one for one in case.content if one.location not in known)
     said = tuple(one for one in said if not _is_said_by(one, content))
-    findings = hinted_at_renames((*said, *remarks, *content))
+    findings = add_rename_hints((*said, *remarks, *content))
     if not any(one.severity is Severity.ERROR for one in findings):
         return _register_action(case, remarks)
     wanted = case_fingerprint(case)
     refused = replace(_refused_action(case, findings), accepted=accepted, fingerprint=wanted)
     if not accepted and obstacle(case):
         return refused
-    if waiver := holding(case, wanted):
-        passed = _register_action(case, waived(findings, waiver))
+    if waiver := find_waiver(case, wanted):
+        passed = _register_action(case, waive_findings(findings, waiver))
         return replace(passed, waiver=waiver.name, accepted=accepted)
     return replace(refused, waiver=proposal(case, wanted))
 
@@ -159,7 +159,7 @@ def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ..
         for version, remark in changes_of_all(list(_readable(entries)), new, case.strategy)
         for one in findings_of_remarks(str(case.topic), f"v{version}", (remark,), places)
     ]
-    return with_severities(found, case.rules)
+    return apply_severities(found, case.rules)
 
 
 def _readable(entries: Sequence[SchemaEntry]) -> Iterator[tuple[int, StoredSchema]]:

@@ -13,12 +13,12 @@ from gitops.model.waivers import Waiver
 from gitops.planning.loosening import obstacle
 from gitops.planning.refusals import TopicCase
 from gitops.planning.topics import TopicOutcome
-from gitops.planning.waivers import has_expired, let_in
+from gitops.planning.waivers import has_expired, waived_fingerprint
 
 SOON_DAYS: Final = 14
 
 
-def expiries(waivers: Iterable[Waiver], today: datetime.date) -> Iterator[Finding]:
+def expiry_findings(waivers: Iterable[Waiver], today: datetime.date) -> Iterator[Finding]:
     """Those that hold no more, and those that soon will not; needs nothing but the files."""
     for waiver in waivers:
         where = waiver.place("expires")
@@ -40,10 +40,10 @@ def expiries(waivers: Iterable[Waiver], today: datetime.date) -> Iterator[Findin
             )
 
 
-def unneeded(
+def unneeded_findings(
     waivers: Iterable[Waiver], today: datetime.date, *, at_work: str = ""
 ) -> Iterator[Finding]:
-    """Those of a topic of which no schema is managed; `at_work` as in `of_topic`."""
+    """Those of a topic of which no schema is managed; `at_work` as in `topic_waiver_findings`."""
     for waiver in waivers:
         if not has_expired(waiver, today) and waiver.name != at_work:
             yield _unneeded_finding(waiver, "the topic's manifest names no schema")
@@ -66,7 +66,7 @@ def topic_waiver_findings(
             first = next(each for each in case.waivers if each.name == outcome.waiver)
             if waiver.fingerprint != first.fingerprint:
                 yield _unneeded_finding(waiver, f"{first.file} lets the schema pass")
-        elif waiver.fingerprint == let_in(case):
+        elif waiver.fingerprint == waived_fingerprint(case):
             latest = case.history.entries[-1].version
             yield _unneeded_finding(waiver, f"it has let v{latest} in, and is done")
         else:

@@ -70,21 +70,21 @@ def case_fingerprint(case: TopicCase) -> str:
     )
 
 
-def let_in(case: TopicCase) -> str | None:
+def waived_fingerprint(case: TopicCase) -> str | None:
     """The fingerprint that the latest version had before it was one, None where there is none."""
     latest = case.history.latest
     if latest is None:
         return None
-    before = without_latest(case.history)
+    before = drop_latest_version(case.history)
     return waiver_fingerprint(case.topic, before, latest.info, own=case.own, strategy=case.strategy)
 
 
-def without_latest(history: SchemaHistory) -> SchemaHistory:
+def drop_latest_version(history: SchemaHistory) -> SchemaHistory:
     """The history as it was before its latest version, which it must have."""
     return SchemaHistory(entries=history.entries[:-1], next_version=history.entries[-1].version)
 
 
-def holding(case: TopicCase, wanted: str) -> Waiver | None:
+def find_waiver(case: TopicCase, wanted: str) -> Waiver | None:
     """The waiver of this fingerprint that holds today, the first by name if there are several."""
     found = (w for w in case.waivers if w.fingerprint == wanted and not has_expired(w, case.today))
     return min(found, key=lambda waiver: waiver.name, default=None)
@@ -95,7 +95,7 @@ def has_expired(waiver: Waiver, today: datetime.date) -> bool:
     return waiver.expires < today
 
 
-def waived(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding, ...]:
+def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding, ...]:
     """The findings as they read once the waiver lets the schema pass: no error is left."""
     reason = " ".join(waiver.reason.split())
     said = (
@@ -149,7 +149,7 @@ _NONE: Final = (
 )
 
 
-def with_proposals(plan: Plan, history: History) -> tuple[Plan, History]:
+def fit_proposals(plan: Plan, history: History) -> tuple[Plan, History]:
     """The plan with waivers that can fit the registry, and a limit where there are none."""
     if history.source is not HistorySource.GIT:
         is_live = history.source is HistorySource.REGISTRY

@@ -14,9 +14,9 @@ from gitops.registries.read_only import ReadOnly
 from gitops.repository.folder import FileNames
 from gitops.repository.snapshots import (
     folder_of,
-    namespace_recorded,
+    read_namespace_state,
+    read_topic_state,
     snapshot_files,
-    topic_recorded,
 )
 
 _ENDING: Final = ".json"
@@ -46,7 +46,7 @@ class SnapshotRegistry(ReadOnly):
     def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
         """The topics of a namespace that have a schema, sorted."""
         files = (self._file(namespace, stem) for stem in self._stems.get(str(namespace), ()))
-        return tuple(sorted(topic_recorded(self._tree, file).topic for file in files))
+        return tuple(sorted(read_topic_state(self._tree, file).topic for file in files))
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read the files of what is in `scope`."""
@@ -77,12 +77,12 @@ class SnapshotRegistry(ReadOnly):
 
     def _namespace(self, name: NamespaceName) -> NamespaceState:
         if str(name) in self._stems.get("", ()):
-            return namespace_recorded(self._tree, f"{self.address}/{name}{_ENDING}")
+            return read_namespace_state(self._tree, f"{self.address}/{name}{_ENDING}")
         return NamespaceState(namespace=name, exists=name in self._recorded_namespaces)
 
     def _topic(self, topic: TopicName) -> TopicState:
         for file in self._candidates(topic):
-            found = topic_recorded(self._tree, file)
+            found = read_topic_state(self._tree, file)
             # A schema history has no domain.
             if (found.topic.namespace, found.topic.local_name) == (
                 topic.namespace,

@@ -194,12 +194,12 @@ def add_tally(into: Tally, other: Tally, examples: int) -> None:
         if same is None:
             into.failures.append(failed)
         else:
-            add_failed(same, failed, examples)
+            add_failed_rows(same, failed, examples)
     for path, counts in other.fields.items():
         add_counts(into.fields.setdefault(path, Counts()), counts)
 
 
-def add_failed(into: FailedRows, other: FailedRows, examples: int) -> None:
+def add_failed_rows(into: FailedRows, other: FailedRows, examples: int) -> None:
     """Add the rows of the same reason."""
     into.rows += other.rows
     both = {*into.examples, *other.examples}

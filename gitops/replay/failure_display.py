@@ -11,9 +11,9 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.counts import Key
 from gitops.replay.job import Job
 from gitops.replay.kernel.avro.definition import schema_of
-from gitops.replay.kernel.avro.logical_types import MOST_SHOWN, meaning_of
+from gitops.replay.kernel.avro.logical_types import MOST_SHOWN, value_meaning
 from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.kernel.definition import without_symbol
+from gitops.replay.kernel.definition import remove_symbol
 from gitops.replay.kernel.key_value.definition import halves_of
 from gitops.replay.kernel.protocol import Changed, Reason, Unreadable
 from gitops.replay.sensitive_fields import Sensitive
@@ -48,7 +48,7 @@ def _decimals_in(schema: Schema, value: Any) -> Any:  # noqa: ANN401
             return {name: _decimals_in(schema.values, each) for name, each in value.items()}
     if decimal_of(schema) is None or not 0 < len(value) <= MOST_SHOWN:
         return value
-    return Decimal(meaning_of(schema).text(value))
+    return Decimal(value_meaning(schema).text(value))
 
 
 def _decimals_in_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
@@ -83,7 +83,7 @@ class FailureDisplay:
     def reason(self, topic: str, reason: Reason) -> Reason:
         """The reason, without the symbol that it may name if that is sensitive."""
         if self.hides(topic, reason.path):
-            return reason._replace(reason=without_symbol(reason.reason))
+            return reason._replace(reason=remove_symbol(reason.reason))
         return reason
 
     def change(self, topic: str, path: str, what: Changed) -> tuple[str, str | None, str | None]:

@@ -20,7 +20,7 @@ class FieldAliases(NamedTuple):
     others: frozenset[str]
 
 
-def other_names(schemas: Iterable[SchemaInfo]) -> list[FieldAliases]:
+def find_aliases(schemas: Iterable[SchemaInfo]) -> list[FieldAliases]:
     """Names of one field: those that an alias says, and those of one number in Protobuf.
 
     JSON's name of a Protobuf field is one, and a oneof's is one of each of its fields.

@@ -29,7 +29,7 @@ from gitops.replay.kernel.protocol import (
     RowWriter,
     Unreadable,
 )
-from gitops.replay.kernel.verdicts import under
+from gitops.replay.kernel.verdicts import join_path
 from gitops.replay.reader_counts import Messages, ReaderCounts, digest
 from gitops.replay.sources.source import MOST_PAYLOAD
 
@@ -229,7 +229,7 @@ def _differences(
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
         home = _record_path(path, before, known)
         for name, value in before.items():
-            places = (under(path, name), f"{path}{{}}", under(home, name))
+            places = (join_path(path, name), f"{path}{{}}", join_path(home, name))
             at = next((place for place in places if place in known), path)
             yield from _differences(value, after[name], at, known)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
@@ -242,7 +242,7 @@ def _differences(
 def _record_path(path: str, fields: Iterable[str], known: frozenset[str]) -> str:
     """Where the fields of a record are counted: of one within itself, where the outer one is."""
     at = path
-    while any(under(at, name) not in known for name in fields):
+    while any(join_path(at, name) not in known for name in fields):
         if not at:
             return path
         at = at[:-2] if at[-1] in "]}" else at.rpartition(".")[0]

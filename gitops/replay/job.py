@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gitops.model.errors import InvalidNameError
-from gitops.model.names import TopicName, under_either_domain
+from gitops.model.names import TopicName, find_in_either_domain
 from gitops.model.replay import Direction, Sample, TopicReplay
 from gitops.ports import Progress, no_progress
 from gitops.replay.counts import Key, Limits, Tally
@@ -69,7 +69,7 @@ class Job:
 
     def _known(self, text: str) -> str | None:
         try:
-            return under_either_domain(self._topics, TopicName.parse(text))
+            return find_in_either_domain(self._topics, TopicName.parse(text))
         except InvalidNameError:
             return None
 

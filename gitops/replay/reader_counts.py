@@ -20,7 +20,7 @@ from gitops.replay.counts import (
     FailedRows,
     Key,
     Tally,
-    add_failed,
+    add_failed_rows,
     natural_order,
 )
 from gitops.replay.failure_display import FailureDisplay
@@ -214,7 +214,7 @@ def _failures(
         )
         same = found.setdefault(reason, failed)
         if same is not failed:
-            add_failed(same, failed, examples)
+            add_failed_rows(same, failed, examples)
     return list(found.values())
 
 

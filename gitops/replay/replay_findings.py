@@ -60,7 +60,7 @@ def findings_of(replays: Iterable[TopicReplay], run: RunResult) -> tuple[Finding
     return tuple(found)
 
 
-def without_samples(topic: TopicName, location: Location | None) -> Finding:
+def no_samples_finding(topic: TopicName, location: Location | None) -> Finding:
     """Of a topic that the user named."""
     return finding(
         "REPLAY-R005",

@@ -23,7 +23,7 @@ from gitops.model.replay import (
     ReplayReport,
     TopicReplay,
 )
-from gitops.planning.severities import graded
+from gitops.planning.severities import rate_findings
 from gitops.ports import Progress, no_progress
 from gitops.replay.counts import Counts, Key, Tally, failures, lower_example
 from gitops.replay.gates import Gate
@@ -74,7 +74,7 @@ def logical_types_by_key(replays: Iterable[TopicReplay]) -> Callable[[Key], Logi
     return lambda key: samples.get((key.topic, key.sample), "java") if key.reader else "java"
 
 
-def without_repeated_failures(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
+def drop_repeated_failures(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
     """The tallies without what the forward direction says a second time.
 
     A message that the proposed schema cannot read cannot be written with it either, and the
@@ -171,7 +171,7 @@ def _sum(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 # From a request to the report: subjects in, an engine run, findings and readers out.
 
 
-def with_counted_failures(
+def add_failure_counts(
     readers: Iterable[ReaderReplay], replays: Iterable[TopicReplay], tallies: Mapping[Key, Tally]
 ) -> tuple[ReaderReplay, ...]:
     """The readers, of those that gate with how many failures are held against the schema.
@@ -252,15 +252,17 @@ def replay(
     found = (topic_replay(one, request.gate) for one in subjects)
     replays = tuple(sorted((one for one in found if one), key=lambda one: one.topic))
     result = _run(request, replays, progress)
-    result = dataclasses.replace(result, tallies=without_repeated_failures(result.tallies))
+    result = dataclasses.replace(result, tallies=drop_repeated_failures(result.tallies))
     readers = reader_replays(replays, result.tallies, request.examples)
-    readers = with_counted_failures(readers, replays, result.tallies)
+    readers = add_failure_counts(readers, replays, result.tallies)
     return ReplayReport(
         registry=history.registry,
         engine=request.runner.engine,
         rows=sum(one.rows for one in readers if one.direction is Direction.BACKWARD),
         readers=readers,
-        findings=_sorted(graded((*history.findings, *findings_of(replays, result)), history.rules)),
+        findings=_sorted(
+            rate_findings((*history.findings, *findings_of(replays, result)), history.rules)
+        ),
         strategies={one.topic: one.strategy for one in replays},
         source=history.source,
         limits=history.limits,

@@ -16,7 +16,7 @@ from gitops.model.replay import Sample, TopicReplay
 from gitops.model.rules import finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository
-from gitops.replay.field_aliases import FieldAliases, other_names
+from gitops.replay.field_aliases import FieldAliases, find_aliases
 from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.definition_nodes import Node, Nodes, Undescribed, members_of, nodes_below
 from gitops.replay.kernel.schema_types import nodes_of
@@ -35,12 +35,12 @@ _MOST: Final = 10_000
 """Places that are remembered: the keys of maps make as many as there are."""
 
 
-def steps(path: str) -> Name:
+def split_path(path: str) -> Name:
     """`lines[].price` as (`lines`, `price`)."""
     return tuple(step for step in path.replace("[]", "").replace("{}", "").split(".") if step)
 
 
-def is_named(path: Name, names: Iterable[Name]) -> bool:
+def matches_name(path: Name, names: Iterable[Name]) -> bool:
     """Whether one of the names means the path, or what stands above it."""
     return any(_advance(name, 0, path) == len(name) for name in names)
 
@@ -75,10 +75,10 @@ class Sensitive:
         given = {each for sample in replay.samples for each in sample.sensitive}
         if not given:
             return cls((), (), ())
-        found = {steps(each) for each in given}
+        found = {split_path(each) for each in given}
         schemas = schemas_of(replay)
         nodes = tuple(node for schema in schemas for node in nodes_of(schema))
-        names = tuple(sorted(_all_names(found, other_names(schemas))))
+        names = tuple(sorted(_all_names(found, find_aliases(schemas))))
         in_reports = _suffixes(names) if _is_recursive(nodes) else names
         return cls(names, nodes, in_reports, bool(unknown_names(schemas, given)))
 
@@ -87,8 +87,8 @@ class Sensitive:
 
     def hides(self, path: str) -> bool:
         """Whether the values at a path of a report are sensitive, or one of a map's is."""
-        at = steps(path)
-        if self.all_of_it or is_named(at, self.in_reports):
+        at = split_path(path)
+        if self.all_of_it or matches_name(at, self.in_reports):
             return True
         return path.endswith("{}") and any(
             len(name) > 1 and _advance(name, 0, at) == len(name) - 1 for name in self.in_reports
@@ -97,7 +97,7 @@ class Sensitive:
     def hides_value(self, path: str) -> bool:
         """Whether a value at a path of a report is sensitive, or may hold something that is."""
         at = _Location(self.nodes, (0,) * len(self.names))
-        for step in steps(path):
+        for step in split_path(path):
             at = self._within(at, step)
         return self.hides(path) or self._may_hold(at)
 
@@ -126,7 +126,7 @@ class Sensitive:
         """A member that no definition has may be anything that stands beside it."""
         known = self._inner.get((at, name))
         if known is None:
-            nodes, step = nodes_below(at.nodes, name), steps(name)
+            nodes, step = nodes_below(at.nodes, name), split_path(name)
             done = (_advance(*each, step) for each in zip(self.names, at.done, strict=True))
             known = _Location(at.nodes if nodes is None else nodes, tuple(done))
             if len(self._inner) < _MOST:
@@ -139,11 +139,11 @@ class Sensitive:
             if len(self._holding) >= _MOST:
                 self._holding.clear()
             pairs = zip(self.names, at.done, strict=True)
-            self._holding[at] = any(holds(at.nodes, name, done) for name, done in pairs)
+            self._holding[at] = any(contains_field(at.nodes, name, done) for name, done in pairs)
         return self._holding[at]
 
 
-def holds(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
+def contains_field(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
     """Whether a field that the rest of a name means stands in one of them, or might do so."""
     waiting, seen = [(node, done) for node in nodes], set[tuple[int, int]]()
     while waiting:
@@ -154,7 +154,7 @@ def holds(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
             continue
         seen.add((id(node), done))
         for member, its in members_of(node).items():
-            now = _advance(name, done, steps(member))
+            now = _advance(name, done, split_path(member))
             if now == len(name):
                 return True
             waiting.extend((each, now) for each in its)
@@ -196,11 +196,11 @@ def unknown_names(schemas: Iterable[SchemaInfo], names: Iterable[str]) -> list[s
     nodes = [node for its in found for node in its if node is not Undescribed.OPAQUE]
     if not all(found) or not nodes:
         return []
-    others = other_names(schemas)
+    others = find_aliases(schemas)
     return [
         name
         for name in names
-        if not any(holds(nodes, each) for each in _all_names({steps(name)}, others))
+        if not any(contains_field(nodes, each) for each in _all_names({split_path(name)}, others))
     ]
 
 
@@ -212,7 +212,7 @@ def known_names(schemas: Iterable[SchemaInfo]) -> list[str]:
         if len(waiting) > _MOST_NAMED or path.count(".") > _DEEPEST_NAMED:
             continue
         for member, its in members_of(node).items():
-            below = ".".join(steps(f"{path}.{member}"))
+            below = ".".join(split_path(f"{path}.{member}"))
             if below:
                 found.setdefault(below)
             waiting.extend((below, each) for each in its)

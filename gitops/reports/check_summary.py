@@ -90,7 +90,7 @@ def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...
     )
 
 
-def unanswered(report: CheckReport) -> tuple[int, int]:
+def count_unanswered(report: CheckReport) -> tuple[int, int]:
     """How many registries have no answer, of how many; a replay that failed is not counted."""
     answered = {one.plan.registry for one in report.registries}
     replays = {f"{name} (replay)" for name in answered}
@@ -107,7 +107,7 @@ def affected_text(touched: Impact) -> tuple[tuple[str, tuple[TopicName, ...]], .
     return tuple((file, tuple(its)) for file, its in sorted(found.items()) if len(its) > 1)
 
 
-def counted(findings: Iterable[Finding]) -> str:
+def severity_counts(findings: Iterable[Finding]) -> str:
     """`2 errors, 1 warning`; empty without any."""
     counts = Counter(finding.severity for finding in findings)
     return ", ".join(count(counts[each], each.name.lower()) for each in _SEVERITIES if counts[each])
@@ -127,6 +127,6 @@ def base_line(finding: Finding) -> str:
     return f"Line {where.line} of the base." if where and where.in_base and where.line else ""
 
 
-def from_git_root(prefix: str, file: str) -> str:
+def git_root_path(prefix: str, file: str) -> str:
     """A finding's file as GitHub names it; `prefix` is the schemas repository's own folder."""
     return posixpath.normpath(posixpath.join(prefix, file))

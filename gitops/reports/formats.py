@@ -48,11 +48,11 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.DecisionResult: f"{_JSON}:decision",
         results.ReplayResult: f"{_JSON}:replay",
         results.RolloutResult: f"{_JSON}:rollout",
-        results.AppliedResult: f"{_JSON}:applied",
-        results.ImportResult: f"{_JSON}:imported",
-        results.UpdateResult: f"{_JSON}:updated",
-        results.SnapshotResult: f"{_JSON}:recorded",
-        results.FmtResult: f"{_JSON}:formatted",
+        results.AppliedResult: f"{_JSON}:apply",
+        results.ImportResult: f"{_JSON}:import_registry",
+        results.UpdateResult: f"{_JSON}:update",
+        results.SnapshotResult: f"{_JSON}:snapshot",
+        results.FmtResult: f"{_JSON}:fmt",
         results.VersionResult: f"{_JSON}:version",
         results.VersionsResult: f"{_JSON}:versions",
         results.PoliciesResult: f"{_JSON}:policies",
@@ -92,7 +92,7 @@ class Output:
     step: StepFiles | None = None
 
 
-def offered(*kinds: type) -> tuple[str, ...]:
+def available_formats(*kinds: type) -> tuple[str, ...]:
     """The formats that have all of these kinds of results."""
     return tuple(name for name in FORMATS if all(_row(name, kind) for kind in kinds))
 

@@ -18,7 +18,7 @@ from gitops.reports.check_summary import (
     all_findings,
     base_line,
     count,
-    from_git_root,
+    git_root_path,
     verdict,
     waived_schemas,
 )
@@ -100,7 +100,7 @@ def _place(where: Location | None, prefix: str) -> dict[str, str]:
     if where is None:
         return {}
     # A file that is not there as written is shown nowhere, and that is as it should be.
-    file = {"file": short(from_git_root(prefix, where.file), _MAX_MESSAGE)}
+    file = {"file": short(git_root_path(prefix, where.file), _MAX_MESSAGE)}
     if not where.line or where.in_base:  # a line of the base is none of the change's
         return file
     line = {**file, "line": str(where.line), "endLine": str(where.line)}

@@ -100,7 +100,7 @@ def _versions(versions: Sequence[int | None]) -> str:
     return ", ".join(names)
 
 
-def ways_said(report: ReplayReport) -> tuple[str, ...]:
+def direction_legend(report: ReplayReport) -> tuple[str, ...]:
     """What the arrows mean, as far as the report has any."""
     directions = {one.direction for one in report.readers if one.reader}
     said = ((Direction.BACKWARD, _BACKWARD), (Direction.FORWARD, _FORWARD))
@@ -131,7 +131,7 @@ def changed_text(example: ChangedExample) -> str:
     return f"{example.before or '(empty)'} → {example.after or '(empty)'}"
 
 
-def altered(fields: Iterable[FieldReplay]) -> tuple[FieldReplay, ...]:
+def altered_fields(fields: Iterable[FieldReplay]) -> tuple[FieldReplay, ...]:
     """The fields of which values are filled in, not taken, promoted or changed."""
     return tuple(one for one in fields if any(getattr(one, what) for what in _WHAT))
 
@@ -251,7 +251,7 @@ def altered_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[FieldReplay, st
     """Fields of which values are not as they were, and on which ways; changed values first."""
     found: dict[tuple[int | None, Direction, str, str], list[tuple[str, FieldReplay]]] = {}
     for one in readers:
-        for field in altered(one.fields):
+        for field in altered_fields(one.fields):
             key = (one.version, one.direction, field.path, altered_text(field))
             found.setdefault(key, []).append((reader_text(one), field))
     rows = [

@@ -12,7 +12,7 @@ import gitops
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules import RULES
-from gitops.reports.check_summary import base_line, count, from_git_root, worst_first
+from gitops.reports.check_summary import base_line, count, git_root_path, worst_first
 from gitops.reports.json.documents import to_text
 from gitops.reports.results import ReviewResult
 from gitops.reports.text.plain import short
@@ -186,6 +186,6 @@ def _physical(where: Location, prefix: str) -> Document:
 
 
 def _artifact(file: str, prefix: str) -> Document:
-    path = from_git_root(prefix, file).encode("utf-8", "surrogatepass")
+    path = git_root_path(prefix, file).encode("utf-8", "surrogatepass")
     uri = _NOT_IN_A_PATH.sub(lambda found: f"%{found[0][0]:02X}".encode(), path)
     return {"uri": uri.decode("ascii"), "uriBaseId": _ROOT}

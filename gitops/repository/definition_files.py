@@ -95,7 +95,7 @@ def _payload_locator(file: str, text: str) -> Callable[[str], Location]:
     return lambda pointer: positions.at_pointer(places.get(pointer, "/schema"))
 
 
-def stored(side: Side) -> StoredSchema:
+def stored_schema(side: Side) -> StoredSchema:
     """What a registry would keep of it; of a pair that is none, the text as it is."""
     try:
         return as_kept(to_stored(side.info))

@@ -64,7 +64,7 @@ class ListedFolders:
         return self._entries.get(path)
 
 
-def matching(folders: Folders, base: str, pattern: str) -> Iterator[Entry]:
+def matching_entries(folders: Folders, base: str, pattern: str) -> Iterator[Entry]:
     """The files below `base` that a pattern means; all of a folder where it means one.
 
     A pattern that is the name of a file, brackets and braces and all, means that file.

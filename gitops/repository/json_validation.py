@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from jsonschema import Draft202012Validator
 
-from gitops.repository.positions import Path, dotted
+from gitops.repository.positions import Path, dotted_path
 from gitops.repository.shipped_files import shipped_folder
 from gitops.repository.suggestions import did_you_mean, did_you_mean_or_list
 
@@ -108,7 +108,7 @@ def _breach(error: _Error) -> _Breach:
 def _missing_problem(breach: _Breach) -> Iterator[SchemaProblem]:
     """The library has an error for each; each of them names all, and so is the same one."""
     lacking = [f"'{key}'" for key in breach.wanted if key not in breach.given]
-    of = f" of {dotted(breach.path)}" if breach.path else ""
+    of = f" of {dotted_path(breach.path)}" if breach.path else ""
     members = "member" if len(lacking) == 1 else "members"
     yield SchemaProblem(breach.path, f"missing {members} {', '.join(lacking)}{of}", at_key=True)
 
@@ -147,7 +147,7 @@ def _anything_else(breach: _Breach) -> Iterator[SchemaProblem]:
 
 
 def _name(path: Path) -> str:
-    return dotted(path) or "the document"
+    return dotted_path(path) or "the document"
 
 
 def _kind(value: object) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from gitops.model.config import Config
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
-from gitops.model.rules import with_severities
+from gitops.model.rules import apply_severities
 from gitops.model.state import RegistryState, Repository, TopicSource
 from gitops.planning.severities import stricter
 from gitops.ports import FileTree, Progress, no_progress
@@ -82,7 +82,7 @@ def _has_errors(findings: Iterable[Finding]) -> bool:
 
 
 def _sorted(findings: Iterable[Finding], rules: Mapping[str, Severity]) -> tuple[Finding, ...]:
-    rated = with_severities(dict.fromkeys(findings), rules)
+    rated = apply_severities(dict.fromkeys(findings), rules)
     return tuple(sorted(rated, key=lambda each: each.sort_key))
 
 

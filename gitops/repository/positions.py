@@ -48,7 +48,7 @@ def pointer(path: Path) -> str:
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
 
 
-def dotted(path: Path) -> str:
+def dotted_path(path: Path) -> str:
     """The path as people say it: `samples[0].format`."""
     text = ""
     for part in path:

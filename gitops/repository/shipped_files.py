@@ -34,7 +34,7 @@ _ID: Final = re.compile(r"([A-Z]+-[A-Z])-?([0-9]{1,4})", re.ASCII)
 _RELATIVE_LINK: Final = re.compile(r"\[([^\]\n]+)\]\((?![a-z]+:)[^)\n]*\)")
 
 
-def rule_meant(word: str) -> str | None:
+def guess_rule(word: str) -> str | None:
     """The rule that a word seems to mean, whatever its zeros: PLAN-R003 for `plan-r3`."""
     found = _ID.fullmatch(word.strip().upper().replace("_", "-"))
     padded = f"{found[1]}{int(found[2]):03}" if found else ""

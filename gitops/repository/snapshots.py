@@ -42,14 +42,14 @@ _KINDS: Final = re.compile(rb'"(?:Topic|Namespace)Snapshot"')
 _PLACE: Final = "write snapshots/<registry>/<tenant>/<namespace>/<topic>.json"
 
 
-def is_placed(path: str) -> bool:
+def is_snapshot_path(path: str) -> bool:
     """Whether a snapshot is looked for in a file of this path."""
     parts = path.split("/")
     hidden = any(part.startswith(".") for part in parts)
     return len(parts) in (NAMESPACE_DEPTH, TOPIC_DEPTH) and path.endswith(".json") and not hidden
 
 
-def looks_like_one(data: bytes) -> bool:
+def looks_like_snapshot(data: bytes) -> bool:
     """Whether we have written it, perhaps not to the end, or changed by others since."""
     return (
         _KINDS.search(data) is not None or data.startswith(_HEAD) or _HEAD.startswith(data.strip())
@@ -64,20 +64,20 @@ def broken_snapshots(sources: TrackedFiles, registries: Iterable[str]) -> Iterat
         if not path.startswith(SNAPSHOTS) or not path.endswith(".json"):
             continue
         registry = path.split("/")[1]
-        if not is_placed(path):
+        if not is_snapshot_path(path):
             yield _finding(Location(file=path), "no snapshot is looked for here", _PLACE)
         elif known and registry not in known and registry not in strange:
             strange.add(registry)
             hint = did_you_mean_or_list(registry, known)
             yield _finding(Location(file=path), f"there is no registry '{registry}'", hint)
-        if is_placed(path):
+        if is_snapshot_path(path):
             try:
-                yield from what_is_wrong(path, sources.peek(path))
+                yield from snapshot_findings(path, sources.peek(path))
             except UnreadableFileError as error:
                 yield _finding(Location(file=path), f"cannot be read: {error.what}")
 
 
-def what_is_wrong(path: str, data: bytes) -> list[Finding]:
+def snapshot_findings(path: str, data: bytes) -> list[Finding]:
     """Everything that keeps a file from being the snapshot that its path names."""
     is_topic = path.count("/") == TOPIC_DEPTH - 1
     try:
@@ -111,7 +111,7 @@ def _misfits(path: str, document: TopicSnapshot) -> Iterator[Finding]:
 def _failures(
     path: str, data: bytes, model: type[TopicSnapshot | NamespaceSnapshot]
 ) -> list[Finding]:
-    if not looks_like_one(data):
+    if not looks_like_snapshot(data):
         return [_finding(Location(file=path), "this does not look like a snapshot", MOVE_AWAY)]
     try:
         text = data.decode()
@@ -183,7 +183,7 @@ def recorded_namespaces(tree: FileTree, registry: str) -> frozenset[NamespaceNam
     return frozenset(found)
 
 
-def topic_recorded(tree: FileTree, path: str) -> TopicState:
+def read_topic_state(tree: FileTree, path: str) -> TopicState:
     """What one file records of a topic; raises UsageError for a broken one."""
     data = _read(tree, path)
     topic = _topic(path, data)
@@ -192,7 +192,7 @@ def topic_recorded(tree: FileTree, path: str) -> TopicState:
     return TopicState(topic=topic, history=document.history(), policies=policies)
 
 
-def namespace_recorded(tree: FileTree, path: str) -> NamespaceState:
+def read_namespace_state(tree: FileTree, path: str) -> NamespaceState:
     """What one file records of a namespace; raises UsageError for a broken one."""
     data = _read(tree, path)
     try:
@@ -204,13 +204,13 @@ def namespace_recorded(tree: FileTree, path: str) -> NamespaceState:
     )
 
 
-def latest_recorded(
+def latest_recorded_schemas(
     tree: FileTree, topics: frozenset[TopicName]
 ) -> dict[TopicName, list[SchemaInfo]]:
     """The latest schema of each of these topics in every snapshot; broken files are passed over."""
     found: dict[TopicName, list[SchemaInfo]] = {}
     for path in tree.paths():
-        if not (path.startswith(SNAPSHOTS) and is_placed(path) and _is_of_topic(path)):
+        if not (path.startswith(SNAPSHOTS) and is_snapshot_path(path) and _is_of_topic(path)):
             continue
         with suppress(UnreadableFileError, ValidationError):
             snapshot = TopicSnapshot.model_validate_json(tree.read(path))
@@ -230,7 +230,7 @@ def replaceable_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
     topics: set[TopicName] = set()
     for path in snapshot_files(tree, registry):
         data = _read(tree, path)
-        if not looks_like_one(data):
+        if not looks_like_snapshot(data):
             raise UsageError(
                 "this does not look like a snapshot, and would be overwritten or removed",
                 where=path,
@@ -244,7 +244,7 @@ def replaceable_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
 def snapshot_files(tree: FileTree, registry: str) -> tuple[str, ...]:
     """The paths of a registry's snapshot."""
     start = f"{folder_of(registry)}/"
-    return tuple(path for path in tree.paths() if path.startswith(start) and is_placed(path))
+    return tuple(path for path in tree.paths() if path.startswith(start) and is_snapshot_path(path))
 
 
 def render(registry: str, state: RegistryState) -> dict[str, bytes]:
@@ -288,7 +288,7 @@ def _topic(path: str, data: bytes) -> TopicName:
 
 
 def _broken(path: str, data: bytes) -> UsageError:
-    first = what_is_wrong(path, data)[0]
+    first = snapshot_findings(path, data)[0]
     return UsageError(
         f"the snapshot cannot be read: {first.message}",
         where=str(first.location),

@@ -41,7 +41,7 @@ class Wheel:
 
 
 @cache
-def own_wheel() -> Wheel:
+def build_wheel() -> Wheel:
     """What runs here, as a wheel; raises UsageError where it is not installed, and OSError."""
     try:
         installed = distribution(_NAME)
@@ -132,7 +132,7 @@ def keep_own_wheel(target: Path) -> int:
     UsageError where that is not possible.
     """
     try:
-        wheel = own_wheel()
+        wheel = build_wheel()
         (target / _ACTION / wheel.name).write_bytes(wheel.content)
         with (target / _ACTION / "requirements.txt").open("a", encoding="utf-8") as file:
             file.write(f"./{_ACTION.as_posix()}/{wheel.name} --hash=sha256:{wheel.sha256}\n")

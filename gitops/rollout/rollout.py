@@ -58,9 +58,7 @@ class RolloutRequest:
     paths: Collection[str] = ()
 
 
-def with_topics_of_clients(
-    question: PlanInput, registry: Registry, repository: Repository
-) -> PlanInput:
+def add_client_topics(question: PlanInput, registry: Registry, repository: Repository) -> PlanInput:
     """What the registry holds of topics that clients use and no manifest declares, too.
 
     Only the default registry is asked: of others nobody declares what clients use.
@@ -80,7 +78,7 @@ def with_topics_of_clients(
     return replace(question, observed=whole)
 
 
-def from_registry(
+def registry_rollout_request(
     repository: Repository, question: PlanInput, plan: Plan, paths: Collection[str] = ()
 ) -> RolloutRequest:
     """From what the registry holds to what the files say, with no change between commits.

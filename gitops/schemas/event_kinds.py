@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.schemas.key_value.parser import in_pair
+from gitops.schemas.key_value.parser import add_half_prefix
 from gitops.schemas.row import Reason, Remark
 from gitops.schemas.types import row_of
 
@@ -68,4 +68,4 @@ def _remark(version: str, reason: Reason, half: str, *, backward: bool) -> Remar
         old_pointer=other,
         hint=hint,
     )
-    return in_pair(remark, half) if half else remark
+    return add_half_prefix(remark, half) if half else remark

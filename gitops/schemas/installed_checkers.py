@@ -32,7 +32,7 @@ _CHECKED: Final = frozenset(SchemaType) - AUTO_TYPES - {SchemaType.KEY_VALUE}
 """A broker adds the checker for KEY_VALUE itself, which asks those of the halves."""
 
 
-def load_installed() -> None:
+def load_installed_checkers() -> None:
     """Load each checker, as a broker does when it starts; raises UsageError."""
     for schema_type in _points():
         installed_checker(schema_type)

@@ -41,7 +41,7 @@ def history(registry: Registry, topic: TopicName) -> SchemaHistory:
     return registry.observe(Scope(topics=frozenset({topic}))).topics[topic].history
 
 
-def stored(registry: Registry, topic: TopicName) -> list[tuple[int, SchemaInfo]]:
+def stored_versions(registry: Registry, topic: TopicName) -> list[tuple[int, SchemaInfo]]:
     """The live versions with what they hold."""
     return [(entry.version, entry.info) for entry in history(registry, topic).entries]
 

@@ -34,7 +34,7 @@ from gitops.testing.observing import (
     history,
     namespace_state,
     record,
-    stored,
+    stored_versions,
     topic_policies,
 )
 
@@ -166,7 +166,7 @@ class RegistryContract:
     ) -> None:
         first, second = avro(A), avro(A, B)
         assert [registry.register_schema(topic, each) for each in (first, second)] == [0, 1]
-        assert stored(registry, topic) == [(0, first), (1, second)]
+        assert stored_versions(registry, topic) == [(0, first), (1, second)]
         assert history(registry, topic).next_version == 2
 
     def test_text_properties_and_time_are_kept(self, registry: Registry, topic: TopicName) -> None:
@@ -192,7 +192,7 @@ class RegistryContract:
         )
         assert registry.register_schema(topic, documented) == 0
         assert registry.register_schema(topic, avro(A, B)) == 1
-        assert len(stored(registry, topic)) == 2
+        assert len(stored_versions(registry, topic)) == 2
 
     def test_an_incompatible_schema_is_refused_with_409(
         self, registry: Registry, topic: TopicName
@@ -202,7 +202,7 @@ class RegistryContract:
             registry.register_schema(topic, avro(field("a", "int")))
         assert refused.value.status == 409
         assert refused.value.what
-        assert len(stored(registry, topic)) == 1
+        assert len(stored_versions(registry, topic)) == 1
 
     def test_another_type_is_refused_with_409(self, registry: Registry, topic: TopicName) -> None:
         registry.register_schema(topic, avro(A))
@@ -227,7 +227,7 @@ class RegistryContract:
         with pytest.raises(RegistryRefusedError) as refused:
             registry.register_schema(topic, info)
         assert refused.value.status == 422
-        assert stored(registry, topic) == []
+        assert stored_versions(registry, topic) == []
 
     def test_a_schema_in_a_missing_namespace_is_refused_with_404(
         self, registry: Registry, namespace: NamespaceName
@@ -246,11 +246,11 @@ class RegistryContract:
     ) -> None:
         info = SchemaInfo(type=type_, properties={"k": "v"})
         assert registry.register_schema(topic, info) == 0
-        assert stored(registry, topic) == [(0, info)]
+        assert stored_versions(registry, topic) == [(0, info)]
 
     def test_bytes_are_stored_as_none(self, registry: Registry, topic: TopicName) -> None:
         registry.register_schema(topic, SchemaInfo(type=SchemaType.BYTES))
-        assert stored(registry, topic) == [(0, SchemaInfo(type=SchemaType.NONE))]
+        assert stored_versions(registry, topic) == [(0, SchemaInfo(type=SchemaType.NONE))]
 
     def test_a_key_value_schema_comes_back(self, registry: Registry, topic: TopicName) -> None:
         halves = {"key": "", "value": json.loads(record(A))}
@@ -260,7 +260,7 @@ class RegistryContract:
             properties=KEY_VALUE_PROPERTIES,
         )
         assert registry.register_schema(topic, info) == 0
-        ((_, found),) = stored(registry, topic)
+        ((_, found),) = stored_versions(registry, topic)
         assert json.loads(found.schema) == halves
         assert found.properties == KEY_VALUE_PROPERTIES
 
@@ -268,7 +268,7 @@ class RegistryContract:
         other = TopicName.of(topic.namespace, topic.local_name, "non-persistent")
         registry.register_schema(topic, avro(A))
         assert registry.register_schema(other, avro(A, B)) == 1
-        assert stored(registry, topic) == stored(registry, other)
+        assert stored_versions(registry, topic) == stored_versions(registry, other)
 
     # ------------------------------------------------------------------ deletion
 
@@ -280,7 +280,7 @@ class RegistryContract:
         assert history(registry, topic) == SchemaHistory(next_version=2)
         assert registry.delete_schema(topic) == 2
         assert registry.register_schema(topic, SchemaInfo(type=SchemaType.STRING)) == 3
-        assert stored(registry, topic) == [(3, SchemaInfo(type=SchemaType.STRING))]
+        assert stored_versions(registry, topic) == [(3, SchemaInfo(type=SchemaType.STRING))]
 
     def test_deleting_nothing_makes_a_tombstone_too(
         self, registry: Registry, topic: TopicName

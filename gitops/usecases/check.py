@@ -14,7 +14,7 @@ from gitops.changes.impact import impact_of, topics_of_clients
 from gitops.changes.known_versions import KnownRegistry, KnownVersions, VersionsRequest
 from gitops.changes.locations import BaseLocations
 from gitops.changes.new_findings import broken_topics, is_config_broken, new_findings
-from gitops.changes.registries import before, desired_of, former_name, registry_config
+from gitops.changes.registries import desired_state, former_config, former_name, registry_config
 from gitops.checks.changed_registries import registry_guards
 from gitops.checks.changed_topics import topic_guards
 from gitops.checks.loosened_policies import policy_guards
@@ -37,12 +37,12 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
 from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
 from gitops.model.waivers import Waiver
-from gitops.planning.drift import LookUp, with_drift
+from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.plan import PlanInput, make_plan, strategy_of
 from gitops.planning.plan_attribution import attributed_plan
-from gitops.planning.severities import graded
-from gitops.planning.waiver_findings import expiries
-from gitops.planning.waivers import with_proposals
+from gitops.planning.severities import rate_findings
+from gitops.planning.waiver_findings import expiry_findings
+from gitops.planning.waivers import fit_proposals
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.git.provenance import find_provenance
 from gitops.replay.replay_report import ReplayRequest
@@ -51,7 +51,7 @@ from gitops.repository.loader import load
 from gitops.rollout.rollout import RolloutRequest, rollout_of
 from gitops.usecases.plan import PlanRequest, UnplannableError
 from gitops.usecases.plan import plan as plan_whole
-from gitops.usecases.replay import replay_touched
+from gitops.usecases.replay import replay_affected
 
 _NO_DRIFT: Final = (
     "The files of the base have errors, so that only what the change touches is compared."
@@ -93,7 +93,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
     loaded = checking.loaded
     touched = impact_of(loaded)
     mine = [one for one in loaded.head.waivers if one.name in touched.waivers]
-    of_waivers = expiries(mine, checking.today)
+    of_waivers = expiry_findings(mine, checking.today)
     findings = [
         *new_findings(loaded),
         *of_waivers,
@@ -115,7 +115,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
             findings += more
         if checked.replay_error:
             errors[f"{name} (replay)"] = checked.replay_error
-    all_of_it = (*graded(findings, loaded.limits.rules), *limit_guards(loaded))
+    all_of_it = (*rate_findings(findings, loaded.limits.rules), *limit_guards(loaded))
     report = CheckReport(
         base=loaded.change.base,
         head=loaded.change.head,
@@ -172,7 +172,7 @@ class _RegistryAnswer:
 
     @property
     def _base_config(self) -> RegistryConfig:
-        return before(self.name, self._loaded.base.config, self._loaded.head.config)
+        return former_config(self.name, self._loaded.base.config, self._loaded.head.config)
 
     def _compare(self, observed: KnownRegistry) -> tuple[RegistryCheck, list[Finding]]:
         loaded = self._loaded
@@ -186,7 +186,7 @@ class _RegistryAnswer:
         refused = _refused_before(as_before, plan, strategies)
         places = BaseLocations(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
-        mine, history = with_proposals(places.in_plan(plan), history)
+        mine, history = fit_proposals(places.in_plan(plan), history)
         rollout, of_clients = rollout_of(
             RolloutRequest(
                 base=loaded.base,
@@ -218,7 +218,7 @@ class _RegistryAnswer:
         """With what the history of the base tells of versions that the registry holds."""
         if observed.history.source is HistorySource.GIT:
             return plan
-        return with_drift(plan, question, self._look_up(self._loaded.base))
+        return add_drift(plan, question, self._look_up(self._loaded.base))
 
     def _look_up(self, base: Repository) -> LookUp:
         change = self._loaded.change
@@ -239,7 +239,7 @@ class _RegistryAnswer:
         if replaying is None:
             return None
         try:
-            return replay_touched(
+            return replay_affected(
                 replaying, self._loaded, question, observed.history, self.progress
             )
         except GitopsError as error:
@@ -254,7 +254,7 @@ class _RegistryAnswer:
         config: RegistryConfig,
     ) -> PlanInput:
         """What the plan of one side of the change is made from, of what is touched only."""
-        desired = desired_of(repository, config)
+        desired = desired_state(repository, config)
         broken = broken_topics(self._loaded) if repository is self._loaded.head else frozenset()
         names = self._names() - broken
         topics = {name: state for name, state in desired.topics.items() if name in names}
@@ -276,7 +276,7 @@ class _RegistryAnswer:
             today=self.checking.today,
             waivers=tuple(one for one in repository.waivers if self._is_reached(one)),
             content={
-                topic: graded(source.findings, limits.rules)
+                topic: rate_findings(source.findings, limits.rules)
                 for topic, source in repository.topics.items()
                 if source.findings and topic in topics
             },

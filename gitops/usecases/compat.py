@@ -16,14 +16,14 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import finding
-from gitops.planning.notice_findings import without_effect
+from gitops.planning.notice_findings import revert_finding
 from gitops.planning.refusals import (
     DefinitionLocations,
+    add_rename_hints,
     findings_of,
     findings_of_remarks,
-    hinted_at_renames,
 )
-from gitops.repository.definition_files import Side, read_file, stored
+from gitops.repository.definition_files import Side, read_file, stored_schema
 from gitops.repository.definitions.avro import AvroDefinitions
 from gitops.repository.definitions.patches import PatchSuggester, Said, severities_of
 from gitops.repository.definitions.shared_types import SharedTypes
@@ -91,7 +91,7 @@ def compare_files(
     return Comparison(
         strategy=rule,
         decision=decision,
-        findings=comparison.with_patches(hinted_at_renames(comparison.findings(decision))),
+        findings=comparison.with_patches(add_rename_hints(comparison.findings(decision))),
         changes=comparison.changes(decision),
         old=tuple(side.file for side in sides[:-1]),
         texts={side.file: side.text for side in sides},
@@ -200,10 +200,10 @@ class _Comparer:
         """What the change does to readers, where it is one."""
         file, latest = self.new.file, len(self.sides) - 2
         if self._reverts(decision):
-            yield without_effect(file, decision.version or 0, latest, places.new(""))
+            yield revert_finding(file, decision.version or 0, latest, places.new(""))
             return
-        versions = [(number, stored(side)) for number, side in enumerate(self.sides[:-1])]
-        for version, one in changes_of_all(versions, stored(self.new), self.strategy):
+        versions = [(number, stored_schema(side)) for number, side in enumerate(self.sides[:-1])]
+        for version, one in changes_of_all(versions, stored_schema(self.new), self.strategy):
             if decision.accepted or one.rule not in ONLY_IF_TAKEN:
                 yield from findings_of_remarks(file, f"v{version}", (one,), places)
 
@@ -249,13 +249,13 @@ _DEFINITIONS: Final = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES))
 def _poison(side: Side) -> tuple[Finding, ...]:
     """Why nothing would come after it."""
     return findings_of_remarks(
-        side.file, "", poison_of(stored(side)), DefinitionLocations(new=side.locate)
+        side.file, "", poison_of(stored_schema(side)), DefinitionLocations(new=side.locate)
     )
 
 
 def _alone(side: Side) -> tuple[Finding, ...]:
     """What our own rules say of it, whatever it comes after."""
-    said = defaults_of_halves(stored(side))
+    said = defaults_of_halves(stored_schema(side))
     return (
         *_poison(side),
         *findings_of_remarks(side.file, "", said, DefinitionLocations(new=side.locate)),

@@ -17,7 +17,7 @@ from gitops.broker.connection import (
 )
 from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.producer_connection import admit_schemas
-from gitops.changes.registries import desired_of
+from gitops.changes.registries import desired_state
 from gitops.model.config import RegistryConfig
 from gitops.model.decision import StoredHistory
 from gitops.model.errors import NotThereError, OutsideError, UsageError
@@ -107,7 +107,7 @@ def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
     topic = question.topic
     scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
     observed = connecting.registry.observe(scope)
-    wanted = desired_of(connecting.repository, connecting.config)
+    wanted = desired_state(connecting.repository, connecting.config)
     _require_namespace(connecting, topic, observed, wanted)
     history = observed.topics[topic].history
     policies = _policies(connecting, topic, observed, wanted)

@@ -33,7 +33,7 @@ from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.row import read_definition
 from gitops.schemas.payload import PayloadError, as_shown
 from gitops.schemas.types import AVRO_DEFINED
-from gitops.usecases.validate import is_in
+from gitops.usecases.validate import is_selected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ def format_repository(
     found = layout(sources.paths)
     models = manifests(found)
     known = sorted({*models, *found.avsc})
-    wanted = [path for path in known if is_in(path, paths) and not is_link(path)]
+    wanted = [path for path in known if is_selected(path, paths) and not is_link(path)]
     run = _Run(sources)
     for path in wanted:
         model = models.get(path)

@@ -23,7 +23,7 @@ from gitops.repository.documents.editor_schemas import render as render_json_sch
 from gitops.repository.documents.editor_schemas import schemas as schemas_of_kinds
 from gitops.repository.file_trees import OverlaidTree
 from gitops.repository.loader import load
-from gitops.repository.writing.imported_types import TypesInUse, laid_out
+from gitops.repository.writing.imported_types import TypesInUse, avsc_layout
 from gitops.repository.writing.manifests import Protos, render
 from gitops.repository.writing.proto_files import OTHER_BYTES, sources_of
 from gitops.repository.writing.topic_rewriter import TopicRewriter, is_unchanged, used_definitions
@@ -125,7 +125,7 @@ def _laid_out(
     """The definitions of these topics, which `fmt` passes over."""
     loaded = load(OverlaidTree(tree, files))
     return {
-        path: laid_out(path, files[path], state.history.latest.info)
+        path: avsc_layout(path, files[path], state.history.latest.info)
         for state in topics
         if state.history.latest
         for path in loaded.topics[state.topic].definitions

@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from gitops.changes.known_names import KnownNames, Unmanaged, find_unmanaged
-from gitops.changes.registries import desired_of
+from gitops.changes.registries import desired_state
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
 from gitops.model.plan import DeleteSchema, Plan
 from gitops.model.state import RegistryState, Repository, Scope
-from gitops.planning.drift import LookUp, with_drift
+from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.plan import LocateIn, PlanInput, make_plan
-from gitops.planning.severities import graded, worst
-from gitops.planning.waiver_findings import expiries
+from gitops.planning.severities import rate_findings, worst
+from gitops.planning.waiver_findings import expiry_findings
 from gitops.ports import Progress, Registry, no_progress
 
 
@@ -53,7 +53,7 @@ def blocks(findings: Iterable[Finding]) -> bool:
 
 def plan(planning: PlanRequest, progress: Progress = no_progress) -> Plan:
     """Read the registry and compare; raises UnplannableError, OutsideError."""
-    question, known = ask(planning, progress), planning.known
+    question, known = read_plan_input(planning, progress), planning.known
     if planning.reviewed:
         return plan_of(planning, question, progress)
     unmanaged = find_unmanaged(
@@ -73,7 +73,7 @@ def plan(planning: PlanRequest, progress: Progress = no_progress) -> Plan:
     )
 
 
-def ask(planning: PlanRequest, progress: Progress = no_progress) -> PlanInput:
+def read_plan_input(planning: PlanRequest, progress: Progress = no_progress) -> PlanInput:
     """What the files want, and what the registry holds of it.
 
     Raises UnplannableError, OutsideError.
@@ -82,7 +82,7 @@ def ask(planning: PlanRequest, progress: Progress = no_progress) -> PlanInput:
     rules = repository.config.rules
     if blocks(_findings(planning)):
         raise UnplannableError("the files have errors", hint="see `pulsar-gitops validate`")
-    desired = desired_of(repository, planning.config)
+    desired = desired_state(repository, planning.config)
     return PlanInput(
         registry=registry.name,
         address=registry.address,
@@ -94,7 +94,7 @@ def ask(planning: PlanRequest, progress: Progress = no_progress) -> PlanInput:
         locate=planning.locate,
         today=planning.today,
         content={
-            topic: graded(source.findings, rules)
+            topic: rate_findings(source.findings, rules)
             for topic, source in repository.topics.items()
             if source.findings
         },
@@ -108,7 +108,7 @@ def plan_of(planning: PlanRequest, question: PlanInput, progress: Progress = no_
     """The plan for what was asked, with the findings about the files."""
     made = make_plan(question, progress)
     if planning.look_up:
-        made = with_drift(made, question, planning.look_up)
+        made = add_drift(made, question, planning.look_up)
     findings = (*_findings(planning), *made.findings)
     return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
 
@@ -116,8 +116,8 @@ def plan_of(planning: PlanRequest, question: PlanInput, progress: Progress = no_
 def _findings(planning: PlanRequest) -> tuple[Finding, ...]:
     """About the files, rated."""
     repository = planning.repository
-    of_waivers = expiries(repository.waivers, planning.today)
-    return graded((*repository.findings, *of_waivers), repository.config.rules)
+    of_waivers = expiry_findings(repository.waivers, planning.today)
+    return rate_findings((*repository.findings, *of_waivers), repository.config.rules)
 
 
 def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:

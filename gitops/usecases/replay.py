@@ -14,8 +14,8 @@ from gitops.changes.change import LoadedChange
 from gitops.changes.impact import impact_of
 from gitops.changes.known_versions import KnownVersions, VersionsRequest
 from gitops.changes.new_findings import new_findings
-from gitops.changes.registries import desired_of, former_name, registry_config
-from gitops.changes.sample_files import is_elsewhere, place_of
+from gitops.changes.registries import desired_state, former_name, registry_config
+from gitops.changes.sample_files import is_external, place_of
 from gitops.changes.working_tree import WorkingTreeHistory
 from gitops.checks.withheld_samples import known_samples, withheld_samples
 from gitops.model.check import History, HistoryChoice
@@ -26,9 +26,9 @@ from gitops.model.names import TopicName
 from gitops.model.replay import ReplayReport
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput, strategy_of
-from gitops.planning.severities import graded
+from gitops.planning.severities import rate_findings
 from gitops.ports import FileTree, Progress, no_progress
-from gitops.replay.replay_findings import without_samples
+from gitops.replay.replay_findings import no_samples_finding
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
 from gitops.replay.topic_replays import Subject
 from gitops.repository.loader import load
@@ -173,7 +173,7 @@ def _topics_with_samples(
 
 def _without(topics: Iterable[TopicName], repository: Repository) -> tuple[Finding, ...]:
     sources = ((topic, repository.topics[topic]) for topic in topics)
-    return tuple(without_samples(t, s.manifest) for t, s in sources if not s.samples)
+    return tuple(no_samples_finding(t, s.manifest) for t, s in sources if not s.samples)
 
 
 def _broken(topics: Iterable[TopicName], repository: Repository) -> tuple[Finding, ...]:
@@ -182,7 +182,7 @@ def _broken(topics: Iterable[TopicName], repository: Repository) -> tuple[Findin
 
 def _errors(topic: TopicName, repository: Repository) -> tuple[Finding, ...]:
     """Why a definition is none."""
-    found = graded(repository.topics[topic].findings, repository.config.rules)
+    found = rate_findings(repository.topics[topic].findings, repository.config.rules)
     return tuple(one for one in found if one.severity is Severity.ERROR)
 
 
@@ -197,7 +197,7 @@ def _question(lying: WorkingTreeHistory, observed: RegistryState) -> PlanInput:
         registry=lying.name,
         address="",
         files=lying.repository.digest,
-        desired=desired_of(lying.repository, lying.config),
+        desired=desired_state(lying.repository, lying.config),
         observed=observed,
         defaults=lying.config.broker_defaults,
         safety=SafetyConfig(),
@@ -212,7 +212,7 @@ def _question(lying: WorkingTreeHistory, observed: RegistryState) -> PlanInput:
 _WILD: Final = "*?[{"
 
 
-def replay_touched(
+def replay_affected(
     replaying: ReplayRequest,
     loaded: LoadedChange,
     question: PlanInput,
@@ -255,7 +255,7 @@ def sample_files(tree: FileTree, repository: Repository) -> Iterator[str]:
     wanted: set[str] = set()
     for source in repository.topics.values():
         for sample in source.samples:
-            if not is_elsewhere(sample):
+            if not is_external(sample):
                 wanted.add(_fixed_part(place_of(source, sample)))
     for path in tree.paths() if wanted else ():
         if any(path == each or path.startswith(f"{each}/") for each in wanted):

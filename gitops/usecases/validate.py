@@ -12,8 +12,8 @@ from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository
 from gitops.planning.fingerprints import is_same
-from gitops.planning.severities import graded, worst
-from gitops.planning.waiver_findings import expiries
+from gitops.planning.severities import rate_findings, worst
+from gitops.planning.waiver_findings import expiry_findings
 
 Recorded = Callable[[frozenset[TopicName]], Mapping[TopicName, Sequence[SchemaInfo]]]
 """From topics to the latest schemas that snapshots record of them."""
@@ -26,7 +26,7 @@ def validate(
     *,
     today: datetime.date,
 ) -> tuple[Finding, ...]:
-    """All findings about the files, graded; with `paths` only those in these files or folders.
+    """All findings about the files, rated; with `paths` only those in these files or folders.
 
     `today` is the day in UTC, for waivers.
 
@@ -34,7 +34,7 @@ def validate(
     """
     rules = repository.config.rules
     content = {
-        topic: graded(source.findings, rules)
+        topic: rate_findings(source.findings, rules)
         for topic, source in repository.topics.items()
         if source.findings
     }
@@ -45,11 +45,13 @@ def validate(
             content[topic] = tuple(_at_most_warning(one) for one in content[topic])
     of_files = (
         *repository.findings,
-        *expiries(repository.waivers, today),
+        *expiry_findings(repository.waivers, today),
         *_sample_findings(repository),
     )
-    findings = (*graded(of_files, rules), *chain.from_iterable(content.values()))
-    wanted = (one for one in findings if one.location is None or is_in(one.location.file, paths))
+    findings = (*rate_findings(of_files, rules), *chain.from_iterable(content.values()))
+    wanted = (
+        one for one in findings if one.location is None or is_selected(one.location.file, paths)
+    )
     return tuple(_once(sorted(wanted, key=lambda one: (one.sort_key, -one.severity))))
 
 
@@ -78,6 +80,6 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def is_in(file: str, paths: tuple[str, ...]) -> bool:
+def is_selected(file: str, paths: tuple[str, ...]) -> bool:
     """Whether a file is one of these files or in one of these folders; every file without any."""
     return not paths or any(path in (".", file) or file.startswith(f"{path}/") for path in paths)

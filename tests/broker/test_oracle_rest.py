@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server.server import serving
+from gitops.registries.server.server import serve_in_thread
 from tests.oracle.cases import Cases
 from tests.oracle.over_rest import AdminRest, is_for_rest, rest_differences, smallest_over_rest
 
@@ -30,7 +30,7 @@ def broker(pulsar_admin_url: str) -> Iterator[AdminRest]:
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[AdminRest]:
     registry = EmbeddedRegistry("local", tmp_path / "registry.db")
-    with serving(registry) as url:
+    with serve_in_thread(registry) as url:
         rest = AdminRest(url)
         yield rest
         rest.close()

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server.server import serving
+from gitops.registries.server.server import serve_in_thread
 from tests.broker import rest_place_requests, rest_schema_requests
 from tests.broker.rest_requests import CLUSTERS, RawRequest, put
 
@@ -36,7 +36,7 @@ class Answer:
 @pytest.fixture
 def serve_url(tmp_path: Path) -> Iterator[str]:
     registry = EmbeddedRegistry("local", tmp_path / "registry.db")
-    with serving(registry) as url:
+    with serve_in_thread(registry) as url:
         yield url
     registry.close()
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server.server import serving
+from gitops.registries.server.server import serve_in_thread
 from tests.support.admin_rest import admin_request
 
 Command = Callable[..., tuple[int, str]]
@@ -40,7 +40,7 @@ def embedded(folder: Path) -> Iterator[Live]:
 
 @contextmanager
 def served(folder: Path) -> Iterator[Live]:
-    with serving(EmbeddedRegistry("served", folder / "served.db")) as url:
+    with serve_in_thread(EmbeddedRegistry("served", folder / "served.db")) as url:
         yield behind_rest(url)
 
 

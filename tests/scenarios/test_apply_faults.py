@@ -31,7 +31,7 @@ from gitops.planning.fingerprints import state_fingerprints
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.pulsar.error_responses import Answer
 from gitops.registries.pulsar.transport import Transport
-from gitops.registries.server.server import serving
+from gitops.registries.server.server import serve_in_thread
 from tests.support.admin_rest import admin_request
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.faults import Fault, Faults, KilledError, faulty_proxy, with_fault
@@ -254,7 +254,7 @@ def _behind_a_proxy(
         return with_fault(killer, work, lambda: OutsideError("never raised"))
 
     monkeypatch.setattr(Transport, "send", killing)
-    with serving(registry) as upstream, faulty_proxy(upstream, faults) as url:
+    with serve_in_thread(registry) as upstream, faulty_proxy(upstream, faults) as url:
         admin = f"{upstream}/admin/v2"
         body = {"adminRoles": [], "allowedClusters": ["standalone"]}
         admin_request("PUT", f"{admin}/tenants/shop", body)

@@ -18,7 +18,7 @@ from gitops.replay.counts import Key, PartResult, Tally, merge, sorted_result
 from gitops.replay.engines.spark import SparkRunner
 from gitops.replay.engines.spark_session import SparkConnection, open_session
 from gitops.replay.engines.spark_tables import answer_frame, query_settings
-from gitops.replay.engines.spark_tasks import answers
+from gitops.replay.engines.spark_tasks import part_results
 from gitops.replay.job import Job, Runner, RunRequest, RunResult
 from gitops.replay.sources.part_plan import SampleData, sample_data
 from tests.spark.samples import logical, pairs, sample, topic
@@ -111,7 +111,7 @@ def _ask(
     with query_settings(opened.session, wanted, large=how["large"]) as accepted:
         assert accepted
         found = answer_frame(opened, job, wanted, **how).toArrow()
-    for answer in answers(found.to_batches()):
+    for answer in part_results(found.to_batches()):
         merge(into, answer, job.limits)
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from gitops.interrupts import Interruption, beside, interruptible, interruption
+from gitops.interrupts import Interruption, interruptible, interruption, run_interruptible
 from tests.support.interrupts import ctrl_c_as_ever
 
 
@@ -90,9 +90,9 @@ def test_a_second_ctrl_c_interrupts_or_does_what_it_is_to_do() -> None:
 
 
 def test_what_runs_beside_answers_or_fails_here() -> None:
-    assert beside(lambda: 7, lambda: False) == 7
+    assert run_interruptible(lambda: 7, lambda: False) == 7
     with pytest.raises(ZeroDivisionError):
-        beside(lambda: 1 // 0, lambda: False)
+        run_interruptible(lambda: 1 // 0, lambda: False)
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_what_runs_beside_is_ended_when_it_is_stopped() -> None:
         return True
 
     with pytest.raises(KeyboardInterrupt):
-        beside(ended.wait, lambda: True, end)
+        run_interruptible(ended.wait, lambda: True, end)
     assert turns[:3] == [0, 1, 2]
 
 
@@ -115,5 +115,5 @@ def test_what_runs_beside_is_ended_when_it_is_stopped() -> None:
 def test_what_nothing_can_end_is_left_to_itself() -> None:
     never = threading.Event()
     with pytest.raises(KeyboardInterrupt):
-        beside(never.wait, lambda: True)
+        run_interruptible(never.wait, lambda: True)
     never.set()

@@ -15,8 +15,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from gitops.cli import options
-from gitops.cli.console import print_report, refuse_inputs, require_writable, say
-from gitops.cli.exits import Exit, drop_stdout, tell
+from gitops.cli.console import print_message, print_report, refuse_inputs, require_writable
+from gitops.cli.exits import Exit, drop_stdout, print_error
 from gitops.cli.options import HERE, FailOn
 from gitops.cli.progress import progress_bar
 from gitops.cli.session import open_registry, open_repository
@@ -72,7 +72,7 @@ def apply(
     document = _read(plan_file) if plan_file else None
     refuse_inputs([output], [plan_file] if plan_file else [])
     opened = open_repository(repo, output)
-    if code := plan_output.stopped(opened, display):
+    if code := plan_output.print_blocking_findings(opened, display):
         return code
     name = _registry_of(document, registry) if document else registry
     with open_registry(opened, name) as (live, config):
@@ -175,7 +175,7 @@ def refuse(execution: Execution, display: Display) -> None:
     elif execution.shown is not None:
         print_report(execution.shown, output=display.output, no_color=display.no_color)
     where = f"in {display.output}" if display.output else "above"
-    say(f"nothing was applied, because of the findings {where}")
+    print_message(f"nothing was applied, because of the findings {where}")
 
 
 def _has_lines(display: Display) -> bool:
@@ -246,12 +246,12 @@ class _Report:
                 self._failure.what, hint=f"{self._count().plain}; {self._failure.hint}".strip("; ")
             )
         if self._display.output or not self._has_lines:
-            say(self._count().plain)
+            print_message(self._count().plain)
 
     def tell_failure(self) -> None:
         """Say why the report could not be printed, beside another error."""
         if self._failure:
-            tell(self._failure)
+            print_error(self._failure)
 
     def _count(self, seconds: float | None = None) -> Text:
         from gitops.reports.text.apply import apply_count

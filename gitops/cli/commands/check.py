@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gitops.cli import options
-from gitops.cli.exits import Exit, tell
+from gitops.cli.exits import Exit, print_error
 from gitops.cli.extras import Engine
 from gitops.cli.options import HERE, FailOn
 from gitops.cli.session import line_of
@@ -92,7 +92,7 @@ def _run(
     if waivers:
         write_waivers((one.plan for one in outcome.report.registries), waivers)
     for name, error in outcome.errors.items():
-        tell(error, f"no answer for {name}: ")
+        print_error(error, f"no answer for {name}: ")
     return _code(outcome, request, display)
 
 

@@ -132,9 +132,9 @@ def _stream(files: list[Path] | None, output: Path | None) -> int:
         raise UsageError("--jsonl reads cases from stdin, not files")
     if output is None:
         return _decide_all(sys.stdout)
-    from gitops.cli.console import writing
+    from gitops.cli.console import open_for_writing
 
-    with writing(output) as stream:
+    with open_for_writing(output) as stream:
         return _decide_all(stream)
 
 

@@ -148,14 +148,18 @@ def _answer(
 ) -> int:
     from gitops.cli.answer import Display, print_result
     from gitops.cli.cluster import cluster_address, open_cluster
-    from gitops.cli.plan_output import stopped
-    from gitops.cli.session import has_repository, nowhere, open_registry, open_repository
+    from gitops.cli.plan_output import print_blocking_findings
+    from gitops.cli.session import empty_repository, has_repository, open_registry, open_repository
     from gitops.usecases.connect import ConnectContext, connect
 
     cluster = cluster_address(repo, registry, url)
-    opened = nowhere() if cluster and not has_repository(repo) else open_repository(repo, output)
+    opened = (
+        empty_repository()
+        if cluster and not has_repository(repo)
+        else open_repository(repo, output)
+    )
     display = Display(output_format=output_format, output=output, no_color=no_color)
-    if code := stopped(opened, display):
+    if code := print_blocking_findings(opened, display):
         return code
     target = open_cluster(cluster) if cluster else open_registry(opened, registry)
     with target as (live, config):

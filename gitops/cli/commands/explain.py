@@ -27,13 +27,13 @@ def explain(
     from gitops.model.errors import UsageError
     from gitops.model.rules import RULES
     from gitops.reports.text.findings import rules_report
-    from gitops.repository.shipped_files import rule_meant, rule_page
+    from gitops.repository.shipped_files import guess_rule, rule_page
 
     if rule is None:
         print_report(rules_report(RULES.values()), no_color=no_color)
         return Exit.GOOD
     if rule.upper() not in RULES:
-        meant = rule_meant(rule)
+        meant = guess_rule(rule)
         hint = f"did you mean {meant}?" if meant else "`pulsar-gitops explain` lists all rules"
         raise UsageError(f"there is no rule '{rule}'", hint=hint)
     print_report(Markdown(rule_page(rule.upper())), no_color=no_color)

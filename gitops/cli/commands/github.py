@@ -122,7 +122,7 @@ def _host() -> Iterator[CodeHost]:
 
 
 def _tell(kept: PostResult) -> int:
-    from gitops.cli.console import say
+    from gitops.cli.console import print_message
 
-    say(f"{kept.written.value} {kept.url}".rstrip())
+    print_message(f"{kept.written.value} {kept.url}".rstrip())
     return Exit.GOOD

@@ -15,18 +15,20 @@ def init(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
 ) -> int:
     """Make a new schemas repository, with an example of everything."""
-    from gitops.cli.console import say
+    from gitops.cli.console import print_message
     from gitops.repository.template import copy_template, keep_own_wheel
 
     count = copy_template(directory) + keep_own_wheel(directory)
-    say(f"wrote {count} files to {directory}")
-    say("next:")
-    say(f"  cd {shlex.quote(str(directory))}")
-    say("  pulsar-gitops validate")
-    say("  pulsar-gitops plan --out plan.json")
-    say("  pulsar-gitops apply plan.json")
+    print_message(f"wrote {count} files to {directory}")
+    print_message("next:")
+    print_message(f"  cd {shlex.quote(str(directory))}")
+    print_message("  pulsar-gitops validate")
+    print_message("  pulsar-gitops plan --out plan.json")
+    print_message("  pulsar-gitops apply plan.json")
     above = [each for each in directory.resolve().parents if (each / ".git").exists()]
     if above and not (directory / ".git").exists():
-        say(f"GitHub looks for workflows in {above[0] / '.github'} only: see docs/how-to/")
-        say('set-up-github.md, "In a folder of another repository"')
+        print_message(
+            f"GitHub looks for workflows in {above[0] / '.github'} only: see docs/how-to/"
+        )
+        print_message('set-up-github.md, "In a folder of another repository"')
     return Exit.GOOD

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from gitops.cli import options
-from gitops.cli.console import say
-from gitops.cli.exits import Exit, tell
+from gitops.cli.console import print_message
+from gitops.cli.exits import Exit, print_error
 from gitops.cli.options import HERE, FailOn
 from gitops.cli.session import OpenedRepository, open_registry, open_repository
 from gitops.model.errors import GitopsError, UsageError
@@ -59,7 +59,7 @@ def plan(
             hint="run `plan --registry NAME --out FILE` for each; `apply` takes one plan file",
         )
     opened = open_repository(repo, output, out)
-    if code := plan_output.stopped(opened, display):
+    if code := plan_output.print_blocking_findings(opened, display):
         return code
     if len(names) > 1:
         outcomes = _plan_each(names, opened, display, prune=prune)
@@ -74,7 +74,7 @@ def plan(
     if waivers:
         plan_output.write_waivers([made], waivers)
     if out:
-        say(f"plan written to {out} · {plan_output.write_plan(made, out)}")
+        print_message(f"plan written to {out} · {plan_output.write_plan(made, out)}")
     return plan_output.plan_code(made, display, detailed=detailed_exitcode)
 
 
@@ -121,7 +121,7 @@ def _print_plans(
     print_result(result, display)
     for one in outcomes:
         if one.error:
-            tell(one.error, f"no plan for {one.registry}: ")
+            print_error(one.error, f"no plan for {one.registry}: ")
 
 
 def _worst_code(outcomes: list[results.RegistryPlan], display: Display, *, detailed: bool) -> int:

@@ -63,7 +63,7 @@ def set_policies(
     registry: options.RegistryName = None,
 ) -> int:
     """Set policies; an empty value removes a setting."""
-    from gitops.cli.console import say
+    from gitops.cli.console import print_message
     from gitops.cli.session import open_registry, open_repository
     from gitops.planning.policies import policy_text
     from gitops.usecases.policies import observe_policies, parse_assignments, parse_subject
@@ -73,5 +73,5 @@ def set_policies(
         changes = parse_assignments(observe_policies(live, name).own, assignments)
         live.set_policies(name, changes)
     for change in changes:
-        say(f"{change.key}  {policy_text(change.before)} → {policy_text(change.after)}")
+        print_message(f"{change.key}  {policy_text(change.before)} → {policy_text(change.after)}")
     return Exit.GOOD

@@ -134,7 +134,7 @@ class _ReplayedFiles:
 def _run(selected: _Options, display: Display, page: Path | None) -> int:
     """Replay, print, and answer the exit code; `page` is where the HTML is written, too."""
     from gitops.cli.answer import folder_in_git, print_result
-    from gitops.cli.plan_output import stopped
+    from gitops.cli.plan_output import print_blocking_findings
     from gitops.replay.replay_report import ReplayRequest
 
     started = time.monotonic()
@@ -150,7 +150,7 @@ def _run(selected: _Options, display: Display, page: Path | None) -> int:
     opened = None
     if selected.base is None:
         opened = open_repository(selected.repo, *outputs)
-        if code := stopped(opened, display):
+        if code := print_blocking_findings(opened, display):
             return code
     with progress_bar(no_color=display.no_color, rate=True) as progress:
         if opened:

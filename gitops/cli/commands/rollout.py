@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gitops.cli import options
-from gitops.cli.console import say
-from gitops.cli.exits import Exit, tell
+from gitops.cli.console import print_message
+from gitops.cli.exits import Exit, print_error
 from gitops.cli.options import HERE
 from gitops.cli.progress import progress_bar
 from gitops.cli.session import OpenedRepository, open_registry, open_repository
@@ -92,7 +92,7 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
     from gitops.changes.new_findings import new_findings
     from gitops.cli.answer import print_result
     from gitops.cli.check_run import check_change
-    from gitops.planning.severities import graded
+    from gitops.planning.severities import rate_findings
     from gitops.usecases.plan import blocks
 
     if migrate and request.head is not None:
@@ -105,11 +105,13 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
         print_result(results.RolloutResult(report=report, migrated=migrate), display)
         if migrate:
             _migrate(report, loaded)
-        unread = blocks(graded(new_findings(loaded), loaded.limits.rules))
+        unread = blocks(rate_findings(new_findings(loaded), loaded.limits.rules))
     if unread:
-        say(f"the files have errors, and what they leave open is no step; see `{report.command}`")
+        print_message(
+            f"the files have errors, and what they leave open is no step; see `{report.command}`"
+        )
     for name, error in outcome.errors.items():
-        tell(error, f"no answer for {name}: ")
+        print_error(error, f"no answer for {name}: ")
     if outcome.errors:
         return Exit.OUTSIDE
     return Exit.FINDINGS if unread else _code(report, migrate=migrate)
@@ -121,11 +123,11 @@ def _run_from_registry(
     """Print the steps from what the registry or its snapshot holds to what the files say."""
     from gitops.changes.registries import registry_config
     from gitops.cli.answer import print_result
-    from gitops.cli.plan_output import stopped
+    from gitops.cli.plan_output import print_blocking_findings
     from gitops.registries.snapshot import SnapshotRegistry
 
     opened = open_repository(repo, display.output)
-    if (code := stopped(opened, display)) is not None:
+    if (code := print_blocking_findings(opened, display)) is not None:
         return code
     if history is HistoryChoice.SNAPSHOT:
         name, config = registry_config(opened.repository, registries[0] if registries else None)
@@ -147,16 +149,16 @@ def _plan_report(
     registry: Registry, config: RegistryConfig, opened: OpenedRepository, display: Display
 ) -> CheckReport:
     from gitops.cli.plan_output import plan_request
-    from gitops.rollout.rollout import from_registry, rollout_of, with_topics_of_clients
-    from gitops.usecases.plan import ask, plan_of
+    from gitops.rollout.rollout import add_client_topics, registry_rollout_request, rollout_of
+    from gitops.usecases.plan import plan_of, read_plan_input
 
     request = plan_request(opened, registry, config)
     with progress_bar(no_color=display.no_color) as progress:
-        asked = ask(request, progress)
+        asked = read_plan_input(request, progress)
         plan = plan_of(request, asked, progress)
     repository = opened.repository
-    whole = with_topics_of_clients(asked, registry, repository)
-    model = from_registry(repository, whole, plan, opened.tree.paths())
+    whole = add_client_topics(asked, registry, repository)
+    model = registry_rollout_request(repository, whole, plan, opened.tree.paths())
     rollout, _ = rollout_of(model)
     report = results.plans_report([plan])
     (one,) = report.registries
@@ -175,14 +177,14 @@ def _migrate(report: CheckReport, loaded: LoadedChange) -> None:
 
     ways = [way for one in report.registries for way in one.rollout.migrations]
     if not ways:
-        say("nothing to migrate: there is an order, or none that a new topic would help")
+        print_message("nothing to migrate: there is an order, or none that a new topic would help")
         return
     written = write_migrations(loaded, ways)
     write_files(loaded.change.checkout.root, written.files)
     for path, said in sorted(written.said.items()):
-        say(f"wrote {path}: {said}")
+        print_message(f"wrote {path}: {said}")
     for left in written.left:
-        say(f"by hand: {left}")
+        print_message(f"by hand: {left}")
 
 
 def _is_blocked(rollout: Rollout, *, migrate: bool) -> bool:

@@ -53,13 +53,13 @@ def upload(
     registry: options.RegistryName = None,
 ) -> int:
     """Register a schema; prints the version that the registry answers."""
-    from gitops.cli.console import print_text, say
+    from gitops.cli.console import print_message, print_text
     from gitops.cli.session import open_registry, open_repository
     from gitops.repository.definitions.upload import read_upload, repeated_in
 
     info = read_upload(schema, schema_type, properties or [])
     for each in repeated_in(info, schema, whole=schema_type is not None):
-        say(f"{each.location}: warning: {each.message} ({each.rule})")
+        print_message(f"{each.location}: warning: {each.message} ({each.rule})")
     name = TopicName.parse(topic)
     with open_registry(open_repository(repo), registry) as (live, _):
         version = live.register_schema(name, info)
@@ -126,17 +126,19 @@ def delete(
     registry: options.RegistryName = None,
 ) -> int:
     """Delete a topic's schema, all its versions with it."""
-    from gitops.cli.console import say
+    from gitops.cli.console import print_message
     from gitops.cli.session import open_registry, open_repository
 
     name = TopicName.parse(topic)
     with open_registry(open_repository(repo), registry) as (live, _):
         question = f"Delete all schema versions of {name} in {live.name}?"
         if not yes and not _confirm(question):
-            say("nothing was deleted")
+            print_message("nothing was deleted")
             return Exit.USAGE
         version = live.delete_schema(name, force=force)
-    say("deleted all versions" if force else f"deleted; the deletion took version {version}")
+    print_message(
+        "deleted all versions" if force else f"deleted; the deletion took version {version}"
+    )
     return Exit.GOOD
 
 

@@ -29,16 +29,16 @@ def serve(
     ] = None,
 ) -> int:
     """Serve the embedded registry as a broker would."""
-    from gitops.cli.console import say
-    from gitops.cli.extras import need
+    from gitops.cli.console import print_message
+    from gitops.cli.extras import require_modules
     from gitops.cli.session import open_registry, open_repository
 
-    need("`serve`", ("starlette", "uvicorn"), "serve")
+    require_modules("`serve`", ("starlette", "uvicorn"), "serve")
     from gitops.registries.embedded.registry import EmbeddedRegistry
     from gitops.registries.server.server import serve as run
-    from gitops.schemas.installed_checkers import load_installed
+    from gitops.schemas.installed_checkers import load_installed_checkers
 
-    load_installed()
+    load_installed_checkers()
     opened = open_repository(repo)
     with open_registry(opened, registry) as (live, _):
         if not isinstance(live, EmbeddedRegistry):
@@ -49,7 +49,7 @@ def serve(
             )
 
         def ready(url: str) -> None:
-            say(f"serving {live.address} at {url}")
+            print_message(f"serving {live.address} at {url}")
 
         run(live, host, port, ready, allow_hosts=allow_host or ())
     return Exit.GOOD

@@ -26,14 +26,14 @@ def validate(
     """Check the files of the repository, without any registry."""
     from gitops.cli.answer import Display, print_findings
     from gitops.cli.session import open_repository, relative_paths, today
-    from gitops.repository.snapshots import latest_recorded
+    from gitops.repository.snapshots import latest_recorded_schemas
     from gitops.usecases.validate import validate as run
 
     opened = open_repository(repo, output)
     found = run(
         opened.repository,
         relative_paths(opened.root, paths or []),
-        lambda topics: latest_recorded(opened.tree, topics),
+        lambda topics: latest_recorded_schemas(opened.tree, topics),
         today=today(),
     )
     display = Display(

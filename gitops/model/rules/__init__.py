@@ -57,7 +57,7 @@ def finding(
     )
 
 
-def with_severities(
+def apply_severities(
     findings: Iterable[Finding], severities: Mapping[str, Severity]
 ) -> tuple[Finding, ...]:
     """The findings as `rules:` of `gitops.yaml` rates them; those that are off are left out."""

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitops.model.rules.rule import error, fixed, info, warning
+from gitops.model.rules.rule import error, fixed_error, info, warning
 
 PLAN_RULES: Final = (
-    fixed("PLAN-R001", "Pulsar would refuse the schema", "planning.refusals._refusal_finding"),
-    fixed(
+    fixed_error(
+        "PLAN-R001", "Pulsar would refuse the schema", "planning.refusals._refusal_finding"
+    ),
+    fixed_error(
         "PLAN-R002",
         "the registry holds a schema that cannot be read",
         "planning.refusals.broken_history",
     ),
-    warning("PLAN-R003", "a revert does not roll back", "planning.notice_findings.without_effect"),
+    warning("PLAN-R003", "a revert does not roll back", "planning.notice_findings.revert_finding"),
     error("PLAN-R004", "too many topics would change", "planning.plan._share"),
     error("PLAN-R005", "a schema would be deleted", "planning.plan._deletions"),
-    fixed("PLAN-R006", "the tenant does not exist", "planning.notice_findings.tenant_findings"),
+    fixed_error(
+        "PLAN-R006", "the tenant does not exist", "planning.notice_findings.tenant_findings"
+    ),
     info("PLAN-R007", "Pulsar would ignore the change", "planning.notice_findings._swallowed"),
-    fixed(
+    fixed_error(
         "PLAN-R008",
         "a topic that does not exist cannot have policies",
         "planning.notice_findings.missing_topic_findings",
@@ -54,15 +58,15 @@ CHECK_RULES: Final = (
         "checks.weakened_limits.limits_weakened",
     ),
     warning(
-        "CHECK-R007", "a change edits recorded history", "checks.edited_snapshots.record_edited"
+        "CHECK-R007", "a change edits recorded history", "checks.edited_snapshots.snapshots_edited"
     ),
     warning("CHECK-R008", "replays of a topic are weakened", "checks.weakened_samples._finding"),
 )
 """CHECK-*: what a change does to a repository beyond its single schemas."""
 
 WAIVER_RULES: Final = (
-    warning("WAIVER-R001", "the waiver has expired", "planning.waiver_findings.expiries"),
-    info("WAIVER-R002", "the waiver expires soon", "planning.waiver_findings.expiries"),
+    warning("WAIVER-R001", "the waiver has expired", "planning.waiver_findings.expiry_findings"),
+    info("WAIVER-R002", "the waiver expires soon", "planning.waiver_findings.expiry_findings"),
     warning(
         "WAIVER-R003", "nothing needs the waiver", "planning.waiver_findings._unneeded_finding"
     ),
@@ -150,7 +154,7 @@ REPLAY_RULES: Final = (
         "samples are missing, or cannot be read",
         "replay.replay_findings._unread_samples",
     ),
-    info("REPLAY-R005", "a topic has no samples", "replay.replay_findings.without_samples"),
+    info("REPLAY-R005", "a topic has no samples", "replay.replay_findings.no_samples_finding"),
     info("REPLAY-R006", "messages fail, as many as are allowed", "replay.replay_findings._failed"),
     warning("REPLAY-R007", "values change while they are read", "replay.replay_findings._changed"),
     warning("REPLAY-R008", "a replay was interrupted", "replay.replay_findings._interrupted"),

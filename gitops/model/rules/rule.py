@@ -23,7 +23,7 @@ class Rule:
     configurable: bool = True
 
 
-def fixed(rule: str, title: str, found_by: str) -> Rule:
+def fixed_error(rule: str, title: str, found_by: str) -> Rule:
     """An error that `gitops.yaml` cannot rate otherwise."""
     return Rule(rule, Severity.ERROR, title, found_by, configurable=False)
 

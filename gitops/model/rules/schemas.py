@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitops.model.rules.rule import error, fixed, info, warning
+from gitops.model.rules.rule import error, fixed_error, info, warning
 
 AVRO_RULES: Final = (
     error(
@@ -28,28 +28,36 @@ AVRO_RULES: Final = (
         "member that is given twice",
         "repository.definitions.avro_ignored_members.findings_of_repeated",
     ),
-    fixed(
+    fixed_error(
         "AVRO-R001",
         "the reader's type cannot read the writer's",
         "schemas.avro.compatibility._words",
     ),
-    fixed("AVRO-R002", "a reader field has no default", "schemas.avro.compatibility._no_default"),
-    fixed("AVRO-R003", "no branch of the reader's union fits", "schemas.avro.compatibility._words"),
-    fixed(
+    fixed_error(
+        "AVRO-R002", "a reader field has no default", "schemas.avro.compatibility._no_default"
+    ),
+    fixed_error(
+        "AVRO-R003", "no branch of the reader's union fits", "schemas.avro.compatibility._words"
+    ),
+    fixed_error(
         "AVRO-R004",
         "the names of two enums or fixed types differ",
         "schemas.avro.compatibility._words",
     ),
-    fixed("AVRO-R005", "the sizes of two fixed types differ", "schemas.avro.compatibility._words"),
-    fixed(
+    fixed_error(
+        "AVRO-R005", "the sizes of two fixed types differ", "schemas.avro.compatibility._words"
+    ),
+    fixed_error(
         "AVRO-R006", "a record contains itself directly", "schemas.avro.compatibility._recursion"
     ),
-    fixed(
+    fixed_error(
         "AVRO-R007",
         "a default that a reader needs cannot be used",
         "schemas.avro.compatibility._bad_default",
     ),
-    fixed("AVRO-R008", "aliases make the writer invalid", "schemas.avro.compatibility._bad_alias"),
+    fixed_error(
+        "AVRO-R008", "aliases make the writer invalid", "schemas.avro.compatibility._bad_alias"
+    ),
     warning("AVRO-W001", "an enum loses symbols", "schemas.avro.review_types.enum_remarks"),
     warning(
         "AVRO-W002",
@@ -73,7 +81,7 @@ AVRO_RULES: Final = (
     warning(
         "AVRO-W009",
         "a record of a union is taken for another",
-        "schemas.avro.review_unions.by_new_readers",
+        "schemas.avro.review_unions.new_reader_remark",
     ),
 )
 """AVRO-*, JSON-*: definitions in Avro's form.
@@ -128,7 +136,7 @@ PROTOBUF_RULES: Final = (
     warning(
         "PROTO-W007",
         "a field becomes required, or is no longer",
-        "schemas.protobuf_native.review_fields.required",
+        "schemas.protobuf_native.review_fields.required_field_remarks",
     ),
     warning(
         "PROTO-W008",

@@ -56,7 +56,7 @@ def from_json(kind: type[P], text: str) -> P:
     return kind(**values)
 
 
-def changed(policies: P, changes: Iterable[PolicyChange]) -> P:
+def apply_changes(policies: P, changes: Iterable[PolicyChange]) -> P:
     """`policies` with each key set to its `after`; raises UsageError for a key that it lacks."""
     names = {camel_case(field.name): field.name for field in fields(policies)}
     values: dict[str, Any] = {name: getattr(policies, name) for name in names.values()}

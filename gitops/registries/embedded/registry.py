@@ -25,8 +25,8 @@ from gitops.model.state import RegistryState, Scope
 from gitops.ports import Progress, Registry, no_progress
 from gitops.registries.embedded import namespace_rows, schema_rows
 from gitops.registries.embedded.database import BUSY_SECONDS, Database
-from gitops.registries.embedded.namespace_rows import CreatedTopic, TenantInfo, changed
-from gitops.registries.embedded.schema_rows import StoredTopic, key_of, nothing, observed
+from gitops.registries.embedded.namespace_rows import CreatedTopic, TenantInfo, apply_changes
+from gitops.registries.embedded.schema_rows import StoredTopic, absent_state, key_of, read_state
 from gitops.registries.embedded.settings import EmbeddedConfig
 from gitops.schemas.payload import to_stored
 
@@ -117,7 +117,7 @@ class EmbeddedRegistry:
         total = len(scope.topics)
         progress("read schemas", 0, total)
         with self.database.reading() as connection:
-            state = observed(connection, scope) if connection else nothing(scope)
+            state = read_state(connection, scope) if connection else absent_state(scope)
         progress("read schemas", total, total)
         return state
 
@@ -137,13 +137,13 @@ class EmbeddedRegistry:
         with self.database.writing() as connection:
             if isinstance(subject, NamespaceName):
                 policies = self._namespace(connection, subject)
-                namespace_rows.put_namespace(connection, subject, changed(policies, changes))
+                namespace_rows.put_namespace(connection, subject, apply_changes(policies, changes))
                 return
             self._namespace(connection, subject.namespace)
             known = namespace_rows.created_topics(connection, [subject]).get(subject)
             before = known or CreatedTopic(policies=TopicPolicies())
             after = CreatedTopic(
-                partitions=before.partitions, policies=changed(before.policies, changes)
+                partitions=before.partitions, policies=apply_changes(before.policies, changes)
             )
             namespace_rows.put_topic(connection, subject, after)
 

@@ -153,7 +153,7 @@ def topics_with_schema(
 # Rows as the states that everybody shares.
 
 
-def nothing(scope: Scope) -> RegistryState:
+def absent_state(scope: Scope) -> RegistryState:
     """What an absent file holds of `scope`."""
     return RegistryState(
         namespaces={
@@ -163,7 +163,7 @@ def nothing(scope: Scope) -> RegistryState:
     )
 
 
-def observed(connection: sqlite3.Connection, scope: Scope) -> RegistryState:
+def read_state(connection: sqlite3.Connection, scope: Scope) -> RegistryState:
     """What the file holds of `scope`."""
     policies = namespace_rows.namespace_policies(connection, scope.namespaces)
     stored = read_topics(connection, {key_of(each) for each in scope.topics})

@@ -17,7 +17,7 @@ from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, TopicSource
 from gitops.planning.drift import LookUp, Provenance
 from gitops.planning.fingerprints import is_same
-from gitops.registries.git.registry import NO_CONFIG, with_needed
+from gitops.registries.git.registry import NO_CONFIG, required_files
 from gitops.repository.file_trees import SelectedTree
 from gitops.repository.loader import load
 
@@ -127,7 +127,7 @@ class _Search:
         self._loads += 1
         tree = tree_of(self._checkout, commit)
         files = frozenset(file for name in names for file in self.topics[name].files)
-        needed = with_needed(tree, files)
+        needed = required_files(tree, files)
         repository = _load(SelectedTree(tree, needed))
         imported = [path for path in needed if path.endswith(".proto")]
         for topic, source in repository.topics.items():

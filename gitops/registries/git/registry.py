@@ -139,7 +139,7 @@ class GitRegistry(ReadOnly):
 
     def _load(self, commit: str, files: frozenset[str]) -> Repository:
         tree = tree_of(self._past.checkout, commit)
-        needed = with_needed(tree, files)
+        needed = required_files(tree, files)
         self._imported |= {path for path in needed if path.endswith(".proto")}
         try:
             return load(SelectedTree(tree, needed))
@@ -191,7 +191,7 @@ def _files_of(repository: Repository, topics: frozenset[TopicName]) -> frozenset
     )
 
 
-def with_needed(tree: FileTree, files: frozenset[str]) -> set[str]:
+def required_files(tree: FileTree, files: frozenset[str]) -> set[str]:
     """The files with gitops.yaml, the definitions and imports that they name, and shared types."""
     known = frozenset(tree.paths())
     found = {path for path in known if path.startswith(f"{_TYPES}/")}

@@ -120,7 +120,7 @@ def schema_path(topic: TopicName) -> str:
     return f"schemas/{namespace_path(topic.namespace)}/{name}"
 
 
-def own_namespaces(listed: Iterable[str]) -> list[NamespaceName]:
+def user_namespaces(listed: Iterable[str]) -> list[NamespaceName]:
     """The namespaces that people made.
 
     Without Pulsar's own, and without those of Pulsar 1 (`tenant/cluster/namespace`), which
@@ -133,7 +133,7 @@ def own_namespaces(listed: Iterable[str]) -> list[NamespaceName]:
     ]
 
 
-def own_topics(listed: Iterable[str]) -> set[TopicName]:
+def user_topics(listed: Iterable[str]) -> set[TopicName]:
     """The topics that people made, partitions folded into their topic."""
     topics = map(_topic, listed)
     return {

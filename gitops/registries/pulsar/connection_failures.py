@@ -97,7 +97,7 @@ def explain(
     return replace(found, hint=_ELSEWHERE) if redirected else found
 
 
-def words(error: NoAnswerError, client: HttpClient) -> str:
+def failure_text(error: NoAnswerError, client: HttpClient) -> str:
     """What happened, in one line."""
     cause = error.cause
     if error.late:
@@ -127,7 +127,7 @@ def _explain(error: NoAnswerError, origin: Origin, client: HttpClient) -> NoAnsw
             understood=False,
         )
     hint = _WEB_PORT if _is_cut_off(root) else _REACH
-    return NoAnswer(what=words(error, client), hint=hint)
+    return NoAnswer(what=failure_text(error, client), hint=hint)
 
 
 def _lateness(error: NoAnswerError) -> str:

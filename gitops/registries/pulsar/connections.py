@@ -14,7 +14,7 @@ import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 
-from gitops.interrupts import within
+from gitops.interrupts import call_with_timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -234,7 +234,7 @@ def resolve(host: str, port: int, seconds: float) -> list[_Address]:
     try:
         return _addresses(host, port, socket.AI_NUMERICHOST)
     except (socket.gaierror, UnicodeError):
-        return within(seconds, lambda: _addresses(host, port))
+        return call_with_timeout(seconds, lambda: _addresses(host, port))
 
 
 def _addresses(host: str, port: int, flags: int = 0) -> list[_Address]:

@@ -12,7 +12,7 @@ from gitops.model.config import (
     TokenAuthentication,
 )
 from gitops.registries.pulsar.oauth2 import OAuth2Credentials, read_client
-from gitops.registries.pulsar.secrets import blot_out, read_secret
+from gitops.registries.pulsar.secrets import read_secret, redact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +65,7 @@ class FixedCredentials:
 
     def redact(self, text: str) -> str:
         """Replace the secret, however it was written in the header."""
-        return blot_out(text, self._secrets)
+        return redact(text, self._secrets)
 
     def close(self) -> None:
         """Nothing is open."""

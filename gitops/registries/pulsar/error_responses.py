@@ -201,7 +201,7 @@ def _is_about_the_schema(answer: Answer) -> bool:
     )
 
 
-def unexpected(answer: Answer, expected: str) -> OutsideError:
+def unexpected_body(answer: Answer, expected: str) -> OutsideError:
     """The error for a success whose body is not what the request is answered with."""
     return OutsideError(
         f"the registry's answer is not {expected}",

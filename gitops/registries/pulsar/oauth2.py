@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registries.pulsar.address import origin_of
-from gitops.registries.pulsar.connection_failures import words
+from gitops.registries.pulsar.connection_failures import failure_text
 from gitops.registries.pulsar.error_responses import answer_text
 from gitops.registries.pulsar.http_client import BoundedRetry, HttpClient, NoAnswerError
-from gitops.registries.pulsar.secrets import blot_out, read_secret, read_text_file
+from gitops.registries.pulsar.secrets import read_secret, read_text_file, redact
 from gitops.registries.pulsar.tls import issuer_context
 from gitops.repository.suggestions import split_url
 
@@ -200,7 +200,7 @@ class OAuth2Credentials:
     def redact(self, text: str) -> str:
         """Blot out the client's secret and the token."""
         token = self._authorization.removeprefix("Bearer ")
-        return blot_out(text, tuple(filter(None, (self._client.client_secret, token))))
+        return redact(text, tuple(filter(None, (self._client.client_secret, token))))
 
     def _fetch(self, deadline: Deadline) -> None:
         issuer = self._client.issuer_url
@@ -252,7 +252,7 @@ class OAuth2Credentials:
                 method, origin, target, headers, form, retry=_RETRY, deadline=deadline
             )
         except NoAnswerError as error:
-            said = words(error, self._http)
+            said = failure_text(error, self._http)
             raise OutsideError(
                 f"no answer from the OAuth2 issuer: {said}", where=url, hint=_HINT
             ) from error.cause

@@ -15,12 +15,12 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import (
     namespace_path,
-    own_namespaces,
-    own_topics,
     schema_path,
     topic_path,
+    user_namespaces,
+    user_topics,
 )
-from gitops.registries.pulsar.error_responses import refusal, unexpected
+from gitops.registries.pulsar.error_responses import refusal, unexpected_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -139,9 +139,9 @@ class RegistryReader:
         """The namespaces that people made in a tenant."""
         answer = self._get(f"namespaces/{tenant}", permission=NAMESPACES_PERMISSION)
         try:
-            return own_namespaces(response_bodies.read_names(answer))
+            return user_namespaces(response_bodies.read_names(answer))
         except InvalidNameError as cause:
-            raise unexpected(answer, f"a list of namespaces ({cause})") from cause
+            raise unexpected_body(answer, f"a list of namespaces ({cause})") from cause
 
     def topics(self, namespace: NamespaceName) -> set[TopicName]:
         """The topics that people made and the cluster can name, partitions folded.
@@ -166,7 +166,7 @@ class RegistryReader:
     def _list_topics(self, path: str, accepted: Collection[HTTPStatus] = ()) -> set[TopicName]:
         answer = self._get(path, permission=TOPICS_PERMISSION, accepted=accepted)
         return (
-            own_topics(response_bodies.read_names(answer))
+            user_topics(response_bodies.read_names(answer))
             if answer.status == HTTPStatus.OK
             else set()
         )

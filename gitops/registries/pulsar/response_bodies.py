@@ -13,7 +13,7 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
 )
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
-from gitops.registries.pulsar.error_responses import unexpected
+from gitops.registries.pulsar.error_responses import unexpected_body
 
 if TYPE_CHECKING:
     from gitops.registries.pulsar.error_responses import Answer
@@ -90,10 +90,10 @@ def read_entries(answer: Answer) -> tuple[SchemaEntry, ...]:
     try:
         found = _ALL_SCHEMAS.validate_json(answer.body).get_schema_responses
     except ValidationError as cause:
-        raise unexpected(answer, f"a list of schema versions ({_first(cause)})") from cause
+        raise unexpected_body(answer, f"a list of schema versions ({_first(cause)})") from cause
     entries = tuple(sorted(map(_entry, found), key=lambda entry: entry.version))
     if len({entry.version for entry in entries}) != len(entries):
-        raise unexpected(answer, "a list of schema versions (a version comes twice)")
+        raise unexpected_body(answer, "a list of schema versions (a version comes twice)")
     return entries
 
 
@@ -109,7 +109,7 @@ def read_empty_history(answer: Answer) -> SchemaHistory:
     try:
         last = MetadataResponse.model_validate_json(answer.body).info.version
     except ValidationError as cause:
-        raise unexpected(answer, f"the metadata of a schema ({_first(cause)})") from cause
+        raise unexpected_body(answer, f"the metadata of a schema ({_first(cause)})") from cause
     return SchemaHistory(next_version=last + 1)
 
 
@@ -118,7 +118,7 @@ def read_posted_version(answer: Answer) -> int:
     try:
         return PostSchemaResponse.model_validate_json(answer.body).version.version
     except ValidationError as cause:
-        raise unexpected(answer, f"a schema version ({_first(cause)})") from cause
+        raise unexpected_body(answer, f"a schema version ({_first(cause)})") from cause
 
 
 def read_deleted_version(answer: Answer) -> int:
@@ -126,7 +126,7 @@ def read_deleted_version(answer: Answer) -> int:
     try:
         return DeleteSchemaResponse.model_validate_json(answer.body).version
     except ValidationError as cause:
-        raise unexpected(answer, f"a schema version ({_first(cause)})") from cause
+        raise unexpected_body(answer, f"a schema version ({_first(cause)})") from cause
 
 
 def read_namespace(answer: Answer) -> NamespacePolicies:
@@ -134,7 +134,7 @@ def read_namespace(answer: Answer) -> NamespacePolicies:
     try:
         body = NamespaceBody.model_validate_json(answer.body)
     except ValidationError as cause:
-        raise unexpected(answer, f"a namespace's policies ({_first(cause)})") from cause
+        raise unexpected_body(answer, f"a namespace's policies ({_first(cause)})") from cause
     return NamespacePolicies(**dict(body))
 
 
@@ -143,7 +143,7 @@ def read_names(answer: Answer) -> list[str]:
     try:
         return _NAMES.validate_json(answer.body)
     except ValidationError as cause:
-        raise unexpected(answer, f"a list of names ({_first(cause)})") from cause
+        raise unexpected_body(answer, f"a list of names ({_first(cause)})") from cause
 
 
 def read_topic_strategy(answer: Answer) -> SchemaCompatibilityStrategy | None:
@@ -153,7 +153,7 @@ def read_topic_strategy(answer: Answer) -> SchemaCompatibilityStrategy | None:
     try:
         strategy = _STRATEGY.validate_json(answer.body)
     except ValidationError as cause:
-        raise unexpected(answer, f"a strategy ({_first(cause)})") from cause
+        raise unexpected_body(answer, f"a strategy ({_first(cause)})") from cause
     return None if strategy is SchemaCompatibilityStrategy.UNDEFINED else strategy
 
 
@@ -162,7 +162,7 @@ def read_boolean(answer: Answer) -> bool:
     try:
         return _BOOLEAN.validate_json(answer.body)
     except ValidationError as cause:
-        raise unexpected(answer, f"true or false ({_first(cause)})") from cause
+        raise unexpected_body(answer, f"true or false ({_first(cause)})") from cause
 
 
 def write_schema(info: SchemaInfo) -> bytes:

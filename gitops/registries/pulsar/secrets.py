@@ -83,7 +83,7 @@ def config_path(name: str, root: Path) -> Path:
     return root / name.removeprefix("file://")
 
 
-def blot_out(text: str, secrets: tuple[str, ...]) -> str:
+def redact(text: str, secrets: tuple[str, ...]) -> str:
     """Replace each secret in a text."""
     for secret in secrets:
         text = text.replace(secret, "…")

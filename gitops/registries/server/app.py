@@ -119,7 +119,7 @@ class _PathSegments:
         if scope["type"] == "http":
             raw = scope["raw_path"].decode("latin-1").split("?")[0].rstrip("/") or "/"
             if BROKEN_PERCENT.search(raw) or "%00" in raw:
-                await responses.malformed("the path cannot be decoded")(scope, receive, send)
+                await responses.bad_request("the path cannot be decoded")(scope, receive, send)
                 return
             segments = (unquote(each).replace("/", SLASH_IN_SEGMENT) for each in raw.split("/"))
             scope = {**scope, "path": "/".join(segments)}

@@ -12,7 +12,7 @@ from gitops.model.policy import NamespacePolicies, PolicyChange, PolicyValue
 from gitops.registries.server import request_bodies, responses
 from gitops.registries.server.requests import Call
 from gitops.registries.server.tenants import CLUSTER
-from gitops.registries.server.topics import listed
+from gitops.registries.server.topics import topic_and_partition_names
 
 _BOUNDARIES: Final = ("0x00000000", "0x40000000", "0x80000000", "0xc0000000", "0xffffffff")
 
@@ -40,7 +40,7 @@ def put_namespace(call: Call) -> Response:
             status=HTTPStatus.FORBIDDEN,
         )
     call.administration.create_namespace(namespace, policies)
-    return responses.nothing()
+    return responses.no_content()
 
 
 def delete_namespace(call: Call) -> Response:
@@ -52,15 +52,21 @@ def delete_namespace(call: Call) -> Response:
             status=HTTPStatus.METHOD_NOT_ALLOWED,
         )
     call.administration.delete_namespace(namespace)
-    return responses.nothing()
+    return responses.no_content()
 
 
 def list_topics(call: Call) -> Response:
     """The created topics; `mode` is PERSISTENT (the default), NON_PERSISTENT or ALL."""
     created = call.administration.topics(call.namespace)
     mode = call.query.get("mode", "PERSISTENT")
-    persistent = [] if mode == "NON_PERSISTENT" else listed(created, "persistent")
-    others = listed(created, "non-persistent") if mode in ("NON_PERSISTENT", "ALL") else []
+    persistent = (
+        [] if mode == "NON_PERSISTENT" else topic_and_partition_names(created, "persistent")
+    )
+    others = (
+        topic_and_partition_names(created, "non-persistent")
+        if mode in ("NON_PERSISTENT", "ALL")
+        else []
+    )
     return responses.value([*persistent, *others])
 
 
@@ -79,7 +85,7 @@ def put_strategy(call: Call) -> Response:
 def get_legacy_strategy(call: Call) -> Response:
     """The legacy strategy, 204 where none was set."""
     strategy = _policies(call).schema_auto_update_compatibility_strategy
-    return responses.value(strategy.value) if strategy else responses.nothing()
+    return responses.value(strategy.value) if strategy else responses.no_content()
 
 
 def put_legacy_strategy(call: Call) -> Response:
@@ -121,7 +127,7 @@ def _set(call: Call, key: str, value: PolicyValue) -> Response:
     """Set one policy of the namespace."""
     change = PolicyChange(key=key, before=None, after=value)
     call.registry.set_policies(call.namespace, [change])
-    return responses.nothing()
+    return responses.no_content()
 
 
 def _allows_auto_update(policies: NamespacePolicies, call: Call) -> bool:

@@ -129,7 +129,7 @@ def endpoint(handlers: Handlers, domain: str = "") -> Endpoint:
             status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             return responses.page(why, status, request.url.path, accept)
         except ClientDisconnect:
-            return responses.nothing()  # to nobody: the rest of the request never came
+            return responses.no_content()  # to nobody: the rest of the request never came
         method = "GET" if request.method == "HEAD" else request.method
         call = Call(
             registry=request.app.state.registry,
@@ -165,7 +165,7 @@ def _answer(handler: Handler, call: Call) -> Response:
     except RegistryRefusedError as refusal:
         return responses.reason(refusal.what, refusal.status)
     except BadBodyError as error:
-        return responses.malformed(str(error))
+        return responses.bad_request(str(error))
     except UnsupportedMediaTypeError:
         status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
         return responses.page(status.phrase, status, call.path, call.accept)

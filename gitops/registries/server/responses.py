@@ -39,7 +39,7 @@ def value(content: object, status: int = HTTPStatus.OK) -> Response:
     return _CompactJson(content, status)
 
 
-def nothing() -> Response:
+def no_content() -> Response:
     """204: done."""
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
@@ -63,7 +63,7 @@ def failure(message: str) -> Response:
     return reason(text, HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def malformed(message: str) -> Response:
+def bad_request(message: str) -> Response:
     """400 for a body that is not what stands there, as plain text."""
     return PlainTextResponse(_utf8(message), HTTPStatus.BAD_REQUEST)
 

@@ -148,7 +148,7 @@ def serve(
 
 
 @contextmanager
-def serving(
+def serve_in_thread(
     registry: EmbeddedRegistry,
     host: str = LOOPBACK,
     port: int = 0,

@@ -75,19 +75,19 @@ def put_tenant(call: Call) -> Response:
             "Tenant name is not valid", status=HTTPStatus.PRECONDITION_FAILED
         )
     call.administration.create_tenant(name, info)
-    return responses.nothing()
+    return responses.no_content()
 
 
 def post_tenant(call: Call) -> Response:
     """Replace a tenant's roles and clusters."""
     call.administration.update_tenant(call.params["tenant"], _tenant(call))
-    return responses.nothing()
+    return responses.no_content()
 
 
 def delete_tenant(call: Call) -> Response:
     """Remove a tenant without namespaces."""
     call.administration.delete_tenant(call.params["tenant"])
-    return responses.nothing()
+    return responses.no_content()
 
 
 def _tenant(call: Call) -> TenantInfo:

@@ -32,7 +32,9 @@ MOST_PARTITIONS: Final = 10_000
 PARTITION: Final = re.compile(r"(.+)-partition-\d+")
 
 
-def listed(created: Mapping[TopicName, CreatedTopic], domain: Domain) -> list[str]:
+def topic_and_partition_names(
+    created: Mapping[TopicName, CreatedTopic], domain: Domain
+) -> list[str]:
     """The names of topics and partitions as a broker lists them, sorted.
 
     A non-persistent partition is in memory only once a client is there, so none is listed.
@@ -50,7 +52,9 @@ def listed(created: Mapping[TopicName, CreatedTopic], domain: Domain) -> list[st
 
 def list_topics(call: Call) -> Response:
     """The topics and partitions of a namespace."""
-    return responses.value(listed(call.administration.topics(call.namespace), domain(call)))
+    return responses.value(
+        topic_and_partition_names(call.administration.topics(call.namespace), domain(call))
+    )
 
 
 def list_partitioned(call: Call) -> Response:
@@ -71,7 +75,7 @@ def put_topic(call: Call) -> Response:
     topic = call.topic(domain(call))
     if not PARTITION.fullmatch(call.params["topic"]):
         call.administration.create_topic(topic, 0)
-        return responses.nothing()
+        return responses.no_content()
     if topic in call.administration.topics(topic.namespace):
         raise RegistryRefusedError("This topic already exists", status=HTTPStatus.CONFLICT)
     raise RegistryRefusedError(
@@ -91,7 +95,7 @@ def put_partitions(call: Call) -> Response:
             f"Number of partitions should be {limit}", status=HTTPStatus.NOT_ACCEPTABLE
         )
     call.administration.create_topic(topic, partitions)
-    return responses.nothing()
+    return responses.no_content()
 
 
 def get_partitions(call: Call) -> Response:
@@ -110,7 +114,7 @@ def delete_topic(call: Call) -> Response:
             status=HTTPStatus.CONFLICT,
         )
     call.administration.delete_topic(topic)
-    return responses.nothing()
+    return responses.no_content()
 
 
 def delete_partitions(call: Call) -> Response:
@@ -123,7 +127,7 @@ def delete_partitions(call: Call) -> Response:
             status=HTTPStatus.CONFLICT,
         )
     call.administration.delete_topic(topic)
-    return responses.nothing()
+    return responses.no_content()
 
 
 def _partitions(call: Call, topic: TopicName, not_found: str) -> int:
@@ -215,4 +219,4 @@ def _set(call: Call, key: str, value: PolicyValue) -> Response:
     """Set one policy of the topic."""
     topic, _created = _topic_with_policies(call)
     call.registry.set_policies(topic, [PolicyChange(key=key, before=None, after=value)])
-    return responses.nothing()
+    return responses.no_content()

@@ -13,7 +13,7 @@ from gitops.replay.forward_direction import rewrite
 from gitops.replay.job import Job, RunRequest, RunResult, UnreadSample
 from gitops.replay.kernel.protocol import Kernels
 from gitops.replay.kernel.schema_types import CHOSEN
-from gitops.replay.sources.part_plan import PartPlan, SampleData, plan_parts, unread
+from gitops.replay.sources.part_plan import PartPlan, SampleData, plan_parts, unread_samples
 from gitops.replay.sources.source import Part, UnreadableError
 
 READING: Final = "reading messages"
@@ -33,7 +33,7 @@ class LocalRunner:
         job = Job.of(request, self._kernels)
         plan = plan_parts(request)
         for data in plan.left:
-            plan.unread.extend(unread(request, data, _needs_spark(data)))
+            plan.unread.extend(unread_samples(request, data, _needs_spark(data)))
         with interruptible() as stopped:
             result = _read(job, plan.parts, progress, stopped)
             rewrite_all(job, result, progress, stopped)

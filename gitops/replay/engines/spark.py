@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import pyarrow
 
-from gitops.interrupts import beside, interrupt, interruptible
+from gitops.interrupts import interrupt, interruptible, run_interruptible
 from gitops.ports import Progress, no_progress
 from gitops.replay.batch_reader import hash_bounds, read_parts
 from gitops.replay.counts import ForwardMessage, PartResult, merge
@@ -23,8 +23,8 @@ from gitops.replay.engines.spark_tables import answer_frame, query_settings
 from gitops.replay.engines.spark_tasks import (
     ANSWER,
     Work,
-    answers,
     pack_chosen,
+    part_results,
     part_task,
     rewrite_task,
 )
@@ -32,7 +32,7 @@ from gitops.replay.job import Job, RunRequest, RunResult
 from gitops.replay.kernel.protocol import Kernels
 from gitops.replay.kernel.schema_types import CHOSEN
 from gitops.replay.sources.files import is_uri
-from gitops.replay.sources.part_plan import PartPlan, SampleData, plan_parts, unread
+from gitops.replay.sources.part_plan import PartPlan, SampleData, plan_parts, unread_samples
 from gitops.replay.sources.source import Part, UnreadableError
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class _Run:
             if self.stopped():
                 return
             for error in self._read_frame(data):
-                plan.unread.extend(unread(request, data, error))
+                plan.unread.extend(unread_samples(request, data, error))
 
     def _read_frame(self, data: SampleData) -> Iterator[UnreadableError]:
         """Read what only Spark can open; answers why it cannot, if it cannot either."""
@@ -236,7 +236,7 @@ class _Run:
             with self.connection.tag.on_this_thread():
                 return answer_frame(self.connection, self.job, data, **how)
 
-        return beside(make, self.stopped, self._end_frame)
+        return run_interruptible(make, self.stopped, self._end_frame)
 
     def _end_frame(self, turn: int) -> bool:
         """A job that it has may come a moment later; nothing ends what Spark's driver does."""
@@ -316,4 +316,4 @@ class _Run:
 
 
 def _collect(answered: DataFrame) -> list[PartResult]:
-    return list(answers(answered.toArrow().to_batches()))
+    return list(part_results(answered.toArrow().to_batches()))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from gitops.interrupts import beside
+from gitops.interrupts import run_interruptible
 from gitops.model.errors import OutsideError
 from gitops.replay.engines.spark_errors import failure, shown
 
@@ -84,7 +84,7 @@ def write_wrapper(java: Path, home: Path) -> None:
     wrapper.chmod(0o755)
 
 
-def end_started(home: Path, number: signal.Signals) -> None:
+def signal_java(home: Path, number: signal.Signals) -> None:
     """Send a signal to the Java that was started last by the wrapper in `home`, if any was."""
     with suppress(OSError, ValueError):
         os.kill(int((home / _STARTED).read_text()), number)
@@ -171,7 +171,7 @@ def default_master() -> str:
 
 
 @contextmanager
-def own_session(master: str, stopped: Callable[[], bool]) -> Iterator[SparkSession]:
+def new_session(master: str, stopped: Callable[[], bool]) -> Iterator[SparkSession]:
     """A session that is started on `master`, and ended when it is done.
 
     Raises OutsideError where Spark does not start, KeyboardInterrupt where it is `stopped`
@@ -304,7 +304,7 @@ def _classic(master: str, stopped: Callable[[], bool]) -> SparkSession:
     if master.startswith("local"):
         conf.setAll(list(_ON_THIS_MACHINE.items()))
     # In the main thread it would take Ctrl-C for itself, and answer with calls within calls.
-    beside(lambda: SparkContext.getOrCreate(conf), stopped, _end_starting)
+    run_interruptible(lambda: SparkContext.getOrCreate(conf), stopped, _end_starting)
     return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
@@ -312,14 +312,14 @@ def _end_starting(turn: int) -> bool:
     """A JVM that does not find its parent when it is up never ends; that of spark-submit does."""
     if not _is_submitted():
         kindly = turn < _KINDLY
-        end_started(Path(_java_home()), signal.SIGTERM if kindly else signal.SIGKILL)
+        signal_java(Path(_java_home()), signal.SIGTERM if kindly else signal.SIGKILL)
     return not _is_submitted()
 
 
 def end_at_once() -> None:
     """End the JVM that was started here, whatever it is doing; Spark Connect has none here."""
     if _java_home.cache_info().currsize:
-        end_started(Path(_java_home()), signal.SIGKILL)
+        signal_java(Path(_java_home()), signal.SIGKILL)
     else:
         raise KeyboardInterrupt
 
@@ -328,7 +328,7 @@ def _connected(master: str, stopped: Callable[[], bool]) -> Any:  # noqa: ANN401
     from pyspark.sql.connect.client.retries import DefaultPolicy
     from pyspark.sql.connect.session import SparkSession
 
-    beside(lambda: _reach(master), stopped)
+    run_interruptible(lambda: _reach(master), stopped)
     warnings.filterwarnings("ignore", r"\[RETRIES_EXCEEDED\]")  # an error says it, too
     session = SparkSession.builder.remote(master).create()
     session.client.set_retry_policies([DefaultPolicy(_RETRIES, max_backoff=_LONGEST_RETRY)])

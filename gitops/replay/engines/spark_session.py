@@ -19,7 +19,7 @@ import gitops
 from gitops.model.errors import UsageError
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.engines import carried_modules
-from gitops.replay.engines.spark_driver import default_master, own_session
+from gitops.replay.engines.spark_driver import default_master, new_session
 from gitops.replay.engines.spark_errors import failure, shown
 from gitops.replay.engines.spark_tasks import Work, deep_work
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # there: numpy, pyarrow, msgspec, and protobuf for Protobuf topics.
 
 
-def with_code(work: Work) -> Work:
+def carry_code(work: Work) -> Work:
     """The same function for a Python without this project, or with another version of it."""
     from pyspark import cloudpickle
 
@@ -140,7 +140,7 @@ class SparkConnection:
     def portable(self, work: Work) -> Work:
         """The same work, as it runs on the workers of this session."""
         work = deep_work(work)
-        return work if self.has_code else with_code(work)
+        return work if self.has_code else carry_code(work)
 
     def interrupt(self) -> None:
         """End those of our jobs that are running; where Spark itself is gone, none is."""
@@ -165,7 +165,7 @@ def open_session(
             yield opened
         return
     master = master or default_master()
-    with own_session(master, stopped) as own, _opened(own, f"Spark on {shown(master)}") as opened:
+    with new_session(master, stopped) as own, _opened(own, f"Spark on {shown(master)}") as opened:
         yield opened
 
 
@@ -205,7 +205,7 @@ def _active(kind: type[SparkSession]) -> SparkSession | None:
 
 
 @contextmanager
-def changed_settings(session: SparkSession, settings: Mapping[str, str]) -> Iterator[bool]:
+def override_settings(session: SparkSession, settings: Mapping[str, str]) -> Iterator[bool]:
     """Settings of a session while this lasts; then they are as they were.
 
     Answers whether all of them were accepted: managed services refuse to change some, or to show
@@ -242,7 +242,7 @@ def _opened(session: SparkSession, what: str) -> Iterator[SparkConnection]:
         )
     except Exception as error:
         raise failure(error, f"{what} does not answer") from error
-    with changed_settings(session, BATCHES):
+    with override_settings(session, BATCHES):
         yield opened
 
 

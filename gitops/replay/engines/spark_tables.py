@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from gitops.model.sample_formats import SAMPLE_FORMATS, SparkFormat
 from gitops.replay.batches import MOST_BYTES
-from gitops.replay.engines.spark_session import SparkConnection, changed_settings
+from gitops.replay.engines.spark_session import SparkConnection, override_settings
 from gitops.replay.engines.spark_tasks import ANSWER, LATER, file_task, merge_task, row_task
 from gitops.replay.job import Job
 from gitops.replay.sources.part_plan import SampleData
@@ -88,7 +88,7 @@ def query_settings(
     settings = {} if large or spark is None else _UNBOUND
     if spark and _can_be_uncut(spark):
         settings = settings | _WHOLE_FILES
-    with changed_settings(session, settings) as accepted:
+    with override_settings(session, settings) as accepted:
         yield accepted
 
 

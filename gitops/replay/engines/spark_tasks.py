@@ -142,14 +142,14 @@ def merge_task(limits: Limits) -> Work:
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         merged = PartResult()
-        for each in answers(batches):
+        for each in part_results(batches):
             merge(merged, each, limits)
         yield _answer(merged)
 
     return work
 
 
-def answers(batches: Iterable[Any]) -> Iterator[PartResult]:
+def part_results(batches: Iterable[Any]) -> Iterator[PartResult]:
     """What came back."""
     for batch in batches:
         for answer in batch.column(0):

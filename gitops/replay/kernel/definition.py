@@ -28,7 +28,7 @@ def lacks_symbol(symbol: str) -> str:
     return f"{_LACKS}{symbol}"
 
 
-def without_symbol(reason: str) -> str:
+def remove_symbol(reason: str) -> str:
     """The reason without the symbol that it may name."""
     if reason.startswith(_NEITHER):
         return lacks_symbol_and_default("the symbol")

@@ -55,7 +55,7 @@ def column(payloads: pyarrow.BinaryArray) -> Column:
     return Column(whole, at[:-1], at[1:])
 
 
-def as_binary(payloads: pyarrow.Array) -> pyarrow.BinaryArray:
+def to_binary(payloads: pyarrow.Array) -> pyarrow.BinaryArray:
     """The same as one BinaryArray or LargeBinaryArray."""
     if isinstance(payloads, pyarrow.BinaryArray | pyarrow.LargeBinaryArray):
         return payloads
@@ -72,7 +72,7 @@ MOST_ROWS: Final = 2**14
 
 def walk_in_parts(payloads: pyarrow.Array, walk: Callable[[Column], Walk]) -> Walk:
     """The walk over a column of any binary type, some megabytes (or one payload) at a time."""
-    rows = column(as_binary(payloads))
+    rows = column(to_binary(payloads))
     bounds = numpy.append(rows.starts, rows.ends[-1:])
     walks: list[Walk] = []
     first = 0

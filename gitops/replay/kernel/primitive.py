@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.avro.row_counts import ENDS, LEFT
-from gitops.replay.kernel.payload_column import Column, as_binary, column
+from gitops.replay.kernel.payload_column import Column, column, to_binary
 from gitops.replay.kernel.protocol import Counted, Kernels, Reason, Unreadable, Walk, What
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.schemas.java_text import java_text
@@ -90,7 +90,7 @@ class Fixed:
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Sizes, and the ranges of dates and times."""
-        rows = column(as_binary(payloads))
+        rows = column(to_binary(payloads))
         verdicts = Verdicts(len(payloads))
         verdicts.stop_where(rows.lengths < self._struct.size, _ENDS)
         verdicts.stop_where(rows.lengths > self._struct.size, _LEFT)
@@ -178,7 +178,7 @@ class Text:
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Which texts Java changes."""
         counts = _read(len(payloads))
-        if changed := _not_utf8(as_binary(payloads)):
+        if changed := _not_utf8(to_binary(payloads)):
             counts[Counted("", What.CHANGED)] = changed
         return Walk(verdicts=numpy.zeros(len(payloads), numpy.int32), counts=counts)
 

@@ -39,7 +39,7 @@ class Verdicts:
         for number, reason in enumerate(walk.reasons, start=1):
             failing = numpy.zeros(len(self.each), numpy.bool_)
             failing[rows[walk.verdicts == number]] = True
-            self.stop_where(failing, Reason(under(prefix, reason.path), reason.reason))
+            self.stop_where(failing, Reason(join_path(prefix, reason.path), reason.reason))
 
     @property
     def read(self) -> NDArray[numpy.bool_]:
@@ -73,7 +73,7 @@ class Mismatch:
         raise Unreadable(self._reason, self._reason.reason)
 
 
-def under(prefix: str, path: str) -> str:
+def join_path(prefix: str, path: str) -> str:
     """A path within the member `prefix`: `key` and `id` → `key.id`, `key` and `[]` → `key[]`."""
     if not prefix or not path:
         return prefix or path

@@ -17,7 +17,7 @@ import pyarrow.fs
 from gitops.model.replay import Sample
 from gitops.replay.job import DuplicateFiles, Owner, RunRequest
 from gitops.replay.sources.source import File, UnreadableError
-from gitops.repository.globs import MAGIC, Entry, matching
+from gitops.repository.globs import MAGIC, Entry, matching_entries
 
 _BUFFER: Final = 1024 * 1024
 
@@ -161,7 +161,7 @@ def _in_repository(sample: Sample, root: Path) -> list[File]:
     if path.startswith(("/", "../")) or path == "..":
         raise UnreadableError("it leads outside the repository")
     found = []
-    for entry in matching(_DiskFolders(), str(inside), path):
+    for entry in matching_entries(_DiskFolders(), str(inside), path):
         if not Path(entry.path).resolve().is_relative_to(inside):
             name = posixpath.relpath(entry.path, inside)
             raise UnreadableError(f"{name} is a symbolic link that leads outside the repository")
@@ -175,7 +175,7 @@ def _in_uri(uri: str) -> list[File]:
     scheme, _, rest = uri.partition("://")
     if scheme == "file":
         path = "/" + rest.partition("/")[2]
-        local = matching(_DiskFolders(), "/", path.lstrip("/"))
+        local = matching_entries(_DiskFolders(), "/", path.lstrip("/"))
         return [File(name=f"file://{e.path}", uri=e.path, size=e.size) for e in local]
     start = _without_magic(uri)
     try:
@@ -186,7 +186,9 @@ def _in_uri(uri: str) -> list[File]:
         raise NotOpenedHereError(_error_line(error)) from error
     host = start[: len(start) - len(base)] if start.endswith(base) else f"{scheme}://"
     try:
-        entries = list(matching(_RemoteFolders(system), base, uri[len(start) :].lstrip("/")))
+        entries = list(
+            matching_entries(_RemoteFolders(system), base, uri[len(start) :].lstrip("/"))
+        )
     except (pyarrow.ArrowException, OSError) as error:
         raise NotOpenedHereError(_error_line(error)) from error
     return [File(name=host + e.path, uri=to_uri(host + e.path), size=e.size) for e in entries]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.sources.files import open_seekable
 from gitops.replay.sources.source import Part, UnreadableError, Versions
-from gitops.replay.sources.source_errors import AGAIN, first_line, not_opened
+from gitops.replay.sources.source_errors import AGAIN, first_line, unreadable_file
 from gitops.replay.sources.tables import PAYLOAD, check_payload, columns_of, kind_of, to_batch
 
 # How large the pages of a Parquet file become in memory, by their headers.
@@ -325,4 +325,4 @@ def _opened(part: Part, **options: Any) -> Any:  # noqa: ANN401 - pyarrow has no
     try:
         return pyarrow.parquet.ParquetFile(source, **options)
     except (pyarrow.ArrowException, OSError) as error:
-        raise not_opened(part) from error
+        raise unreadable_file(part) from error

@@ -88,7 +88,7 @@ def _find(request: RunRequest, plan: PartPlan) -> Iterator[_FoundFiles]:
         except NotOpenedHereError as error:
             yield _FoundFiles(replace(data, why=str(error)), None)
         except (UnreadableError, OSError) as error:
-            plan.unread.extend(unread(request, data, error))
+            plan.unread.extend(unread_samples(request, data, error))
 
 
 def _add(plan: PartPlan, found: _FoundFiles, claims: FileClaims, request: RunRequest) -> None:
@@ -103,12 +103,12 @@ def _add(plan: PartPlan, found: _FoundFiles, claims: FileClaims, request: RunReq
     for parts in _parts(data.sample, [(file, owners) for file, owners in kept if owners]):
         if isinstance(parts, _UnreadableFile):
             its = replace(data, owners=parts.owners)
-            plan.unread.extend(unread(request, its, parts.error, parts.file))
+            plan.unread.extend(unread_samples(request, its, parts.error, parts.file))
         else:
             plan.parts.extend(parts)
 
 
-def unread(
+def unread_samples(
     request: RunRequest, data: SampleData, error: Exception, file: str = ""
 ) -> Iterator[UnreadSample]:
     """The same words for each topic that names the data; `file` is the one that it is about."""

@@ -46,7 +46,7 @@ def _packed(part: Part, ending: str) -> UnreadableError:
     return UnreadableError(f"{what}, not {row.what}", hint)
 
 
-def not_opened(part: Part) -> UnreadableError:
+def unreadable_file(part: Part) -> UnreadableError:
     """Of a file that Arrow does not open: it is of another format, or broken."""
     with open_seekable(part.file) as file:
         return refusal(part, bytes(file.read(HEAD)))

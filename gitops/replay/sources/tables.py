@@ -16,7 +16,7 @@ from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.batches import MOST_ROWS, as_bytes, batch, rows_from, texts
 from gitops.replay.sources.files import open_seekable
 from gitops.replay.sources.source import Part, UnreadableError, Versions
-from gitops.replay.sources.source_errors import AGAIN, first_line, not_opened
+from gitops.replay.sources.source_errors import AGAIN, first_line, unreadable_file
 
 # Tables as batches of messages: whatever types their columns have.
 
@@ -217,4 +217,4 @@ def _opened(part: Part) -> Any:  # noqa: ANN401 - pyarrow has no types
     try:
         return pyarrow.orc.ORCFile(source)
     except (pyarrow.ArrowException, OSError) as error:
-        raise not_opened(part) from error
+        raise unreadable_file(part) from error

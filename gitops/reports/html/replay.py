@@ -26,6 +26,7 @@ from gitops.reports.replay_wording import (
     altered_rows,
     changed_rows,
     changed_text,
+    direction_legend,
     groups_of,
     message_text,
     share_text,
@@ -33,7 +34,6 @@ from gitops.reports.replay_wording import (
     status_text,
     version_text,
     way_text,
-    ways_said,
 )
 from gitops.reports.results import ReplayPage
 
@@ -77,11 +77,11 @@ def topic_card(topic: TopicResult, anchor: str) -> str:
 
 
 def _findings(topic: TopicResult) -> str:
-    items = "".join(f"<li>{finding(one)}</li>\n" for one in topic.findings)
+    items = "".join(f"<li>{finding_item(one)}</li>\n" for one in topic.findings)
     return f'<ul class="findings">{items}</ul>\n' if items else ""
 
 
-def finding(one: Finding) -> str:
+def finding_item(one: Finding) -> str:
     """What is wrong; below it the rule, where it is, and what to do."""
     colour = _COLOURS.get(one.severity, "soft")
     sign = f'<span class="{colour}">{SIGNS.get(one.severity, "i")}</span>'
@@ -306,7 +306,7 @@ def _overview(topics: Sequence[TopicResult]) -> str:
 def _others(findings: Sequence[Finding]) -> str:
     if not findings:
         return ""
-    items = "".join(f"<li>{finding(one)}</li>\n" for one in findings)
+    items = "".join(f"<li>{finding_item(one)}</li>\n" for one in findings)
     listed = f'<ul class="findings">{items}</ul>\n'
     return f'<section class="card">\n<h2>Findings</h2>\n{listed}</section>\n'
 
@@ -326,5 +326,5 @@ def _rules(report: ReplayReport) -> str:
 
 def _footer(report: ReplayReport) -> str:
     limits = "".join(f"<p>{text(limit)}</p>\n" for limit in report.limits)
-    what = "".join(f"<p>{text(each)}</p>\n" for each in ways_said(report))
+    what = "".join(f"<p>{text(each)}</p>\n" for each in direction_legend(report))
     return f"<footer>\n{what}{limits}</footer>\n"

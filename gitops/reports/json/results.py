@@ -58,7 +58,7 @@ def rollout(result: results.RolloutResult) -> str:
     return to_text(rollouts_document(result.report))
 
 
-def applied(result: results.AppliedResult) -> str:
+def apply(result: results.AppliedResult) -> str:
     """`Applied`."""
     document = applied_document(
         result.plan, result.results, digest=result.digest, done_before=result.done_before
@@ -66,22 +66,22 @@ def applied(result: results.AppliedResult) -> str:
     return to_text(document)
 
 
-def imported(result: results.ImportResult) -> str:
+def import_registry(result: results.ImportResult) -> str:
     """`Imported`."""
     return to_text(imported_document(result.registry, result.files, result.topics, result.kept))
 
 
-def updated(result: results.UpdateResult) -> str:
+def update(result: results.UpdateResult) -> str:
     """`Imported`: no manifest was kept."""
     return to_text(imported_document(result.registry, result.files, result.topics, ()))
 
 
-def recorded(result: results.SnapshotResult) -> str:
+def snapshot(result: results.SnapshotResult) -> str:
     """`Recorded`."""
     return to_text(recorded_document(result.registry, result.files, result.changed))
 
 
-def formatted(result: results.FmtResult) -> str:
+def fmt(result: results.FmtResult) -> str:
     """`Formatted`."""
     document = formatted_document(result.formatting, written=result.written, diff=result.diff)
     return to_text(document)

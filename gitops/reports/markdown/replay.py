@@ -25,13 +25,13 @@ from gitops.reports.replay_wording import (
     altered_text,
     changed_rows,
     changed_text,
+    direction_legend,
     groups_of,
     message_text,
     share_text,
     status_text,
     version_text,
     way_text,
-    ways_said,
 )
 from gitops.reports.results import ReplayResult
 
@@ -198,7 +198,7 @@ def _footer(report: ReplayReport, command: str) -> str:
     parts = [
         f"{prose(report.registry)}, versions from {prose(report.source)}",
         *(f"⚠ {message(limit)}" for limit in report.limits),
-        *ways_said(report),
+        *direction_legend(report),
         f"reproduce: {code(command)}",
     ]
     return "".join(f"<sub>{part}</sub><br>\n" for part in parts)

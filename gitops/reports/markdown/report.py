@@ -16,8 +16,8 @@ from gitops.reports.check_summary import (
     Verdict,
     all_findings,
     count,
-    counted,
-    unanswered,
+    count_unanswered,
+    severity_counts,
     verdict,
 )
 from gitops.reports.markdown import sections
@@ -89,7 +89,7 @@ def _unread(rows: Iterable[Row]) -> str:
 
 
 def _unanswered(report: CheckReport) -> str:
-    missing, asked = unanswered(report)
+    missing, asked = count_unanswered(report)
     if not missing:
         return "The replay failed"
     if asked == 1:
@@ -104,7 +104,7 @@ def _errors(report: CheckReport) -> str:
     titles = [RULES[rule].title for rule in rules if rule in RULES]
     more = ", …" if len(titles) > _NAMED else ""
     what = f": {'; '.join(titles[:_NAMED])}{more}" if titles else ""
-    return f"{counted(told)}{what}"
+    return f"{severity_counts(told)}{what}"
 
 
 def _although(topics: _Standings) -> str:
@@ -171,7 +171,7 @@ def _all(number: int) -> str:
 
 def _warned(report: CheckReport) -> str:
     told = [one.finding for one in all_findings(report)]
-    return counted(one for one in told if one.severity is Severity.WARNING)
+    return severity_counts(one for one in told if one.severity is Severity.WARNING)
 
 
 _SAID_BY_ROWS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")

@@ -13,7 +13,7 @@ from gitops.model.errors import UnknownOutcomeError
 from gitops.model.plan import CreateNamespace, DeleteSchema, Plan, RegisterSchema, SetPolicy
 from gitops.planning.plan import subject_of
 from gitops.planning.policies import policy_text
-from gitops.reports.text.layout import aligned
+from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe
 from gitops.usecases.apply import Result
 
@@ -56,7 +56,7 @@ class ActionLines:
         *others, last = (Text(safe(cell)) for cell in _cells(result))
         if result.error:
             last.append(": ").append(safe(result.error.what), style=_STYLES[sign])
-        return aligned([(title, *others, last)], widths=self.widths)
+        return align_columns([(title, *others, last)], widths=self.widths)
 
 
 def apply_count(

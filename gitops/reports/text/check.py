@@ -14,7 +14,7 @@ from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
-from gitops.reports.check_summary import affected_text, count, unanswered
+from gitops.reports.check_summary import affected_text, count, count_unanswered
 from gitops.reports.results import CheckResult, Excerpt
 from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.plain import safe
@@ -53,7 +53,7 @@ def _summary(report: CheckReport) -> list[Text]:
     found = list(_all(report))
     if not report.failures:
         return [count_line(found)]
-    missing, asked = unanswered(report)
+    missing, asked = count_unanswered(report)
     what = f"no answer from {missing:,} of {_count(asked, 'registry')}"
     told = [Text(what if missing else "the replay failed", style="bold red")]
     return [*told, Text(", "), count_line(found)] if found else told

@@ -15,7 +15,7 @@ from rich.text import Text
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules.rule import Rule
 from gitops.reports.results import Excerpt, FindingsResult, FmtResult
-from gitops.reports.text.layout import aligned
+from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe, short
 from gitops.usecases.fmt import FormatResult, FormattedFile
 
@@ -166,7 +166,7 @@ def rules_report(rules: Iterable[Rule]) -> RenderableType:
         for rule in rules
     ]
     return Group(
-        aligned(rows),
+        align_columns(rows),
         Text(""),
         Text("pulsar-gitops explain RULE-ID says more; gitops.yaml may set all but the fixed ones"),
     )

@@ -13,7 +13,7 @@ from gitops.model.policy import Policies, SchemaCompatibilityStrategy, managed_i
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.planning.policies import policy_text
 from gitops.reports.results import PoliciesResult, VersionResult, VersionsResult
-from gitops.reports.text.layout import aligned, change_table
+from gitops.reports.text.layout import align_columns, change_table
 from gitops.reports.text.plain import safe
 from gitops.schemas.diff import schema_changes
 
@@ -69,4 +69,4 @@ def policies_report(
     """What is set, and the strategy that holds."""
     rows = [(Text(f"  {key}"), Text(policy_text(value))) for key, value in managed_items(own)]
     holds = (Text("  the strategy that holds"), Text(effective.value, style="bold"))
-    return Group(Text(safe(str(subject)), style="bold"), aligned([*rows, holds]))
+    return Group(Text(safe(str(subject)), style="bold"), align_columns([*rows, holds]))

@@ -20,7 +20,7 @@ _MAX_WIDTH: Final = 44
 """A wider cell pushes the rest of its own row aside, not the column of all rows."""
 
 
-def aligned(rows: Sequence[Sequence[Text]], *, widths: Sequence[int] = ()) -> RenderableType:
+def align_columns(rows: Sequence[Sequence[Text]], *, widths: Sequence[int] = ()) -> RenderableType:
     """The rows as lines; `widths` are least widths of the first columns, in characters.
 
     A table would give each column its share of a narrow terminal and cut words; a line wraps.
@@ -103,7 +103,7 @@ def change_table(changes: Sequence[SchemaChange]) -> RenderableType:
     ]
     left = len(changes) - _MAX_CHANGES
     more = [Text(f"… {left} more changes; `--format json` has all")] if left > 0 else []
-    return Group(aligned(rows), *more)
+    return Group(align_columns(rows), *more)
 
 
 def _path(change: SchemaChange) -> str:

@@ -27,14 +27,14 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.waivers import WaiverProposal
-from gitops.planning.drift import adopt_command, doubt_of, said_of_versions
+from gitops.planning.drift import adopt_command, uncertainty_text, unknown_versions_text
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan import subject_of
 from gitops.planning.plan_document import summary
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.results import Excerpt, PlanResult, PlansResult, RegistryPlan
 from gitops.reports.text.findings import count_line, finding_block
-from gitops.reports.text.layout import SIGNS, aligned, change_table
+from gitops.reports.text.layout import SIGNS, align_columns, change_table
 from gitops.reports.text.plain import safe
 
 _MAX_SUBJECT: Final = 50
@@ -214,14 +214,14 @@ def _without_effect(notice: SchemaWithoutEffect) -> _Block:
 
 
 def _drift(notice: SchemaDrift, registry: str) -> _Block:
-    said = said_of_versions(notice.unknown, notice.limit)
+    said = unknown_versions_text(notice.unknown, notice.limit)
     adopt = f"adopt it: {adopt_command(notice.topic, registry)}"
     changes = (change_table(notice.changes),) if notice.changes else ()
     columns = (
         f"same as v{notice.equal_version}, latest is v{notice.latest_version}",
         "" if notice.limit else "not in git",
     )
-    below = (Text(safe(each)) for each in (doubt_of(notice), adopt) if each)
+    below = (Text(safe(each)) for each in (uncertainty_text(notice), adopt) if each)
     return _Block("!", notice.topic, columns, (Text(said), *changes, *below))
 
 
@@ -259,14 +259,14 @@ def _widths(blocks: Sequence[_Block]) -> tuple[int, int, int]:
 
 def _render(block: _Block, widths: Sequence[int]) -> RenderableType:
     title = Text.assemble((block.sign, SIGNS[block.sign]), " ", (safe(str(block.subject)), "bold"))
-    head = aligned([(title, *map(Text, block.columns))], widths=widths)
+    head = align_columns([(title, *map(Text, block.columns))], widths=widths)
     if not block.body:
         return head
     return Group(head, Padding(Group(*block.body), (0, 0, 0, 4), expand=False))
 
 
 def _policy_table(actions: Sequence[SetPolicy]) -> RenderableType:
-    return aligned(
+    return align_columns(
         [
             (
                 Text(action.change.key),
@@ -281,7 +281,7 @@ def _policy_table(actions: Sequence[SetPolicy]) -> RenderableType:
 def _steps(actions: Sequence[Action]) -> RenderableType:
     """What is done for a schema that Pulsar would refuse, in order."""
     rows = [(f"{number}.", *_step(action)) for number, action in enumerate(actions, 1)]
-    return aligned([tuple(map(Text, row)) for row in rows])
+    return align_columns([tuple(map(Text, row)) for row in rows])
 
 
 def _step(action: Action) -> tuple[str, str, str]:
@@ -344,7 +344,7 @@ def _by_namespace(
     for topic in topics:
         names.setdefault(topic.namespace, []).append(safe(_short(topic)))
     rows = [(Text(safe(str(name))), Text(", ".join(its))) for name, its in sorted(names.items())]
-    return Padding(aligned(rows), (0, 0, 0, 4), expand=False)
+    return Padding(align_columns(rows), (0, 0, 0, 4), expand=False)
 
 
 def _short(topic: TopicName) -> str:

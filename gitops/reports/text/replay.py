@@ -22,6 +22,7 @@ from gitops.reports.replay_wording import (
     altered_text,
     changed_rows,
     changed_text,
+    direction_legend,
     groups_of,
     message_text,
     share_text,
@@ -29,11 +30,10 @@ from gitops.reports.replay_wording import (
     status_text,
     version_text,
     way_text,
-    ways_said,
 )
 from gitops.reports.results import Excerpt, ReplayResult
 from gitops.reports.text.findings import STYLES, count_line, finding_block
-from gitops.reports.text.layout import aligned
+from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe, short
 
 _MAX_FAILURES: Final = 20
@@ -65,7 +65,7 @@ def replay_report(report: ReplayReport, excerpt: Excerpt, *, seconds: float) -> 
         parts += [*_topic(topic), *_findings(topic, excerpt), Text("")]
     for one in other_findings(report):
         parts += [finding_block(one, excerpt), Text("")]
-    parts += [Text(each, style="dim") for each in ways_said(report)]
+    parts += [Text(each, style="dim") for each in direction_legend(report)]
     parts += [Text("")] if report.readers else []
     took = Text.assemble(count_line(report.findings), "   ", (f"{seconds:.1f} s", "dim"))
     return Group(*parts, took)
@@ -96,7 +96,7 @@ def _overview(topics: Sequence[TopicResult]) -> Iterator[RenderableType]:
     """A line for each, where there are several: who fares worst, and how badly."""
     if len(topics) > 1:
         yield Text("")
-        yield aligned([_overview_line(one) for one in topics])
+        yield align_columns([_overview_line(one) for one in topics])
 
 
 def _overview_line(topic: TopicResult) -> Sequence[Text]:
@@ -119,7 +119,7 @@ def _topic(topic: TopicResult) -> Iterator[RenderableType]:
     for group in groups_of((*topic.asked, *topic.aside)):
         body += _failures(group)
     body += _fields(topic)
-    yield aligned([columns])
+    yield align_columns([columns])
     if body:
         yield Padding(Group(*body), (0, 0, 0, _INDENT), expand=False)
 
@@ -146,7 +146,7 @@ def _readers(topic: TopicResult) -> RenderableType:
         _line(cell, widths, _STYLES.get(status_of(one), ""))
         for cell, one in zip(cells, topic.asked, strict=True)
     ]
-    return aligned(lines)
+    return align_columns(lines)
 
 
 def _cells(one: ReaderReplay) -> tuple[str, ...]:
@@ -221,7 +221,7 @@ def _fields(topic: TopicResult) -> Iterator[RenderableType]:
         )
         for field, way in rows[:_MAX_FIELDS]
     ]
-    yield aligned(table)
+    yield align_columns(table)
     left = len(rows) - _MAX_FIELDS
     if left > 0:
         yield Text(f"  … {count(left, 'more field')}; `--format json` has all")

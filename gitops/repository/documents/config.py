@@ -12,7 +12,7 @@ from gitops.model.rules import RULES
 from gitops.repository.documents.base import ApiVersion, Document, NonEmpty, Number, problem
 from gitops.repository.documents.registry_kinds import any_document
 from gitops.repository.documents.registry_settings import RegistryDocument
-from gitops.repository.shipped_files import rule_meant
+from gitops.repository.shipped_files import guess_rule
 
 _FIXED: Final = {
     "REPO-": (
@@ -43,7 +43,7 @@ def _registry_name(text: str) -> str:
 
 def _rule_id(text: str) -> str:
     if text not in RULES:
-        meant = rule_meant(text)
+        meant = guess_rule(text)
         hint = f"did you mean {meant}?" if meant else "`pulsar-gitops explain` lists all rules"
         raise problem("REPO-R011", f"unknown rule '{text}'", hint)
     if not RULES[text].configurable:

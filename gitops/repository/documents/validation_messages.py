@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from gitops.model.schema import AUTO_TYPES, SchemaType
 from gitops.repository.documents.base import OWN_ERROR
 from gitops.repository.documents.registry_kinds import kind_names
-from gitops.repository.positions import Path, child, dotted
+from gitops.repository.positions import Path, child, dotted_path
 from gitops.repository.suggestions import closest, did_you_mean_or_list
 from gitops.schemas.types import DEFINED_TYPES
 
@@ -94,7 +94,7 @@ class _Error:
 
     @property
     def name(self) -> str:
-        return dotted(self.path[-2:] if isinstance(self.path[-1], int) else self.path[-1:])
+        return dotted_path(self.path[-2:] if isinstance(self.path[-1], int) else self.path[-1:])
 
 
 _Say = Callable[[_Error], DocumentProblem]

@@ -22,7 +22,7 @@ from gitops.repository.formatting.files import LeftAloneError, format_definition
 from gitops.repository.loader import load
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.repository.writing.topic_rewriter import is_same_definition
-from gitops.repository.writing.type_references import with_references
+from gitops.repository.writing.type_references import fold_references
 from gitops.schemas.avro.json_text import JsonTextError, read_json
 
 _AVRO: Final = ".avsc"
@@ -50,7 +50,7 @@ class TypesInUse:
             if any(self._types.named(name) for name, _ in _types(text)):
                 same = partial(is_same_definition, info)
                 paths = self._apart.paths()
-                folded = with_references(text, path, paths, self._apart, same)
+                folded = fold_references(text, path, paths, self._apart, same)
                 # A file of a shared type that had to change would change others.
                 if not folded.shared:
                     changed[path] = folded.text.encode()
@@ -83,7 +83,7 @@ class TypesInUse:
         }
 
 
-def laid_out(path: str, data: bytes, info: SchemaInfo) -> bytes:
+def avsc_layout(path: str, data: bytes, info: SchemaInfo) -> bytes:
     """A definition that is not in an `.avsc` file in the layout of one, where it stays the same."""
     try:
         after = format_definition(path, data, ordered=False)

@@ -21,7 +21,7 @@ from gitops.repository.file_trees import OverlaidTree
 from gitops.repository.formatting.yaml_text import merge_yaml
 from gitops.repository.formatting.yaml_tree import UnformattableYamlError
 from gitops.repository.writing.manifests import Protos, render
-from gitops.repository.writing.type_references import with_references
+from gitops.repository.writing.type_references import fold_references
 from gitops.repository.yaml.dumper import yaml_text
 from gitops.repository.yaml.parser import parse_yaml
 from gitops.schemas.avro.json_text import JsonTextError, read_json
@@ -111,7 +111,7 @@ class TopicRewriter:
             if path.endswith(".avsc") and self._shared:
                 tree = OverlaidTree(self._tree, found)
                 text = found[path].decode()
-                folded = with_references(text, path, self._shared, tree, self._is_same)
+                folded = fold_references(text, path, self._shared, tree, self._is_same)
                 found |= {**folded.shared, path: folded.text.encode("utf-8", "replace")}
         return {path: self._lay_out(path, data) for path, data in found.items()}
 

@@ -29,7 +29,7 @@ class ReferencedDefinition:
     shared: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def with_references(
+def fold_references(
     text: str, file: str, used: Collection[str], tree: FileTree, same: Same
 ) -> ReferencedDefinition:
     """A whole definition as it is written in `file`, with the types of the files in `used`.

@@ -83,7 +83,7 @@ def differences(before: Schema, after: Schema) -> tuple[SchemaChange, ...]:
     try:
         return tuple(_Diff(aliases_for(before, after)).schemas(before, after, ""))
     except RecursionError:
-        return (_changed(describe(after), "", "", "nested too deep to be compared"),)
+        return (_change(describe(after), "", "", "nested too deep to be compared"),)
 
 
 class _Diff:
@@ -110,7 +110,7 @@ class _Diff:
             case Union(), Union():
                 yield from self._unions(before, after, path)
             case _ if before.kind != after.kind:
-                yield _changed(path, *_kinds(before, after), _promotion(before, after))
+                yield _change(path, *_kinds(before, after), _promotion(before, after))
                 return
             case _:
                 pass
@@ -138,10 +138,10 @@ class _Diff:
 
     def _fields(self, old: Field, new: Field, path: str) -> Iterator[SchemaChange]:
         if old.name != new.name:
-            yield _changed(path, f"name {old.name}", f"name {new.name}", "renamed by its alias")
+            yield _change(path, f"name {old.name}", f"name {new.name}", "renamed by its alias")
         yield from self.schemas(old.type, new.type, path)
         if _default_key(old) != _default_key(new):
-            yield _changed(path, f"default{_or_none(old)}", f"default{_or_none(new)}", "")
+            yield _change(path, f"default{_or_none(old)}", f"default{_or_none(new)}", "")
         yield from _value(path, "order", old.order, new.order)
         yield from _props(old.props or {}, new.props or {}, path)
         if old.name == new.name:
@@ -152,7 +152,7 @@ class _Diff:
         old = {branch_name(branch): branch for branch in before.branches}
         new = {branch_name(branch): branch for branch in after.branches}
         if list(old) != list(new):
-            yield _changed(path, render_type(before), render_type(after), _union_note(old, new))
+            yield _change(path, render_type(before), render_type(after), _union_note(old, new))
         for name, branch in new.items():
             if name in old:
                 yield from self.schemas(old[name], branch, path)
@@ -186,7 +186,7 @@ def _symbols(before: Enum, after: Enum, path: str) -> Iterator[SchemaChange]:
         if symbol not in kept:
             yield SchemaChange(kind=ChangeKind.REMOVED, path=place, before=f"symbol {symbol}")
     if before.symbols != after.symbols and known == kept:
-        yield _changed(place, ", ".join(before.symbols), ", ".join(after.symbols), "other order")
+        yield _change(place, ", ".join(before.symbols), ", ".join(after.symbols), "other order")
     yield from _ignored(place, "enum default", before.default, after.default)
 
 
@@ -195,7 +195,7 @@ def _field_order(before: Record, after: Record, path: str) -> Iterator[SchemaCha
     new = [f.name for f in after.all_fields if f.name in before.by_name]
     if old != new:
         place = path or after.name
-        yield _changed(place, ", ".join(old), ", ".join(new), "fields in another order")
+        yield _change(place, ", ".join(old), ", ".join(new), "fields in another order")
 
 
 def _props(
@@ -205,12 +205,12 @@ def _props(
         keys = [json_key(side[name]) if name in side else None for side in (before, after)]
         if keys[0] != keys[1]:
             old, new = (render_json(s[name]) if name in s else "–" for s in (before, after))
-            yield _changed(path, f"{name} {old}", f"{name} {new}", "")
+            yield _change(path, f"{name} {old}", f"{name} {new}", "")
 
 
 def _value(path: str, what: str, before: object, after: object) -> Iterator[SchemaChange]:
     if before != after:
-        yield _changed(path, f"{what} {before}", f"{what} {after}", "")
+        yield _change(path, f"{what} {before}", f"{what} {after}", "")
 
 
 def _ignored(path: str, what: str, before: object, after: object) -> Iterator[SchemaChange]:
@@ -220,7 +220,7 @@ def _ignored(path: str, what: str, before: object, after: object) -> Iterator[Sc
         )
 
 
-def _changed(path: str, before: str, after: str, note: str) -> SchemaChange:
+def _change(path: str, before: str, after: str, note: str) -> SchemaChange:
     return SchemaChange(kind=ChangeKind.CHANGED, path=path, before=before, after=after, note=note)
 
 

@@ -232,7 +232,7 @@ def read_piece(piece: bytes) -> Json:
 
 
 @lru_cache(maxsize=64)
-def around(space: str | None) -> bytes:
+def namespace_suffix(space: str | None) -> bytes:
     """What tells one namespace's fields from another's: no value goes on behind a line's end.
 
     Raises JsonTextError for a namespace that is too long for that.

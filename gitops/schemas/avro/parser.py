@@ -20,9 +20,9 @@ from gitops.schemas.avro.fragments import (
     RecordText,
     SizeBoundedCache,
     TypeText,
-    around,
     cut_field,
     cut_type,
+    namespace_suffix,
     read_piece,
 )
 from gitops.schemas.avro.json_text import Json, JsonTextError, check_end, read_value
@@ -57,7 +57,7 @@ class IncrementalParser(Reader):
         """The fields of a record, which are still text unless it stands in a union."""
         if not (members and isinstance(members[0], Raw)):
             return super().read_fields(members, at)
-        ending = around(self.names.space)
+        ending = namespace_suffix(self.names.space)
         pieces = list(map(bytes, members))
         keys = [piece + ending for piece in pieces] if ending else pieces
         known, take = KNOWN_FIELDS.get_each(keys), self.names.add_all

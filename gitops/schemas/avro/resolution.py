@@ -21,7 +21,7 @@ from gitops.schemas.avro.schema import (
     Record,
     Schema,
     Union,
-    differing,
+    differing_fields,
     short_name,
 )
 
@@ -247,7 +247,7 @@ class Resolver:
         """The fields of each, in order, that the other does not have just so."""
         if self._whole:
             return writer.all_fields, reader.all_fields
-        return differing(writer, reader)
+        return differing_fields(writer, reader)
 
     def _written(self, field: Field, read: Field | None, adjust: Adjust) -> None:
         if read is not None:

@@ -199,12 +199,12 @@ class _Walk:
                 yield from self.remarks(branch, found.readers[read.branch], inner)
         if at.wire is not Wire.AVRO:
             return
-        for taken in review_unions.taken_for_others(found, self._by_new):
-            yield review_unions.by_new_readers(taken, at)
+        for taken in review_unions.mistaken_records(found, self._by_new):
+            yield review_unions.new_reader_remark(taken, at)
         if at.forward:
             back = self._by_old.of(new, old)
-            for taken in review_unions.taken_for_others(back, self._by_old):
-                yield review_unions.by_old_readers(taken, at)
+            for taken in review_unions.mistaken_records(back, self._by_old):
+                yield review_unions.old_reader_remark(taken, at)
 
     def _records(self, old: Record, new: Record, at: Change) -> Iterator[Remark]:
         written = match(old, new, at.aliases.fields_of(old))

@@ -114,7 +114,7 @@ class MistakenRecords(NamedTuple):
     harm: str
 
 
-def taken_for_others(branches: Branches, reading: UnionReader) -> Iterator[MistakenRecords]:
+def mistaken_records(branches: Branches, reading: UnionReader) -> Iterator[MistakenRecords]:
     """Where another record could have been meant, or more than one comes out as the same."""
     for index, reader in enumerate(branches.readers):
         taken = [
@@ -147,7 +147,7 @@ def _rivals(
     ]
 
 
-def by_new_readers(found: MistakenRecords, at: Change) -> Remark:
+def new_reader_remark(found: MistakenRecords, at: Change) -> Remark:
     """What consumers with the new schema make of older messages."""
     keep = f"keep {_and(found.strays)} in the union"
     has = "it has" if len(found.strays) == 1 else "each has"
@@ -161,7 +161,7 @@ def by_new_readers(found: MistakenRecords, at: Change) -> Remark:
     )
 
 
-def by_old_readers(found: MistakenRecords, at: Change) -> Remark:
+def old_reader_remark(found: MistakenRecords, at: Change) -> Remark:
     """What consumers with the old schema make of new messages."""
     return Remark(
         rule="AVRO-W009",

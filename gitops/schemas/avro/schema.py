@@ -194,7 +194,7 @@ _NAMED: Final = (Record, Enum, Fixed)
 _FEW: Final = 4
 
 
-def differing(one: Record, other: Record) -> tuple[Collection[Field], Collection[Field]]:
+def differing_fields(one: Record, other: Record) -> tuple[Collection[Field], Collection[Field]]:
     """The fields of each of two complete records, in order, that they do not share.
 
     Versions share most fields, which sets tell without a step of Python for each.

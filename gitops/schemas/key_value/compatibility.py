@@ -11,7 +11,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.schemas.key_value import parser
-from gitops.schemas.key_value.parser import HALVES, in_pair, named_halves
+from gitops.schemas.key_value.parser import HALVES, add_half_prefix, named_halves
 from gitops.schemas.row import CheckList, RowOf, UndecodableError
 from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, check_types
 
@@ -78,6 +78,6 @@ def _check_halves(
 
 
 def _outcome_in_pair(outcome: Outcome, half: str) -> Outcome:
-    incompatibilities = tuple(in_pair(one, half) for one in outcome.incompatibilities)
+    incompatibilities = tuple(add_half_prefix(one, half) for one in outcome.incompatibilities)
     reason = f"{half}: {outcome.reason}"
     return replace(outcome, reason=reason, incompatibilities=incompatibilities)

@@ -68,7 +68,7 @@ def shown_half(row_of: RowOf, half: StoredSchema) -> str:
         return NO_DEFINITION
     text = half.data.decode("utf-8", "replace")
     try:
-        return reprinted(text)
+        return reprint(text)
     except (ValueError, RecursionError):
         return gson.write(text)
 
@@ -138,7 +138,7 @@ _PLAIN: Final = range(-3, 7)
 _ESCAPED: Final = re.compile(r"\\u00[0-9a-f]{2}")
 
 
-def reprinted(text: str) -> str:
+def reprint(text: str) -> str:
     """The compact text of the same value; raises ValueError, RecursionError.
 
     Of several members of one name the last counts; a number with a point or an exponent has become
@@ -212,7 +212,7 @@ def named_halves(*pairs: StoredSchema) -> tuple[tuple[str, tuple[StoredSchema, .
     return tuple(zip(HALVES, zip(*map(split, pairs), strict=True), strict=True))
 
 
-def in_pair(found: _T, half: str) -> _T:
+def add_half_prefix(found: _T, half: str) -> _T:
     """What was found in a half, with a path and pointers that begin with its name."""
     path = f"{half}.{found.path}" if found.path else half
     pointers: dict[str, Any] = {

@@ -13,7 +13,7 @@ from gitops.schemas.key_value.compatibility import CheckerOf, check_pairs
 from gitops.schemas.key_value.parser import (
     ENCODING,
     INLINE,
-    in_pair,
+    add_half_prefix,
     named_halves,
     pack,
     to_text,
@@ -74,7 +74,7 @@ def _review(
     schema: StoredSchema,
 ) -> tuple[Remark, ...]:
     return tuple(
-        in_pair(remark, name)
+        add_half_prefix(remark, name)
         for name, half, _ in _parts(schema, schema)
         for remark in review_of(half)(half)
     )
@@ -84,7 +84,7 @@ def _review_change(
     row_of: RowOf, old: StoredSchema, new: StoredSchema, strategy: Strategy
 ) -> tuple[Remark, ...]:
     of_halves = (
-        in_pair(remark, name)
+        add_half_prefix(remark, name)
         for name, before, after in _parts(old, new)
         if before.type is after.type
         for remark in row_of(after.type).review_change(before, after, strategy)
@@ -96,10 +96,10 @@ def _diff(row_of: RowOf, old: StoredSchema, new: StoredSchema) -> Iterator[Schem
     try:
         for name, (before, after) in named_halves(old, new):
             if before.type is not after.type:
-                yield in_pair(type_change(before.type, after.type, after.type), name)
+                yield add_half_prefix(type_change(before.type, after.type, after.type), name)
                 continue
             for change in row_of(after.type).diff(before, after):
-                yield in_pair(change, name)
+                yield add_half_prefix(change, name)
     except UndecodableError:
         yield definition_change(old.data.hex(), new.data.hex())
 

@@ -17,7 +17,7 @@ from gitops.schemas.protobuf_native.schema import (
     SchemaFile,
     join,
     render_field,
-    render_labelled,
+    render_labelled_type,
 )
 
 # The differences between two fields, two enums, or what two messages reserve.
@@ -25,17 +25,17 @@ from gitops.schemas.protobuf_native.schema import (
 _NONE = "–"
 
 
-def added(path: str, after: str) -> SchemaChange:
+def addition(path: str, after: str) -> SchemaChange:
     """Something that was not there."""
     return SchemaChange(kind=ChangeKind.ADDED, path=path, after=after)
 
 
-def removed(path: str, before: str) -> SchemaChange:
+def removal(path: str, before: str) -> SchemaChange:
     """Something that is no longer there."""
     return SchemaChange(kind=ChangeKind.REMOVED, path=path, before=before)
 
 
-def changed(path: str, before: str, after: str, note: str = "") -> SchemaChange:
+def change(path: str, before: str, after: str, note: str = "") -> SchemaChange:
     """Something that is there in another way."""
     return SchemaChange(kind=ChangeKind.CHANGED, path=path, before=before, after=after, note=note)
 
@@ -54,7 +54,7 @@ def field_changes(
         yield from _part_value(path, "presence", _presence(old), _presence(new))
     if old.type is new.type and old.packed != new.packed and old.repeated and new.repeated:
         sides = ("packed" if one.packed else "not packed" for one in (old, new))
-        yield changed(path, next(sides), next(sides), "readers take both")
+        yield change(path, next(sides), next(sides), "readers take both")
 
 
 def enum_changes(old: Enum, new: Enum, path: str) -> Iterator[SchemaChange]:
@@ -69,12 +69,12 @@ def enum_changes(old: Enum, new: Enum, path: str) -> Iterator[SchemaChange]:
         elif value.number in free:
             before = free.pop(value.number)
             kept.add(before)
-            yield changed(path, _shown(before), _shown(value), "renamed")
+            yield change(path, _shown(before), _shown(value), "renamed")
         else:
-            yield added(path, _shown(value))
+            yield addition(path, _shown(value))
     for value in old.values:
         if value.name not in names and value not in kept:
-            yield removed(path, _shown(value))
+            yield removal(path, _shown(value))
     yield from _part_value(path, "enum", _closed(old), _closed(new))
     yield from reserved_changes(old, new, path)
 
@@ -85,9 +85,9 @@ def reserved_changes(old: Message | Enum, new: Message | Enum, path: str) -> Ite
 
 
 def _type(old: Field, new: Field, path: str) -> Iterator[SchemaChange]:
-    before, after = render_labelled(old), render_labelled(new)
+    before, after = render_labelled_type(old), render_labelled_type(new)
     if before != after:
-        yield changed(path, before, after)
+        yield change(path, before, after)
     elif old.named and new.named and not old.entry:
         yield from _part_value(path, "type", old.named.full_name, new.named.full_name)
 
@@ -120,7 +120,7 @@ def _reserved(reserved: Reserved) -> str:
 
 def _part_value(path: str, what: str, before: str, after: str) -> Iterator[SchemaChange]:
     if before != after:
-        yield changed(path, f"{what} {before}", f"{what} {after}")
+        yield change(path, f"{what} {before}", f"{what} {after}")
 
 
 # The differences between two PROTOBUF_NATIVE definitions, as changes of named places.
@@ -189,12 +189,12 @@ class _Diff:
             before = earlier.get(field)
             place = _place(path, field, new)
             if before is None:
-                yield added(place, render_field(field))
+                yield addition(place, render_field(field))
             else:
                 yield from field_changes((before, old), (field, new), place)
                 yield from self._types(before, field, place)
         for field in matched.removed:
-            yield removed(_place(path, field, old), render_field(field))
+            yield removal(_place(path, field, old), render_field(field))
         yield from reserved_changes(old, new, path or new.full_name)
 
     def _types(self, old: Field, new: Field, path: str) -> Iterator[SchemaChange]:
@@ -225,9 +225,9 @@ class _Diff:
         """Types that came or went; one that was compared with one of another name did not."""
         known = {one for pair in self._seen for one in pair}
         for name, kind in _types(self._new, known):
-            yield added(name, kind)
+            yield addition(name, kind)
         for name, kind in _types(self._old, known):
-            yield removed(name, kind)
+            yield removal(name, kind)
 
 
 def _types(schema: Schema, known: set[Message | Enum]) -> Iterator[tuple[str, str]]:
@@ -252,10 +252,10 @@ def _files(old: Schema, new: Schema) -> Iterator[SchemaChange]:
         if file.name in earlier:
             yield from _file(earlier[file.name], file, f" of {file.name}")
         else:
-            yield added("import", file.name)
+            yield addition("import", file.name)
     for file in imported:
         if file.name not in names:
-            yield removed("import", file.name)
+            yield removal("import", file.name)
 
 
 def _file(old: SchemaFile, new: SchemaFile, where: str) -> Iterator[SchemaChange]:
@@ -265,7 +265,7 @@ def _file(old: SchemaFile, new: SchemaFile, where: str) -> Iterator[SchemaChange
 
 def _value(path: str, before: str, after: str) -> Iterator[SchemaChange]:
     if before != after:
-        yield changed(path, before, after)
+        yield change(path, before, after)
 
 
 def _place(path: str, field: Field, message: Message) -> str:

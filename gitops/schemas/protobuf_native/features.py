@@ -42,11 +42,11 @@ _MESSAGES: Final = frozenset((Type.MESSAGE, Type.GROUP))
 def file_features(syntax: str, own: Features) -> Features:
     """The features of a file: what is neither proto3 nor an edition is proto2."""
     if syntax == "editions":
-        return below(_EDITION_2023, own)
+        return inherit_features(_EDITION_2023, own)
     return _PROTO3 if syntax == "proto3" else _PROTO2
 
 
-def checked_in_java(features: Features) -> Features:
+def add_java_check(features: Features) -> Features:
     """The same where Java looks at text, whatever others do.
 
     It does so in the entries of every map, and in files that say `java_string_check_utf8`
@@ -57,7 +57,7 @@ def checked_in_java(features: Features) -> Features:
     return replace(features, utf8_validation=_VERIFY_IN_JAVA)
 
 
-def below(around: Features, own: Features) -> Features:
+def inherit_features(around: Features, own: Features) -> Features:
     """The features of a part: its own, else those of what is around it."""
     return Features(
         field_presence=own.field_presence or around.field_presence,
@@ -73,12 +73,12 @@ def is_closed(features: Features) -> bool:
     return features.enum_type == _CLOSED
 
 
-def is_checked(kind: Type, features: Features) -> bool:
+def is_utf8_checked(kind: Type, features: Features) -> bool:
     """Whether a reader refuses bytes that are not UTF-8."""
     return kind is Type.STRING and features.utf8_validation != _NONE
 
 
-def is_checked_in_java_only(kind: Type, features: Features) -> bool:
+def is_utf8_checked_in_java_only(kind: Type, features: Features) -> bool:
     """Whether no other reader refuses them."""
     return kind is Type.STRING and features.utf8_validation == _VERIFY_IN_JAVA
 

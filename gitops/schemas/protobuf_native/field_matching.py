@@ -17,7 +17,7 @@ _LONGEST: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matched:
+class FieldMatches:
     """By name, and by number where the names are on one side only; in the order of the files."""
 
     same: tuple[tuple[Field, Field], ...]
@@ -29,25 +29,25 @@ class Matched:
         return dict(self.same)
 
 
-def match(old: Message, new: Message) -> Matched:
+def match(old: Message, new: Message) -> FieldMatches:
     """The fields of both; an extension counts by its full name."""
     by_name = {field.name: field for field in old.fields}
     names = {field.name for field in new.fields}
-    free = by_number(tuple(field for field in old.fields if field.name not in names))
+    free = fields_by_number(tuple(field for field in old.fields if field.name not in names))
     same = []
     for field in new.fields:
         before = by_name.get(field.name) or free.pop(field.number, None)
         if before is not None:
             same.append((before, field))
     kept, found = {before for before, _ in same}, {after for _, after in same}
-    return Matched(
+    return FieldMatches(
         same=tuple(same),
         removed=tuple(field for field in old.fields if field not in kept),
         added=tuple(field for field in new.fields if field not in found),
     )
 
 
-def by_number(fields: tuple[Field, ...]) -> dict[int, Field]:
+def fields_by_number(fields: tuple[Field, ...]) -> dict[int, Field]:
     """The fields by their numbers; of several extensions with one number the first counts."""
     return {field.number: field for field in reversed(fields)}
 

@@ -73,23 +73,23 @@ class _Resolving:
                 reserved=message.reserved,
                 map_entry=message.map_entry,
             )
-            inner = features.below(around, message.features)
+            inner = features.inherit_features(around, message.features)
             self._enter(message.messages, message.enums, symbol.full_name, pool, inner)
 
     def fill(self, file: File, pool: Pool) -> None:
         """Give the messages of a file their fields, and other messages their extensions."""
         around = features.file_features(file.syntax, file.features)
         if file.checks_text:
-            around = features.checked_in_java(around)
+            around = features.add_java_check(around)
         self._extend(file.extensions, file.package, pool, around)
         for message in file.messages:
             self._fill(message, file.package, pool, around)
 
     def _fill(self, message: descriptors.Message, scope: str, pool: Pool, around: Features) -> None:
         full_name = _below(scope, message.name)
-        inner = features.below(around, message.features)
+        inner = features.inherit_features(around, message.features)
         if message.map_entry:
-            inner = features.checked_in_java(inner)
+            inner = features.add_java_check(inner)
         made = self.messages[pool.names[full_name]]
         alone = _only_in_their_oneof(message)
         self._fields[made] = [
@@ -123,7 +123,7 @@ class _Resolving:
     ) -> Field:
         full_name = _below(scope, field.name)
         kind, symbol = pool.types[full_name]
-        own = features.below(around, field.features)
+        own = features.inherit_features(around, field.features)
         is_extension = field.extendee is not None
         kind = kind if self._is_map(symbol) else features.type_of(kind, own)
         named = self._named(kind, symbol)
@@ -140,9 +140,9 @@ class _Resolving:
             presence=features.has_presence(field, kind, own, in_oneof=oneof is not None),
             packed=features.is_packed(field, kind, own),
             pointer=pointer(full_name) if is_extension else pointer(scope, field.name),
-            checked=features.is_checked(kind, own),
+            checked=features.is_utf8_checked(kind, own),
             closed=closed,
-            only_java=(closed and open_enum) or features.is_checked_in_java_only(kind, own),
+            only_java=(closed and open_enum) or features.is_utf8_checked_in_java_only(kind, own),
             json_name=field.json_name or default_json_name(field.name),
         )
 
@@ -161,7 +161,7 @@ def _enum(enum: descriptors.EnumType, full_name: str, around: Features) -> Enum:
         full_name=full_name,
         values=tuple(EnumValue(name=name, number=number) for name, number in numbers.items()),
         numbers=numbers,
-        closed=features.is_closed(features.below(around, enum.features)),
+        closed=features.is_closed(features.inherit_features(around, enum.features)),
         reserved=enum.reserved,
     )
 

@@ -107,7 +107,7 @@ class _Walk:
         while self._waiting:
             at = self._waiting.popleft()
             yield from _of_messages(at)
-            for was, now in review_fields.kept(at):
+            for was, now in review_fields.same_number_fields(at):
                 yield from self._types(was, now, at)
 
     def _enter(self, at: Change) -> None:
@@ -142,11 +142,11 @@ class _Walk:
 
 def _of_messages(at: Change) -> Iterator[Remark]:
     """What is said of two messages alone, without the types of their fields."""
-    pairs = review_fields.kept(at)
+    pairs = review_fields.same_number_fields(at)
     yield from review_fields.number_remarks(at)
-    yield from review_fields.required(at)
+    yield from review_fields.required_field_remarks(at)
     for old, new in pairs:
-        reading = review_types.reading(old, new)
+        reading = review_types.read_effect(old, new)
         if reading is None or not reading.lost:
             yield from review_types.type_remarks(old, new, at)
             yield from review_fields.field_remarks(old, new, at)

@@ -7,9 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from gitops.schemas.protobuf_native.descriptors import Label, Type
-from gitops.schemas.protobuf_native.field_matching import Matched, by_number, match, similar_names
-from gitops.schemas.protobuf_native.review_types import Change, reading
-from gitops.schemas.protobuf_native.schema import Field, Message, render_labelled, render_type
+from gitops.schemas.protobuf_native.field_matching import (
+    FieldMatches,
+    fields_by_number,
+    match,
+    similar_names,
+)
+from gitops.schemas.protobuf_native.review_types import Change, read_effect
+from gitops.schemas.protobuf_native.schema import Field, Message, render_labelled_type, render_type
 from gitops.schemas.row import Remark
 
 # Fields that keep their number: how often they occur, whether they must, what unset means.
@@ -29,10 +34,10 @@ def field_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
         yield _other_default(old, new, at)
 
 
-def required(at: Change) -> Iterator[Remark]:
+def required_field_remarks(at: Change) -> Iterator[Remark]:
     """A parser fails on a message that lacks a required field."""
     before, after = _required(at.old), _required(at.new)
-    olds, news = by_number(at.old.fields), by_number(at.new.fields)
+    olds, news = fields_by_number(at.old.fields), fields_by_number(at.new.fields)
     for number, field in after.items():
         if number not in before:
             remark = at.remark(
@@ -70,8 +75,8 @@ def _cardinality(old: Field, new: Field, at: Change) -> Iterator[Remark]:
         return
     yield at.remark(
         "PROTO-W006",
-        f"{render_labelled(old)} becomes {render_labelled(new)}, which Pulsar does not compare: "
-        f"consumers with the {who} schema {_of_many(writer)}",
+        f"{render_labelled_type(old)} becomes {render_labelled_type(new)}, "
+        f"which Pulsar does not compare: consumers with the {who} schema {_of_many(writer)}",
         old=old,
         new=new,
         hint="keep it as it is, or add a field with another name and number",
@@ -148,15 +153,15 @@ def _shown(field: Field) -> str:
 _BOTH_RESERVED: Final = "its number and its name are reserved"
 
 
-def kept(at: Change) -> tuple[tuple[Field, Field], ...]:
+def same_number_fields(at: Change) -> tuple[tuple[Field, Field], ...]:
     """The fields that are the same by their number, whatever their names, in the new order."""
-    matched, old = match(at.old, at.new), by_number(at.old.fields)
+    matched, old = match(at.old, at.new), fields_by_number(at.old.fields)
     return tuple((was, now) for was, now in matched.same if old.get(now.number) is was)
 
 
 def number_remarks(at: Change) -> Iterator[Remark]:
     """What became of each old number, and which new field takes one that was reserved."""
-    matched, numbers = match(at.old, at.new), by_number(at.new.fields)
+    matched, numbers = match(at.old, at.new), fields_by_number(at.new.fields)
     later = matched.later()
     for field in at.old.fields:
         yield from _became(field, later.get(field), numbers.get(field.number), at)
@@ -219,7 +224,7 @@ def _renumbered(old: Field, new: Field, at: Change) -> Remark:
 
 
 def _reused(old: Field, new: Field, what: str, at: Change, *, or_else: str = "") -> Remark:
-    found = reading(old, new)
+    found = read_effect(old, new)
     how = found.what if found else f"read one as the other ({render_type(new)})"
     return at.remark(
         "PROTO-W003",
@@ -247,11 +252,11 @@ def _renamed(old: Field, new: Field, at: Change) -> Remark:
 
 
 def _is_lost(old: Field, new: Field) -> bool:
-    found = reading(old, new)
+    found = read_effect(old, new)
     return found is not None and found.lost
 
 
-def _with_new_number(matched: Matched) -> tuple[Field, ...]:
+def _with_new_number(matched: FieldMatches) -> tuple[Field, ...]:
     moved = [now for was, now in matched.same if was.number != now.number]
     return (*moved, *matched.added)
 

@@ -100,7 +100,7 @@ _SMALL: Final = frozenset((Type.BOOL, Type.ENUM))
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadEffect:
     """What readers do; `lost`: no value comes out right, otherwise some do.
 
     `fails`: on some values they stop, instead of reading other ones.
@@ -113,8 +113,8 @@ class Reading:
 
 def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
     """About a field whose type is another one; two messages are compared by their fields."""
-    back = reading(old, new)
-    forth = reading(new, old) if at.forward else None
+    back = read_effect(old, new)
+    forth = read_effect(new, old) if at.forward else None
     found = [f"consumers with the new schema {back.what}"] if back else []
     if forth is not None and not (back and back.lost):
         found.append(f"consumers with the old schema {forth.what}")
@@ -130,28 +130,28 @@ def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
         yield replace(remark, stops_readers=back is not None and back.fails)
 
 
-def reading(writer: Field, reader: Field) -> Reading | None:
+def read_effect(writer: Field, reader: Field) -> ReadEffect | None:
     """What becomes of the writer's values; None where all of them come out as they were."""
     if writer.type is reader.type:
         return None
     if not _together(writer.type, reader.type, _WIRE_TYPES):
         return _other_wire_type(writer, reader)
     if not _together(writer.type, reader.type, _FAMILIES):
-        return Reading(_misread(writer, reader), lost=True)
+        return ReadEffect(_misread(writer, reader), lost=True)
     if writer.type in _LENGTH:
         return _length_delimited(writer, reader)
     what = _number(writer, reader)
-    return Reading(what) if what else None
+    return ReadEffect(what) if what else None
 
 
 def _together(one: Type, other: Type, families: tuple[frozenset[Type], ...]) -> bool:
     return any(one in family and other in family for family in families)
 
 
-def _other_wire_type(writer: Field, reader: Field) -> Reading:
+def _other_wire_type(writer: Field, reader: Field) -> ReadEffect:
     if writer.packed or (reader.repeated and reader.type not in _LENGTH):
-        return Reading("lose the values, read other ones or fail", lost=True, fails=True)
-    return Reading("do not find the value, which is laid out in another way", lost=True)
+        return ReadEffect("lose the values, read other ones or fail", lost=True, fails=True)
+    return ReadEffect("do not find the value, which is laid out in another way", lost=True)
 
 
 def _misread(writer: Field, reader: Field) -> str:
@@ -162,20 +162,24 @@ def _misread(writer: Field, reader: Field) -> str:
     return f"take its bits for a {reader.type.name.lower()}"
 
 
-def _length_delimited(writer: Field, reader: Field) -> Reading | None:
+def _length_delimited(writer: Field, reader: Field) -> ReadEffect | None:
     match writer.type, reader.type:
         case Type.STRING, Type.BYTES:
             return None
         case Type.BYTES, Type.STRING:
-            return Reading("fail on bytes that are no UTF-8, or get other text", fails=True)
+            return ReadEffect("fail on bytes that are no UTF-8, or get other text", fails=True)
         case Type.MESSAGE, Type.BYTES:
-            return Reading("get the encoded message and none of its fields")
+            return ReadEffect("get the encoded message and none of its fields")
         case Type.BYTES, Type.MESSAGE:
-            return Reading(f"fail on bytes that are no encoded {render_type(reader)}", fails=True)
+            return ReadEffect(
+                f"fail on bytes that are no encoded {render_type(reader)}", fails=True
+            )
         case Type.MESSAGE, _:
-            return Reading("take the encoded message for text, or fail", lost=True, fails=True)
+            return ReadEffect("take the encoded message for text, or fail", lost=True, fails=True)
         case _:
-            return Reading("take the text for an encoded message and fail", lost=True, fails=True)
+            return ReadEffect(
+                "take the text for an encoded message and fail", lost=True, fails=True
+            )
 
 
 def _number(writer: Field, reader: Field) -> str:

@@ -147,7 +147,7 @@ def render_type(field: Field) -> str:
     return f"group {name}" if field.type is Type.GROUP else name
 
 
-def render_labelled(field: Field) -> str:
+def render_labelled_type(field: Field) -> str:
     """`repeated int32`: the type with its label; `optional` is not said."""
     label = "" if field.entry else _LABELS.get(field.label, "")
     return f"{label}{render_type(field)}"
@@ -156,7 +156,7 @@ def render_labelled(field: Field) -> str:
 def render_field(field: Field) -> str:
     """`repeated int32 = 7`, with the default if there is one."""
     default = "" if field.default is None else f" [default = {field.default}]"
-    return f"{render_labelled(field)} = {field.number}{default}"
+    return f"{render_labelled_type(field)} = {field.number}{default}"
 
 
 def join(path: str, name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server.server import serving
+from gitops.registries.server.server import serve_in_thread
 from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, find_java
 
 # It needs the jars of a broker, which the broker's tests resolve.
@@ -85,7 +85,7 @@ def scenario(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture
 def serve_url(tmp_path: Path) -> Iterator[str]:
     registry = EmbeddedRegistry("local", tmp_path / "registry.db")
-    with serving(registry) as url:
+    with serve_in_thread(registry) as url:
         yield url
     registry.close()
 

@@ -6,14 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.checks.changed_topics import schema_let_go, share_exceeded, topic_removed, topic_renamed
-from gitops.checks.edited_snapshots import record_edited
+from gitops.checks.changed_topics import (
+    schema_unmanaged,
+    share_exceeded,
+    topic_removed,
+    topic_renamed,
+)
+from gitops.checks.edited_snapshots import snapshots_edited
 from gitops.checks.loosened_policies import (
     Loosened,
     accepted_by_policy_change,
     default_policies,
-    in_force,
-    loosened,
+    effective_policies,
+    loosened_policies,
     policy_loosened,
 )
 from gitops.checks.weakened_limits import limits_weakened
@@ -40,7 +45,7 @@ ALLOWED = SafetyConfig(allow_deletions=True)
 
 @pytest.mark.rule("CHECK-R001")
 def test_a_manifest_that_is_gone() -> None:
-    for found in (topic_removed(TOPIC, WHERE, SAFETY), schema_let_go(TOPIC, WHERE, SAFETY)):
+    for found in (topic_removed(TOPIC, WHERE, SAFETY), schema_unmanaged(TOPIC, WHERE, SAFETY)):
         assert (found.rule, found.severity) == ("CHECK-R001", Severity.ERROR)
         assert found.location
         assert (str(found.location), found.subject) == (str(WHERE), "shop/orders/created")
@@ -49,7 +54,7 @@ def test_a_manifest_that_is_gone() -> None:
 
 
 def test_what_is_allowed_already_is_not_advised() -> None:
-    for make in (topic_removed, schema_let_go):
+    for make in (topic_removed, schema_unmanaged):
         assert "safety.allowDeletions" in make(TOPIC, WHERE, SAFETY).hint
         assert "safety.allowDeletions" not in make(TOPIC, WHERE, ALLOWED).hint
     assert "; or `plan --prune` deletes" in topic_removed(TOPIC, WHERE, ALLOWED).hint
@@ -85,7 +90,7 @@ def test_a_policy_that_lets_more_through(
     before: Strategy, after: Strategy | None, *, is_loosened: bool
 ) -> None:
     head = NamespacePolicies(schema_compatibility_strategy=after)
-    found = loosened(SPACE, head, {"schemaCompatibilityStrategy": before})
+    found = loosened_policies(SPACE, head, {"schemaCompatibilityStrategy": before})
     assert bool(found) is is_loosened
     for one in found:
         said = policy_loosened(one, WHERE)
@@ -106,12 +111,12 @@ def test_flags_that_let_more_through() -> None:
     }
     looser = NamespacePolicies(is_allow_auto_update_schema=True, schema_validation_enforced=False)
     stricter = NamespacePolicies(is_allow_auto_update_schema=False, schema_validation_enforced=True)
-    assert [one.change.key for one in loosened(SPACE, looser, held)] == [
+    assert [one.change.key for one in loosened_policies(SPACE, looser, held)] == [
         "isAllowAutoUpdateSchema",
         "schemaValidationEnforced",
     ]
-    assert not loosened(SPACE, stricter, held)
-    topic = loosened(TOPIC, TopicPolicies(schema_validation_enforced=False), held)
+    assert not loosened_policies(SPACE, stricter, held)
+    topic = loosened_policies(TOPIC, TopicPolicies(schema_validation_enforced=False), held)
     assert "of topic shop/orders/created" in policy_loosened(topic[0], None).message
 
 
@@ -123,15 +128,15 @@ def test_what_is_in_force_is_the_files_the_registrys_or_what_is_above() -> None:
     backward = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)
 
     def strategy(base: NamespacePolicies, observed: NamespacePolicies) -> PolicyValue:
-        return in_force(base, observed, above)["schemaCompatibilityStrategy"]
+        return effective_policies(base, observed, above)["schemaCompatibilityStrategy"]
 
     assert strategy(forward, backward) is Strategy.FORWARD
     assert strategy(none, backward) is Strategy.BACKWARD
     assert strategy(undefined, backward) is Strategy.BACKWARD
     assert strategy(none, undefined) is Strategy.FULL
-    assert in_force(none, none, above)["isAllowAutoUpdateSchema"] is True
+    assert effective_policies(none, none, above)["isAllowAutoUpdateSchema"] is True
     flags = NamespacePolicies(is_allow_auto_update_schema=False)
-    assert in_force(flags, none, above)["isAllowAutoUpdateSchema"] is False
+    assert effective_policies(flags, none, above)["isAllowAutoUpdateSchema"] is False
 
 
 @pytest.mark.rule("CHECK-R004")
@@ -170,10 +175,10 @@ def config(safety: SafetyConfig = SAFETY, **rules: Severity) -> Config:
 @pytest.mark.rule("CHECK-R007")
 def test_history_that_is_edited() -> None:
     files = [f"snapshots/local/shop/orders/{name}.json" for name in "abcdefg"]
-    found = record_edited(files, Location(file=files[0]))
+    found = snapshots_edited(files, Location(file=files[0]))
     assert (found.rule, found.severity) == ("CHECK-R007", Severity.WARNING)
     assert found.message.endswith(f"{files[4]}, 2 more")
-    assert "more" not in record_edited(files[:5], Location(file=files[0])).message
+    assert "more" not in snapshots_edited(files[:5], Location(file=files[0])).message
 
 
 def at(key: tuple[str, str]) -> Location:

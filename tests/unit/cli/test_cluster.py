@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server.server import serving
+from gitops.registries.server.server import serve_in_thread
 from tests.support.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 def url(applied: Path) -> Iterator[str]:
     """Admin REST of the template's registry, once it is applied."""
     registry = EmbeddedRegistry("served", applied / ".gitops/registry.db")
-    with serving(registry) as address:
+    with serve_in_thread(registry) as address:
         yield address
     registry.close()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gitops.cli.app import run
-from gitops.reports.formats import offered
+from gitops.reports.formats import available_formats
 from gitops.reports.results import PlanResult
 from gitops.repository.template import copy_template
 from tests.support.command_line import PROGRAM
@@ -116,7 +116,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         (("explain", "AVRO-P"), ["AVRO-P001", "AVRO-P002", "AVRO-P003"]),
         (("compat", "-s", "BACK"), ["BACKWARD", "BACKWARD_TRANSITIVE"]),
         (("compat", "--type", "KEY"), ["KEY_VALUE"]),
-        (("plan", "--format", ""), [*offered(PlanResult)]),
+        (("plan", "--format", ""), [*available_formats(PlanResult)]),
         (("plan", "--det"), ["--detailed-exitcode"]),
         (("connect", "producer", "shop/orders/x", "AU"), ["AUTO_CONSUME", "AUTO_PRODUCE"]),
         (("connect", "producer", "shop/orders/x", ""), []),

@@ -286,8 +286,8 @@ def test_a_new_format_is_a_module_and_a_row(repo: Path, command: CommandLine) ->
     done = command("validate", "--repo", repo, "--format", "count")
     assert (done.code, done.out) == (0, "0 findings\n")
     listed = command("validate", "--help").out
-    names = ", ".join(formats.offered(results.FindingsResult)[:-1])
+    names = ", ".join(formats.available_formats(results.FindingsResult)[:-1])
     assert f"How to print it: {names} or count." in " ".join(listed.split())
     other = command("plan", "--repo", repo, "--format", "count")
-    last = formats.offered(results.PlanResult)[-1]
+    last = formats.available_formats(results.PlanResult)[-1]
     assert (other.code, f"'{last}'." in other.err) == (2, True)

@@ -40,7 +40,7 @@ def test_what_is_quick_shows_nothing(terminal: _Terminal) -> None:
 
 @pytest.mark.parametrize("rate", [False, True])
 def test_what_takes_its_time_is_counted(*, rate: bool) -> None:
-    bar = progress.started(no_color=True, rate=rate)
+    bar = progress.start_bar(no_color=True, rate=rate)
     try:
         task = bar.task_ids[0]
         assert "/s" not in shown(bar.get_renderable(), 200)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.findings import Finding, Location, Severity, group
-from gitops.model.rules import RULES, finding, with_severities
-from gitops.planning.severities import graded, worst
+from gitops.model.rules import RULES, apply_severities, finding
+from gitops.planning.severities import rate_findings, worst
 
 _PLACE = Location(file="a.yaml", line=3, column=5, pointer="/schema")
 _FOUND = Finding(
@@ -56,7 +56,7 @@ def test_findings_sort_by_place() -> None:
         for file, line, column in places
     ]
 
-    assert [str(one.location) for one in graded(found, {})] == [
+    assert [str(one.location) for one in rate_findings(found, {})] == [
         "a",
         "a:9:1",
         "a:9:2",
@@ -80,7 +80,7 @@ def test_rules_are_rated_as_configured_and_those_that_are_off_are_gone() -> None
     found = [finding(rule, "m", subject=rule) for rule in ("PLAN-R003", "PLAN-R004", "PLAN-R007")]
     rules = {"PLAN-R003": Severity.OFF, "PLAN-R007": Severity.ERROR}
 
-    assert [(one.rule, one.severity) for one in with_severities(found, rules)] == [
+    assert [(one.rule, one.severity) for one in apply_severities(found, rules)] == [
         ("PLAN-R004", Severity.ERROR),
         ("PLAN-R007", Severity.ERROR),
     ]
@@ -88,7 +88,7 @@ def test_rules_are_rated_as_configured_and_those_that_are_off_are_gone() -> None
 
 @pytest.mark.parametrize("rule", [rule.id for rule in RULES.values() if not rule.configurable])
 def test_a_rule_that_is_not_configurable_keeps_its_severity(rule: str) -> None:
-    (kept,) = graded([finding(rule, "m")], {rule: Severity.OFF})
+    (kept,) = rate_findings([finding(rule, "m")], {rule: Severity.OFF})
 
     assert kept.severity is RULES[rule].severity
 

@@ -19,7 +19,7 @@ from gitops.model.plan import (
 )
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import TopicState
-from gitops.planning.drift import Provenance, with_drift
+from gitops.planning.drift import Provenance, add_drift
 from gitops.planning.plan import make_plan
 from tests.support.states import CREATED, INT64, STRING, avro, field, question, state, topic_state
 
@@ -45,7 +45,7 @@ class _Git:
 def _plan(desired: SchemaInfo, held: TopicState, git: _Git, **severities: Severity) -> Plan:
     rules = {name.replace("_", "-"): severity for name, severity in severities.items()}
     asked = question(state(topic_state(CREATED, desired)), state(held), rules=rules)
-    return with_drift(make_plan(asked), asked, git)
+    return add_drift(make_plan(asked), asked, git)
 
 
 @pytest.mark.rule("PLAN-R010")

@@ -11,7 +11,7 @@ from gitops.model.plan import Plan
 from gitops.model.schema import SchemaInfo
 from gitops.model.waivers import Waiver
 from gitops.planning.plan import make_plan
-from gitops.planning.waiver_findings import expiries
+from gitops.planning.waiver_findings import expiry_findings
 from tests.support.states import (
     CREATED,
     ORDERS,
@@ -47,7 +47,7 @@ def _about_waivers(plan: Plan) -> list[Finding]:
 
 @pytest.mark.rule("WAIVER-R001")
 def test_the_last_day_is_over() -> None:
-    (found,) = expiries([_in_days(-1)], TODAY)
+    (found,) = expiry_findings([_in_days(-1)], TODAY)
 
     assert (found.rule, found.severity) == ("WAIVER-R001", Severity.WARNING)
     assert found.message == "2026-05-11 was the last day on which it held"
@@ -57,13 +57,13 @@ def test_the_last_day_is_over() -> None:
 @pytest.mark.rule("WAIVER-R002")
 @pytest.mark.parametrize("days", [0, 1, 14])
 def test_the_last_day_is_near(days: int) -> None:
-    (found,) = expiries([_in_days(days)], TODAY)
+    (found,) = expiry_findings([_in_days(days)], TODAY)
 
     assert (found.rule, found.severity) == ("WAIVER-R002", Severity.INFO)
 
 
 def test_the_last_day_is_far() -> None:
-    assert list(expiries([_in_days(15)], TODAY)) == []
+    assert list(expiry_findings([_in_days(15)], TODAY)) == []
 
 
 @pytest.mark.rule("WAIVER-R003")

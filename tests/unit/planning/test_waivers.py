@@ -18,12 +18,12 @@ from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaTy
 from gitops.planning.refusals import TopicCase
 from gitops.planning.waivers import (
     case_fingerprint,
-    holding,
-    let_in,
+    drop_latest_version,
+    find_waiver,
     proposal,
-    waived,
+    waive_findings,
+    waived_fingerprint,
     waiver_fingerprint,
-    without_latest,
 )
 from tests.support.states import (
     CREATED,
@@ -118,8 +118,8 @@ def test_a_schema_has_the_same_fingerprint_before_and_after_it_is_registered(
     before = replace(_CASE, desired=desired, history=history(_OLD, after=3))
     after = replace(before, history=history(_OLD, _stored(desired), after=3))
 
-    assert let_in(after) == case_fingerprint(before)
-    assert without_latest(after.history) == before.history
+    assert waived_fingerprint(after) == case_fingerprint(before)
+    assert drop_latest_version(after.history) == before.history
 
 
 def _stored(posted: SchemaInfo) -> SchemaInfo:
@@ -128,7 +128,7 @@ def _stored(posted: SchemaInfo) -> SchemaInfo:
 
 
 def test_without_a_version_nothing_was_let_in() -> None:
-    assert let_in(replace(_CASE, history=history())) is None
+    assert waived_fingerprint(replace(_CASE, history=history())) is None
 
 
 def test_a_schema_that_cannot_be_converted_has_a_fingerprint() -> None:
@@ -143,24 +143,24 @@ def test_a_waiver_holds_up_to_its_last_day_and_for_its_fingerprint() -> None:
     mine, other = waiver("a" * 32), waiver("b" * 32, name="other")
     last = replace(_CASE, waivers=(other, mine))
 
-    assert holding(last, "a" * 32) == mine
-    assert holding(last, "b" * 32) == other
-    assert holding(last, "a" * 31) is None
-    assert holding(replace(last, today=TODAY + _DAY), "a" * 32) is None
-    assert holding(replace(last, today=TODAY - _DAY), "a" * 32) == mine
+    assert find_waiver(last, "a" * 32) == mine
+    assert find_waiver(last, "b" * 32) == other
+    assert find_waiver(last, "a" * 31) is None
+    assert find_waiver(replace(last, today=TODAY + _DAY), "a" * 32) is None
+    assert find_waiver(replace(last, today=TODAY - _DAY), "a" * 32) == mine
 
 
 def test_of_two_waivers_the_first_by_name_that_holds_is_used() -> None:
     expired = waiver("a" * 32, name="a", expires=TODAY - _DAY)
     second, third = (waiver("a" * 32, name=name) for name in ("b", "c"))
 
-    assert holding(replace(_CASE, waivers=(third, expired, second)), "a" * 32) == second
+    assert find_waiver(replace(_CASE, waivers=(third, expired, second)), "a" * 32) == second
 
 
 def test_findings_stay_and_are_no_errors_any_more() -> None:
     error, warning = finding("AVRO-R002", "no default", hint="mend it"), finding("AVRO-W001", "?")
 
-    lowered, same = waived([error, warning], waiver("a" * 32))
+    lowered, same = waive_findings([error, warning], waiver("a" * 32))
 
     assert same == warning
     assert (lowered.rule, lowered.severity, lowered.hint) == ("AVRO-R002", Severity.INFO, "")

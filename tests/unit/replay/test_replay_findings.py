@@ -14,7 +14,7 @@ from gitops.model.replay import Direction, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.counts import Counts, FailedRows, Key, Tally
 from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
-from gitops.replay.replay_findings import findings_of, is_above, without_samples
+from gitops.replay.replay_findings import findings_of, is_above, no_samples_finding
 from tests.support.states import CREATED, STRING
 
 TOPIC = str(CREATED)
@@ -213,7 +213,7 @@ def test_files_whose_logical_types_two_samples_read_otherwise() -> None:
 
 @pytest.mark.rule("REPLAY-R005")
 def test_a_named_topic_without_samples() -> None:
-    found = without_samples(CREATED, Location(file=FILE))
+    found = no_samples_finding(CREATED, Location(file=FILE))
     assert (found.rule, found.severity) == ("REPLAY-R005", Severity.INFO)
 
 

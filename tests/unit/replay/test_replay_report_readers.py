@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitops.model.replay import ChangedExample
 from gitops.replay.counts import ChangedValue, Counts, Example, FailedRows, Key, Tally, failures
-from gitops.replay.replay_report import reader_replays, without_repeated_failures
+from gitops.replay.replay_report import drop_repeated_failures, reader_replays
 
 TOPIC = "shop/orders/created"
 
@@ -127,8 +127,8 @@ def test_what_cannot_be_read_is_not_said_again_of_what_cannot_be_written() -> No
         Key(TOPIC, 1, "", "forward"): Tally(rows=3, failed=3, failures=[bad]),
         Key(TOPIC, None, ""): Tally(rows=3, failed=3, failures=[bad]),
     }
-    found = without_repeated_failures(tallies)
+    found = drop_repeated_failures(tallies)
     assert found.keys() == tallies.keys()
     assert (found[aside].rows, found[aside].failures) == (1, [odd])
     tallies[aside] = Tally(rows=3, failed=3, failures=[bad])
-    assert aside not in without_repeated_failures(tallies)
+    assert aside not in drop_repeated_failures(tallies)

@@ -12,8 +12,8 @@ from gitops.reports.check_summary import (
     Verdict,
     all_findings,
     count,
-    counted,
-    from_git_root,
+    git_root_path,
+    severity_counts,
     verdict,
 )
 from tests.support.checks import (
@@ -86,8 +86,8 @@ def test_numbers_have_their_words() -> None:
         "1,200 topics",
         "2 registries",
     ]
-    assert counted([UNKNOWN_KEY, REVERT, REFUSAL]) == "2 errors, 1 warning"
-    assert not counted([])
+    assert severity_counts([UNKNOWN_KEY, REVERT, REFUSAL]) == "2 errors, 1 warning"
+    assert not severity_counts([])
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,4 @@ def test_numbers_have_their_words() -> None:
     ],
 )
 def test_a_file_is_named_from_the_git_root(prefix: str, file: str, named: str) -> None:
-    assert from_git_root(prefix, file) == named
+    assert git_root_path(prefix, file) == named

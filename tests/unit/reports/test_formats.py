@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitops.reports import results
-from gitops.reports.formats import FORMATS, offered, renderer
+from gitops.reports.formats import FORMATS, available_formats, renderer
 
 ALL = tuple(name for name in FORMATS if name != "html")
 """The formats of what a pull request shows; html is for replays alone."""
@@ -20,10 +20,12 @@ def test_each_row_leads_to_what_makes_the_text(name: str, kind: type) -> None:
 
 def test_a_command_offers_the_formats_that_have_all_its_results() -> None:
     assert {"text", "json", "markdown", "github", "sarif"} <= {*ALL}
-    assert offered(results.CheckResult) == offered(results.FindingsResult) == ALL
-    assert offered(results.PlanResult, results.PlansResult, results.FindingsResult) == ALL
-    assert offered(results.PlanResult, results.RolloutResult) == ("text", "json")
-    assert offered(results.ReplayPage) == ("html",)
+    assert (
+        available_formats(results.CheckResult) == available_formats(results.FindingsResult) == ALL
+    )
+    assert available_formats(results.PlanResult, results.PlansResult, results.FindingsResult) == ALL
+    assert available_formats(results.PlanResult, results.RolloutResult) == ("text", "json")
+    assert available_formats(results.ReplayPage) == ("html",)
 
 
 def test_a_kind_without_a_row_of_its_own_has_that_of_what_it_is_one_of() -> None:

@@ -19,7 +19,7 @@ from gitops.model.replay import (
 from gitops.reports.json.replay import replay_document
 from gitops.reports.replay_by_topic import other_findings, topics_of, verdict
 from gitops.reports.replay_wording import (
-    altered,
+    altered_fields,
     altered_text,
     message_text,
     share_text,
@@ -158,7 +158,7 @@ def test_what_becomes_of_fields() -> None:
         FieldReplay(path="a", read=5, nulls=5),
         FieldReplay(path="b", defaulted=5000, changed=1),
     )
-    (one,) = altered(fields)
+    (one,) = altered_fields(fields)
     assert altered_text(one) == "changed 1, defaulted 5,000"
 
 

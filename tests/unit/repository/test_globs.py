@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitops.repository.globs import ListedFolders, matching
+from gitops.repository.globs import ListedFolders, matching_entries
 
 PATHS = ("a.avro", "s/a.avro", "s/b.json", "s/deep/c.avro", "s/deep/_done", "s/.hidden/x.avro")
 
@@ -25,4 +25,6 @@ PATHS = ("a.avro", "s/a.avro", "s/b.json", "s/deep/c.avro", "s/deep/_done", "s/.
     ],
 )
 def test_the_files_of_a_pattern(pattern: str, files: list[str]) -> None:
-    assert sorted(each.path for each in matching(ListedFolders(PATHS), "", pattern)) == files
+    assert (
+        sorted(each.path for each in matching_entries(ListedFolders(PATHS), "", pattern)) == files
+    )

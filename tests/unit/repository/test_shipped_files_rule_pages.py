@@ -8,7 +8,7 @@ import pytest
 
 import gitops
 from gitops.model.rules import RULES
-from gitops.repository.shipped_files import rule_meant, rule_page, rule_pages
+from gitops.repository.shipped_files import guess_rule, rule_page, rule_pages
 
 _ROOT = Path(__file__).parents[3]
 
@@ -51,4 +51,4 @@ def test_the_text_of_a_link_stays() -> None:
     ],
 )
 def test_the_rule_that_is_meant(word: str, rule: str | None) -> None:
-    assert rule_meant(word) == rule
+    assert guess_rule(word) == rule

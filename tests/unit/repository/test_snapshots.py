@@ -15,12 +15,12 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.repository.documents.manifests import TopicSnapshot
 from gitops.repository.loader import load
 from gitops.repository.snapshots import (
+    read_topic_state,
     recorded_namespaces,
     recorded_topics,
     render,
     replaceable_topics,
     snapshot_files,
-    topic_recorded,
 )
 from tests.support.states import CREATED, ORDERS, STRING, info, state, topic_state
 from tests.support.strategies import registry_states
@@ -160,7 +160,7 @@ def _with(text: str) -> RegistryState:
 )
 def test_a_broken_file_says_which_and_what_to_do(content: bytes, what: str) -> None:
     with pytest.raises(UsageError) as raised:
-        topic_recorded(MemoryTree({_TOPIC: content}), _TOPIC)
+        read_topic_state(MemoryTree({_TOPIC: content}), _TOPIC)
 
     assert what in raised.value.what
     assert raised.value.where.startswith(_TOPIC)
@@ -184,7 +184,7 @@ def test_a_file_with_a_wrong_member_is_broken(member: str, value: object) -> Non
     tree = MemoryTree({_TOPIC: json.dumps({**good, member: value})})
 
     with pytest.raises(UsageError, match="cannot be read"):
-        topic_recorded(tree, _TOPIC)
+        read_topic_state(tree, _TOPIC)
     assert TopicName.parse("shop/orders/created") in recorded_topics(tree, "production")
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_leads_outside_is_not_read() -> None:
     tree = MemoryTree({}, outside=frozenset({_TOPIC}))
 
     with pytest.raises(UsageError, match="outside the repository"):
-        topic_recorded(tree, _TOPIC)
+        read_topic_state(tree, _TOPIC)
 
 
 def test_other_files_are_passed_over() -> None:

@@ -15,11 +15,11 @@ import pytest
 import gitops
 from gitops.model.errors import UsageError
 from gitops.repository import template as module
-from gitops.repository.template import copy_template, keep_own_wheel, own_wheel
+from gitops.repository.template import build_wheel, copy_template, keep_own_wheel
 
 
 def archive() -> zipfile.ZipFile:
-    return zipfile.ZipFile(io.BytesIO(own_wheel().content))
+    return zipfile.ZipFile(io.BytesIO(build_wheel().content))
 
 
 def test_it_holds_what_an_installation_needs() -> None:
@@ -50,10 +50,10 @@ def test_its_record_names_every_file_with_its_hash() -> None:
 
 @pytest.mark.slow
 def test_the_same_files_make_the_same_wheel() -> None:
-    first = own_wheel()
-    own_wheel.cache_clear()
+    first = build_wheel()
+    build_wheel.cache_clear()
 
-    assert own_wheel() == first
+    assert build_wheel() == first
 
 
 @pytest.mark.slow
@@ -73,6 +73,6 @@ def test_what_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(module, "distribution", distribution)
-    own_wheel.cache_clear()
+    build_wheel.cache_clear()
     with pytest.raises(UsageError, match="pulsar-schema-gitops is not installed here"):
-        own_wheel()
+        build_wheel()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitops.changes.known_names import KnownNames
-from gitops.changes.registries import desired_of, registry_config
+from gitops.changes.registries import desired_state, registry_config
 from gitops.model.errors import RegistryRefusedError, UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
@@ -265,7 +265,7 @@ _NOTHING = NamespacePolicies()
 def test_every_topic_has_its_namespace() -> None:
     files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
 
-    assert set(desired_of(files, _CONFIG).namespaces) == {ORDERS}
+    assert set(desired_state(files, _CONFIG).namespaces) == {ORDERS}
 
 
 def test_a_registrys_own_policies_are_laid_over_those_of_the_files() -> None:
@@ -277,7 +277,7 @@ def test_a_registrys_own_policies_are_laid_over_those_of_the_files() -> None:
     other = NamespaceName("shop", "other")
     backward = NamespacePolicies(schema_compatibility_strategy=SchemaCompatibilityStrategy.BACKWARD)
 
-    wanted = desired_of(
+    wanted = desired_state(
         files, EmbeddedConfig(path="x", namespaces={ORDERS: backward, other: backward})
     )
 

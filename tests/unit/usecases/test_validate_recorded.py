@@ -8,7 +8,7 @@ import pytest
 
 from gitops.model.findings import Severity
 from gitops.repository.loader import load
-from gitops.repository.snapshots import latest_recorded
+from gitops.repository.snapshots import latest_recorded_schemas
 from gitops.usecases.validate import validate
 from tests.support.states import TODAY
 from tests.support.trees import repository
@@ -42,7 +42,9 @@ def _severities(*recorded: str, damaged: bool = False) -> list[tuple[str, Severi
             "snapshots/local/shop/orders/odd.json": text[:-5] if damaged else text,
         }
     )
-    found = validate(load(tree), (), lambda topics: latest_recorded(tree, topics), today=TODAY)
+    found = validate(
+        load(tree), (), lambda topics: latest_recorded_schemas(tree, topics), today=TODAY
+    )
     return [(one.rule, one.severity) for one in found if one.rule == "JSON-P001"]
 
 

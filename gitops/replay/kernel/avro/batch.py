@@ -17,7 +17,7 @@ from gitops.replay.kernel.protocol import READ, Counted, Reason, Walk, What
 Bytes = NDArray[numpy.uint8]
 
 
-def where_true(mask: NDArray[Any]) -> Positions:
+def true_indexes(mask: NDArray[Any]) -> Positions:
     """The indexes where it is not zero; `flatnonzero` takes a detour that small arrays feel."""
     return mask.nonzero()[0]
 
@@ -116,7 +116,7 @@ class Batch:
         over = frame.at > frame.end
         if not numpy.count_nonzero(over):
             return False
-        self.stop(frame, where_true(over), path, row_counts.ENDS)
+        self.stop(frame, true_indexes(over), path, row_counts.ENDS)
         return True
 
     def is_stopped(self, frame: Frame) -> NDArray[numpy.bool_]:
@@ -154,7 +154,9 @@ class Batch:
                 for path in row.changed_paths():
                     self._mark(path)[number] = True
         marks = self._changed.items()
-        changed = {path: where_true(mark if read is None else mark & read) for path, mark in marks}
+        changed = {
+            path: true_indexes(mark if read is None else mark & read) for path, mark in marks
+        }
         return Walk(
             verdicts=self.verdicts,
             reasons=tuple(self._codes),
@@ -196,15 +198,15 @@ def read_varints(batch: Batch, frame: Frame, path: str, bits: int) -> Raw:
     if numpy.maximum.reduce(first) < _CONTINUES:
         over = frame.at > frame.end
         if numpy.count_nonzero(over):
-            batch.stop(frame, where_true(over), path, row_counts.ENDS)
+            batch.stop(frame, true_indexes(over), path, row_counts.ENDS)
             first[over] = _STOPPED
         return first
     raw = (first & 0x7F).astype(numpy.uint64)
-    going = where_true(first >= _CONTINUES)
+    going = true_indexes(first >= _CONTINUES)
     wrong = _further(batch, frame, going, bits, raw)
     over = frame.at > frame.end
     if numpy.count_nonzero(over):
-        batch.stop(frame, where_true(over), path, row_counts.ENDS)
+        batch.stop(frame, true_indexes(over), path, row_counts.ENDS)
         raw[over] = _STOPPED
     if wrong.size:
         batch.stop(frame, wrong, path, _LAST[bits][2])
@@ -218,7 +220,7 @@ def skip_varints(batch: Batch, frame: Frame, path: str, bits: int) -> None:
     frame.at = frame.at + 1
     wrong = None
     if numpy.maximum.reduce(first) >= _CONTINUES:
-        wrong = _further(batch, frame, where_true(first >= _CONTINUES), bits, None)
+        wrong = _further(batch, frame, true_indexes(first >= _CONTINUES), bits, None)
     batch.stop_behind_end(frame, path)
     if wrong is not None and wrong.size:
         batch.stop(frame, wrong, path, _LAST[bits][2])

@@ -16,7 +16,7 @@ from gitops.replay.kernel.avro.batch import (
     Raw,
     read_varints,
     skip_varints,
-    where_true,
+    true_indexes,
     zigzag,
 )
 from gitops.replay.kernel.avro.logical_types import Sense
@@ -52,7 +52,7 @@ def read_headers(batch: Batch, frame: Frame, step: Items) -> tuple[Positions, Po
     """
     counts = zigzag(read_varints(batch, frame, step.path, 64))
     stop = numpy.full(len(frame), -1)
-    negative = where_true(counts < 0)
+    negative = true_indexes(counts < 0)
     if negative.size:
         part = frame.part(negative)
         stop[negative] = _read_sizes(batch, part, step)
@@ -69,7 +69,7 @@ def end_blocks(batch: Batch, frame: Frame, step: Items, stop: Positions) -> None
     """Stop the rows whose block said that it ends elsewhere."""
     wrong = (stop >= 0) & (stop != frame.at)
     if numpy.count_nonzero(wrong):
-        batch.stop(frame, where_true(wrong), step.path, row_counts.BLOCK)
+        batch.stop(frame, true_indexes(wrong), step.path, row_counts.BLOCK)
 
 
 def _read_sizes(batch: Batch, frame: Frame, step: Items) -> Positions:
@@ -77,7 +77,7 @@ def _read_sizes(batch: Batch, frame: Frame, step: Items) -> Positions:
     sizes = zigzag(read_varints(batch, frame, step.path, 64))
     wrong = (sizes < 0) | (sizes > frame.end - frame.at)
     if numpy.count_nonzero(wrong):
-        batch.stop(frame, where_true(wrong), step.path, row_counts.BLOCK)
+        batch.stop(frame, true_indexes(wrong), step.path, row_counts.BLOCK)
         sizes[wrong] = 0
     return frame.at + sizes
 
@@ -93,7 +93,7 @@ def _limit(batch: Batch, frame: Frame, step: Items, counts: Positions) -> None:
         met[rows] += numpy.minimum(counts, most + 1)
         wrong, reason = met[rows] > most, row_counts.EMPTY
     if numpy.count_nonzero(wrong):
-        batch.stop(frame, where_true(wrong), step.path, reason)
+        batch.stop(frame, true_indexes(wrong), step.path, reason)
 
 
 # All rows of one step at a time, without making values.
@@ -171,7 +171,7 @@ class Columns:
         lengths = zigzag(read_varints(self.batch, frame, path, 64))
         start, negative = frame.at, lengths < 0
         if numpy.count_nonzero(negative):
-            self.batch.stop(frame, where_true(negative), path, row_counts.LENGTH)
+            self.batch.stop(frame, true_indexes(negative), path, row_counts.LENGTH)
         # A forged length may be larger than what can be added to a position.
         frame.at = start + numpy.clip(lengths, 0, self.batch.size + 1)
         return start
@@ -184,7 +184,7 @@ class Columns:
         found = zigzag(raw)
         wrong = (found < 0) | (found >= most)
         if numpy.count_nonzero(wrong):
-            self.batch.stop(frame, where_true(wrong), path, reason)
+            self.batch.stop(frame, true_indexes(wrong), path, reason)
             found[wrong] = most
         return found
 
@@ -199,7 +199,7 @@ class Columns:
                 self.chunk(live, step.path, checked=step.reads is not None)
             self.step(live, item)
             left -= 1
-        ended = where_true(left == 0)
+        ended = true_indexes(left == 0)
         if ended.size:
             part = live.part(ended)
             end_blocks(self.batch, part, step, stop[ended])
@@ -234,7 +234,7 @@ def _flag(columns: Columns, frame: Frame, step: Flag) -> None:
     frame.at = frame.at + 1
     batch.stop_behind_end(frame, step.path)
     if numpy.maximum.reduce(found) > 1:
-        batch.stop(frame, where_true(found > 1), step.path, row_counts.BOOLEAN)
+        batch.stop(frame, true_indexes(found > 1), step.path, row_counts.BOOLEAN)
 
 
 def _number(columns: Columns, frame: Frame, step: Number) -> None:
@@ -254,13 +254,13 @@ def _number_sense(batch: Batch, frame: Frame, raw: Raw, path: str, sense: Sense)
     if sense.check is not None:
         refused = logical_columns.refused_numbers(sense.check, zigzag(raw))
         if numpy.count_nonzero(refused):
-            batch.stop(frame, where_true(refused), path, sense.check.reason)
+            batch.stop(frame, true_indexes(refused), path, sense.check.reason)
     if sense.change is not None:
         changed = logical_columns.changed_numbers(sense.change, raw)
-        batch.change(path, frame, where_true(changed), What.REINTERPRETED)
+        batch.change(path, frame, true_indexes(changed), What.REINTERPRETED)
     elif sense.cut is not None:
         cut = logical_columns.cut_numbers(sense.cut, zigzag(raw))
-        batch.change(path, frame, where_true(cut))
+        batch.change(path, frame, true_indexes(cut))
 
 
 def _bytes_sense(
@@ -269,10 +269,10 @@ def _bytes_sense(
     if sense.check is not None:
         refused = logical_columns.refused_texts(sense.check, batch.data, start, frame.at)
         if numpy.count_nonzero(refused):
-            batch.stop(frame, where_true(refused), step.path, sense.check.reason)
+            batch.stop(frame, true_indexes(refused), step.path, sense.check.reason)
     if sense.change is not None:
         changed = logical_columns.changed_bytes(sense.change, batch.data, start, frame.at)
-        batch.change(step.path, frame, where_true(changed), What.REINTERPRETED)
+        batch.change(step.path, frame, true_indexes(changed), What.REINTERPRETED)
 
 
 def _text(columns: Columns, frame: Frame, step: Text) -> None:
@@ -290,7 +290,7 @@ def _symbols(columns: Columns, frame: Frame, step: Symbols) -> None:
         written = step.symbols[index]
         if taken == written:
             continue
-        where = where_true(found == index)
+        where = true_indexes(found == index)
         if where.size and taken is None:
             batch.stop(frame, where, step.path, definition.lacks_symbol_and_default(written))
         elif where.size:
@@ -304,7 +304,7 @@ def _branches(columns: Columns, frame: Frame, step: Branches) -> None:
         return
     found = columns.index(frame, step.path, len(step.groups), row_counts.BRANCH)
     for index, group in enumerate(step.groups):
-        where = where_true(found == index)
+        where = true_indexes(found == index)
         if where.size == len(frame):
             columns.group(frame, group)
         elif where.size:
@@ -337,7 +337,7 @@ def _items(columns: Columns, frame: Frame, step: Items) -> None:
     live, where = Frame(frame.rows, frame.at, frame.end), numpy.arange(len(frame))
     left, stop = read_headers(columns.batch, live, step)
     while True:
-        going = where_true(left)
+        going = true_indexes(left)
         if going.size < len(live):
             frame.at[where] = live.at
             live, where = live.part(going), where[going]

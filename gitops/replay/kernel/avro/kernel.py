@@ -13,7 +13,7 @@ import pyarrow
 from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.avro import row_counts
-from gitops.replay.kernel.avro.batch import Batch, where_true
+from gitops.replay.kernel.avro.batch import Batch, true_indexes
 from gitops.replay.kernel.avro.columns import Columns
 from gitops.replay.kernel.avro.definition import schema_of
 from gitops.replay.kernel.avro.plan import make_plan
@@ -163,7 +163,7 @@ class AvroKernel:
         Columns(batch, self._few).group(frame, self._plan.top)
         left = frame.at < frame.end
         if numpy.count_nonzero(left):
-            batch.stop(frame, where_true(left), "", row_counts.LEFT)
+            batch.stop(frame, true_indexes(left), "", row_counts.LEFT)
         return batch.walk()
 
 

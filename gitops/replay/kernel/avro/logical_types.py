@@ -63,7 +63,7 @@ class Meaning:
         return value if write is None else write(self, value)
 
 
-def meaning_of(schema: Schema) -> Meaning:
+def value_meaning(schema: Schema) -> Meaning:
     """What its values stand for. A UUID that is text is text."""
     logical = logical_type_of(schema)
     if logical == "uuid" and schema.kind == "string":
@@ -234,13 +234,13 @@ class Sense:
 
 def sense_of(writer: Schema, reader: Schema) -> Sense | None:
     """Of two types without parts, of which the reader's takes the writer's; None: nothing."""
-    change = _change_of(meaning_of(writer), meaning_of(reader))
+    change = _change_of(value_meaning(writer), value_meaning(reader))
     cut = None if change else _cut_of(reader)
     found = Sense(check=check_of(reader), change=change, cut=cut)
     return None if found == Sense() else found
 
 
-def makes_nothing(schema: Schema) -> bool:
+def accepts_no_value(schema: Schema) -> bool:
     """Whether Java's classes take no value of the type: a UUID that is no text.
 
     Avro for Java 1.11.4 takes that logical type for any type, and converts text alone.
@@ -273,13 +273,13 @@ def _java_class(schema: Schema) -> str:
     return java if isinstance(java, str) else ""
 
 
-def refused(schema: Schema, value: Any, path: str) -> tuple[str, str] | None:  # noqa: ANN401
+def refused_default(schema: Schema, value: Any, path: str) -> tuple[str, str] | None:  # noqa: ANN401
     """The first value in a default that Java's classes do not take: its path, and the reason."""
     value = value.value if isinstance(value, Tagged) else value
     for inner, each, at in _parts(schema, value, path):
-        if found := refused(inner, each, at):
+        if found := refused_default(inner, each, at):
             return found
-    if makes_nothing(schema):
+    if accepts_no_value(schema):
         return path, UUID_OF_BYTES
     check = check_of(schema)
     return (path, check.reason) if check is not None and check.refuses(value) else None

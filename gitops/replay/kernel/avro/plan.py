@@ -7,7 +7,12 @@ from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from gitops.model.replay import LogicalTypes
-from gitops.replay.kernel.avro.logical_types import UUID_OF_BYTES, makes_nothing, refused, sense_of
+from gitops.replay.kernel.avro.logical_types import (
+    UUID_OF_BYTES,
+    accepts_no_value,
+    refused_default,
+    sense_of,
+)
 from gitops.replay.kernel.avro.steps import (
     Branches,
     Counts,
@@ -147,7 +152,7 @@ class _Planner:
     def _made(self, action: Action, writer: Schema, reader: Schema | None, at: _Location) -> Step:
         if isinstance(action, Error):
             return self._fail(action, at)
-        if self._logical and reader is not None and makes_nothing(reader):
+        if self._logical and reader is not None and accepts_no_value(reader):
             return Fail(reason=Reason(at.path, UUID_OF_BYTES), path=at.path)
         if isinstance(action, Chosen) and isinstance(reader, Union):
             return self._into(reader, action.index, action.action, writer, at)
@@ -219,7 +224,9 @@ class _Planner:
     def _unusable(self, defaults: Iterable[Field], at: _Location) -> Iterator[tuple[str, Step]]:
         """Java makes values of a reader's defaults too: those that it cannot fail every row."""
         for one in defaults:
-            if self._logical and (first := refused(one.type, _default(one)(), at.inner(one.name))):
+            if self._logical and (
+                first := refused_default(one.type, _default(one)(), at.inner(one.name))
+            ):
                 fail = Fail(reason=Reason(*first), path=first[0])
                 self._steps.append(fail)
                 yield one.name, fail

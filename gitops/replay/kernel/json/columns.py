@@ -17,7 +17,7 @@ import numpy
 from gitops.replay.kernel.json.aligned_rows import ROOM, AlignedRows, Frame, Orders
 from gitops.replay.kernel.json.numbers import Mask, Positions
 from gitops.replay.kernel.json.plan import Items, Leaf, Member, Members, Node, OneOf, Symbols
-from gitops.replay.kernel.json.rows import absent
+from gitops.replay.kernel.json.rows import missing_value
 from gitops.replay.kernel.payload_column import Column
 from gitops.replay.kernel.protocol import Counted, What
 
@@ -286,7 +286,7 @@ def _absent(side: Side, frame: Frame, member: Member, where: Positions) -> None:
         return
     rows = where if frame.rows is None else frame.rows[where]
     counted: list[Counted] = []
-    absent(member, counted)
+    missing_value(member, counted)
     side.alike.count(tuple(counted), rows)
 
 

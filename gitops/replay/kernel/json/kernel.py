@@ -19,7 +19,7 @@ from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.json.aligned_rows import Orders
 from gitops.replay.kernel.json.columns import covers, walk
 from gitops.replay.kernel.json.definition import schema_of
-from gitops.replay.kernel.json.numbers import with_long_exponents
+from gitops.replay.kernel.json.numbers import rows_with_long_exponents
 from gitops.replay.kernel.json.parser import LIMITS
 from gitops.replay.kernel.json.plan import Node, pair
 from gitops.replay.kernel.json.rows import JsonWriter, read
@@ -181,7 +181,7 @@ class _DecodedBatch:
         self._plan = plan
         self._payloads = rows.payloads()
         self._members = count_members(rows)
-        self._slowly = with_long_exponents(rows).tolist()
+        self._slowly = rows_with_long_exponents(rows).tolist()
 
     def walk(self, decode: Any, shape: Shape) -> Walk:  # noqa: ANN401 - a Decoder's method
         """Verdicts and counts."""

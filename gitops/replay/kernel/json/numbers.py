@@ -114,7 +114,7 @@ _E, _LOWER = ord("e"), 0x20
 _ZERO, _TEN = ord("0"), 10
 
 
-def with_long_exponents(rows: Column) -> NDArray[numpy.int64]:
+def rows_with_long_exponents(rows: Column) -> NDArray[numpy.int64]:
     """The rows (rising) that hold an exponent of so many digits, or text that looks like one."""
     if not len(rows.starts):
         return numpy.zeros(0, numpy.int64)

@@ -11,7 +11,7 @@ from gitops.replay.kernel.json.definition import is_anything
 from gitops.replay.kernel.json.map_keys import EntrySchemas, Key, entries_of, key_of, map_entries
 from gitops.replay.kernel.json.scalars import Scalar, scalar
 from gitops.replay.kernel.protocol import Counted, What
-from gitops.replay.kernel.verdicts import under
+from gitops.replay.kernel.verdicts import join_path
 from gitops.schemas.avro.resolution import PROMOTIONS
 from gitops.schemas.avro.schema import (
     Array,
@@ -219,10 +219,12 @@ class _Pairer:
         node = self._within[pair] = self._made[pair] = Members(path=path)
         written = writer.by_name if isinstance(writer, Record) else {}
         node.members = {
-            field.name: self._member(written.get(field.name), field, under(path, field.name))
+            field.name: self._member(written.get(field.name), field, join_path(path, field.name))
             for field in reader.all_fields
         }
-        node.dropped = {name: under(path, name) for name in written if name not in reader.by_name}
+        node.dropped = {
+            name: join_path(path, name) for name in written if name not in reader.by_name
+        }
         del self._within[pair]
         return node
 
@@ -237,27 +239,27 @@ def _where_absent(written: Field | None, field: Field, node: Node) -> tuple[What
     if takes_null(node) and written is not None and _holds_null(written.type):
         return What.READ, None
     if field.has_default:
-        return What.DEFAULTED, natural(field.type, field.default)
+        return What.DEFAULTED, default_value(field.type, field.default)
     return (What.DEFAULTED, None) if takes_null(node) else (None, None)
 
 
-def natural(schema: Schema, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
+def default_value(schema: Schema, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
     """A default of a definition as the value that it stands for; a union's is its first branch's.
 
     A default that does not fit its type, which a registry may hold, stays as it is.
     """
     match schema:
         case Union() if schema.branches:
-            return natural(schema.branches[0], default)
+            return default_value(schema.branches[0], default)
         case Record() if isinstance(default, dict):
             return {
-                field.name: natural(field.type, default.get(field.name, _own(field)))
+                field.name: default_value(field.type, default.get(field.name, _own(field)))
                 for field in schema.all_fields
             }
         case Array() if isinstance(default, list):
-            return [natural(schema.items, item) for item in default]
+            return [default_value(schema.items, item) for item in default]
         case Map() if isinstance(default, dict):
-            return {name: natural(schema.values, value) for name, value in default.items()}
+            return {name: default_value(schema.values, value) for name, value in default.items()}
         case Fixed() | Primitive(kind="bytes") if isinstance(default, str):
             return default.encode("latin-1", "replace")
         case _:

@@ -27,9 +27,9 @@ from gitops.replay.kernel.json.plan import (
     Recursion,
     Symbols,
 )
-from gitops.replay.kernel.json.scalars import MAX_FLOAT, described
+from gitops.replay.kernel.json.scalars import MAX_FLOAT, describe_value
 from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, ValueMismatchError, What
-from gitops.replay.kernel.verdicts import under
+from gitops.replay.kernel.verdicts import join_path
 from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union
 
 # Numbers that lose digits in a reader's narrower type, or do not fit it.
@@ -49,7 +49,7 @@ def is_rounded(kind: str, value: Any) -> bool:  # noqa: ANN401 - a number, or te
     return Decimal(number) != Decimal(value)
 
 
-def rounded(kind: str, values: Sequence[float]) -> int:
+def count_rounded(kind: str, values: Sequence[float]) -> int:
     """How many of some numbers are another one in a float or a double."""
     if max(values) > _EXACT or min(values) < -_EXACT:
         return sum(is_rounded(kind, value) for value in values)
@@ -198,14 +198,16 @@ def _record(node: Members, path: str, value: Any, counted: list[Counted]) -> dic
         if member is not None:
             found[name] = take(member.node, inner, counted)
         else:
-            counted.append(Counted(node.dropped.get(name) or under(node.path, "*"), What.DROPPED))
+            counted.append(
+                Counted(node.dropped.get(name) or join_path(node.path, "*"), What.DROPPED)
+            )
     return {
-        name: found[name] if name in found else absent(member, counted)
+        name: found[name] if name in found else missing_value(member, counted)
         for name, member in node.members.items()
     }
 
 
-def absent(member: Member, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+def missing_value(member: Member, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
     """What stands for a member that is not there; raises Unreadable."""
     node = member.node
     match member.absent:
@@ -229,7 +231,7 @@ def _object(path: str, value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSON
 
 
 def _mismatch(path: str, expected: str, value: Any) -> Unreadable:  # noqa: ANN401 - JSON
-    return _unreadable(path, f"expected {expected}, found {described(value)}", value)
+    return _unreadable(path, f"expected {expected}, found {describe_value(value)}", value)
 
 
 def _unreadable(path: str, reason: str, value: Any) -> Unreadable:  # noqa: ANN401 - JSON

@@ -209,7 +209,7 @@ def scalar(schema: Primitive | Fixed) -> Scalar:
     return Scalar(kind=kind, form=form, size=size, within=within)
 
 
-def described(value: Any) -> str:  # noqa: ANN401 - JSON
+def describe_value(value: Any) -> str:  # noqa: ANN401 - JSON
     """What a JSON value is, without the value."""
     match value:
         case None:
@@ -229,7 +229,7 @@ def described(value: Any) -> str:  # noqa: ANN401 - JSON
 
 
 def _mismatch(kind: str, value: Any) -> ValueMismatchError:  # noqa: ANN401 - JSON
-    return ValueMismatchError(f"expected {kind}, found {described(value)}")
+    return ValueMismatchError(f"expected {kind}, found {describe_value(value)}")
 
 
 def _null(scalar: Scalar, value: Any) -> None:  # noqa: ANN401 - JSON

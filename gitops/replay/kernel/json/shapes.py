@@ -25,7 +25,7 @@ from gitops.replay.kernel.json.plan import (
     Recursion,
     Symbols,
 )
-from gitops.replay.kernel.json.rows import in_range, rounded, take
+from gitops.replay.kernel.json.rows import count_rounded, in_range, take
 from gitops.replay.kernel.json.scalars import Scalar
 from gitops.replay.kernel.payload_column import AmbiguousBatchError, Counts
 from gitops.replay.kernel.protocol import Counted, Unreadable, ValueMismatchError, What
@@ -70,7 +70,7 @@ class LeafShape:
             counts[Counted(path, What.PROMOTED)] += total
         if (node.rounds or node.scalar.kind == "float") and not in_range(node.scalar.kind, values):
             raise AmbiguousBatchError
-        if node.rounds and (changed := rounded(node.scalar.kind, values)):
+        if node.rounds and (changed := count_rounded(node.scalar.kind, values)):
             counts[Counted(path, What.CHANGED)] += changed
         return 0
 

@@ -21,7 +21,7 @@ def halves_of(info: SchemaInfo) -> tuple[SchemaInfo, SchemaInfo]:
     return key, value
 
 
-def encoding_of(info: SchemaInfo) -> KeyValueEncodingType:
+def key_encoding(info: SchemaInfo) -> KeyValueEncodingType:
     """Where the key of its messages is: INLINE unless its properties say SEPARATED."""
     named = info.properties.get(ENCODING, "")
     separated = KeyValueEncodingType.SEPARATED
@@ -30,4 +30,6 @@ def encoding_of(info: SchemaInfo) -> KeyValueEncodingType:
 
 def is_separated(info: SchemaInfo) -> bool:
     """Whether a message has its key apart, so that `wire_format.join` makes its payload."""
-    return info.type is SchemaType.KEY_VALUE and encoding_of(info) is KeyValueEncodingType.SEPARATED
+    return (
+        info.type is SchemaType.KEY_VALUE and key_encoding(info) is KeyValueEncodingType.SEPARATED
+    )

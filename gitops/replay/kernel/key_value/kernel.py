@@ -13,7 +13,7 @@ import pyarrow
 from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.key_value import wire_format
-from gitops.replay.kernel.key_value.definition import encoding_of, halves_of
+from gitops.replay.kernel.key_value.definition import halves_of, key_encoding
 from gitops.replay.kernel.protocol import (
     READ,
     Changed,
@@ -28,7 +28,7 @@ from gitops.replay.kernel.protocol import (
     Walk,
     What,
 )
-from gitops.replay.kernel.verdicts import Mismatch, Rows, Verdicts, under
+from gitops.replay.kernel.verdicts import Mismatch, Rows, Verdicts, join_path
 from gitops.schemas.key_value.parser import HALVES
 
 _LENGTH: Final = struct.Struct(">i")
@@ -60,7 +60,7 @@ class PairKernel:
         """As ChangeReader has it; of halves whose kernel is one."""
         halves = _split(payload)
         return {
-            under(name, path): change
+            join_path(name, path): change
             for name, kernel in zip(HALVES, self._kernels, strict=True)
             if isinstance(kernel, ChangeReader) and (half := halves[name]) is not None
             for path, change in kernel.changes(half).items()
@@ -84,7 +84,7 @@ class PairReader:
         try:
             return self._readers[name].read(half)
         except Unreadable as unreadable:
-            reason = Reason(under(name, unreadable.reason.path), unreadable.reason.reason)
+            reason = Reason(join_path(name, unreadable.reason.path), unreadable.reason.reason)
             found = None if unreadable.value is None else {name: unreadable.value}
             raise Unreadable(reason, f"{name}: {unreadable.message}", found) from None
 
@@ -130,7 +130,7 @@ def pair_kernels(half: Kernels) -> Kernels:
 
 def _mismatch(writer: SchemaInfo, reader: SchemaInfo) -> Mismatch | None:
     """Both carry the key at the same place, or no message can be read."""
-    takes, has = encoding_of(reader), encoding_of(writer)
+    takes, has = key_encoding(reader), key_encoding(writer)
     if takes is has:
         return None
     return Mismatch(f"the reader takes {takes.value} pairs, and the message is {has.value}")
@@ -152,7 +152,7 @@ def _changed(name: str, half: wire_format.Half, walk: Walk, verdicts: Verdicts) 
     """Where a half changed a value, of the pairs that can be read."""
     read = verdicts.read
     of_pairs = ((path, half.rows[rows]) for path, rows in walk.changed.items())
-    found = {under(name, path): rows[read[rows]] for path, rows in of_pairs}
+    found = {join_path(name, path): rows[read[rows]] for path, rows in of_pairs}
     return {path: rows for path, rows in found.items() if len(rows)}
 
 
@@ -164,7 +164,7 @@ def _count(
     counts: Counter[Counted],
 ) -> None:
     for key, number in counted.items():
-        counts[key._replace(path=under(name, key.path))] += number
+        counts[key._replace(path=join_path(name, key.path))] += number
     if nulls := int(verdicts.read[half.nulls].sum()):
         counts[Counted(name, What.READ)] += nulls
         counts[Counted(name, What.NULLS)] += nulls

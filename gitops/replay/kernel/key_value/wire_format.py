@@ -15,7 +15,7 @@ import pyarrow
 import pyarrow.compute
 from numpy.typing import NDArray
 
-from gitops.replay.kernel.payload_column import as_binary, column
+from gitops.replay.kernel.payload_column import column, to_binary
 from gitops.replay.kernel.protocol import Reason
 from gitops.replay.kernel.verdicts import Rows, Verdicts
 from gitops.schemas.key_value.parser import HALVES
@@ -60,7 +60,7 @@ def join_one(key: bytes | None, value: bytes | None) -> bytes:
 
 def split(payloads: pyarrow.BinaryArray, verdicts: Verdicts) -> tuple[Half, Half]:
     """Both halves of each row; rows that are no pair are stopped."""
-    rows = column(as_binary(payloads))
+    rows = column(to_binary(payloads))
     data, at, ends = rows.data, rows.starts.copy(), rows.ends
     halves = []
     for name in HALVES:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from gitops.replay.kernel.protobuf.definition import is_opaque, numbers_of
-from gitops.replay.kernel.verdicts import under
+from gitops.replay.kernel.verdicts import join_path
 from gitops.schemas.protobuf_native.descriptors import Label, Type
 from gitops.schemas.protobuf_native.schema import Field, Message
 from gitops.schemas.protobuf_native.wire_format import (
@@ -125,10 +125,10 @@ class _Pairer:
         for one in reader.fields:
             if not _is_extension(one):
                 is_value = reader.map_entry and one.name == "value"
-                own = path if is_value else under(path, one.name)
+                own = path if is_value else join_path(path, one.name)
                 made.slots[one.number] = self._slot(written.get(one.number), one, own)
         made.dropped = {
-            number: under(path, one.name)
+            number: join_path(path, one.name)
             for number, one in written.items()
             if number not in made.slots
         }
@@ -137,7 +137,7 @@ class _Pairer:
                 slot.field.number for slot in made.slots.values() if _is_in(slot, index)
             )
             if numbers:
-                made.oneofs.append(Oneof(name, under(path, name), numbers))
+                made.oneofs.append(Oneof(name, join_path(path, name), numbers))
                 made.siblings |= {
                     number: tuple(n for n in numbers if n != number) for number in numbers
                 }

@@ -71,7 +71,7 @@ def _absent(slot: Slot, counted: list[Counted]) -> Any:  # noqa: ANN401 - any va
     if slot.field.repeated:
         return {} if slot.field.entry is not None else []
     default = default_of(slot.field)
-    return named(slot, 0) if slot.field.type is Type.ENUM and default == 0 else default
+    return enum_value_name(slot, 0) if slot.field.type is Type.ENUM and default == 0 else default
 
 
 def _read_field(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - raw, then any
@@ -102,13 +102,13 @@ def _single(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN
     found = value_of(slot.field.type, value)
     if slot.field.type is Type.ENUM:
         counted += enum_value(slot, found)
-        return named(slot, found)
+        return enum_value_name(slot, found)
     if _is_changed(slot, value, found):
         counted.append(Counted(slot.item, What.CHANGED))
     return found
 
 
-def named(slot: Slot, number: int) -> str | int:
+def enum_value_name(slot: Slot, number: int) -> str | int:
     """The first name of an enum's number, else the number."""
     names = (slot.names or {}).get(number)
     return names[0] if names else number
@@ -118,7 +118,7 @@ def enum_value(slot: Slot, number: int) -> list[Counted]:
     """The symbol; a number that has no name, or another one than the writer's, is changed."""
     if slot.names is None:
         return []
-    name = named(slot, number)
+    name = enum_value_name(slot, number)
     counted = [Counted(slot.item, What.SYMBOL, str(name))] if isinstance(name, str) else []
     written = (slot.written_names or {}).get(number)
     if isinstance(name, int) or (written is not None and name not in written):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, VARINTS, WIRE_TYPES, Fields, Slot
 from gitops.replay.kernel.protocol import Reason, Unreadable
-from gitops.replay.kernel.verdicts import under
+from gitops.replay.kernel.verdicts import join_path
 from gitops.schemas.java_text import java_text
 from gitops.schemas.protobuf_native.descriptors import Type
 from gitops.schemas.protobuf_native.errors import WireError
@@ -160,7 +160,7 @@ def _drop(plan: Fields, slot: Slot | None, number: int, found: Found) -> None:
     if slot is not None:
         found.dropped.append(slot.path)
     elif not plan.opaque:
-        found.dropped.append(plan.dropped.get(number) or under(plan.path, "*"))
+        found.dropped.append(plan.dropped.get(number) or join_path(plan.path, "*"))
 
 
 def _take(  # noqa: PLR0913, PLR0917 - all that a field may touch

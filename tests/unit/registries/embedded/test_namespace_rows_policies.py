@@ -15,7 +15,7 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
     TopicPolicies,
 )
-from gitops.registries.embedded.namespace_rows import changed, from_json, to_json
+from gitops.registries.embedded.namespace_rows import apply_changes, from_json, to_json
 
 
 @given(st.builds(NamespacePolicies))
@@ -48,11 +48,11 @@ def test_a_change_sets_or_removes_a_key() -> None:
         PolicyChange(key="schemaValidationEnforced", before=True, after=None),
         PolicyChange(key="schemaCompatibilityStrategy", before=None, after=full),
     ]
-    assert changed(before, changes) == TopicPolicies(schema_compatibility_strategy=full)
+    assert apply_changes(before, changes) == TopicPolicies(schema_compatibility_strategy=full)
 
 
 def test_a_key_of_namespaces_is_none_of_topics() -> None:
     change = PolicyChange(key="isAllowAutoUpdateSchema", before=None, after=True)
     with pytest.raises(UsageError, match="isAllowAutoUpdateSchema") as unknown:
-        changed(TopicPolicies(), [change])
+        apply_changes(TopicPolicies(), [change])
     assert "schemaValidationEnforced" in unknown.value.hint

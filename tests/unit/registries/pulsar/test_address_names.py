@@ -6,7 +6,7 @@ import pytest
 
 from gitops.model.errors import InvalidNameError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.registries.pulsar.address import own_namespaces, own_topics, schema_path, topic_path
+from gitops.registries.pulsar.address import schema_path, topic_path, user_namespaces, user_topics
 
 
 def test_a_topic_is_percent_encoded() -> None:
@@ -25,7 +25,7 @@ def test_namespaces_of_pulsar_itself_are_left_out() -> None:
         "old/cluster/namespace",
         "pulsar/own",
     ]
-    assert own_namespaces(listed) == [
+    assert user_namespaces(listed) == [
         NamespaceName("shop", "orders"),
         NamespaceName("pulsar", "own"),
     ]
@@ -33,7 +33,7 @@ def test_namespaces_of_pulsar_itself_are_left_out() -> None:
 
 def test_a_name_that_is_no_namespace_is_not_passed_over() -> None:
     with pytest.raises(InvalidNameError):
-        own_namespaces(["shop/or ders"])
+        user_namespaces(["shop/or ders"])
 
 
 def test_topics_are_folded_and_system_topics_left_out() -> None:
@@ -52,7 +52,7 @@ def test_topics_are_folded_and_system_topics_left_out() -> None:
         "persistent://a/cluster/b/old",
         "nonsense",
     ]
-    assert {str(topic) for topic in own_topics(listed)} == {
+    assert {str(topic) for topic in user_topics(listed)} == {
         "a/b/plain",
         "a/b/parts",
         "non-persistent://a/b/plain",

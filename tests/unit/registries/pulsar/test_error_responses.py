@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gitops.model.errors import OutsideError, RegistryRefusedError, UnknownOutcomeError
-from gitops.registries.pulsar.error_responses import Answer, refusal, unexpected
+from gitops.registries.pulsar.error_responses import Answer, refusal, unexpected_body
 
 
 def answer(status: int, body: str = "", method: str = "POST") -> Answer:
@@ -95,7 +95,7 @@ def test_a_read_that_fails_changes_nothing(status: int) -> None:
 
 
 def test_an_unexpected_body_is_named() -> None:
-    error = unexpected(answer(200), "a list of names")
+    error = unexpected_body(answer(200), "a list of names")
     assert "a list of names" in error.what
     assert error.where == "POST http://b/admin/v2/x"
 

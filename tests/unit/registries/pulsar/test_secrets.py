@@ -9,7 +9,7 @@ import pytest
 
 from gitops.model.config import SecretRef
 from gitops.model.errors import UsageError
-from gitops.registries.pulsar.secrets import blot_out, expand_variable, read_secret, read_text_file
+from gitops.registries.pulsar.secrets import expand_variable, read_secret, read_text_file, redact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,4 +69,4 @@ def test_a_file_that_is_no_text_is_not_repeated(tmp_path: Path) -> None:
 
 
 def test_every_secret_is_blotted_out() -> None:
-    assert blot_out("a b a", ("a", "b")) == "… … …"
+    assert redact("a b a", ("a", "b")) == "… … …"

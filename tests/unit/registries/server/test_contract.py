@@ -14,7 +14,7 @@ from gitops.registries.embedded.namespace_rows import TenantInfo
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
-from gitops.registries.server.server import serving
+from gitops.registries.server.server import serve_in_thread
 from gitops.testing.registry_contract import RegistryContract
 
 
@@ -29,7 +29,7 @@ class TestServe(RegistryContract):
 
     @pytest.fixture
     def registry(self, served: EmbeddedRegistry, tmp_path: Path) -> Iterator[Registry]:
-        with serving(served) as url:
+        with serve_in_thread(served) as url:
             registry = open_registry("test", PulsarConfig(url=url), tmp_path)
             yield registry
             registry.close()

@@ -16,7 +16,7 @@ HALF = "the name 'a\ud800' is not one"
     [
         (responses.value([HALF]), 200),
         (responses.failure(HALF), 500),
-        (responses.malformed(HALF), 400),
+        (responses.bad_request(HALF), 400),
         (responses.page(HALF, 422, "/p", "text/html"), 422),
         (responses.page(HALF, 422, "/p", "application/json"), 422),
     ],

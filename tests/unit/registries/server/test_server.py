@@ -17,7 +17,7 @@ import pytest
 
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server.server import serve, serving
+from gitops.registries.server.server import serve, serve_in_thread
 
 PROGRAM = """
 import sys
@@ -65,7 +65,7 @@ def test_a_signal_ends_it_cleanly(tmp_path: Path, ending: signal.Signals) -> Non
 
 @pytest.mark.slow
 def test_it_serves_beside_a_block_on_a_free_port(registry: EmbeddedRegistry) -> None:
-    with serving(registry) as first, serving(registry) as second:
+    with serve_in_thread(registry) as first, serve_in_thread(registry) as second:
         assert first != second
         assert clusters(first) == clusters(second) == ["standalone"]
     with pytest.raises(ConnectionRefusedError):
@@ -84,13 +84,16 @@ def test_a_port_that_is_taken_is_told(registry: EmbeddedRegistry) -> None:
 
 @pytest.mark.parametrize("host", ["no host at all", "192.0.2.1", "a" * 70 + ".example"])
 def test_a_host_that_is_not_here_is_told(registry: EmbeddedRegistry, host: str) -> None:
-    with pytest.raises(OutsideError, match="cannot listen"), serving(registry, host):
+    with pytest.raises(OutsideError, match="cannot listen"), serve_in_thread(registry, host):
         pass
 
 
 @pytest.mark.parametrize("port", [-1, 65_536])
 def test_an_impossible_port_is_told(registry: EmbeddedRegistry, port: int) -> None:
-    with pytest.raises(UsageError, match=f"{port} is no port"), serving(registry, port=port):
+    with (
+        pytest.raises(UsageError, match=f"{port} is no port"),
+        serve_in_thread(registry, port=port),
+    ):
         pass
 
 
@@ -98,7 +101,7 @@ def test_an_impossible_port_is_told(registry: EmbeddedRegistry, port: int) -> No
 def test_other_machines_reach_it_only_with_a_warning(
     registry: EmbeddedRegistry, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with serving(registry, "0.0.0.0") as url:  # noqa: S104 - the warning is what is tested
+    with serve_in_thread(registry, "0.0.0.0") as url:  # noqa: S104 - the warning is what is tested
         assert clusters(url.replace("0.0.0.0", "127.0.0.1")) == ["standalone"]  # noqa: S104
     assert "anybody who can reach this machine" in caplog.text
 
@@ -115,7 +118,7 @@ def test_curl_works_against_it(registry: EmbeddedRegistry) -> None:
             command += ["-H", "Content-Type: application/json", "-d", body]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    with serving(registry) as url:
+    with serve_in_thread(registry) as url:
         run("PUT", "/tenants/t", '{"allowedClusters":["standalone"]}')
         run("PUT", "/namespaces/t/n")
         answer = run("POST", "/schemas/t/n/topic/schema", '{"type":"STRING","schema":""}')

@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server import server
-from gitops.registries.server.server import Connection, serving
+from gitops.registries.server.server import Connection, serve_in_thread
 from tests.support.examples import examples
 
 FINE: Final = b"GET /admin/v2/clusters HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -38,7 +38,7 @@ CHUNKED: Final = b"Transfer-Encoding: chunked\r\n"
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     registry = EmbeddedRegistry("local", tmp_path_factory.mktemp("served") / "registry.db")
-    with serving(registry) as url:
+    with serve_in_thread(registry) as url:
         yield url
     registry.close()
 
@@ -261,7 +261,7 @@ def test_a_silent_client_is_left(
 ) -> None:
     monkeypatch.setattr(server, "IDLE_SECONDS", 0.05)
     registry = EmbeddedRegistry("local", tmp_path / "registry.db")
-    with serving(registry) as url, connected(url) as connection:
+    with serve_in_thread(registry) as url, connected(url) as connection:
         connection.sendall(sent)
         assert rest_of(connection) == b""
         assert status_of(exchanged_whole(url)) == 200
@@ -275,7 +275,7 @@ def test_a_flood_of_connections_ends_at_the_limit(
 ) -> None:
     monkeypatch.setattr(server, "_MOST_CONNECTIONS", 3)
     registry = EmbeddedRegistry("local", tmp_path / "registry.db")
-    with serving(registry) as url:
+    with serve_in_thread(registry) as url:
         held = [connected(url) for _ in range(3)]
         assert exchanged_whole(url) == b""
         held[0].sendall(FINE)

@@ -133,7 +133,7 @@ Managed.__module__ = "pyspark.sql.connect.session"
 def test_settings_are_as_they_were(refused: tuple[str, ...]) -> None:
     managed: Any = Managed(Settings({"a": "1"}, frozenset(refused)))
     meanwhile = {"a": "2", "b": "3"}
-    with spark_session.changed_settings(managed, meanwhile) as accepted:
+    with spark_session.override_settings(managed, meanwhile) as accepted:
         assert accepted is (not refused)
         expected = {name: value for name, value in meanwhile.items() if name not in refused}
         assert managed.conf.known == {"a": "1"} | expected

@@ -15,7 +15,7 @@ import pytest
 import gitops
 from gitops.replay.counts import Limits, PartResult, decode
 from gitops.replay.engines import carried_modules, spark_session
-from gitops.replay.engines.spark_session import with_code
+from gitops.replay.engines.spark_session import carry_code
 from gitops.replay.engines.spark_tasks import Work, merge_task
 
 pytest.importorskip("pyspark")
@@ -62,7 +62,7 @@ def newer(work: Work) -> Work:
 @pytest.mark.slow
 def test_a_function_brings_the_project_along(tmp_path: Path) -> None:
     work = merge_task(Limits(examples=1, forward_rows={}))
-    answer, version, file = in_worker(tmp_path, with_code(work))
+    answer, version, file = in_worker(tmp_path, carry_code(work))
     assert decode(bytes.fromhex(answer)) == PartResult()
     assert (version, file) == (gitops.__version__, "gitops/__init__.py")
 
@@ -70,6 +70,6 @@ def test_a_function_brings_the_project_along(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_worker_that_lives_on_gets_the_code_of_the_next_function(tmp_path: Path) -> None:
     work = merge_task(Limits(examples=1, forward_rows={}))
-    answer, same, version, _ = in_worker(tmp_path, with_code(work), newer(work))
+    answer, same, version, _ = in_worker(tmp_path, carry_code(work), newer(work))
     assert answer == same
     assert version == "newer"

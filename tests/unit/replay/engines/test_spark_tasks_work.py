@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 
 from gitops.replay.counts import Tally, sorted_result
-from gitops.replay.engines.spark_tasks import LATER, answers, deep_work, merge_task, row_task
+from gitops.replay.engines.spark_tasks import LATER, deep_work, merge_task, part_results, row_task
 from gitops.replay.job import Job, Owner
 from tests.support.pairs_kernel import PAIRS, sample, topic_replay
 
@@ -32,7 +32,7 @@ def answer(*parts: Sequence[int]) -> list[Tally]:
         owners = [Owner(str(REPLAY.topic), 0)]
         work = row_task(JOB, owners, names, "lake.orders", in_order=False)
         found += list(work(iter([rows])))
-    (merged,) = answers(merge_task(JOB.limits)(iter(found)))
+    (merged,) = part_results(merge_task(JOB.limits)(iter(found)))
     return list(sorted_result(merged).tallies.values())
 
 
@@ -55,7 +55,7 @@ def test_rows_of_another_pass_are_counted_and_keep_their_numbers() -> None:
     )
     names = {name: name for name in rows.schema.names}
     owners = [Owner(str(REPLAY.topic), 0)]
-    (found,) = answers(row_task(JOB, owners, names, "lake", in_order=True)(iter([rows])))
+    (found,) = part_results(row_task(JOB, owners, names, "lake", in_order=True)(iter([rows])))
     (tally,) = found.tallies.values()
     assert (found.rows, found.later, tally.rows) == (3, 2, 3)
     assert [one.where for one in tally.failures[0].examples] == ["one#1", "one#3", "two#2"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gitops.repository.definitions.shared_types import SharedTypes
 from gitops.repository.file_trees import OverlaidTree
 from gitops.repository.tracked_files import TrackedFiles
-from gitops.repository.writing.type_references import with_references
+from gitops.repository.writing.type_references import fold_references
 from tests.support.examples import examples
 from tests.support.states import field, record
 from tests.support.trees import repository
@@ -51,7 +51,7 @@ def test_a_definition_with_references_is_the_whole_one(
     text = _whole(others, names)
     tree = repository(files)
 
-    folded = with_references(text, _OWN, files, tree, _same)
+    folded = fold_references(text, _OWN, files, tree, _same)
 
     after = OverlaidTree(tree, {**folded.shared, _OWN: folded.text.encode()})
     assert _same(SharedTypes(TrackedFiles(after)).expand(folded.text, _OWN).text, text)
@@ -65,7 +65,7 @@ def test_a_type_inside_a_file_of_several_is_replaced_there() -> None:
     outer = {"type": "record", "name": "R", "namespace": "n", "fields": [field("k", inner)]}
     text = json.dumps(record(field("k", {**inner, "symbols": ["X", "Y"]})))
 
-    folded = with_references(
+    folded = fold_references(
         text, _OWN, ["types/r.avsc"], repository({"types/r.avsc": json.dumps(outer)}), _same
     )
 
@@ -78,4 +78,4 @@ def test_a_type_inside_a_file_of_several_is_replaced_there() -> None:
 def test_what_has_nothing_to_put_back_stays(text: str) -> None:
     tree = repository({"types/a.avsc": '{"type": "fixed", "name": "n.A", "size": 1}'})
 
-    assert with_references(text, _OWN, ["types/a.avsc"], tree, _same).text == text
+    assert fold_references(text, _OWN, ["types/a.avsc"], tree, _same).text == text

@@ -6,7 +6,7 @@ import pytest
 
 from gitops.model.decision import Incompatibility, StoredSchema
 from gitops.model.schema import SchemaType
-from gitops.schemas.key_value.parser import in_pair, named_halves, pack
+from gitops.schemas.key_value.parser import add_half_prefix, named_halves, pack
 from gitops.schemas.row import Remark, UndecodableError
 
 
@@ -24,7 +24,7 @@ def test_halves_of_several_pairs_are_named() -> None:
 
 
 def test_what_is_found_in_a_half_has_its_place_in_the_pair() -> None:
-    remark = in_pair(Remark(rule="R", message="m", path="a", pointer="/fields/0"), "value")
+    remark = add_half_prefix(Remark(rule="R", message="m", path="a", pointer="/fields/0"), "value")
     assert (remark.path, remark.pointer) == ("value.a", "/value/fields/0")
     assert remark.old_pointer is None
     found = Incompatibility(
@@ -36,5 +36,5 @@ def test_what_is_found_in_a_half_has_its_place_in_the_pair() -> None:
         reader_pointer="/a",
         writer_pointer="",
     )
-    moved = in_pair(found, "key")
+    moved = add_half_prefix(found, "key")
     assert (moved.path, moved.reader_pointer, moved.writer_pointer) == ("key", "/key/a", "/key")

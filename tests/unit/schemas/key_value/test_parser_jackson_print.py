@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.schemas.key_value.parser import double_text, reprinted
+from gitops.schemas.key_value.parser import double_text, reprint
 from gitops.schemas.payload import as_shown, to_info
 
 
@@ -38,7 +38,7 @@ from gitops.schemas.payload import as_shown, to_info
     ],
 )
 def test_a_value_is_printed_as_the_broker_prints_it(written: str, shown: str) -> None:
-    assert reprinted(written) == shown
+    assert reprint(written) == shown
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 
 from gitops.replay.kernel.json.kernel import FEW, JsonKernel
-from gitops.replay.kernel.json.numbers import with_long_exponents
+from gitops.replay.kernel.json.numbers import rows_with_long_exponents
 from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
 from gitops.replay.kernel.payload_column import column
@@ -62,7 +62,10 @@ def test_a_double_is_what_java_makes_of_it(number: str) -> None:
 
 def test_which_rows_are_doubted() -> None:
     rows = [b'{"a":1e12345678}', b'{"a":1e123456789}', b'"1", "e123456789"', b"2E-000000001 e", b""]
-    assert with_long_exponents(column(pyarrow.array(rows, pyarrow.binary()))).tolist() == [1, 3]
-    assert with_long_exponents(column(pyarrow.array([], pyarrow.binary()))).size == 0
+    assert rows_with_long_exponents(column(pyarrow.array(rows, pyarrow.binary()))).tolist() == [
+        1,
+        3,
+    ]
+    assert rows_with_long_exponents(column(pyarrow.array([], pyarrow.binary()))).size == 0
     cut = [b"1e12345", b"6789"]
-    assert with_long_exponents(column(pyarrow.array(cut, pyarrow.binary()))).tolist() == [0]
+    assert rows_with_long_exponents(column(pyarrow.array(cut, pyarrow.binary()))).tolist() == [0]
