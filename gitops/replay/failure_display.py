@@ -7,58 +7,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from gitops.model.replay import Direction, LogicalTypes
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import SchemaInfo
 from gitops.replay.counts import Key
 from gitops.replay.job import Job
-from gitops.replay.kernel.avro.definition import schema_of
-from gitops.replay.kernel.avro.logical_types import MOST_SHOWN, value_meaning
-from gitops.replay.kernel.avro.values import Tagged
 from gitops.replay.kernel.definition import remove_symbol
-from gitops.replay.kernel.key_value.definition import halves_of
 from gitops.replay.kernel.protocol import Changed, Reason, Unreadable
+from gitops.replay.kernel.schema_types import carries_names, with_decimals
 from gitops.replay.sensitive_fields import Sensitive
-from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union, branch_name, decimal_of
-
-
-def with_decimals(value: Any, written: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
-    """The value of a message as `written` reads it, with a Decimal for the bytes of each.
-
-    Raises DefinitionError, and RecursionError for a value that is too deep.
-    """
-    if "decimal" not in written.schema:
-        return value
-    if written.type is SchemaType.AVRO:
-        return _decimals_in(schema_of(written), value)
-    if written.type is SchemaType.KEY_VALUE and isinstance(value, dict):
-        halves = zip(value.items(), halves_of(written), strict=True)
-        return {name: with_decimals(each, half) for (name, each), half in halves}
-    return value
-
-
-def _decimals_in(schema: Schema, value: Any) -> Any:  # noqa: ANN401
-    match schema:
-        case Union():
-            return _decimals_in_branch(schema, value)
-        case Record():
-            types = schema.by_name
-            return {name: _decimals_in(types[name].type, each) for name, each in value.items()}
-        case Array():
-            return [_decimals_in(schema.items, each) for each in value]
-        case Map():
-            return {name: _decimals_in(schema.values, each) for name, each in value.items()}
-    if decimal_of(schema) is None or not 0 < len(value) <= MOST_SHOWN:
-        return value
-    return Decimal(value_meaning(schema).text(value))
-
-
-def _decimals_in_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
-    if value is None:
-        return None
-    if isinstance(value, Tagged):
-        branch = next(each for each in union.branches if branch_name(each) == value.branch)
-        return value._replace(value=_decimals_in(branch, value.value))
-    return _decimals_in(next(each for each in union.branches if each.kind != "null"), value)
-
 
 FORWARD: Final = Direction.FORWARD.value
 
@@ -139,15 +94,15 @@ class FailureDisplay:
     ) -> str | None:
         """The message as its writer's own schema reads it, else the part that was read.
 
-        That part holds no names but in JSON: in a broken message, or one of another version, what
-        is sensitive may have been taken for any field.
+        Where that part has no names of fields, as in JSON, what is sensitive may have been taken
+        for any of them: in a broken message, or one of another version.
         """
         try:
             try:
                 read = self._job.kernels.row_reader(writer, writer, "none").read(payload)
                 value = with_decimals(read, writer)
             except Unreadable:
-                if sensitive and writer.type is not SchemaType.JSON:
+                if sensitive and not carries_names(writer):
                     return WITHHELD
                 value = partly
             return None if value is None else as_text(sensitive.redacted(value))

@@ -36,13 +36,17 @@ class PayloadType:
 
     `reads` are the other types whose payloads a reader of this one accepts. `nodes` are what a
     message is by its definition; nothing for one that is a single value. `message` is the Protobuf
-    message of a definition: it describes a payload whatever the reader's type.
+    message of a definition: it describes a payload whatever the reader's type. `decimals` puts a
+    Decimal for the bytes of each into a value that was read. `carries_names`: payloads hold the
+    names of fields.
     """
 
     kernels: Callable[[], Kernels]
     reads: frozenset[SchemaType] = frozenset()
     nodes: Callable[[SchemaInfo], Nodes] = lambda _: ()
     message: Callable[[SchemaInfo], Message] | None = None
+    decimals: Callable[[Any, SchemaInfo], Any] = lambda value, _: value
+    carries_names: bool = False
 
 
 def _avro() -> Kernels:
@@ -81,6 +85,19 @@ def _pair_nodes(schema: SchemaInfo) -> Nodes:
     return (Members({name: _nodes(half) or (Undescribed.ANYTHING,) for name, half in halves}),)
 
 
+def _avro_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
+    from gitops.replay.kernel.avro.logical_types import with_decimals
+
+    return with_decimals(avro_definition.schema_of(schema), value)
+
+
+def _pair_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
+    if not isinstance(value, dict):
+        return value
+    halves = zip(value.items(), halves_of(schema), strict=True)
+    return {name: with_decimals(each, half) for (name, each), half in halves}
+
+
 OPAQUE: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
 """Types whose value is the payload as it is: they read every type, and every type reads them."""
 
@@ -93,11 +110,13 @@ PAYLOAD_TYPES: Final[dict[SchemaType, PayloadType]] = {
     SchemaType.AVRO: PayloadType(
         kernels=_avro,
         nodes=lambda schema: schema_nodes(avro_definition.schema_of(schema)),
+        decimals=_avro_decimals,
     ),
     SchemaType.JSON: PayloadType(
         kernels=_json,
         reads=frozenset({SchemaType.STRING}),
         nodes=lambda schema: schema_nodes(json_definition.schema_of(schema)),
+        carries_names=True,
     ),
     SchemaType.PROTOBUF: PayloadType(
         kernels=_protobuf,
@@ -113,7 +132,9 @@ PAYLOAD_TYPES: Final[dict[SchemaType, PayloadType]] = {
     ),
     # Payloads of messages whose encoding is SEPARATED are those that `wire_format.join` makes of
     # message keys and payloads.
-    SchemaType.KEY_VALUE: PayloadType(kernels=_key_value, nodes=_pair_nodes),
+    SchemaType.KEY_VALUE: PayloadType(
+        kernels=_key_value, nodes=_pair_nodes, decimals=_pair_decimals
+    ),
     SchemaType.STRING: PayloadType(kernels=_primitive, reads=frozenset({SchemaType.JSON})),
     **dict.fromkeys(OPAQUE, PayloadType(kernels=_primitive, reads=frozenset(SchemaType))),
     **dict.fromkeys(_MILLISECONDS, PayloadType(kernels=_primitive, reads=_MILLISECONDS)),
@@ -255,3 +276,21 @@ def described_message(schema: SchemaInfo) -> Message | None:
         return row.message(schema) if row and row.message else None
     except DefinitionError:
         return None
+
+
+# What a person is shown of a value.
+
+
+def with_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
+    """The value of a message as `schema` reads it, with a Decimal for the bytes of each.
+
+    Raises DefinitionError, and RecursionError for a value that is too deep.
+    """
+    row = PAYLOAD_TYPES.get(schema.type)
+    return row.decimals(value, schema) if row and "decimal" in schema.schema else value
+
+
+def carries_names(schema: SchemaInfo) -> bool:
+    """Whether a part of a message tells of which fields it is."""
+    row = PAYLOAD_TYPES.get(schema.type)
+    return row is not None and row.carries_names

@@ -8,8 +8,9 @@ from typing import Any, Final
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.failure_display import as_text, with_decimals
+from gitops.replay.failure_display import as_text
 from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.schema_types import with_decimals
 
 _PRICE: Final = {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}
 _FIXED: Final = {"type": "fixed", "name": "F", "size": 2, "logicalType": "decimal", "precision": 4}

@@ -6,6 +6,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import numpy
@@ -19,6 +20,7 @@ from gitops.schemas.avro.schema import (
     Record,
     Schema,
     Union,
+    branch_name,
     decimal_of,
     logical_type_of,
 )
@@ -33,7 +35,7 @@ _NUMPY_UNITS: Final = {"millis": "ms", "micros": "us", "nanos": "ns"}
 _NOT_A_TIME: Final = -(2**63)
 """NumPy's; Java has none."""
 
-MOST_SHOWN: Final = 400
+_MOST_SHOWN: Final = 400
 """Bytes of a decimal that are shown as a number."""
 
 _UUID_BYTES: Final = 16
@@ -106,7 +108,7 @@ def _short(text: str) -> str:
 
 
 def _decimal(meaning: Meaning, value: bytes) -> str:
-    if not value or len(value) > MOST_SHOWN:
+    if not value or len(value) > _MOST_SHOWN:
         return value.hex()
     number = int.from_bytes(value, "big", signed=True)
     digits = f"{abs(number):0{meaning.scale + 1}}"
@@ -143,6 +145,32 @@ _TEXTS: Final[Mapping[str, Callable[[Meaning, Any], str]]] = {
         for unit in _NUMPY_UNITS
     },
 }
+
+
+def with_decimals(schema: Schema, value: Any) -> Any:  # noqa: ANN401 - as the schema says
+    """The value with a Decimal for the bytes of each; RecursionError for one that is too deep."""
+    match schema:
+        case Union():
+            return _decimals_in_branch(schema, value)
+        case Record():
+            types = schema.by_name
+            return {name: with_decimals(types[name].type, each) for name, each in value.items()}
+        case Array():
+            return [with_decimals(schema.items, each) for each in value]
+        case Map():
+            return {name: with_decimals(schema.values, each) for name, each in value.items()}
+    if decimal_of(schema) is None or not 0 < len(value) <= _MOST_SHOWN:
+        return value
+    return Decimal(value_meaning(schema).text(value))
+
+
+def _decimals_in_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
+    if value is None:
+        return None
+    if isinstance(value, Tagged):
+        branch = next(each for each in union.branches if branch_name(each) == value.branch)
+        return value._replace(value=with_decimals(branch, value.value))
+    return with_decimals(next(each for each in union.branches if each.kind != "null"), value)
 
 
 # What Java's classes make of values: logical types, and classes that a definition names.
