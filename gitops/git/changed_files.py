@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
-from gitops.git.checkout import Checkout
-from gitops.git.tree import SUBMODULE, CommitTree
-from gitops.model.errors import UnreadableFileError
+from gitops.git.checkout import Checkout, open_checkout
+from gitops.git.references import head_of
+from gitops.git.tree import SUBMODULE, CommitTree, tree_of
+from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.ports import FileTree
 from gitops.repository.affected_files import ChangedFile
 from gitops.repository.file_trees import SKIPPED
@@ -124,3 +126,30 @@ class ChangedFolder:
         if path in self._gone:
             raise UnreadableFileError("no such file", where=path)
         return self._base.read(path)
+
+
+# Files of the folder that are not committed.
+
+
+def require_committed(tree: FileTree, root: Path, paths: Iterable[str]) -> None:
+    """Raise UsageError where a file that would be overwritten differs from the last commit."""
+    dirty: list[str] = []
+    try:
+        with open_checkout(root) as checkout:
+            commit = head_of(checkout)
+            committed = tree_of(checkout, commit) if commit else None
+            dirty = [p for p in paths if committed is None or _read(committed, p) != _read(tree, p)]
+    except UsageError:  # without git nothing is committed
+        return
+    if dirty:
+        raise UsageError(
+            f"{', '.join(dirty)} would be overwritten, and has changes that are not committed",
+            hint="commit or stash them first",
+        )
+
+
+def _read(tree: FileTree, path: str) -> bytes | None:
+    try:
+        return tree.read(path).replace(b"\r\n", b"\n")
+    except UnreadableFileError:
+        return None

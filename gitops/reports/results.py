@@ -22,11 +22,11 @@ from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.ports import Registry
 
 if TYPE_CHECKING:
+    from gitops.repository.file_comparison import Comparison
+    from gitops.repository.formatting.repository import FormatResult
+    from gitops.repository.writing.imported_files import ImportedFiles
     from gitops.usecases.apply import Result
-    from gitops.usecases.compat import Comparison
     from gitops.usecases.connect import Connection
-    from gitops.usecases.fmt import FormatResult
-    from gitops.usecases.import_registry import ImportedFiles
 
 Excerpt = Callable[[Location], str | None]
 """The line that a location is on, without its end; None where nobody has the file."""

@@ -153,3 +153,8 @@ class OverlaidTree:
     def read(self, path: str) -> bytes:
         """The content of a file; raises UnreadableFileError."""
         return self._files[path] if path in self._files else self._tree.read(path)
+
+
+def is_selected(file: str, paths: tuple[str, ...]) -> bool:
+    """Whether a file is one of these files or in one of these folders; every file without any."""
+    return not paths or any(path in (".", file) or file.startswith(f"{path}/") for path in paths)

@@ -2,60 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
-from gitops.broker.cases import history_of
-from gitops.broker.registration import register
-from gitops.model.decision import Decision
 from gitops.model.errors import UsageError
-from gitops.model.findings import Finding, Location, Severity
-from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.rules import finding
-from gitops.planning.notice_findings import revert_finding
-from gitops.planning.refusals import (
-    DefinitionLocations,
-    add_rename_hints,
-    findings_of,
-    findings_of_remarks,
-)
-from gitops.repository.definition_files import Side, read_file, stored_schema
-from gitops.repository.definitions.avro import AvroDefinitions
-from gitops.repository.definitions.patches import PatchSuggester, Said, severities_of
-from gitops.repository.definitions.shared_types import SharedTypes
-from gitops.repository.definitions.text import DefinitionText
+from gitops.repository.definition_files import read_file
 from gitops.repository.definitions.upload import parse_type
-from gitops.repository.file_trees import GivenFiles
+from gitops.repository.file_comparison import Comparison, compare
 from gitops.repository.suggestions import did_you_mean_or_list
-from gitops.repository.tracked_files import TrackedFiles
-from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse
-from gitops.schemas.diff import schema_changes
-from gitops.schemas.payload import PayloadError, to_stored
-from gitops.schemas.review import ONLY_IF_TAKEN, changes_of_all, defaults_of_halves, poison_of
-from gitops.schemas.types import AVRO_DEFINED
-
-_FAILS: Final = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """The decision, every reason with its places, what differs from the last old file.
-
-    `findings` are what speaks against the change, and what our own rules say although a broker
-    takes it. `texts` are the files' contents by name, `old` the files of v0, v1, ….
-    """
-
-    strategy: SchemaCompatibilityStrategy
-    decision: Decision
-    findings: tuple[Finding, ...]
-    changes: tuple[SchemaChange, ...]
-    texts: dict[str, str]
-    old: tuple[str, ...] = ()
 
 
 def compare_files(
@@ -75,27 +30,10 @@ def compare_files(
         parse_type(schema_type)
     named = _root_messages(messages, len(files))
     sides = tuple(
-        _side(path, schema_type, message, root) for path, message in zip(files, named, strict=True)
+        read_file(path, schema_type, message, root)
+        for path, message in zip(files, named, strict=True)
     )
-    if broken := tuple(one for side in sides for one in side.problems):
-        return Comparison(
-            strategy=rule,
-            decision=Decision(accepted=False, status=0, reason="a definition does not compile"),
-            findings=broken,
-            changes=(),
-            texts={side.file: side.text for side in sides},
-            old=tuple(side.file for side in sides[:-1]),
-        )
-    comparison = _Comparer(sides=sides, strategy=rule)
-    decision = comparison.decision()
-    return Comparison(
-        strategy=rule,
-        decision=decision,
-        findings=comparison.with_patches(add_rename_hints(comparison.findings(decision))),
-        changes=comparison.changes(decision),
-        old=tuple(side.file for side in sides[:-1]),
-        texts={side.file: side.text for side in sides},
-    )
+    return compare(sides, rule)
 
 
 def _root_messages(messages: Sequence[str], count: int) -> list[str | None]:
@@ -110,161 +48,6 @@ def _root_messages(messages: Sequence[str], count: int) -> list[str | None]:
         case _:
             hint = "name it once, or that of the old files and then that of the new one"
             raise UsageError(f"--message names {len(messages)} messages", hint=hint)
-
-
-def _side(path: Path, schema_type: str | None, message: str | None, root: Path | None) -> Side:
-    return read_file(path, schema_type, message, root)
-
-
-def _locate_in(side: Side, pointer: str) -> Location:
-    """Where a pointer into the definition stands."""
-    return side.locate(pointer)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Comparer:
-    """Both sides, the old ones oldest first, the new one last."""
-
-    sides: tuple[Side, ...]
-    strategy: SchemaCompatibilityStrategy
-
-    @property
-    def new(self) -> Side:
-        return self.sides[-1]
-
-    def decision(self) -> Decision:
-        for side in self.sides[:-1]:
-            try:
-                to_stored(side.info)
-            except PayloadError as error:
-                raise UsageError(f"{side.file}: {error}") from None
-        history = history_of([side.info for side in self.sides[:-1]])
-        return register(history, self.new.info, self.strategy)
-
-    def changes(self, decision: Decision) -> tuple[SchemaChange, ...]:
-        if self._reverts(decision):
-            return ()
-        old = self.sides[-2].info if len(self.sides) > 1 else None
-        found = schema_changes(old, self.new.info)
-        if any(one.rule == "AVRO-R008" for one in decision.incompatibilities):
-            return tuple(
-                _without_note(one) if one.after == "aliases only" else one for one in found
-            )
-        return found
-
-    def _reverts(self, decision: Decision) -> bool:
-        """Whether it is an older version, so that the latest stays the latest."""
-        return decision.known and decision.version != len(self.sides) - 2
-
-    def findings(
-        self, decision: Decision, locate: Callable[[Side, str], Location | None] = _locate_in
-    ) -> tuple[Finding, ...]:
-        """Why it is refused first, then what our own rules say; `locate` says where.
-
-        What is wrong with a schema that equals what the topic holds is told once, of the old side.
-        """
-
-        def old_place(version: str, pointer: str) -> Location | None:
-            return locate(self.sides[int(version.removeprefix("v"))], pointer)
-
-        places = DefinitionLocations(new=partial(locate, self.new), old=old_place)
-        said = tuple(_unreadable(self.new))
-        if not decision.accepted and not said:
-            said = self._broken(decision) or findings_of(self.new.file, decision, places)
-        old = (one for side in self.sides[:-1] for one in (*_unreadable(side), *_alone(side)))
-        known = (replace(one, severity=Severity.WARNING) for one in old)
-        own = () if decision.known else self._own_of_new()
-        return (*said, *own, *known, *self._remarks(decision, places))
-
-    def _own_of_new(self) -> tuple[Finding, ...]:
-        """What our own rules say of it; of poison, only a first schema gets in in spite of it."""
-        found = _alone(self.new)
-        if len(self.sides) == 1:
-            return found
-        hint = "Pulsar would take it as a first schema, and answers 500 to it after others"
-        return tuple(replace(one, hint=hint) if one.rule == "AVRO-P002" else one for one in found)
-
-    def _broken(self, decision: Decision) -> tuple[Finding, ...]:
-        """A refusal that an old version is to blame for."""
-        if decision.incompatibilities or decision.status != _FAILS:
-            return ()
-        for side in self.sides[:-1]:
-            if found := (*_unreadable(side), *_poison(side)):
-                what = f"Pulsar would refuse it ({_FAILS}): {decision.reason}"
-                place = found[0].location
-                hint = "delete the topic's schema first, or compare with what it held before"
-                return (finding("PLAN-R002", what, location=place, subject=side.file, hint=hint),)
-        return ()
-
-    def _remarks(self, decision: Decision, places: DefinitionLocations) -> Iterator[Finding]:
-        """What the change does to readers, where it is one."""
-        file, latest = self.new.file, len(self.sides) - 2
-        if self._reverts(decision):
-            yield revert_finding(file, decision.version or 0, latest, places.new(""))
-            return
-        versions = [(number, stored_schema(side)) for number, side in enumerate(self.sides[:-1])]
-        for version, one in changes_of_all(versions, stored_schema(self.new), self.strategy):
-            if decision.accepted or one.rule not in ONLY_IF_TAKEN:
-                yield from findings_of_remarks(file, f"v{version}", (one,), places)
-
-    def with_patches(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        """The findings, with patches where edits are known that help."""
-        if self.new.definition is None:
-            return tuple(findings)
-        old = {side.file: side.definition for side in self.sides[:-1] if side.definition}
-        suggester = PatchSuggester(self.new.definition, old, self._finding_texts)
-        return suggester.with_patches(tuple(findings))
-
-    def _finding_texts(self, text: str) -> Said:
-        """What would be said of another text of the new definition."""
-        edited = replace(self.new, info=replace(self.new.info, schema=text))
-        after = replace(self, sides=(*self.sides[:-1], edited))
-        found = after.findings(after.decision(), lambda _side, _pointer: None)
-        # Whatever the topic holds already, nobody is to be led back into it.
-        every = (*found, *_alone(edited))
-        return severities_of(every)
-
-
-def _unreadable(side: Side) -> Iterator[Finding]:
-    """A definition that is none: where, which a refusal as a whole does not tell."""
-    if side.info.type not in AVRO_DEFINED or side.positions is None or _poison(side):
-        return
-    try:
-        parse(side.info.schema)
-    except AvroParseError:
-        given = DefinitionText(text=side.info.schema, places=side.positions, file=side.file)
-        read = _DEFINITIONS.read(given, side.file, side.info.type)
-        for one in read.findings:
-            if one.rule == "AVRO-P001":
-                alone = " (compat looks into this file alone)" if ".avsc of" in one.hint else ""
-                yield replace(one, hint=f"{one.hint}{alone}")
-
-
-_NO_SOURCES: Final = TrackedFiles(GivenFiles({}))
-"""Definitions that are compared are no repository: each is whole by itself."""
-
-_DEFINITIONS: Final = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES))
-
-
-def _poison(side: Side) -> tuple[Finding, ...]:
-    """Why nothing would come after it."""
-    return findings_of_remarks(
-        side.file, "", poison_of(stored_schema(side)), DefinitionLocations(new=side.locate)
-    )
-
-
-def _alone(side: Side) -> tuple[Finding, ...]:
-    """What our own rules say of it, whatever it comes after."""
-    said = defaults_of_halves(stored_schema(side))
-    return (
-        *_poison(side),
-        *findings_of_remarks(side.file, "", said, DefinitionLocations(new=side.locate)),
-    )
-
-
-def _without_note(one: SchemaChange) -> SchemaChange:
-    """Pulsar keeps no alias, and goes by the new schema's own where it compares."""
-    return replace(one, note="", ignored=False)
 
 
 def _strategy(name: str) -> SchemaCompatibilityStrategy:

@@ -14,6 +14,7 @@ from gitops.model.state import Repository
 from gitops.planning.fingerprints import is_same
 from gitops.planning.severities import rate_findings, worst
 from gitops.planning.waiver_findings import expiry_findings
+from gitops.repository.file_trees import is_selected
 
 Recorded = Callable[[frozenset[TopicName]], Mapping[TopicName, Sequence[SchemaInfo]]]
 """From topics to the latest schemas that snapshots record of them."""
@@ -78,8 +79,3 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
         elif (what := (finding.rule, finding.message, finding.location)) not in told:
             told.add(what)
             yield finding
-
-
-def is_selected(file: str, paths: tuple[str, ...]) -> bool:
-    """Whether a file is one of these files or in one of these folders; every file without any."""
-    return not paths or any(path in (".", file) or file.startswith(f"{path}/") for path in paths)

@@ -34,7 +34,7 @@ def fmt(
     from gitops.cli.session import relative_paths, repository_root
     from gitops.repository.file_trees import FolderTree
     from gitops.repository.folder import write_files
-    from gitops.usecases.fmt import format_repository
+    from gitops.repository.formatting.repository import format_repository
 
     require_writable(output)
     root = repository_root(repo)

@@ -46,7 +46,8 @@ def import_registry(
     from gitops.cli.session import open_registry, open_repository
     from gitops.model.names import NamespaceName
     from gitops.repository.folder import write_files
-    from gitops.usecases.import_registry import as_files, new_to, observe_all
+    from gitops.repository.writing.imported_files import as_files
+    from gitops.usecases.import_registry import new_to, observe_all
 
     require_writable(output)
     if update:
@@ -81,10 +82,11 @@ def _update(
     """Bring the files of these topics to what the registry has; nothing is written if one fails."""
     from gitops.cli.answer import print_result
     from gitops.cli.session import open_registry, open_repository
+    from gitops.git.changed_files import require_committed
     from gitops.model.errors import UsageError
     from gitops.model.state import Scope
     from gitops.repository.folder import write_files
-    from gitops.usecases.import_registry import require_committed, update_topics
+    from gitops.repository.writing.topic_updates import update_topics
 
     opened = open_repository(repo, display.output)
     if spaces := [text for text in topics if text.count("/") == 1]:

@@ -23,10 +23,10 @@ from gitops.planning.plan_document import (
     to_document,
 )
 from gitops.ports import Registry
+from gitops.repository.formatting.repository import FormatResult
+from gitops.repository.writing.imported_files import ImportedFiles
 from gitops.usecases.apply import Result
 from gitops.usecases.connect import Connection, SchemaAdmission
-from gitops.usecases.fmt import FormatResult
-from gitops.usecases.import_registry import ImportedFiles
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 

@@ -12,7 +12,7 @@ from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.results import DecisionResult
-from gitops.usecases.compat import Comparison
+from gitops.repository.file_comparison import Comparison
 
 # The parts that several documents have: a finding, the differences of two schemas, a fix.
 

@@ -19,7 +19,7 @@ from gitops.reports.results import ConnectionResult, DecisionResult, Excerpt
 from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import change_table
 from gitops.reports.text.plain import safe, short
-from gitops.usecases.compat import Comparison
+from gitops.repository.file_comparison import Comparison
 from gitops.usecases.connect import Connection, SchemaAdmission
 
 # One decision in a terminal: the verdict, what differs, and every reason.

@@ -17,7 +17,7 @@ from gitops.model.rules.rule import Rule
 from gitops.reports.results import Excerpt, FindingsResult, FmtResult
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe, short
-from gitops.usecases.fmt import FormatResult, FormattedFile
+from gitops.repository.formatting.repository import FormatResult, FormattedFile
 
 # The line that a finding is on, with carets under the place.
 

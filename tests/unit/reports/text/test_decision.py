@@ -10,7 +10,7 @@ from gitops.model.decision import Decision
 from gitops.model.findings import Finding, Severity
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.reports.text.decision import decision_report
-from gitops.usecases.compat import Comparison
+from gitops.repository.file_comparison import Comparison
 
 
 def test_a_long_list_is_cut_and_says_so() -> None:

@@ -19,7 +19,7 @@ from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaTy
 from gitops.reports.text.decision import decision_report
 from gitops.reports.text.history import history_report, policies_report
 from gitops.reports.text.plain import safe, short
-from gitops.usecases.compat import Comparison
+from gitops.repository.file_comparison import Comparison
 from tests.support.consoles import shown, unwrapped
 from tests.support.examples import examples
 from tests.support.states import CREATED, ORDERS, STRING, avro, field, history

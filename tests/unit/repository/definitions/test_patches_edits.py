@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gitops.model.findings import Severity
-from gitops.usecases.compat import Comparison, compare_files
+from gitops.repository.file_comparison import Comparison
+from gitops.usecases.compat import compare_files
 from tests.support.case_files import Case, cases
 from tests.support.states import field, record
 

@@ -18,6 +18,7 @@ from gitops.repository.documents.authentication import secret_offsets
 from gitops.repository.documents.base import Document
 from gitops.repository.documents.config import ConfigDocument
 from gitops.repository.documents.parser import unreadable
+from gitops.repository.file_trees import is_selected
 from gitops.repository.formatting.files import (
     LeftAloneError,
     format_definition,
@@ -33,7 +34,6 @@ from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.row import read_definition
 from gitops.schemas.payload import PayloadError, as_shown
 from gitops.schemas.types import AVRO_DEFINED
-from gitops.usecases.validate import is_selected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,14 +16,14 @@ from gitops.model.state import Repository
 from gitops.planning.fingerprints import is_same
 from gitops.ports import FileTree
 from gitops.repository.file_trees import FolderTree
+from gitops.repository.formatting.repository import FormatResult, format_repository
 from gitops.repository.loader import load
 from gitops.repository.writing.manifests import render
-from gitops.usecases.fmt import FormatResult, format_repository
 from tests.support.case_files import Case, cases
+from tests.support.project_files import ROOT
 from tests.support.trees import MemoryTree, repository
 
-_ROOT: Final = Path(__file__).parents[3]
-_TEMPLATE: Final = _ROOT / "schemas_repo_template"
+_TEMPLATE: Final = ROOT / "schemas_repo_template"
 _TOPIC: Final = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema:\n"
 _RECORD: Final = '{"name":"R","type":"record","fields":[{"type":"int","name":"a"}]}'
 

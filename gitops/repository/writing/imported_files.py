@@ -1,0 +1,129 @@
+"""What a registry has as new files of a repository."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from gitops.model.names import TopicName
+from gitops.model.policy import is_unset, managed_items, snake_case
+from gitops.model.state import NamespaceState, RegistryState, Repository, TopicState
+from gitops.ports import FileTree
+from gitops.repository.documents.editor_schemas import FOLDER
+from gitops.repository.documents.editor_schemas import render as render_json_schema
+from gitops.repository.documents.editor_schemas import schemas as schemas_of_kinds
+from gitops.repository.file_trees import OverlaidTree
+from gitops.repository.formatting.repository import format_repository
+from gitops.repository.loader import load
+from gitops.repository.writing.imported_types import TypesInUse, avsc_layout
+from gitops.repository.writing.manifests import Protos, render
+from gitops.repository.writing.proto_files import OTHER_BYTES, sources_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedFiles:
+    """Files by path, and by topic why its PROTOBUF_NATIVE schema is not written as `.proto`.
+
+    `removed` are definitions of topics that nothing uses any more once these have other ones,
+    `unused` shared ones of which that is true, which stay. `unshared` are the types, by topic,
+    that the registry has otherwise than files that others use.
+    """
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    kept_as_base64: Mapping[TopicName, str] = field(default_factory=dict)
+    unshared: Mapping[TopicName, tuple[str, ...]] = field(default_factory=dict)
+
+
+def as_files(tree: FileTree, repository: Repository, state: RegistryState) -> ImportedFiles:
+    """The files of what is not in the repository yet, with those that they refer to.
+
+    Shared types that the registry has the same stay references. An Avro definition with another
+    definition of such a type is a `.json` file, where nobody else looks for types.
+    """
+    state = replace(
+        state, namespaces={n: _policies_as_set(one) for n, one in state.namespaces.items()}
+    )
+    in_use = TypesInUse(tree, repository)
+    made = _compilable_protos(tree, state, ())
+    files = in_use.referring(made.files, state)
+    if unshared := in_use.redefined(files, state):
+        made = _compilable_protos(tree, state, unshared)
+        files = in_use.referring(made.files, state)
+        files |= _laid_out(tree, files, [state.topics[topic] for topic in unshared])
+    return replace(made, files=_format(tree, files), unshared=unshared)
+
+
+def _policies_as_set(namespace: NamespaceState) -> NamespaceState:
+    """Without the values that a broker answers for policies that nobody has set."""
+    unset = [key for key, value in managed_items(namespace.policies) if is_unset(key, value)]
+    return replace(
+        namespace, policies=replace(namespace.policies, **{snake_case(key): None for key in unset})
+    )
+
+
+def _laid_out(
+    tree: FileTree, files: Mapping[str, bytes], topics: Iterable[TopicState]
+) -> dict[str, bytes]:
+    """The definitions of these topics, which `fmt` passes over."""
+    loaded = load(OverlaidTree(tree, files))
+    return {
+        path: avsc_layout(path, files[path], state.history.latest.info)
+        for state in topics
+        if state.history.latest
+        for path in loaded.topics[state.topic].definitions
+        if path in files
+    }
+
+
+def _compilable_protos(
+    tree: FileTree, state: RegistryState, unshared: Collection[TopicName]
+) -> ImportedFiles:
+    """The files with each PROTOBUF_NATIVE as `.proto` files, if these compile to the same bytes.
+
+    They are beside the manifests or else in a folder of their own.
+    """
+    sources, reasons = sources_of(state)
+    apart: set[TopicName] = set()
+    taken = tree.paths()
+    while True:
+        protos = Protos(sources=sources, apart=apart)
+        files = render(state, taken=taken, protos=protos, unshared=unshared)
+        others = _compiled_otherwise(tree, files, state, sources) if sources else {}
+        if not others:
+            return ImportedFiles(files=files, kept_as_base64=reasons)
+        for topic in others.keys() & apart:
+            del sources[topic]
+            reasons[topic] = others[topic]
+        apart |= others.keys()
+
+
+def _compiled_otherwise(
+    tree: FileTree, files: Mapping[str, bytes], state: RegistryState, topics: Iterable[TopicName]
+) -> dict[TopicName, str]:
+    """Those of these topics whose files make another schema than the registry has, and why."""
+    loaded = load(OverlaidTree(tree, files))
+    problems = {each.subject: each.message for each in reversed(loaded.findings)}
+    found: dict[TopicName, str] = {}
+    for topic in topics:
+        desired, held = loaded.desired.topics.get(topic), state.topics[topic].history.latest
+        latest = desired.history.latest if desired else None
+        if latest is None or held is None or latest.info != held.info:
+            found[topic] = problems.get(str(topic), OTHER_BYTES)
+    return found
+
+
+def _format(tree: FileTree, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """New files of a repository as `fmt` lays them out, with the JSON Schemas that they name."""
+    schemas = {
+        f"{FOLDER}/{name}": render_json_schema(schema).encode()
+        for name, schema in schemas_of_kinds().items()
+    }
+    known = set(tree.paths())
+    laid_out = format_repository(OverlaidTree(tree, files), tuple(files)).changes if files else ()
+    return {
+        **({path: data for path, data in schemas.items() if path not in known} if files else {}),
+        **files,
+        **{change.path: change.after for change in laid_out},
+    }
