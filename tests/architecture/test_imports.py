@@ -29,10 +29,10 @@ def test_tests_import_only_what_is_shared_and_helpers_from_their_own_folder() ->
     [
         ("from tests.support.trees import MemoryTree", True),
         ("from tests.support import trees", True),
-        ("import tests.oracle.chance", True),
+        ("import tests.oracle.random_source", True),
         ("from tests.broker import rest_requests", True),
         ("from tests.broker.rest_requests import REQUESTS", True),
-        ("from tests.scenarios.editing import edit", False),
+        ("from tests.scenarios.repository_edits import edit", False),
         ("from tests.unit.usecases.helpers import FILES", False),
         ("from tests.broker.test_contract import FILES", False),
         ("from tests.broker import test_contract", False),

@@ -27,7 +27,7 @@ from gitops.rollout.model import Role, RolloutModel, TopicModel, Use, UsedSchema
 from gitops.rollout.readers import kind_of
 from gitops.schemas.payload import to_info
 from tests.support.admin_rest import admin_request
-from tests.support.worlds import is_same
+from tests.support.random_rollouts import is_same
 
 SECONDS: Final = 10
 _FOREVER: Final = {"retentionTimeInMinutes": -1, "retentionSizeInMB": -1}

@@ -36,7 +36,7 @@ from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.schemas.payload import to_stored
 from tests.support.admin_rest import admin_request
-from tests.support.offers import KNOWN, offers_of
+from tests.support.client_schemas import KNOWN, offers_of
 from tests.support.pulsar_binary import BinaryClient, binary_client
 from tests.support.pulsar_broker import RunningBroker
 

@@ -15,7 +15,7 @@ from gitops.rollout.constraints import constraints
 from gitops.rollout.model import RolloutModel
 from gitops.rollout.order import solve
 from tests.support.pulsar_broker import RunningBroker
-from tests.support.worlds import Worlds, all_orders
+from tests.support.random_rollouts import Worlds, all_orders
 
 if TYPE_CHECKING:
     from tests.broker.rollout_replay import Replay

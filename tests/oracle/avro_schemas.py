@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from tests.oracle.chance import Chance
 from tests.oracle.odd_values import ODD_NAMES, ODD_NUMBERS, ODD_SPACES, ODD_TEXTS, ODD_VALUES
+from tests.oracle.random_source import Chance
 
 Json = Any
 

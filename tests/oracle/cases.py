@@ -13,13 +13,13 @@ from gitops.model.schema import SchemaType
 from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES
 from tests.oracle.avro_changes import AvroChanges
 from tests.oracle.avro_schemas import AvroSchemas, Json
-from tests.oracle.chance import Chance
 from tests.oracle.jackson_schemas import JacksonSchemas
 from tests.oracle.json_texts import JsonTexts
 from tests.oracle.json_trees import spoilt
 from tests.oracle.key_values import KeyValues
 from tests.oracle.protobuf_native_cases import Envelopes
-from tests.oracle.recorded import recorded_cases
+from tests.oracle.random_source import Chance
+from tests.oracle.recorded_cases import recorded_cases
 
 STRATEGIES: Final = tuple(strategy.value for strategy in SchemaCompatibilityStrategy)
 MODES: Final = ("producer",) * 4 + ("compat", "consumer", "subscribe", "version", "lookup")

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from gitops.schemas.payload import PayloadError
 from tests.oracle.broker_classes import Verdict
 from tests.oracle.nesting import is_up_to_the_stack
-from tests.oracle.shrinking import shrunk
+from tests.oracle.shrinker import shrunk
 from tests.support.decisions import Answer, broker_answer, our_answer
 
 Case = Mapping[str, Any]

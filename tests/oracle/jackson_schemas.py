@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tests.oracle.chance import Chance
 from tests.oracle.json_trees import spoilt
 from tests.oracle.odd_values import ODD_NUMBERS, ODD_TEXTS, ODD_VALUES
+from tests.oracle.random_source import Chance
 
 Json = Any
 

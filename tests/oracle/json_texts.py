@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from tests.oracle.chance import Chance
 from tests.oracle.odd_values import NUMBER_WORDS, ODD_TEXTS, Json
+from tests.oracle.random_source import Chance
 
 _HEADS = (
     *(" ", "\n", "/* c */", "// c\n", "\ufeff", "# c\n", "\u00a0", "/**/ ", "//\r", "\f"),

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tests.oracle.chance import Chance
 from tests.oracle.odd_values import ODD_NUMBERS, ODD_TEXTS, ODD_VALUES
+from tests.oracle.random_source import Chance
 
 Json = Any
 Place = tuple[Json, Any]

@@ -8,8 +8,8 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from tests.oracle.chance import Chance
 from tests.oracle.json_texts import JsonTexts
+from tests.oracle.random_source import Chance
 
 Json = Any
 Half = Callable[[str], Json]

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from gitops.model.policy import SchemaCompatibilityStrategy
 from tests.oracle.nesting import is_up_to_the_stack
-from tests.oracle.shrinking import shrunk
+from tests.oracle.shrinker import shrunk
 
 Case = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from tests.oracle.chance import Chance
+from tests.oracle.random_source import Chance
 
 Json = Any
 _Node = dict[str, Json]

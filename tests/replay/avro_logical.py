@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any, Final
 
-from tests.oracle.chance import Chance
+from tests.oracle.random_source import Chance
 
 Json = Any
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union
-from tests.oracle.chance import Chance
+from tests.oracle.random_source import Chance
 
 _DEEP: Final = 6
 _TOO_DEEP: Final = 60

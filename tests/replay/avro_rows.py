@@ -17,7 +17,7 @@ from gitops.schemas.avro.parser import parse
 from gitops.schemas.avro.schema import Schema
 from tests.oracle.avro_changes import AvroChanges
 from tests.oracle.avro_schemas import AvroSchemas
-from tests.oracle.chance import Chance
+from tests.oracle.random_source import Chance
 from tests.replay.avro_aliases import aliased
 from tests.replay.avro_logical import decorated
 from tests.replay.avro_payloads import AvroPayloads, EndlessError

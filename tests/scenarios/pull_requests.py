@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tests.scenarios.editing import Schemas
 from tests.scenarios.repositories import edit_json
+from tests.scenarios.repository_edits import Schemas
 
 ORDERS: Final = "namespaces/shop/orders"
 PAYMENTS: Final = "namespaces/shop/payments"

@@ -14,7 +14,7 @@ from gitops.repository.template import copy_template
 from tests.scenarios.hostile_pull_request import BRANCH, FINDINGS, REFUSED, make
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.git_repos import GitRepository
-from tests.support.hostile import assert_inert
+from tests.support.hostile_texts import assert_inert
 from tests.support.runner import commands
 
 SECRET: Final = "do not show this"

@@ -19,8 +19,8 @@ from gitops.changes import change
 from gitops.ports import FileTree
 from gitops.repository.affected_files import AffectedFiles, affected_files
 from gitops.repository.template import copy_template
-from tests.scenarios.editing import Schemas
 from tests.scenarios.pull_requests import CREATED, STEPS, Step
+from tests.scenarios.repository_edits import Schemas
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.git_repos import GitRepository
 

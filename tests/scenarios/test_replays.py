@@ -10,7 +10,7 @@ import fastavro
 import pytest
 
 from gitops.repository.template import copy_template
-from tests.scenarios.editing import Schemas
+from tests.scenarios.repository_edits import Schemas
 from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
 

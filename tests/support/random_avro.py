@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracle.avro_changes import AvroChanges
 from tests.oracle.avro_schemas import AvroSchemas
-from tests.oracle.chance import Chance
+from tests.oracle.random_source import Chance
 
 Json = Any
 

@@ -23,7 +23,7 @@ from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.schemas.payload import as_kept, to_info, to_stored
 from tests.support.admin_rest import admin_request
-from tests.support.offers import AVRO_CHANGES, record
+from tests.support.client_schemas import AVRO_CHANGES, record
 from tests.support.pulsar_broker import RunningBroker
 from tests.support.pulsar_class_path import class_path, find_java
 

@@ -18,7 +18,7 @@ from gitops.planning.plan import make_plan
 from gitops.planning.reviewed_plan import resume, scope_of
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import apply
-from tests.support.applies import (
+from tests.support.apply_examples import (
     ACTIONS,
     ALSO_GONE,
     GONE,

@@ -15,7 +15,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.reports.github import assignments, github, outputs
 from tests.support.checks import CHECK, EMPTY, REVERT, UNKNOWN_KEY, WAIVED
 from tests.support.examples import examples
-from tests.support.hostile import PIECES, TEXTS, poisoned
+from tests.support.hostile_texts import PIECES, TEXTS, poisoned
 from tests.support.runner import commands
 
 

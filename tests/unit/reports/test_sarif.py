@@ -16,7 +16,7 @@ from gitops.model.findings import Location
 from gitops.reports.json.documents import to_text
 from gitops.reports.sarif import sarif
 from tests.support.checks import CHECK, EMPTY, PATCH, REFUSAL, UNKNOWN_KEY
-from tests.support.hostile import PIECES, assert_plain, poisoned
+from tests.support.hostile_texts import PIECES, assert_plain, poisoned
 
 _SCHEMA = json.loads(
     (Path(__file__).parent / "sarif_schema" / "sarif-schema-2.1.0.json").read_text("utf-8")

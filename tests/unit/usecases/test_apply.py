@@ -19,7 +19,7 @@ from gitops.model.plan import CreateNamespace, DeleteSchema, RegisterSchema, Set
 from gitops.planning.reviewed_plan import REPLAN
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import Result, apply
-from tests.support.applies import (
+from tests.support.apply_examples import (
     planned,
     registry_in_use,
 )

@@ -22,7 +22,7 @@ from gitops.registries.embedded.settings import EmbeddedConfig
 from gitops.repository.loader import load
 from gitops.usecases.plan import PlanRequest, UnplannableError, plan
 from gitops.usecases.validate import validate
-from tests.support.applies import written
+from tests.support.apply_examples import written
 from tests.support.fake_registry import FakeRegistry
 from tests.support.states import CREATED, ORDERS, STRING, TODAY, state, topic_state
 from tests.support.trees import MemoryTree, repository

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from gitops.model.replay import FailureExample, FieldReplay, ReplayFailure, ReplayReport
 from gitops.reports.html.replay import replay_page
 from tests.support.examples import examples
-from tests.support.hostile import PIECES, TEXTS, assert_plain, poisoned
+from tests.support.hostile_texts import PIECES, TEXTS, assert_plain, poisoned
 from tests.support.replays import CREATED, REPORT, reader
 
 _VOID: Final = frozenset({"meta", "rect"})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.reports.markdown.escaping import block, code, message, prose
-from tests.support.hostile import PIECES, TEXTS, assert_inert, renderer, tokens
+from tests.support.hostile_texts import PIECES, TEXTS, assert_inert, renderer, tokens
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from gitops.reports.markdown.report import markdown
 from tests.support.checks import CHECK
 from tests.support.checks import CREATED as CHANGED
 from tests.support.examples import examples
-from tests.support.hostile import PIECES, TEXTS, assert_inert, poisoned
+from tests.support.hostile_texts import PIECES, TEXTS, assert_inert, poisoned
 from tests.support.replays import CREATED, REPORT, STATUS, reader
 
 _GOLDEN = Path(__file__).parents[1] / "golden" / "replay.md"

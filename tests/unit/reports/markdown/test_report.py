@@ -38,7 +38,7 @@ from tests.support.checks import (
     UNKNOWN_KEY,
 )
 from tests.support.examples import examples
-from tests.support.hostile import PIECES, TEXTS, assert_inert, poisoned, tokens
+from tests.support.hostile_texts import PIECES, TEXTS, assert_inert, poisoned, tokens
 from tests.support.plans import EVERYTHING
 from tests.support.states import ORDERS, STRING
 

@@ -16,7 +16,7 @@ from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroRowReader, avro_row_reader
 from gitops.replay.kernel.protocol import Counted, Unreadable, What
 from gitops.schemas.avro.parser import parse
-from tests.oracle.chance import Chance
+from tests.oracle.random_source import Chance
 from tests.replay.avro_payloads import AvroPayloads
 from tests.replay.avro_peers import as_java_shows
 

@@ -31,7 +31,7 @@ from gitops.planning.reviewed_plan import resume
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.reports.json.documents import applied_document
 from gitops.usecases.apply import Result, apply
-from tests.support.applies import written
+from tests.support.apply_examples import written
 from tests.support.states import (
     CREATED,
     INT64,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.oracle.recorded import recorded_cases
+from tests.oracle.recorded_cases import recorded_cases
 from tests.support.shared_files import shared_file
 
 

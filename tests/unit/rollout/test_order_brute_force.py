@@ -11,7 +11,7 @@ from gitops.model.rollout import Step, Upgrade
 from gitops.rollout.constraints import constraints
 from gitops.rollout.model import RolloutModel
 from gitops.rollout.order import solve
-from tests.support.worlds import Seen, Worlds, all_orders, is_safe
+from tests.support.random_rollouts import Seen, Worlds, all_orders, is_safe
 
 
 @pytest.mark.parametrize("auto", [False, True])

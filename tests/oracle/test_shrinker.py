@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.oracle.broker_classes import Verdict
 from tests.oracle.differences import Difference, differences, smallest
-from tests.oracle.shrinking import shrunk
+from tests.oracle.shrinker import shrunk
 from tests.support.decisions import Answer, our_answer
 
 FIELDS = [
