@@ -29,8 +29,8 @@ from gitops.model.schema import SchemaInfo
 from gitops.model.state import Scope
 from gitops.planning.fingerprints import state_fingerprints
 from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.pulsar.admin_client import AdminClient
 from gitops.registries.pulsar.error_responses import Answer
-from gitops.registries.pulsar.transport import Transport
 from gitops.registries.server.server import serve_in_thread
 from tests.support.admin_rest import admin_request
 from tests.support.command_line import CommandLine, Outcome
@@ -241,9 +241,9 @@ def _behind_a_proxy(
 ) -> Iterator[tuple[str, Any, Faults]]:
     faults, killer = Faults(), Faults()
     registry = EmbeddedRegistry("live", repo.with_name("served.db"))
-    send = Transport.send
+    send = AdminClient.send
 
-    def killing(self: Transport, method: str, path: str, body: bytes | None = None) -> Answer:
+    def killing(self: AdminClient, method: str, path: str, body: bytes | None = None) -> Answer:
         """Kills are this process's own; all else happens on the way."""
         if faults.fault not in (Fault.KILLED, Fault.KILLED_AFTER):
             return send(self, method, path, body)
@@ -253,7 +253,7 @@ def _behind_a_proxy(
         work = lambda: send(self, method, path, body)  # noqa: E731 - too short for a name
         return with_fault(killer, work, lambda: OutsideError("never raised"))
 
-    monkeypatch.setattr(Transport, "send", killing)
+    monkeypatch.setattr(AdminClient, "send", killing)
     with serve_in_thread(registry) as upstream, faulty_proxy(upstream, faults) as url:
         admin = f"{upstream}/admin/v2"
         body = {"adminRoles": [], "allowedClusters": ["standalone"]}

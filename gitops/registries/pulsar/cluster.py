@@ -26,7 +26,7 @@ from gitops.model.config import (
 from gitops.model.errors import UsageError
 from gitops.registries.pulsar.address import parse_address
 from gitops.registries.pulsar.credentials import Credentials, basic_credentials, token_credentials
-from gitops.registries.pulsar.registry import PulsarRegistry, open_transport
+from gitops.registries.pulsar.registry import PulsarRegistry, open_admin_client
 from gitops.registries.pulsar.secrets import read_secret, read_text_file, usable_secret
 from gitops.registries.pulsar.settings import PulsarConfig
 
@@ -74,10 +74,10 @@ def open_cluster(url: str, where: str) -> tuple[Registry, PulsarConfig]:
         authentication=access.authentication,
         tls=TlsConfig(ca_file=ca_file or None),
     )
-    transport = open_transport(
+    admin_client = open_admin_client(
         str(address), config, _HERE, where=conf.where or where, credentials=access.credentials
     )
-    return PulsarRegistry(str(address), config, transport), config
+    return PulsarRegistry(str(address), config, admin_client), config
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from gitops.model.names import NamespaceName, TopicName
     from gitops.model.state import Scope
     from gitops.ports import Progress
+    from gitops.registries.pulsar.admin_client import AdminClient
     from gitops.registries.pulsar.error_responses import Answer
     from gitops.registries.pulsar.settings import PulsarConfig
-    from gitops.registries.pulsar.transport import Transport
 
 # The same read for many names at once, in a few threads.
 
@@ -126,8 +126,8 @@ SCHEMA_PERMISSION: Final = "the permission to produce or to consume on the topic
 class RegistryReader:
     """Reads of one cluster; safe to use from several threads at once."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    def __init__(self, admin_client: AdminClient) -> None:
+        self._admin_client = admin_client
 
     # ---------------------------------------------------------------- lists
 
@@ -247,10 +247,10 @@ class RegistryReader:
 
     def _get(self, path: str, *, permission: str, accepted: Collection[HTTPStatus] = ()) -> Answer:
         """An answer of 200 or of an accepted status; raises OutsideError for all others."""
-        answer = self._transport.get(path)
+        answer = self._admin_client.get(path)
         if answer.status == HTTPStatus.OK or answer.status in accepted:
             return answer
-        message = self._transport.redact(answer.message)
+        message = self._admin_client.redact(answer.message)
         raise refusal(answer, message, permission=permission)
 
 

@@ -17,6 +17,7 @@ from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy, SchemaCom
 from gitops.ports import no_progress
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import namespace_path, parse_address, schema_path, topic_path
+from gitops.registries.pulsar.admin_client import READ_RETRY, AdminClient
 from gitops.registries.pulsar.connections import Deadlines
 from gitops.registries.pulsar.credentials import open_credentials
 from gitops.registries.pulsar.error_responses import refusal
@@ -25,7 +26,6 @@ from gitops.registries.pulsar.observation import RegistryReader, map_in_threads,
 from gitops.registries.pulsar.secrets import expand_variable
 from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.registries.pulsar.tls import broker_context
-from gitops.registries.pulsar.transport import READ_RETRY, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -138,10 +138,10 @@ def open_registry(name: str, config: PulsarConfig, root: Path) -> Registry:
     Reads secrets and certificates now and connects later. Raises UsageError where the
     configuration cannot be used.
     """
-    return PulsarRegistry(name, config, open_transport(name, config, root))
+    return PulsarRegistry(name, config, open_admin_client(name, config, root))
 
 
-def open_transport(  # noqa: PLR0913 - the last three only where gitops.yaml is not the source
+def open_admin_client(  # noqa: PLR0913 - the last three only where gitops.yaml is not the source
     name: str,
     config: PulsarConfig,
     root: Path,
@@ -149,7 +149,7 @@ def open_transport(  # noqa: PLR0913 - the last three only where gitops.yaml is 
     *,
     where: str = "",
     credentials: Credentials | None = None,
-) -> Transport:
+) -> AdminClient:
     """The connection to the cluster, with the secrets that the configuration names.
 
     `where` is what errors name in place of gitops.yaml; `credentials` are such as no configuration
@@ -163,7 +163,7 @@ def open_transport(  # noqa: PLR0913 - the last three only where gitops.yaml is 
             where=where,
             hint="give the web service URL of the TLS port",
         )
-    return Transport(
+    return AdminClient(
         address=address,
         credentials=credentials or open_credentials(config, root, where),
         client=HttpClient(
@@ -185,11 +185,11 @@ def _where(name: str) -> str:
 class PulsarRegistry:
     """A cluster, seen through one of its admin endpoints."""
 
-    def __init__(self, name: str, config: PulsarConfig, transport: Transport) -> None:
+    def __init__(self, name: str, config: PulsarConfig, admin_client: AdminClient) -> None:
         self._name = name
         self._config = config
-        self._transport = transport
-        self._reading = RegistryReader(transport)
+        self._admin_client = admin_client
+        self._reading = RegistryReader(admin_client)
 
     def __repr__(self) -> str:
         return f"PulsarRegistry({self._name!r}, {self.address!r})"
@@ -202,7 +202,7 @@ class PulsarRegistry:
     @property
     def address(self) -> str:
         """The URL of the admin endpoint."""
-        return str(self._transport.address)
+        return str(self._admin_client.address)
 
     @property
     def defaults(self) -> BrokerDefaults:
@@ -229,7 +229,7 @@ class PulsarRegistry:
 
     def create_namespace(self, namespace: NamespaceName) -> None:
         """Create a namespace with the cluster's default policies; its tenant must exist."""
-        answer = self._transport.send("PUT", f"namespaces/{namespace_path(namespace)}", b"{}")
+        answer = self._admin_client.send("PUT", f"namespaces/{namespace_path(namespace)}", b"{}")
         hint = ""
         if answer.status == HTTPStatus.NOT_FOUND:
             hint = f"create the tenant first: pulsar-admin tenants create {namespace.tenant}"
@@ -242,7 +242,7 @@ class PulsarRegistry:
         requests = [policy_request(subject, change) for change in changes]
         is_topic = not isinstance(subject, NamespaceName)
         for request in requests:
-            answer = self._transport.send(request.method, request.path, request.body)
+            answer = self._admin_client.send(request.method, request.path, request.body)
             missing = is_topic and answer.status == HTTPStatus.NOT_FOUND
             hint = f"create it first: pulsar-admin topics create {subject}" if missing else ""
             self._expect(answer, permission=_TENANT_PERMISSION, hint=hint)
@@ -250,23 +250,23 @@ class PulsarRegistry:
     def register_schema(self, topic: TopicName, info: SchemaInfo) -> int:
         """Post a schema; answers its version, a known one if the broker finds it equal."""
         path = f"{schema_path(topic)}/schema"
-        answer = self._transport.send("POST", path, response_bodies.write_schema(info))
+        answer = self._admin_client.send("POST", path, response_bodies.write_schema(info))
         self._expect(answer, permission=_PRODUCE_PERMISSION)
         return response_bodies.read_posted_version(answer)
 
     def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
         """Append a tombstone, or forget all versions."""
         path = f"{schema_path(topic)}/schema{'?force=true' if force else ''}"
-        answer = self._transport.send("DELETE", path)
+        answer = self._admin_client.send("DELETE", path)
         self._expect(answer, permission=_TENANT_PERMISSION)
         return response_bodies.read_deleted_version(answer)
 
     def close(self) -> None:
         """Close the connections."""
-        self._transport.close()
+        self._admin_client.close()
 
     def _expect(self, answer: Answer, *, permission: str, hint: str = "") -> None:
         """Raises RegistryRefusedError or OutsideError unless the answer is a success."""
         if answer.status not in _DONE:
-            message = self._transport.redact(answer.message)
+            message = self._admin_client.redact(answer.message)
             raise refusal(answer, message, permission=permission, hint=hint)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from gitops.repository.yaml.mistakes import CONFLICT, CONFLICT_HINT, conflict_marker
+from gitops.repository.yaml.problems import CONFLICT, CONFLICT_HINT, conflict_marker
 from gitops.schemas.avro.json_text import MAX_NUMBER_LENGTH, blank_comments
 
 

@@ -19,8 +19,8 @@ from gitops.repository.positions import Lines, Path, Span, pointer
 from gitops.repository.suggestions import one_line
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.repository.yaml.dumper import yaml_text
-from gitops.repository.yaml.mistakes import YamlProblem
 from gitops.repository.yaml.parser import ParsedYaml, parse_yaml
+from gitops.repository.yaml.problems import YamlProblem
 
 # Bytes of a manifest into its document, with the place of everything in it.
 

@@ -19,7 +19,7 @@ from yaml.events import (
 
 from gitops.repository.positions import Path, Span
 from gitops.repository.yaml.dumper import plain_value
-from gitops.repository.yaml.mistakes import YamlProblem
+from gitops.repository.yaml.problems import YamlProblem
 
 MAX_DEPTH: Final = 64
 MAX_ALIASED_NODES: Final = 10_000

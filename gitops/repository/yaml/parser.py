@@ -13,7 +13,7 @@ from yaml.events import DocumentStartEvent, Event
 
 from gitops.repository.positions import Path, Span
 from gitops.repository.yaml.builder import Builder, StopParsingError
-from gitops.repository.yaml.mistakes import YamlProblem, mistake
+from gitops.repository.yaml.problems import YamlProblem, mistake
 
 # From bytes to a text that YAML may be made of.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from gitops.model.names import TopicName
@@ -23,13 +21,6 @@ from tests.support.rollout_repository import (
 )
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepository:
-    made = GitRepository(tmp_path / "repo")
-    made.commit(FILES)
-    return made
 
 
 def test_an_old_consumer_that_cannot_reconnect_goes_before_the_registration(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -22,13 +21,6 @@ from tests.support.rollout_repository import (
 )
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> GitRepository:
-    made = GitRepository(tmp_path / "repo")
-    made.commit(FILES)
-    return made
 
 
 def test_a_merge_that_locks_out_a_client_comes_after_its_upgrade(repo: GitRepository) -> None:

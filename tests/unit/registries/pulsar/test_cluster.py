@@ -126,7 +126,9 @@ def test_a_client_certificate(
     names = {key: value.format(c="cert.pem", k="key.pem") for key, value in values.items()}
     conf(**names, tlsTrustCertsFilePath="ca.pem")
     seen = []
-    monkeypatch.setattr(cluster, "open_transport", lambda _n, config, *_, **__: seen.append(config))
+    monkeypatch.setattr(
+        cluster, "open_admin_client", lambda _n, config, *_, **__: seen.append(config)
+    )
     open_cluster("https://broker", "--url")
     assert seen[0].authentication == TlsAuthentication(
         certificate_file="cert.pem", key_file="key.pem"

@@ -16,7 +16,7 @@ import trustme
 from gitops.model.config import TlsConfig
 from gitops.model.errors import OutsideError
 from gitops.registries.pulsar import connection_failures
-from tests.support.pulsar_client import open_test_transport
+from tests.support.pulsar_client import open_test_client
 from tests.support.scripted_server import scripted_server
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def failure(
     url: str, root: Path, tls: TlsConfig | None = None, *, write: bool = False
 ) -> OutsideError:
     """Why a request to that URL has no answer."""
-    transport = open_test_transport(url, root, tls=tls or TlsConfig())
+    admin_client = open_test_client(url, root, tls=tls or TlsConfig())
     with pytest.raises(OutsideError) as error:
-        transport.send("POST", "x", b"{}") if write else transport.get("x")
+        admin_client.send("POST", "x", b"{}") if write else admin_client.get("x")
     told = f"{error.value.what} {error.value.hint}"
     assert not any(word in told for word in ("('", "Error(", "[SSL", "_ssl.c", "HTTPConnection")), (
         told

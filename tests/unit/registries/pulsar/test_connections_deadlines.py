@@ -16,7 +16,7 @@ from gitops.model.config import OAuth2Authentication, SecretRef, TlsConfig
 from gitops.model.errors import OutsideError, UnknownOutcomeError
 from gitops.registries.pulsar import connections
 from gitops.registries.pulsar.connections import Deadlines
-from tests.support.pulsar_client import open_test_registry, open_test_transport
+from tests.support.pulsar_client import open_test_client, open_test_registry
 from tests.support.scripted_server import scripted_server
 from tests.support.slow_server import DRIPS, HEAD, dripping, silent, slow_server
 
@@ -32,9 +32,9 @@ SOON = {"connect_timeout": 20, "read_timeout": 20, "request_timeout": LIMIT}
 
 
 def failure(url: str, root: Path, method: str = "GET", **config: object) -> OutsideError:
-    transport = open_test_transport(url, root, **{**SOON, **config})
+    admin_client = open_test_client(url, root, **{**SOON, **config})
     with pytest.raises(OutsideError) as error:
-        transport.get("x") if method == "GET" else transport.send(method, "x", b"{}")
+        admin_client.get("x") if method == "GET" else admin_client.send(method, "x", b"{}")
     return error.value
 
 
@@ -77,9 +77,9 @@ def test_the_outcome_of_a_write_that_was_sent_is_not_known(tmp_path: Path) -> No
 
 def test_a_large_body_that_nobody_reads_ends_at_the_deadline(tmp_path: Path) -> None:
     with slow_server(silent) as url:
-        transport = open_test_transport(url, tmp_path, **{**SOON, "request_timeout": 1})
+        admin_client = open_test_client(url, tmp_path, **{**SOON, "request_timeout": 1})
         with pytest.raises(UnknownOutcomeError, match="silent after"):
-            transport.send("POST", "x", b"x" * (32 << 20))
+            admin_client.send("POST", "x", b"x" * (32 << 20))
 
 
 def test_slow_redirects_have_one_deadline_together(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_tries_have_one_deadline_together(tmp_path: Path) -> None:
 def test_a_pause_beyond_the_deadline_is_not_begun(tmp_path: Path) -> None:
     busy = b"HTTP/1.1 503 Busy\r\nRetry-After: 9\r\nContent-Length: 4\r\n\r\nbusy"
     with scripted_server([busy] * 5) as server:
-        answer = open_test_transport(server.url, tmp_path, request_timeout=5).get("x")
+        answer = open_test_client(server.url, tmp_path, request_timeout=5).get("x")
         assert len(server.requests) == 1
     assert (answer.status, answer.body) == (503, b"busy")
 
@@ -152,7 +152,7 @@ def test_a_later_address_is_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         port = int(server.url.rpartition(":")[2])
         addresses = [(socket.AF_INET, ("127.0.0.1", each)) for each in (1, port)]
         monkeypatch.setattr(connections, "resolve", lambda *_: addresses)
-        assert open_test_transport(f"http://broker:{port}", tmp_path).get("x").body == b"[]"
+        assert open_test_client(f"http://broker:{port}", tmp_path).get("x").body == b"[]"
 
 
 # ---------------------------------------------------------------------------- tokens
@@ -181,13 +181,13 @@ def test_all_threads_that_want_a_token_end_at_the_deadline(
     monkeypatch.setenv("TEST_SECRET", "s3cret")
     failures: list[OutsideError] = []
     with slow_server(DRIPS["body"]) as issuer:
-        transport = open_test_transport(
+        admin_client = open_test_client(
             "http://127.0.0.1:1", tmp_path, authentication=oauth2(issuer), **SOON
         )
 
         def ask() -> None:
             with pytest.raises(OutsideError) as error:
-                transport.get("x")
+                admin_client.get("x")
             failures.append(error.value)
 
         threads = [threading.Thread(target=ask) for _ in range(4)]
@@ -245,9 +245,9 @@ def test_slow_but_living_answers_end_with_the_time_of_the_command(tmp_path: Path
 
 def test_a_write_after_the_time_of_the_command_is_not_sent(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/admin/v2/x").respond_with_data("", status=204)
-    transport = open_test_transport(httpserver.url_for(""), run_timeout=1e-9)
+    admin_client = open_test_client(httpserver.url_for(""), run_timeout=1e-9)
     with pytest.raises(OutsideError) as error:
-        transport.send("PUT", "x", b"{}")
+        admin_client.send("PUT", "x", b"{}")
     assert not isinstance(error.value, UnknownOutcomeError)
     assert "timeouts: {run: " in error.value.hint
     assert not httpserver.log

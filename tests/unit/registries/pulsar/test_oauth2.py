@@ -14,7 +14,7 @@ from gitops.model.config import OAuth2Authentication, SecretRef
 from gitops.model.errors import OutsideError, UsageError
 from gitops.registries.pulsar.oauth2 import OAuth2Credentials, read_client
 from gitops.registries.pulsar.settings import PulsarConfig
-from tests.support.pulsar_client import open_test_transport, unhurried
+from tests.support.pulsar_client import open_test_client, unhurried
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -236,10 +236,10 @@ def test_a_401_of_the_broker_is_answered_with_a_new_token(
         return Response("[]" if good else "Authentication required", status=200 if good else 401)
 
     httpserver.expect_request("/admin/v2/tenants").respond_with_handler(broker)
-    transport = open_test_transport(
+    admin_client = open_test_client(
         httpserver.url_for(""), tmp_path, authentication=authentication(issuer.url)
     )
-    assert transport.get("tenants").status == 200
+    assert admin_client.get("tenants").status == 200
     assert len(issuer.forms) == 2
 
 
@@ -250,8 +250,8 @@ def test_a_missing_permission_is_no_reason_for_a_new_token(
     httpserver.expect_request("/admin/v2/tenants").respond_with_json(
         {"reason": "Unauthorized to validateTenantOperation for …"}, status=401
     )
-    transport = open_test_transport(
+    admin_client = open_test_client(
         httpserver.url_for(""), tmp_path, authentication=authentication(issuer.url)
     )
-    assert transport.get("tenants").lacks_permission
+    assert admin_client.get("tenants").lacks_permission
     assert len(issuer.forms) == 1

@@ -20,7 +20,7 @@ from gitops.model.errors import OutsideError, UsageError
 from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.registries.pulsar.tls import broker_context
 from tests.support.http_server import OneTestServer
-from tests.support.pulsar_client import open_test_transport
+from tests.support.pulsar_client import open_test_client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,13 +66,13 @@ def server(authority: trustme.CA) -> Iterator[HTTPServer]:
 def test_the_authority_of_the_configuration_is_trusted(
     server: HTTPServer, ca_file: str, tmp_path: Path
 ) -> None:
-    transport = open_test_transport(server.url_for(""), tmp_path, tls=TlsConfig(ca_file=ca_file))
-    assert transport.get("tenants").status == 200
+    admin_client = open_test_client(server.url_for(""), tmp_path, tls=TlsConfig(ca_file=ca_file))
+    assert admin_client.get("tenants").status == 200
 
 
 def test_an_unknown_authority_is_not_trusted(server: HTTPServer, tmp_path: Path) -> None:
     with pytest.raises(OutsideError, match="certificate is not valid") as error:
-        open_test_transport(server.url_for(""), tmp_path).get("tenants")
+        open_test_client(server.url_for(""), tmp_path).get("tenants")
     assert "tls" in error.value.hint
 
 
@@ -82,12 +82,12 @@ def test_the_check_of_the_host_name_can_be_off(
 ) -> None:
     tls = TlsConfig(ca_file=ca_file, verify_hostname=verify)
     with https_server(authority, "another.test") as server:
-        transport = open_test_transport(server.url_for(""), tmp_path, tls=tls)
+        admin_client = open_test_client(server.url_for(""), tmp_path, tls=tls)
         if verify:
             with pytest.raises(OutsideError, match=r"(?i)hostname"):
-                transport.get("tenants")
+                admin_client.get("tenants")
         else:
-            assert transport.get("tenants").status == 200
+            assert admin_client.get("tenants").status == 200
 
 
 def test_without_the_host_name_the_authority_still_counts(
@@ -95,7 +95,7 @@ def test_without_the_host_name_the_authority_still_counts(
 ) -> None:
     tls = TlsConfig(verify_hostname=False)
     with pytest.raises(OutsideError, match="certificate is not valid"):
-        open_test_transport(server.url_for(""), tmp_path, tls=tls).get("tenants")
+        open_test_client(server.url_for(""), tmp_path, tls=tls).get("tenants")
 
 
 def test_a_client_certificate_is_shown(
@@ -104,10 +104,10 @@ def test_a_client_certificate_is_shown(
     tls = TlsConfig(ca_file=ca_file)
     with https_server(authority, "localhost", ask_client=True) as server:
         url = server.url_for("")
-        known = open_test_transport(url, tmp_path, tls=tls, authentication=client_files)
+        known = open_test_client(url, tmp_path, tls=tls, authentication=client_files)
         assert known.get("tenants").status == 200
         with pytest.raises(OutsideError):
-            open_test_transport(url, tmp_path, tls=tls).get("tenants")
+            open_test_client(url, tmp_path, tls=tls).get("tenants")
 
 
 def test_a_redirect_to_plain_http_is_not_followed(
@@ -116,9 +116,9 @@ def test_a_redirect_to_plain_http_is_not_followed(
     server.expect_request("/admin/v2/x").respond_with_data(
         status=307, headers={"Location": httpserver.url_for("/admin/v2/x")}
     )
-    transport = open_test_transport(server.url_for(""), tmp_path, tls=TlsConfig(ca_file=ca_file))
+    admin_client = open_test_client(server.url_for(""), tmp_path, tls=TlsConfig(ca_file=ca_file))
     with pytest.raises(OutsideError, match="from https to http"):
-        transport.get("x")
+        admin_client.get("x")
     assert httpserver.log == []
 
 

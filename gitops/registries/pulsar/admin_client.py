@@ -46,7 +46,7 @@ READ_RETRY: Final = BoundedRetry(
 
 
 @final
-class Transport:
+class AdminClient:
     """Sends requests to one cluster; safe to use from several threads at once."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Transport:
         self._headers: tuple[str, dict[str, str]] = ("", self._make_headers(""))
 
     def __repr__(self) -> str:
-        return f"Transport({self.address})"
+        return f"AdminClient({self.address})"
 
     def get(self, path: str) -> Answer:
         """Read what stands under `/admin/v2`; raises OutsideError where no answer comes."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitops.repository.yaml.mistakes import YamlProblem
 from gitops.repository.yaml.parser import parse_yaml
+from gitops.repository.yaml.problems import YamlProblem
 
 _CONFLICT = "<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> other\n"
 

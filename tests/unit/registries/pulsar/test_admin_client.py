@@ -15,9 +15,9 @@ from gitops import __version__
 from gitops.model.config import SecretRef, TlsAuthentication, TokenAuthentication
 from gitops.model.errors import OutsideError, UnknownOutcomeError, UsageError
 from gitops.registries.pulsar import http_client
+from gitops.registries.pulsar.admin_client import READ_RETRY
 from gitops.registries.pulsar.http_client import LONGEST_WAIT
-from gitops.registries.pulsar.transport import READ_RETRY
-from tests.support.pulsar_client import open_test_transport
+from tests.support.pulsar_client import open_test_client
 from tests.support.scripted_server import HANG, scripted_server
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def statuses(*codes: int) -> tuple[list[str], Callable[[Request], Response]]:
 
 def test_a_request_says_who_asks_and_for_what(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/base/admin/v2/tenants").respond_with_data('["a"]')
-    transport = open_test_transport(httpserver.url_for("/base"), authentication=TOKEN)
-    answer = transport.get("tenants")
+    admin_client = open_test_client(httpserver.url_for("/base"), authentication=TOKEN)
+    answer = admin_client.get("tenants")
     assert answer.body == b'["a"]'
     headers = httpserver.log[0][0].headers
     assert headers["User-Agent"] == f"pulsar-schema-gitops/{__version__}"
@@ -60,7 +60,7 @@ def test_a_request_says_who_asks_and_for_what(httpserver: HTTPServer) -> None:
 
 def test_a_path_is_sent_as_it_is_encoded(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/admin/v2/schemas/a/b/c+d e").respond_with_json([])
-    assert open_test_transport(httpserver.url_for("")).get("schemas/a/b/c%2Bd%20e").status == 200
+    assert open_test_client(httpserver.url_for("")).get("schemas/a/b/c%2Bd%20e").status == 200
 
 
 # ---------------------------------------------------------------------------- retries
@@ -70,14 +70,14 @@ def test_a_path_is_sent_as_it_is_encoded(httpserver: HTTPServer) -> None:
 def test_a_read_is_repeated_after_a_busy_answer(httpserver: HTTPServer, status: int) -> None:
     seen, handler = statuses(status, status, 200)
     httpserver.expect_request("/admin/v2/tenants").respond_with_handler(handler)
-    assert open_test_transport(httpserver.url_for("")).get("tenants").status == 200
+    assert open_test_client(httpserver.url_for("")).get("tenants").status == 200
     assert len(seen) == 3
 
 
 def test_a_read_is_not_repeated_for_ever(httpserver: HTTPServer) -> None:
     seen, handler = statuses(503)
     httpserver.expect_request("/admin/v2/tenants").respond_with_handler(handler)
-    assert open_test_transport(httpserver.url_for("")).get("tenants").status == 503
+    assert open_test_client(httpserver.url_for("")).get("tenants").status == 503
     assert len(seen) == 5
 
 
@@ -85,7 +85,7 @@ def test_a_read_is_not_repeated_for_ever(httpserver: HTTPServer) -> None:
 def test_a_read_is_not_repeated_after_a_clear_answer(httpserver: HTTPServer, status: int) -> None:
     seen, handler = statuses(status, 200)
     httpserver.expect_request("/admin/v2/tenants").respond_with_handler(handler)
-    assert open_test_transport(httpserver.url_for("")).get("tenants").status == status
+    assert open_test_client(httpserver.url_for("")).get("tenants").status == status
     assert len(seen) == 1
 
 
@@ -93,7 +93,7 @@ def test_a_read_is_not_repeated_after_a_clear_answer(httpserver: HTTPServer, sta
 def test_a_write_is_not_repeated_after_a_busy_answer(httpserver: HTTPServer, method: str) -> None:
     seen, handler = statuses(503, 200)
     httpserver.expect_request("/admin/v2/x").respond_with_handler(handler)
-    assert open_test_transport(httpserver.url_for("")).send(method, "x", b"1").status == 503
+    assert open_test_client(httpserver.url_for("")).send(method, "x", b"1").status == 503
     assert seen == [method]
 
 
@@ -110,7 +110,7 @@ def test_a_write_is_not_repeated_after_a_busy_answer(httpserver: HTTPServer, met
 )
 def test_a_read_is_repeated_after_a_broken_answer(broken: bytes) -> None:
     with scripted_server([broken or b"\r\n", FINE]) as server:
-        assert open_test_transport(server.url).get("tenants").body == b"[]"
+        assert open_test_client(server.url).get("tenants").body == b"[]"
         assert len(server.requests) == 2
 
 
@@ -121,7 +121,7 @@ def test_a_read_is_repeated_after_a_broken_answer(broken: bytes) -> None:
 def test_a_write_is_not_repeated_and_its_outcome_is_not_known(method: str, broken: bytes) -> None:
     with scripted_server([broken, FINE]) as server:
         with pytest.raises(OutsideError) as error:
-            open_test_transport(server.url).send(method, "schemas/a/b/c/schema", b"{}")
+            open_test_client(server.url).send(method, "schemas/a/b/c/schema", b"{}")
         assert len(server.requests) == 1
     assert error.value.where == f"{method} {server.url}/admin/v2/schemas/a/b/c/schema"
     assert isinstance(error.value, UnknownOutcomeError)
@@ -133,23 +133,23 @@ def test_a_write_is_not_repeated_and_its_outcome_is_not_known(method: str, broke
 def test_a_write_that_times_out_is_not_repeated() -> None:
     with scripted_server([HANG, FINE]) as server:
         with pytest.raises(UnknownOutcomeError):
-            open_test_transport(server.url, read_timeout=0.5).send("POST", "x", b"{}")
+            open_test_client(server.url, read_timeout=0.5).send("POST", "x", b"{}")
         assert len(server.requests) == 1
 
 
 @pytest.mark.slow
 def test_a_read_that_times_out_is_repeated() -> None:
     with scripted_server([HANG, FINE]) as server:
-        assert open_test_transport(server.url, read_timeout=0.05).get("x").body == b"[]"
+        assert open_test_client(server.url, read_timeout=0.05).get("x").body == b"[]"
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_port_where_nobody_listens_is_named(method: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    transport = open_test_transport(f"http://127.0.0.1:{port}")
+    admin_client = open_test_client(f"http://127.0.0.1:{port}")
     with pytest.raises(OutsideError, match="no answer from the registry") as error:
-        transport.get("x") if method == "GET" else transport.send(method, "x")
+        admin_client.get("x") if method == "GET" else admin_client.send(method, "x")
     assert f"127.0.0.1:{port}" in error.value.where
     assert "not known" not in error.value.hint
 
@@ -174,8 +174,8 @@ def test_the_owner_of_a_bundle_is_asked_with_the_same_request(
         httpserver.expect_request("/admin/v2/x").respond_with_data(
             status=status, headers={"Location": f"{owner.url}/admin/v2/x?authoritative=true"}
         )
-        transport = open_test_transport(httpserver.url_for(""), authentication=TOKEN)
-        answer = transport.get("x") if method == "GET" else transport.send(method, "x", b"{}")
+        admin_client = open_test_client(httpserver.url_for(""), authentication=TOKEN)
+        answer = admin_client.get("x") if method == "GET" else admin_client.send(method, "x", b"{}")
         (request,) = owner.requests
     assert answer.status == 200
     assert answer.url == f"{owner.url}/admin/v2/x?authoritative=true"
@@ -190,9 +190,9 @@ def test_a_redirect_that_is_no_brokers_gets_no_credentials(
     httpserver.expect_request("/admin/v2/x").respond_with_data(
         status=status, headers={"Location": "https://login.example/start?state=abc"}
     )
-    transport = open_test_transport(httpserver.url_for(""), authentication=TOKEN)
+    admin_client = open_test_client(httpserver.url_for(""), authentication=TOKEN)
     with pytest.raises(OutsideError, match=r"to https://login\.example:443 ") as error:
-        transport.get("x")
+        admin_client.get("x")
     assert "url" in error.value.hint
     assert len(httpserver.log) == 1
 
@@ -202,7 +202,7 @@ def test_redirects_in_a_circle_end(httpserver: HTTPServer) -> None:
         status=307, headers={"Location": "/admin/v2/x"}
     )
     with pytest.raises(OutsideError, match="more than 5 redirects") as error:
-        open_test_transport(httpserver.url_for("")).get("x")
+        open_test_client(httpserver.url_for("")).get("x")
     assert len(httpserver.log) == 6
     assert error.value.where == f"GET {httpserver.url_for('/admin/v2/x')}"
 
@@ -226,7 +226,7 @@ def test_of_a_redirects_target_only_host_and_path_are_told(
             status=307, headers={"Location": f"{there}/admin/v2/x?token={SECRET}#{SECRET}"}
         )
         with pytest.raises(OutsideError, match=said) as error:
-            open_test_transport(httpserver.url_for("")).send("POST", "x", b"{}")
+            open_test_client(httpserver.url_for("")).send("POST", "x", b"{}")
     assert error.value.where == f"POST {owner.url}/admin/v2/x"
     assert SECRET not in error.value.what + error.value.hint
 
@@ -236,7 +236,7 @@ def test_an_answer_names_its_request_without_the_query(httpserver: HTTPServer) -
         status=307, headers={"Location": f"/admin/v2/y?token={SECRET}"}
     )
     httpserver.expect_request("/admin/v2/y").respond_with_data(status=500)
-    answer = open_test_transport(httpserver.url_for("")).get("x")
+    answer = open_test_client(httpserver.url_for("")).get("x")
     assert answer.where == f"GET {httpserver.url_for('/admin/v2/y')}"
 
 
@@ -247,7 +247,7 @@ def test_a_redirect_to_nowhere_ends_it(location: str) -> None:
         scripted_server([answer.encode()]) as server,
         pytest.raises(OutsideError, match="no http"),
     ):
-        open_test_transport(server.url).get("x")
+        open_test_client(server.url).get("x")
 
 
 # ---------------------------------------------------------------------------- limits, secrets
@@ -265,7 +265,7 @@ def test_an_answer_beyond_the_limit_is_refused(
         scripted_server([answer]) as server,
         pytest.raises(OutsideError, match="larger than"),
     ):
-        open_test_transport(server.url).get("x")
+        open_test_client(server.url).get("x")
 
 
 def test_a_small_answer_that_unzips_beyond_the_limit_is_refused(
@@ -278,20 +278,20 @@ def test_a_small_answer_that_unzips_beyond_the_limit_is_refused(
         scripted_server([head.encode() + body]) as server,
         pytest.raises(OutsideError, match="larger than"),
     ):
-        open_test_transport(server.url).get("x")
+        open_test_client(server.url).get("x")
 
 
 def test_no_secret_is_in_an_error_or_a_repr() -> None:
-    transport = open_test_transport("http://127.0.0.1:1", authentication=TOKEN)
+    admin_client = open_test_client("http://127.0.0.1:1", authentication=TOKEN)
     with pytest.raises(OutsideError) as error:
-        transport.get("x")
+        admin_client.get("x")
     shown = "".join(traceback.format_exception(error.value)) + error.value.where + error.value.hint
-    assert SECRET not in shown + repr(transport)
+    assert SECRET not in shown + repr(admin_client)
 
 
 def test_a_client_certificate_over_plain_http_is_refused() -> None:
     with pytest.raises(UsageError, match="https"):
-        open_test_transport(
+        open_test_client(
             "http://broker",
             authentication=TlsAuthentication(certificate_file="c", key_file="k"),
         )

@@ -1,4 +1,4 @@
-"""What people do when a text is not YAML, from libyaml's words and the text around them."""
+"""What is wrong with a YAML text: the problems, and syntax errors told from libyaml's words."""
 
 from __future__ import annotations
 
