@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from gitops.changes.change import LoadedChange
-from gitops.changes.impact import files_of
-from gitops.changes.registries import desired_state
+from gitops.changes.history_sources import (
+    NoHistoryError,
+    choose_versions,
+    failure_sentence,
+    git_history,
+    no_snapshot,
+    require_registry_file,
+    snapshot_limit,
+)
 from gitops.git.history import last_change
 from gitops.git.tree import is_known
 from gitops.model.check import History, HistoryChoice, HistorySource
@@ -22,7 +28,7 @@ from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.planning.fingerprints import equal_version
 from gitops.ports import Progress, Registry
-from gitops.registries.git.registry import GitHistory, GitRegistry
+from gitops.registries.git.registry import GitRegistry
 from gitops.registries.opening import open_registry
 from gitops.registries.snapshot import SnapshotRegistry
 
@@ -79,10 +85,6 @@ def _sentence(missing: Iterable[TopicState]) -> str:
     )
 
 
-class NoHistoryError(OutsideError):
-    """The versions cannot be had from where the user wants them."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRegistry:
     """What is known of a registry, and from where; `registry` is open."""
@@ -114,27 +116,6 @@ class VersionsRequest:
 
 
 _Read = Callable[[], KnownRegistry]
-Versions = TypeVar("Versions")
-_Failure = tuple[HistorySource, GitopsError]
-
-
-def choose_versions(
-    sources: Mapping[HistorySource, Callable[[], Versions]], choice: HistoryChoice
-) -> tuple[Versions | None, list[_Failure]]:
-    """The versions from the chosen source, or from the first that has any, the best source first.
-
-    And why those before it have none; None where no source has any. Raises the error of a source
-    that was chosen.
-    """
-    if choice is not HistoryChoice.AUTO:
-        return sources[HistorySource(choice.value)](), []
-    failed: list[_Failure] = []
-    for source, read in sources.items():
-        try:
-            return read(), failed
-        except GitopsError as error:
-            failed.append((source, error))
-    return None, failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +155,7 @@ class KnownVersions:
                 "secrets are sent to",
                 hint="it is asked once gitops.yaml is merged",
             )
-        if is_not_there(config, root):
-            raise NoHistoryError(
-                f"registry '{wanted.name}' has no file yet",
-                hint="`pulsar-gitops apply` makes it, or use --history snapshot or git",
-            )
+        require_registry_file(wanted.name, config, root)
         if config.local_path is not None and self._is_of_the_clone(config.local_path):
             raise NoHistoryError(
                 f"the file of registry '{wanted.name}' is committed, so that a change could bring "
@@ -202,43 +179,29 @@ class KnownVersions:
         defaults = wanted.head_config.broker_defaults
         registry = SnapshotRegistry(wanted.former_name, change.base_tree, defaults)
         if registry.is_empty:
-            raise NoHistoryError(
-                f"the base has no snapshot of registry '{wanted.name}'",
-                hint=f"record one: pulsar-gitops snapshot --registry {wanted.name}, and commit it",
-            )
+            raise no_snapshot(wanted.name, in_base=True)
         recorded = registry.observe(self.scope, self.progress)
         state, missing = with_versions_of_base(recorded, self.loaded.base)
         day = last_change(change.checkout, change.base, registry.address)
-        since = f"on {day}" if day else "(the clone does not tell when)"
-        limit = f"What happened in the registry after the snapshot was recorded {since} is unknown."
+        limit = snapshot_limit(f"on {day}" if day else "(the clone does not tell when)")
         history = History(source=HistorySource.SNAPSHOT, recorded=day, limits=(limit, *missing))
         return KnownRegistry(registry=registry, state=state, history=history)
 
     def _git(self, wanted: VersionsRequest) -> KnownRegistry:
-        loaded = self.loaded
-        past = GitHistory(
-            checkout=loaded.change.checkout,
-            commit=loaded.change.base,
-            desired=desired_state(loaded.base, wanted.before),
-            files={topic: files_of(source) for topic, source in loaded.base.topics.items()},
-        )
+        change = self.loaded.change
+        past = git_history(change.checkout, change.base, self.loaded.base, wanted.before)
         registry = GitRegistry(wanted.name, past, wanted.head_config.broker_defaults)
         state = registry.observe(self.scope, self.progress)
         history = History(source=HistorySource.GIT, limits=registry.limits())
         return KnownRegistry(registry=registry, state=state, history=history)
 
 
-def is_not_there(config: RegistryConfig, root: Path) -> bool:
-    """Whether the registry is a file or folder that does not exist yet."""
-    return config.local_path is not None and not (root / config.local_path).exists()
-
-
 def _failure_text(source: HistorySource, error: GitopsError) -> str:
     """Why a better source was not used, as a sentence."""
-    what = error.what[:1].upper() + error.what[1:]
+    what = failure_sentence(error)
     if source is HistorySource.REGISTRY:
-        return f"The registry was not asked, or did not answer: {what.rstrip('.')}."
-    return f"{what.rstrip('.')}."
+        return f"The registry was not asked, or did not answer: {what}"
+    return what
 
 
 def _add_limits(found: KnownRegistry, failed: list[str]) -> KnownRegistry:

@@ -8,8 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from gitops.changes.impact import files_of
-from gitops.changes.known_versions import NoHistoryError, choose_versions, is_not_there
+from gitops.changes.history_sources import (
+    NoHistoryError,
+    choose_versions,
+    failure_sentence,
+    git_history,
+    no_snapshot,
+    require_registry_file,
+    snapshot_limit,
+)
 from gitops.changes.registries import desired_state
 from gitops.git.checkout import open_checkout
 from gitops.git.references import commit_of
@@ -19,7 +26,7 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import FileTree, Progress
-from gitops.registries.git.registry import GitHistory, GitRegistry
+from gitops.registries.git.registry import GitRegistry
 from gitops.registries.opening import open_registry
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.loader import load
@@ -30,7 +37,6 @@ _NOTHING_KNOWN: Final = (
     "No versions are known: neither a registry nor a snapshot nor a commit has any, so that each "
     "definition is taken as v0."
 )
-_SNAPSHOT: Final = "What happened in the registry after the snapshot was recorded is unknown."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +64,7 @@ class WorkingTreeHistory:
         Raises OutsideError where a source that was named has none.
         """
         found, errors = choose_versions(dict(self._reads(scope, progress)), choice)
-        failed = [f"{each.what[:1].upper()}{each.what[1:].rstrip('.')}." for _, each in errors]
+        failed = [failure_sentence(each) for _, each in errors]
         if found is None:
             limits = (*failed, _NOTHING_KNOWN)
             return RegistryVersions(state=self._state_of_files(scope), source=FILES, limits=limits)
@@ -72,11 +78,7 @@ class WorkingTreeHistory:
         yield HistorySource.GIT, lambda: self._git(scope, progress)
 
     def _live(self, scope: Scope, progress: Progress) -> RegistryVersions:
-        if is_not_there(self.config, self.root):
-            raise NoHistoryError(
-                f"registry '{self.name}' has no file yet",
-                hint="`pulsar-gitops apply` makes it, or use --history snapshot or git",
-            )
+        require_registry_file(self.name, self.config, self.root)
         with ExitStack() as stack:
             registry = open_registry(self.name, self.config, self.root)
             stack.callback(registry.close)
@@ -86,14 +88,11 @@ class WorkingTreeHistory:
     def _snapshot(self, scope: Scope, progress: Progress) -> RegistryVersions:
         registry = SnapshotRegistry(self.name, self.tree, self.config.broker_defaults)
         if registry.is_empty:
-            raise NoHistoryError(
-                f"there is no snapshot of registry '{self.name}'",
-                hint=f"record one: pulsar-gitops snapshot --registry {self.name}",
-            )
+            raise no_snapshot(self.name, in_base=False)
         return RegistryVersions(
             state=registry.observe(scope, progress),
             source=HistorySource.SNAPSHOT.value,
-            limits=(_SNAPSHOT,),
+            limits=(snapshot_limit(),),
         )
 
     def _git(self, scope: Scope, progress: Progress) -> RegistryVersions:
@@ -102,12 +101,7 @@ class WorkingTreeHistory:
             with open_checkout(self.root) as checkout:
                 commit = commit_of(checkout, "HEAD")
                 base = load(tree_of(checkout, commit), progress)
-                past = GitHistory(
-                    checkout=checkout,
-                    commit=commit,
-                    desired=desired_state(base, self.config),
-                    files={topic: files_of(source) for topic, source in base.topics.items()},
-                )
+                past = git_history(checkout, commit, base, self.config)
                 registry = GitRegistry(self.name, past, self.config.broker_defaults)
                 state = registry.observe(scope, progress)
                 return RegistryVersions(
