@@ -14,7 +14,7 @@ from tests.support.shared_files import shared_file
 _BESIDE: Final = re.compile(r"""\.\./shared|/ ["']shared["'/]|\bSHARED_FOLDER\b""")
 _READERS: Final = {
     "tests/support/shared_files.py",
-    "tests/oracle/recorded_cases.py",  # adds to the random cases, and is tested in test_recorded_cases.py
+    "tests/oracle/recorded_cases.py",  # adds to the random cases; tested in test_recorded_cases.py
     "tests/architecture/test_shared_files.py",
 }
 

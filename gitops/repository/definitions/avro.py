@@ -146,7 +146,7 @@ class AvroDefinitions:
 
         `half`: of a KEY_VALUE, where the broker never looks at defaults (Pulsar 4.0.7).
         """
-        top_union = schema_type is not SchemaType.AVRO
+        top_union = schema_type is not SchemaType.AVRO  # the one that Pulsar 4.0.7 refuses with it
         problems = _problems(given.text, top_union=top_union)
         whole = Expansion(text=given.text)
         if any(each.kind == "undefined-name" for each in problems):

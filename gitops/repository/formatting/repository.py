@@ -31,9 +31,8 @@ from gitops.repository.loading.settings import load_settings
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.repository.yaml.parser import parse_yaml
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.row import read_definition
 from gitops.schemas.payload import PayloadError, as_shown
-from gitops.schemas.types import AVRO_DEFINED
+from gitops.schemas.types import row_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +202,8 @@ def _schemas(client: Client) -> Iterator[SchemaInfo]:
 
 
 def _is_compared_as_avro(info: SchemaInfo) -> bool:
-    if info.type not in AVRO_DEFINED:
+    read_definition = row_of(info.type).definition
+    if read_definition is None:
         return False
     try:
         read_definition(as_shown(info))
