@@ -10,7 +10,7 @@ from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
 from gitops.schemas.payload import PayloadError, to_stored
-from gitops.schemas.strategies import End, Labelled
+from gitops.schemas.strategies import End, LabelledSchema
 
 AS_BACKWARD: Final = frozenset(
     {Strategy.BACKWARD, Strategy.FORWARD, Strategy.FULL, Strategy.FORWARD_TRANSITIVE}
@@ -42,8 +42,8 @@ def check_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strate
     if not history.entries:
         reason = "the topic is active and has no schema"
         return Decision(accepted=False, status=404, reason=reason, gate=Gate.FIRST)
-    new = Labelled(CANDIDATE, candidate)
-    entries = [Labelled(f"v{version}", schema) for version, schema in history.entries]
+    new = LabelledSchema(CANDIDATE, candidate)
+    entries = [LabelledSchema(f"v{version}", schema) for version, schema in history.entries]
     if strategy in AS_BACKWARD:
         outcome = registration.check_latest(entries[-1], new, Strategy.BACKWARD)
     else:

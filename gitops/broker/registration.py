@@ -14,11 +14,18 @@ from gitops.schemas import types
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.payload import PayloadError, to_stored
 from gitops.schemas.row import InvalidSchemaDataError
-from gitops.schemas.strategies import COMPATIBLE, TRANSITIVE, End, Labelled, Outcome, check_types
+from gitops.schemas.strategies import (
+    COMPATIBLE,
+    TRANSITIVE,
+    End,
+    LabelledSchema,
+    Outcome,
+    check_types,
+)
 from gitops.schemas.types import validate
 
 
-def check_latest(latest: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+def check_latest(latest: LabelledSchema, candidate: LabelledSchema, strategy: Strategy) -> Outcome:
     """Against the latest version: type, then bytes, then the type's checker (Pulsar 4.0.7)."""
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         return COMPATIBLE
@@ -29,7 +36,9 @@ def check_latest(latest: Labelled, candidate: Labelled, strategy: Strategy) -> O
     return types.check_latest(latest, candidate, strategy)
 
 
-def check_all(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
+def check_all(
+    existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
+) -> Outcome:
     """Against the whole live history; Java's exceptions count as incompatible (Pulsar 4.0.7)."""
     outcome = check_types(existing, candidate) or types.checker_of(candidate.schema.type)(
         existing, candidate, strategy
@@ -150,8 +159,8 @@ def compatible(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy
 def check(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Outcome:
     """The strategy's question: against the latest version, or against all."""
     strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
-    entries = [Labelled(f"v{version}", schema) for version, schema in history.entries]
-    new = Labelled(CANDIDATE, candidate)
+    entries = [LabelledSchema(f"v{version}", schema) for version, schema in history.entries]
+    new = LabelledSchema(CANDIDATE, candidate)
     if strategy in TRANSITIVE:
         return check_all(entries, new, strategy)
     if not entries:

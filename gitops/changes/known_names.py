@@ -142,7 +142,7 @@ def _before(checkout: Checkout, commit: str) -> Iterator[_Declared]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unmanaged:
+class UnmanagedTopics:
     """Topics that a manifest could be written for, and how many others there are.
 
     `namespaces` exist and were managed by earlier files. The topics of the `unlisted` ones cannot
@@ -171,7 +171,7 @@ def find_unmanaged(
     progress: Progress,
     *,
     required: bool,
-) -> Unmanaged:
+) -> UnmanagedTopics:
     """Look in the namespaces of `managed`, which is observed, and in those that are known.
 
     In a namespace that the files do not have any more only known topics count: others may be
@@ -188,7 +188,7 @@ def find_unmanaged(
             if required:
                 raise
     topics = [(one, its.listed) for its in found.values() for one in its.topics]
-    return Unmanaged(
+    return UnmanagedTopics(
         topics=tuple(one for one, _ in topics if not one.is_empty),
         without_schema=sum(one.is_empty and one.topic in listed for one, listed in topics),
         namespaces=tuple(

@@ -28,8 +28,8 @@ from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.planning.fingerprints import equal_version
 from gitops.ports import Progress, Registry
+from gitops.registries.factory import open_registry
 from gitops.registries.git.registry import GitRegistry
-from gitops.registries.opening import open_registry
 from gitops.registries.snapshot import SnapshotRegistry
 
 # Definitions of the base that its snapshot does not have yet: the snapshot is a merge behind.

@@ -26,8 +26,8 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import FileTree, Progress
+from gitops.registries.factory import open_registry
 from gitops.registries.git.registry import GitRegistry
-from gitops.registries.opening import open_registry
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.loader import load
 

@@ -19,7 +19,7 @@ from gitops.model.config import RegistryConfig
 from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName
 from gitops.model.policy import NamespacePolicies
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.state import Repository
 from gitops.planning.policies import overlay
 from gitops.repository.snapshots import SNAPSHOTS
@@ -31,7 +31,7 @@ def registry_removed(name: str, own: Iterable[NamespaceName], where: Location | 
     """A registry that the base has and the change has not; `own` had policies of their own."""
     spaces = ", ".join(map(str, sorted(own)))
     policies = f", and with it its own policies for {spaces}" if spaces else ""
-    return finding(
+    return make_finding(
         "CHECK-R003",
         f"registry {name} is taken out{policies}: nothing here manages it any more",
         location=where,
@@ -42,7 +42,7 @@ def registry_removed(name: str, own: Iterable[NamespaceName], where: Location | 
 
 def default_registry_changed(old: str, new: str, where: Location | None) -> Finding:
     """Another registry is meant where nobody names one."""
-    return finding(
+    return make_finding(
         "CHECK-R006",
         f"defaultRegistry is another: {old} → {new}",
         location=where,
@@ -54,7 +54,7 @@ def default_registry_changed(old: str, new: str, where: Location | None) -> Find
 
 def snapshots_left(old: str, new: str, where: Location | None) -> Finding:
     """A registry has another name, and its recorded history does not go with it."""
-    return finding(
+    return make_finding(
         "CHECK-R006",
         f"registry {old} is renamed to {new}, and its snapshots are not: after the merge there is "
         "no recorded history to compare a change with",

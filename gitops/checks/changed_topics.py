@@ -13,7 +13,7 @@ from gitops.model.check import Impact
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.state import TopicSource
 from gitops.ports import FileTree
 from gitops.repository.loading.layout import layout
@@ -69,7 +69,7 @@ def topic_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Fi
     """A manifest is gone; `where` it was, in the base."""
     setting = "set safety.allowDeletions in a change before this one, and "
     first = "" if safety.allow_deletions else setting
-    found = finding(
+    found = make_finding(
         "CHECK-R001",
         f"the manifest of {topic} is removed; its schema stays in the registry, and nothing here "
         "manages it any more",
@@ -85,7 +85,7 @@ def schema_unmanaged(topic: TopicName, where: Location, safety: SafetyConfig) ->
     """A manifest says nothing of a schema any more."""
     allowed = safety.allow_deletions
     stopping = "" if allowed else "; where the base has safety.allowDeletions it stops nobody"
-    found = finding(
+    found = make_finding(
         "CHECK-R001",
         f"the schema of {topic} is taken out of its manifest; it stays in the registry, and "
         "nothing here manages it any more",
@@ -98,7 +98,7 @@ def schema_unmanaged(topic: TopicName, where: Location, safety: SafetyConfig) ->
 
 def topic_renamed(new: TopicName, old: TopicName, where: Location, safety: SafetyConfig) -> Finding:
     """A topic's file has another name: to Pulsar that is another topic."""
-    found = finding(
+    found = make_finding(
         "CHECK-R002",
         f"{old} becomes {new}, which starts without its history: consumers of the old topic's "
         "messages stay behind",
@@ -129,7 +129,7 @@ def share_exceeded(touched: int, topics: int, safety: SafetyConfig) -> tuple[Fin
     if topics < safety.min_topics or touched <= topics * safety.max_changed_share:
         return ()
     return (
-        finding(
+        make_finding(
             "CHECK-R005",
             f"{touched} of {topics} {'topic' if topics == 1 else 'topics'} change, "
             f"more than {safety.max_changed_share:.0%}",
@@ -140,7 +140,7 @@ def share_exceeded(touched: int, topics: int, safety: SafetyConfig) -> tuple[Fin
 
 def submodule_found(file: str) -> Finding:
     """Another repository that is part of this one; `file` is where."""
-    found = finding(
+    found = make_finding(
         "REPO-R018",
         f"'{file}' is a submodule: its files are in another repository, and nothing of what "
         "changes there is checked here",

@@ -12,7 +12,7 @@ from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName, find_in_either_domain
 from gitops.model.policy import Policies, managed_items
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.state import RegistryState, TopicState
 from gitops.planning.fingerprints import is_same
 from gitops.repository.affected_files import ChangedFile
@@ -42,7 +42,7 @@ def snapshots_edited(files: Sequence[str], where: Location) -> Finding:
     """Snapshots of the base are edited or deleted; `where` is the first of the files."""
     more = [f"{len(files) - _MOST_NAMED} more"] if len(files) > _MOST_NAMED else []
     names = ", ".join([*files[:_MOST_NAMED], *more])
-    return finding(
+    return make_finding(
         "CHECK-R007",
         f"recorded history is edited or deleted: {names}",
         location=where,

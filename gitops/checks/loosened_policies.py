@@ -21,7 +21,7 @@ from gitops.model.policy import (
     camel_case,
     managed_items,
 )
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.state import NamespaceState
 from gitops.planning.plan import PlanInput, strategy_of
 from gitops.planning.policies import direction, policy_text
@@ -49,7 +49,7 @@ def policy_guards(
         yield accepted_by_policy_change(each, strategy, where)
 
 
-def _dropped_policies(before: PlanInput, after: PlanInput) -> Iterator[Loosened]:
+def _dropped_policies(before: PlanInput, after: PlanInput) -> Iterator[LoosenedPolicy]:
     """Of a topic that is gone itself another guard tells."""
     none = NamespacePolicies()
     for name, state in sorted(before.desired.namespaces.items()):
@@ -71,7 +71,7 @@ def _unmanaged_namespaces(loaded: LoadedChange, after: PlanInput) -> list[Namesp
     ]
 
 
-def _loosened_policies(before: PlanInput, after: PlanInput) -> Iterator[Loosened]:
+def _loosened_policies(before: PlanInput, after: PlanInput) -> Iterator[LoosenedPolicy]:
     defaults = default_policies(before.defaults)
     for name, state in sorted(after.desired.namespaces.items()):
         old = before.desired.namespaces.get(name)
@@ -99,7 +99,7 @@ def _above(before: PlanInput, topic: TopicName) -> Mapping[str, PolicyValue]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loosened:
+class LoosenedPolicy:
     """A policy that lets more through than before; `subject` is a topic or a namespace."""
 
     subject: NamespaceName | TopicName
@@ -108,24 +108,24 @@ class Loosened:
 
 def loosened_policies(
     subject: NamespaceName | TopicName, head: Policies, before: Mapping[str, PolicyValue]
-) -> tuple[Loosened, ...]:
+) -> tuple[LoosenedPolicy, ...]:
     """The policies in `head` that let more through than what holds `before`, by camelCase key."""
     found = []
     for field in fields(head):
         key, value = camel_case(field.name), getattr(head, field.name)
         change = PolicyChange(key=key, before=before.get(key), after=value)
         if value is not None and direction(change) == "loosened":
-            found.append(Loosened(subject=subject, change=change))
+            found.append(LoosenedPolicy(subject=subject, change=change))
     return tuple(found)
 
 
 def dropped_policies(
     subject: NamespaceName | TopicName, head: Policies, base: Policies
-) -> tuple[Loosened, ...]:
+) -> tuple[LoosenedPolicy, ...]:
     """The policies that `base` manages and `head` does not, with nothing after them."""
     left = {key for key, _ in managed_items(head)}
     return tuple(
-        Loosened(subject=subject, change=PolicyChange(key=key, before=value, after=None))
+        LoosenedPolicy(subject=subject, change=PolicyChange(key=key, before=value, after=None))
         for key, value in managed_items(base)
         if key not in left
     )
@@ -155,11 +155,11 @@ def default_policies(defaults: BrokerDefaults) -> dict[str, PolicyValue]:
     }
 
 
-def policy_loosened(one: Loosened, where: Location | None) -> Finding:
+def policy_loosened(one: LoosenedPolicy, where: Location | None) -> Finding:
     """A policy lets more through."""
     kind = "topic" if isinstance(one.subject, TopicName) else "namespace"
     change = one.change
-    return finding(
+    return make_finding(
         "CHECK-R003",
         f"{change.key} of {kind} {one.subject} is loosened: "
         f"{policy_text(change.before)} → {policy_text(change.after)}",
@@ -169,10 +169,10 @@ def policy_loosened(one: Loosened, where: Location | None) -> Finding:
     )
 
 
-def policy_dropped(one: Loosened, where: Location | None) -> Finding:
+def policy_dropped(one: LoosenedPolicy, where: Location | None) -> Finding:
     """A policy that the files said before and say no more."""
     kind = "topic" if isinstance(one.subject, TopicName) else "namespace"
-    return finding(
+    return make_finding(
         "CHECK-R003",
         f"{one.change.key} of {kind} {one.subject} is no longer managed (it was "
         f"{policy_text(one.change.before)}): whatever the cluster has stays, and nothing here says "
@@ -185,7 +185,7 @@ def policy_dropped(one: Loosened, where: Location | None) -> Finding:
 
 def namespace_unmanaged(name: NamespaceName, where: Location | None) -> Finding:
     """A namespace that comes with a change, and whose policies no file says."""
-    found = finding(
+    found = make_finding(
         "CHECK-R003",
         f"namespace {name} is new here and no file manages its policies: whatever the cluster has "
         "holds, and nothing here says what",
@@ -201,7 +201,7 @@ def accepted_by_policy_change(
 ) -> Finding:
     """The change alters a strategy, and only so Pulsar takes the schema; `refused` says why not."""
     why = refused.findings[0].message if refused.findings else "Pulsar refuses it"
-    return finding(
+    return make_finding(
         "CHECK-R004",
         f"{refused.topic} is accepted only because its strategy changes from "
         f"{refused.strategy.value} to {now.value}; before: {why}",

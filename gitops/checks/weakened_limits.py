@@ -10,7 +10,7 @@ from gitops.changes.locations import place_of_setting
 from gitops.checks.changed_registries import registry_name_guards
 from gitops.model.config import Config, SafetyConfig
 from gitops.model.findings import Finding, Location
-from gitops.model.rules import RULES, apply_severities, finding
+from gitops.model.rules import RULES, apply_severities, make_finding
 from gitops.planning.severities import severity_in
 from gitops.repository.loading.layout import CONFIG
 
@@ -43,7 +43,7 @@ def limits_weakened(
 ) -> tuple[Finding, ...]:
     """Findings where `head` has weaker limits than `base`; `locate` finds a key of gitops.yaml."""
     return tuple(
-        finding("CHECK-R006", message, location=locate(key), hint=_STILL)
+        make_finding("CHECK-R006", message, location=locate(key), hint=_STILL)
         for key, message in (*_weaker_safety(base.safety, head.safety), *_weaker_rules(base, head))
     )
 

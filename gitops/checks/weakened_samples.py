@@ -18,7 +18,7 @@ from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Sample
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.model.state import TopicSource
 from gitops.planning.plan import PlanInput, strategy_of
@@ -116,7 +116,7 @@ def gates_weakened(
 
 
 def _finding(topic: TopicName, what: str, where: Location | None) -> Finding:
-    return finding(_RULE, what, location=where, subject=str(topic), hint=_AGREE)
+    return make_finding(_RULE, what, location=where, subject=str(topic), hint=_AGREE)
 
 
 def _may_allow_more(before: float, after: float) -> bool:

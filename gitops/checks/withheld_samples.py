@@ -13,7 +13,7 @@ from gitops.changes.sample_files import is_external
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.replay import Sample
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.state import Repository
 
 
@@ -27,7 +27,7 @@ def withheld_samples(
 ) -> tuple[Finding, ...]:
     """A finding for each of the others."""
     return tuple(
-        finding(
+        make_finding(
             "REPLAY-R009",
             f"the base does not name {one.shown_path}, and a change does not decide where data is "
             "fetched from",

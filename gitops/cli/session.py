@@ -104,7 +104,7 @@ def open_registry(
     `names` has one name at most: more are refused where options are read.
     """
     from gitops.changes.registries import registry_config
-    from gitops.registries.opening import open_registry as open_by_kind
+    from gitops.registries.factory import open_registry as open_by_kind
 
     found, config = registry_config(opened.repository, names[0] if names else None)
     registry = open_by_kind(found, config, opened.root)

@@ -26,7 +26,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     UnknownVersion,
 )
-from gitops.model.rules import apply_severities, finding
+from gitops.model.rules import apply_severities, make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.planning.plan import PlanInput
 from gitops.schemas.diff import schema_changes
@@ -151,7 +151,7 @@ class _Judge:
 
     def _found(self, topic: TopicName, message: str, hint: str) -> tuple[Finding, ...]:
         """The finding as the rules rate it; none where it is off."""
-        one = finding(
+        one = make_finding(
             _RULE,
             message,
             location=self._question.locate(topic, ""),

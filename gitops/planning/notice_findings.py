@@ -19,7 +19,7 @@ from gitops.model.plan import (
     SetPolicy,
 )
 from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.state import RegistryState, TopicState
 from gitops.planning.policies import direction
 
@@ -76,7 +76,7 @@ def tenant_findings(observed: RegistryState) -> Iterator[Finding]:
     """A namespace cannot be made where its tenant is not."""
     missing = (n.tenant for n, state in observed.namespaces.items() if not state.tenant_exists)
     for tenant in sorted(set(missing)):
-        yield finding(
+        yield make_finding(
             "PLAN-R006",
             f"the registry has no tenant '{tenant}'",
             subject=tenant,
@@ -88,7 +88,7 @@ def missing_topic_findings(actions: Sequence[Action], observed: RegistryState) -
     """A topic's own policies need the topic; its schema does not (Pulsar 4.0.7)."""
     for topic in dict.fromkeys(a.subject for a in actions if isinstance(a, SetPolicy)):
         if isinstance(topic, TopicName) and not observed.topics[topic].exists:
-            yield finding(
+            yield make_finding(
                 "PLAN-R008",
                 "the registry has no such topic, so Pulsar takes no policies for it",
                 subject=str(topic),
@@ -117,7 +117,7 @@ def looser_topic_finding(
         return ()
     topic = str(observed.topic)
     return (
-        finding(
+        make_finding(
             "PLAN-R009",
             f"the registry has {_STRATEGY} {own.value} for this topic alone, which lets more in "
             f"than the {holds(None).value} that would hold without it, and no file says so",
@@ -148,7 +148,7 @@ def revert_finding(
     subject: str, equal: int, latest: int, location: Location | None = None
 ) -> Finding:
     """A schema is an older version's, which the registry then answers, and nothing changes."""
-    return finding(
+    return make_finding(
         "PLAN-R003",
         f"this schema is v{equal}; Pulsar keeps v{latest} as the latest, so a revert does not "
         "roll back",
@@ -160,7 +160,7 @@ def revert_finding(
 
 def _swallowed(notice: SchemaSwallowed, where: Location | None) -> Finding:
     places = ", ".join(dict.fromkeys(change.path or "the schema" for change in notice.changes))
-    return finding(
+    return make_finding(
         "PLAN-R007",
         f"Pulsar takes this for v{notice.version} and ignores what differs: {places}",
         location=where,

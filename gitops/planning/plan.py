@@ -26,11 +26,10 @@ from gitops.model.policy import (
     TopicPolicies,
     effective_strategy,
 )
-from gitops.model.rules import apply_severities, finding
+from gitops.model.rules import apply_severities, make_finding
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.model.waivers import Waiver
 from gitops.planning import fingerprints, waiver_findings
-from gitops.planning.loosening import Holds, actions_of, settle
 from gitops.planning.notice_findings import (
     action_findings,
     content_findings,
@@ -41,6 +40,7 @@ from gitops.planning.notice_findings import (
 )
 from gitops.planning.policies import changes, overlay
 from gitops.planning.refusals import TopicCase
+from gitops.planning.temporary_strategy import Holds, actions_of, settle
 from gitops.planning.topics import plan_topic
 from gitops.ports import Progress, no_progress
 
@@ -67,7 +67,7 @@ def _share(
     if existing < safety.min_topics or len(changed) <= existing * safety.max_changed_share:
         return ()
     return (
-        finding(
+        make_finding(
             "PLAN-R004",
             (
                 f"{len(changed)} of {existing} {'topic' if existing == 1 else 'topics'} "
@@ -82,7 +82,7 @@ def _deletions(actions: Sequence[Action], safety: SafetyConfig) -> tuple[Finding
     if safety.allow_deletions:
         return ()
     return tuple(
-        finding(
+        make_finding(
             "PLAN-R005",
             f"the schema of {action.topic} would be deleted, all its versions with it",
             subject=str(action.topic),

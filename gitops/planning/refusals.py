@@ -13,7 +13,7 @@ from gitops.model.decision import Decision, Incompatibility
 from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver
 from gitops.schemas.row import Remark
@@ -94,7 +94,7 @@ def findings_of_remarks(
 def _remark_finding(
     subject: str, version: str, one: Remark, places: DefinitionLocations
 ) -> Finding:
-    found = finding(
+    found = make_finding(
         one.rule,
         f"at '{one.path}': {one.message}" if one.path else one.message,
         location=places.new(one.pointer),
@@ -108,7 +108,7 @@ def _remark_finding(
 
 def broken_history(subject: str, why: str) -> Finding:
     """The registry holds something that cannot be compared with anything."""
-    return finding(
+    return make_finding(
         "PLAN-R002",
         f"the registry holds a schema that cannot be read: {why}",
         subject=subject,
@@ -136,7 +136,7 @@ def _incompatible(subject: str, one: Incompatibility, places: DefinitionLocation
     mine, other = one.reader_pointer, one.writer_pointer
     if one.reader != CANDIDATE:
         mine, other = other, mine
-    found = finding(
+    found = make_finding(
         one.rule, _message([one]), location=places.new(mine), subject=subject, hint=one.hint
     )
     return replace(found, compared=places.old(_version(one), other))
@@ -174,7 +174,7 @@ def version_list(numbers: Sequence[int]) -> str:
 
 
 def _refusal_finding(subject: str, decision: Decision, places: DefinitionLocations) -> Finding:
-    return finding(
+    return make_finding(
         "PLAN-R001",
         f"Pulsar would refuse it ({decision.status}): {decision.reason}",
         location=places.new(""),

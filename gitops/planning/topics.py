@@ -13,7 +13,6 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import apply_severities
 from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.planning.fingerprints import equal_version, is_same
-from gitops.planning.loosening import obstacle
 from gitops.planning.refusals import (
     DefinitionLocations,
     TopicCase,
@@ -22,6 +21,7 @@ from gitops.planning.refusals import (
     findings_of,
     findings_of_remarks,
 )
+from gitops.planning.temporary_strategy import obstacle
 from gitops.planning.waivers import case_fingerprint, find_waiver, proposal, waive_findings
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.event_kinds import is_of_kind

@@ -8,10 +8,10 @@ from typing import Final
 
 from gitops.model.findings import Finding
 from gitops.model.plan import RefusedSchema, RegisterSchema
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.waivers import Waiver
-from gitops.planning.loosening import obstacle
 from gitops.planning.refusals import TopicCase
+from gitops.planning.temporary_strategy import obstacle
 from gitops.planning.topics import TopicOutcome
 from gitops.planning.waivers import has_expired, waived_fingerprint
 
@@ -23,7 +23,7 @@ def expiry_findings(waivers: Iterable[Waiver], today: datetime.date) -> Iterator
     for waiver in waivers:
         where = waiver.place("expires")
         if has_expired(waiver, today):
-            yield finding(
+            yield make_finding(
                 "WAIVER-R001",
                 f"{waiver.expires} was the last day on which it held",
                 location=where,
@@ -31,7 +31,7 @@ def expiry_findings(waivers: Iterable[Waiver], today: datetime.date) -> Iterator
                 hint="remove the file, or have the change approved again until a later day",
             )
         elif waiver.expires - today <= datetime.timedelta(days=SOON_DAYS):
-            yield finding(
+            yield make_finding(
                 "WAIVER-R002",
                 f"{waiver.expires} is the last day on which it holds",
                 location=where,
@@ -75,7 +75,7 @@ def topic_waiver_findings(
 
 def _refusal_findings(case: TopicCase, refused: RefusedSchema, waiver: Waiver) -> Iterator[Finding]:
     if waiver.fingerprint != refused.fingerprint:
-        yield finding(
+        yield make_finding(
             "WAIVER-R004",
             f"it is for {waiver.fingerprint}, and what is refused is {refused.fingerprint}: the "
             "schema, the versions in the registry or the strategy became others",
@@ -85,13 +85,13 @@ def _refusal_findings(case: TopicCase, refused: RefusedSchema, waiver: Waiver) -
         )
     elif why := None if refused.accepted else obstacle(case):
         what, hint = why
-        yield finding(
+        yield make_finding(
             "WAIVER-R007", what, location=waiver.location, subject=str(waiver.topic), hint=hint
         )
 
 
 def _unneeded_finding(waiver: Waiver, why: str) -> Finding:
-    return finding(
+    return make_finding(
         "WAIVER-R003",
         why,
         location=waiver.location,

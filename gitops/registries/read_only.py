@@ -10,7 +10,7 @@ from gitops.model.policy import BrokerDefaults, PolicyChange
 from gitops.model.schema import SchemaInfo
 
 
-class ReadOnly:
+class ReadOnlyRegistry:
     """Name, address and defaults of such a registry, and an error for everything that writes."""
 
     def __init__(self, name: str, address: str, defaults: BrokerDefaults) -> None:

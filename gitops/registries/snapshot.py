@@ -10,7 +10,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerDefaults
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.ports import FileTree, Progress, no_progress
-from gitops.registries.read_only import ReadOnly
+from gitops.registries.read_only import ReadOnlyRegistry
 from gitops.repository.folder import FileNames
 from gitops.repository.snapshots import (
     folder_of,
@@ -22,7 +22,7 @@ from gitops.repository.snapshots import (
 _ENDING: Final = ".json"
 
 
-class SnapshotRegistry(ReadOnly):
+class SnapshotRegistry(ReadOnlyRegistry):
     """What `snapshot` recorded of the registry called `name`.
 
     A topic of which nothing was recorded had no schema then. Whether a topic or a tenant exists

@@ -11,9 +11,9 @@ from gitops.model.schema import SchemaInfo
 from gitops.replay.counts import Key
 from gitops.replay.job import Job
 from gitops.replay.kernel.definition import remove_symbol
-from gitops.replay.kernel.protocol import Changed, Reason, Unreadable
+from gitops.replay.kernel.protocol import Reason, Unreadable, ValueChange
 from gitops.replay.kernel.schema_types import carries_names, with_decimals
-from gitops.replay.sensitive_fields import Sensitive
+from gitops.replay.sensitive_fields import SensitiveFields
 
 FORWARD: Final = Direction.FORWARD.value
 
@@ -29,7 +29,7 @@ class FailureDisplay:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._sensitive = {name: Sensitive.of(one) for name, one in job.replays.items()}
+        self._sensitive = {name: SensitiveFields.of(one) for name, one in job.replays.items()}
 
     def hides(self, topic: str, path: str) -> bool:
         """Whether the values at a path are sensitive: the symbols of an enum are values too."""
@@ -41,7 +41,9 @@ class FailureDisplay:
             return reason._replace(reason=remove_symbol(reason.reason))
         return reason
 
-    def change(self, topic: str, path: str, what: Changed) -> tuple[str, str | None, str | None]:
+    def change(
+        self, topic: str, path: str, what: ValueChange
+    ) -> tuple[str, str | None, str | None]:
         """Why a value is another one, the value before and after; those only if they are shown."""
         if not self._job.show_values or self._sensitive[topic].hides_value(path):
             return what.reason, None, None
@@ -90,7 +92,7 @@ class FailureDisplay:
         writer: SchemaInfo,
         payload: bytes,
         partly: object,
-        sensitive: Sensitive,
+        sensitive: SensitiveFields,
     ) -> str | None:
         """The message as its writer's own schema reads it, else the part that was read.
 

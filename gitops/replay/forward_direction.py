@@ -19,15 +19,15 @@ from gitops.replay.batches import MOST_BYTES, MOST_ROWS, MessageLocations, batch
 from gitops.replay.counts import ChangedValue, ForwardMessage, Key, PartResult
 from gitops.replay.failure_display import FailureDisplay
 from gitops.replay.job import Job
-from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.avro.values import UnionValue
 from gitops.replay.kernel.protocol import (
     READ,
-    Changed,
     Kernel,
     Reason,
     RowReader,
     RowWriter,
     Unreadable,
+    ValueChange,
 )
 from gitops.replay.kernel.verdicts import join_path
 from gitops.replay.reader_counts import Messages, ReaderCounts, digest
@@ -154,7 +154,7 @@ class _Rewriter:
         into.number[path] += 1
         place = (chosen.where, -1, digest(chosen.payload))
         if path not in into.lowest or place < into.lowest[path][:3]:
-            what = Changed(REWRITTEN, before, after)
+            what = ValueChange(REWRITTEN, before, after)
             shown = self._showing.change(str(self._replay.topic), path, what)
             into.lowest[path] = ChangedValue(*place, *shown)
 
@@ -224,7 +224,11 @@ def _differences(
     """What differs; nothing where one of the two could not be read."""
     if before is _NOT_READ or after is _NOT_READ or _is_same(before, after):
         return
-    if isinstance(before, Tagged) and isinstance(after, Tagged) and before.branch == after.branch:
+    if (
+        isinstance(before, UnionValue)
+        and isinstance(after, UnionValue)
+        and before.branch == after.branch
+    ):
         before, after = before.value, after.value
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
         home = _record_path(path, before, known)

@@ -24,7 +24,15 @@ from gitops.replay.counts import (
     natural_order,
 )
 from gitops.replay.failure_display import FailureDisplay
-from gitops.replay.kernel.protocol import CHANGES, READ, ChangeReader, Counted, Kernel, Reason, What
+from gitops.replay.kernel.protocol import (
+    CHANGES,
+    READ,
+    ChangeReader,
+    CountKey,
+    CountKind,
+    Kernel,
+    Reason,
+)
 
 
 class Messages(NamedTuple):
@@ -61,7 +69,7 @@ class _FailureGroup:
 @dataclass(slots=True)
 class _ReaderCount:
     rows: int = 0
-    counts: Counter[Counted] = field(default_factory=Counter)
+    counts: Counter[CountKey] = field(default_factory=Counter)
     failing: dict[Reason, _FailureGroup] = field(default_factory=dict)
     changed: dict[str, ChangedValue] = field(default_factory=dict)
 
@@ -101,13 +109,13 @@ class ReaderCounts:
         But for those that mean something else to the reader: it gets them as it got them before.
         """
         reading = self._reading(key, 0)
-        kept = {one.path for one in reading.counts if one.what is What.REINTERPRETED}
-        for counted in [one for one in reading.counts if one.what is What.CHANGED]:
+        kept = {one.path for one in reading.counts if one.what is CountKind.REINTERPRETED}
+        for counted in [one for one in reading.counts if one.what is CountKind.CHANGED]:
             del reading.counts[counted]
             if counted.path not in kept:
                 reading.changed.pop(counted.path, None)
         for path in number.keys() - kept:
-            reading.counts[Counted(path, What.CHANGED)] = number[path]
+            reading.counts[CountKey(path, CountKind.CHANGED)] = number[path]
             reading.changed[path] = changed[path]
 
     def tallies(self) -> dict[Key, Tally]:
@@ -218,11 +226,11 @@ def _failures(
     return list(found.values())
 
 
-def _count(counts: Counts, counted: Counted, number: int) -> None:
-    if counted.what is What.SYMBOL:
+def _count(counts: Counts, counted: CountKey, number: int) -> None:
+    if counted.what is CountKind.SYMBOL:
         counts.symbols[counted.value] = counts.symbols.get(counted.value, 0) + number
-    elif counted.what is What.BRANCH:
+    elif counted.what is CountKind.BRANCH:
         counts.branches[counted.value] = counts.branches.get(counted.value, 0) + number
     else:
-        name = What.CHANGED.value if counted.what in CHANGES else counted.what.value
+        name = CountKind.CHANGED.value if counted.what in CHANGES else counted.what.value
         setattr(counts, name, getattr(counts, name) + number)

@@ -10,7 +10,7 @@ from typing import Final
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, Sample, TopicReplay
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.replay.counts import Key, Tally, failures
 from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
 from gitops.replay.sensitive_fields import unknown_name_findings
@@ -62,7 +62,7 @@ def findings_of(replays: Iterable[TopicReplay], run: RunResult) -> tuple[Finding
 
 def no_samples_finding(topic: TopicName, location: Location | None) -> Finding:
     """Of a topic that the user named."""
-    return finding(
+    return make_finding(
         "REPLAY-R005",
         f"{topic} has no samples, so that nothing of it is replayed",
         location=location,
@@ -170,12 +170,14 @@ def _empty_samples(replay: TopicReplay, run: RunResult) -> Iterator[Finding]:
     if not heard_of:
         what = f"no sample of {topic} holds a message, so that nothing of it was replayed"
         where = replay.samples[0].location if replay.samples else None
-        yield finding("REPLAY-R012", what, location=where, subject=topic, hint=hint)
+        yield make_finding("REPLAY-R012", what, location=where, subject=topic, hint=hint)
         return
     for one in replay.samples:
         if one not in heard_of:
             what = f"{one.path} holds no message of {topic}"
-            found = finding("REPLAY-R012", what, location=one.location, subject=topic, hint=hint)
+            found = make_finding(
+                "REPLAY-R012", what, location=one.location, subject=topic, hint=hint
+            )
             yield replace(found, severity=Severity.WARNING)
 
 
@@ -186,7 +188,7 @@ def _unread_samples(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
         found.setdefault((one.topic, one.sample.location), []).append(one)
     for (topic, where), its in found.items():
         named = len({one.file for one in its}) == 1 and its[0].file and its[0].file in its[0].why
-        yield finding(
+        yield make_finding(
             "REPLAY-R004",
             _reasons_unread(its)
             if named
@@ -226,7 +228,7 @@ def _duplicate(one: DuplicateFiles) -> Finding:
     they, count = ("it is", "it") if len(one.files) == 1 else ("they are", "them")
     pairs = _settings(first), _settings(one.sample)
     said, other = (dict(its.items() - pairs[1 - at].items()) for at, its in enumerate(pairs))
-    found = finding(
+    found = make_finding(
         "REPLAY-R011",
         f"{_enumerate(list(one.files))}: {where} names {count} too, and {they} counted there only",
         location=one.sample.location,
@@ -258,7 +260,7 @@ def _settings_text(settings: Mapping[str, str]) -> str:
 
 
 def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:
-    return finding(
+    return make_finding(
         "REPLAY-R008",
         "the replay was interrupted: the numbers are those of what was done until then",
         subject=str(replays[0].topic) if len(replays) == 1 else "replay",
@@ -266,7 +268,7 @@ def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:
 
 
 def _finding(rule: str, result: _SampleResult, what: str, hint: str) -> Finding:
-    return finding(
+    return make_finding(
         rule, what, location=result.sample.location, subject=str(result.topic), hint=hint
     )
 

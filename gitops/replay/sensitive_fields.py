@@ -13,12 +13,12 @@ from typing import Any, Final
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.replay import Sample, TopicReplay
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository
 from gitops.replay.field_aliases import FieldAliases, find_aliases
-from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.kernel.definition_nodes import Node, Nodes, Undescribed, members_of, nodes_below
+from gitops.replay.kernel.avro.values import UnionValue
+from gitops.replay.kernel.definition_nodes import Node, Nodes, OpaqueNode, members_of, nodes_below
 from gitops.replay.kernel.schema_types import nodes_of
 from gitops.repository.suggestions import closest
 
@@ -54,7 +54,7 @@ class _Location:
 
 
 @dataclass(slots=True, eq=False)
-class Sensitive:
+class SensitiveFields:
     """The names of a topic's sensitive fields, and what `nodes` its messages are.
 
     `in_reports` are those that paths of a report mean, too: what stands in a record within a record
@@ -70,7 +70,7 @@ class Sensitive:
     _holding: dict[_Location, bool] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, replay: TopicReplay) -> Sensitive:
+    def of(cls, replay: TopicReplay) -> SensitiveFields:
         """The names that all samples of a topic give, and the other ones of the same fields."""
         given = {each for sample in replay.samples for each in sample.sensitive}
         if not given:
@@ -109,7 +109,7 @@ class Sensitive:
     def _redacted(self, value: Any, at: _Location) -> Any:  # noqa: ANN401
         if isinstance(value, dict):
             return {name: self._member(inner, at, str(name)) for name, inner in value.items()}
-        if isinstance(value, Tagged):
+        if isinstance(value, UnionValue):
             return self._redacted(value.value, at)
         if isinstance(value, list | tuple):
             return [self._redacted(inner, at) for inner in value]
@@ -148,7 +148,7 @@ def contains_field(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
     waiting, seen = [(node, done) for node in nodes], set[tuple[int, int]]()
     while waiting:
         node, done = waiting.pop()
-        if node is Undescribed.OPAQUE or (node is Undescribed.ANYTHING and done):
+        if node is OpaqueNode.OPAQUE or (node is OpaqueNode.ANYTHING and done):
             return True
         if (id(node), done) in seen:
             continue
@@ -193,7 +193,7 @@ def unknown_names(schemas: Iterable[SchemaInfo], names: Iterable[str]) -> list[s
     names = list(names)
     schemas = list(schemas) if names else []
     found = [nodes_of(schema) for schema in schemas]
-    nodes = [node for its in found for node in its if node is not Undescribed.OPAQUE]
+    nodes = [node for its in found for node in its if node is not OpaqueNode.OPAQUE]
     if not all(found) or not nodes:
         return []
     others = find_aliases(schemas)
@@ -291,7 +291,7 @@ def _finding(
     topic: TopicName, sample: Sample, what: str, meant: Mapping[str, str | None]
 ) -> Finding:
     places = dict(zip(sample.sensitive, sample.sensitive_at, strict=False))
-    return finding(
+    return make_finding(
         "REPLAY-R010",
         what,
         location=places.get(next(iter(meant)), sample.location),

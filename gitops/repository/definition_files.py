@@ -12,7 +12,7 @@ from pathlib import Path
 from gitops.model.decision import StoredSchema
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Finding, Location
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.ports import FileTree
 from gitops.repository.definitions.file_extensions import (
@@ -175,7 +175,7 @@ def _problem(
     """What protoc says, in the file that it names if that is there, else in the file itself."""
     beside = posixpath.join(posixpath.dirname(name), one.file)
     file = next((each for each in (beside, one.file) if each in sources), None)
-    return finding(
+    return make_finding(
         "REPO-R020",
         one.message if file or not one.file else f"{one.file}: {one.message}",
         location=Location(

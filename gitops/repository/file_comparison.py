@@ -14,7 +14,7 @@ from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.planning.notice_findings import revert_finding
 from gitops.planning.refusals import (
     DefinitionLocations,
@@ -157,7 +157,9 @@ class _Comparer:
                 what = f"Pulsar would refuse it ({_FAILS}): {decision.reason}"
                 place = found[0].location
                 hint = "delete the topic's schema first, or compare with what it held before"
-                return (finding("PLAN-R002", what, location=place, subject=side.file, hint=hint),)
+                return (
+                    make_finding("PLAN-R002", what, location=place, subject=side.file, hint=hint),
+                )
         return ()
 
     def _remarks(self, decision: Decision, places: DefinitionLocations) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from gitops.model.errors import InvalidNameError, UnreadableFileError, UsageErro
 from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import TopicPolicies, plain_policies
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.ports import FileTree
@@ -145,7 +145,9 @@ def _problems(
 def _finding(place: Location, message: str, hint: str = "") -> Finding:
     registry = place.file.split("/")[1]
     again = f"record it again with `pulsar-gitops snapshot --registry {registry}`"
-    return finding("REPO-R024", one_line(message), location=place, hint=one_line(hint or again))
+    return make_finding(
+        "REPO-R024", one_line(message), location=place, hint=one_line(hint or again)
+    )
 
 
 # `snapshots/`: the recorded version history of a registry, one file for each topic.

@@ -9,7 +9,7 @@ from gitops.model.clients import Client, ClientSchema, Consumes, Produces, Versi
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.rollout.model import Role, Service, TopicModel, Use, UsedSchema
 from gitops.rollout.readers import becomes, histories, kind_of, readable
@@ -90,7 +90,7 @@ class Services:
             said = f"{client.name} is pinned to v{version} of {use.topic}, which {there}"
             self.lost.append(said)
             self.findings.append(
-                finding(
+                make_finding(
                     "CLIENT-R001",
                     said,
                     location=use.location,
@@ -103,7 +103,7 @@ class Services:
         held = self._latest(use.topic, version)
         if version < held:
             self.findings.append(
-                finding(
+                make_finding(
                     "CLIENT-R006",
                     f"{client.name} works with v{version} of {use.topic}; the latest is v{held}",
                     location=use.location,

@@ -22,7 +22,7 @@ from gitops.model.rollout import (
     Rollout,
     Upgrade,
 )
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput, is_validation_enforced, strategy_of
@@ -276,7 +276,7 @@ class _RolloutFindings:
         else:
             rule, hint = "CLIENT-R004", _TWO_STEPS
         subject = names[0] if names else ""
-        return finding(
+        return make_finding(
             rule,
             block.reason,
             location=self._place(subject, block.topics),
@@ -287,7 +287,7 @@ class _RolloutFindings:
     def broken(self, broken: Block) -> Finding:
         """What does not work already, and is no fault of the change."""
         names = [step.service for step in broken.steps if isinstance(step, Upgrade)]
-        return finding(
+        return make_finding(
             "CLIENT-R009",
             f"does not work now: {broken.reason}",
             location=self._place(names[0], broken.topics),
@@ -322,7 +322,7 @@ class _RolloutFindings:
 
     def _registered_finding(self, first: Upgrade, then: Register, reason: str) -> Finding:
         """The merge registers at once, and locks out who has not upgraded by then."""
-        return finding(
+        return make_finding(
             "CLIENT-R003",
             f"{first.service} has to upgrade before v{then.version} of {then.topic} is registered: "
             f"{reason}",
@@ -333,7 +333,7 @@ class _RolloutFindings:
 
     def _second(self, first: Upgrade, then: Upgrade, one: Constraint) -> Finding:
         """Another client has to be ready first."""
-        return finding(
+        return make_finding(
             "CLIENT-R003",
             f"{first.service} has to upgrade before {then.service}: {one.reason}",
             location=self._place(then.service, [one.topic]),
@@ -343,7 +343,7 @@ class _RolloutFindings:
 
     def _waiting_finding(self, drain: Drain, then: Upgrade, reason: str) -> Finding:
         """Messages have to be gone first, of which the files know nothing."""
-        return finding(
+        return make_finding(
             "CLIENT-R008",
             f"wait until no message of v{drain.version} is left in {drain.topic} before "
             f"{then.service} upgrades: {reason}",

@@ -18,7 +18,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import AUTO_TYPES, SchemaType
 from gitops.ports import IncompatibleSchemaError
 from gitops.schemas.row import CheckList
-from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, incompatible
+from gitops.schemas.strategies import COMPATIBLE, End, LabelledSchema, Outcome, incompatible
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -91,7 +91,7 @@ def _load(point: EntryPoint, schema_type: SchemaType) -> _Check:
 
 def _check_list(check: _Check, package: str) -> CheckList:
     def check_list(
-        existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy
+        existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
     ) -> Outcome:
         try:
             check(tuple(one.schema for one in existing), candidate.schema, strategy)

@@ -16,7 +16,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import AUTO_TYPES, SchemaType
-from gitops.schemas.strategies import Labelled, Outcome, check_strategy
+from gitops.schemas.strategies import LabelledSchema, Outcome, check_strategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,11 +80,11 @@ class UndecodableError(ValueError):
     """The text or the bytes are no schema of the type; the broker answers 500."""
 
 
-CheckList = Callable[[Sequence[Labelled], Labelled, Strategy], Outcome]
+CheckList = Callable[[Sequence[LabelledSchema], LabelledSchema, Strategy], Outcome]
 
 
 def _check_by_strategy(
-    _existing: Sequence[Labelled], _candidate: Labelled, strategy: Strategy
+    _existing: Sequence[LabelledSchema], _candidate: LabelledSchema, strategy: Strategy
 ) -> Outcome:
     return check_strategy(strategy)
 
@@ -170,7 +170,7 @@ class SchemaTypeRow:
     definition: Callable[[StoredSchema], object] | None = None
     equal: Callable[[StoredSchema, StoredSchema], bool] = _have_equal_bytes
     check: CheckList = _check_by_strategy
-    check_latest: Callable[[Labelled, Labelled, Strategy], Outcome] | None = None
+    check_latest: Callable[[LabelledSchema, LabelledSchema, Strategy], Outcome] | None = None
     crashes_on_null: bool = False
     review: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
     review_half: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks

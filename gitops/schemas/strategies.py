@@ -81,14 +81,14 @@ def check_strategy(strategy: Strategy) -> Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledSchema:
     """A schema and what to call it: `v3`, or `candidate`."""
 
     label: str
     schema: StoredSchema
 
 
-def check_types(existing: Sequence[Labelled], candidate: Labelled) -> Outcome | None:
+def check_types(existing: Sequence[LabelledSchema], candidate: LabelledSchema) -> Outcome | None:
     """The refusal of a candidate of another type than a version, None if there is none."""
     for one in existing:
         if one.schema.type is not candidate.schema.type:

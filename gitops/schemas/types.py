@@ -19,7 +19,7 @@ from gitops.schemas.primitive.row import AUTO, BYTES, STRING, VALUE
 from gitops.schemas.protobuf.row import PROTOBUF
 from gitops.schemas.protobuf_native.row import PROTOBUF_NATIVE
 from gitops.schemas.row import CheckList, DefinitionForm, SchemaTypeRow
-from gitops.schemas.strategies import Labelled, Outcome
+from gitops.schemas.strategies import LabelledSchema, Outcome
 
 
 def row_of(schema_type: SchemaType) -> SchemaTypeRow:
@@ -32,7 +32,7 @@ def checker_of(schema_type: SchemaType) -> CheckList:
     return installed_checker(schema_type) or row_of(schema_type).check
 
 
-def check_latest(latest: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+def check_latest(latest: LabelledSchema, candidate: LabelledSchema, strategy: Strategy) -> Outcome:
     """The checker for a single version, which is another one for JSON."""
     schema_type = candidate.schema.type
     check = row_of(schema_type).check_latest

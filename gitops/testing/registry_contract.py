@@ -24,7 +24,7 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import Scope, TopicState
-from gitops.testing.observing import (
+from gitops.testing.registry_examples import (
     KEY_VALUE_PROPERTIES,
     A,
     B,

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from gitops.changes.known_names import KnownNames, Unmanaged, find_unmanaged
+from gitops.changes.known_names import KnownNames, UnmanagedTopics, find_unmanaged
 from gitops.changes.registries import desired_state
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
@@ -131,7 +131,7 @@ def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:
     )
 
 
-def _add_unmanaged(question: PlanInput, unmanaged: Unmanaged) -> PlanInput:
+def _add_unmanaged(question: PlanInput, unmanaged: UnmanagedTopics) -> PlanInput:
     """The question with the schemas that a plan which prunes deletes.
 
     Those of namespaces that the files do not have any more are left alone: another repository may

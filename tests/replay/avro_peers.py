@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
-from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.avro.values import UnionValue
 from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, find_java
 
 _SOURCE: Final = Path(__file__).parent / "java" / "AvroRows.java"
@@ -78,7 +78,7 @@ def java_rows(folder: Path) -> Iterator[JavaRows]:
 def as_java_shows(value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say
     """The value as the Java program writes it."""
     match value:
-        case Tagged():
+        case UnionValue():
             return as_java_shows(value.value)
         case float():
             bits = struct.unpack("<Q", struct.pack("<d", value))[0]

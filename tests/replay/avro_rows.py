@@ -11,7 +11,7 @@ import pyarrow
 
 from gitops.replay.kernel.avro.kernel import AvroKernel, AvroRowReader
 from gitops.replay.kernel.avro.plan import make_plan
-from gitops.replay.kernel.protocol import READ, Counted, Reason, Unreadable, Walk
+from gitops.replay.kernel.protocol import READ, CountKey, Reason, Unreadable, Walk
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.parser import parse
 from gitops.schemas.avro.schema import Schema
@@ -118,10 +118,10 @@ def by_columns(walk: Walk) -> list[Reason | None]:
 
 def by_rows(
     reader: AvroRowReader, payloads: list[bytes]
-) -> tuple[list[Reason | None], Counter[Counted]]:
+) -> tuple[list[Reason | None], Counter[CountKey]]:
     """The same by a plain reader, and what it counted."""
     found: list[Reason | None] = []
-    counts: Counter[Counted] = Counter()
+    counts: Counter[CountKey] = Counter()
     for payload in payloads:
         try:
             counts.update(reader.counted(payload)[1])

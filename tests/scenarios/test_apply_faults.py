@@ -229,7 +229,7 @@ def _embedded(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str
         found.faults = faults
         return found
 
-    monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
+    monkeypatch.setattr("gitops.registries.factory.open_registry", opened)
     registry = EmbeddedRegistry("live", repo / "live.db")
     yield "{kind: embedded, path: live.db}", registry, faults
     registry.close()

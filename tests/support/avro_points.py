@@ -15,11 +15,11 @@ from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.logical_types import CUT, Sense
 from gitops.replay.kernel.avro.steps import (
     Fail,
+    FixedSize,
     Items,
     Number,
     Plan,
     Recursion,
-    Sized,
     Step,
     Symbols,
     Text,
@@ -42,7 +42,7 @@ def points(plan: Plan) -> tuple[Point, ...]:
 
 
 def _of(step: Step) -> Iterator[Point]:
-    if isinstance(step, Number | Sized | Text) and step.sense is not None:
+    if isinstance(step, Number | FixedSize | Text) and step.sense is not None:
         yield from _of_sense(step.path, step.sense)
     match step:
         case Fail():

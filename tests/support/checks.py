@@ -19,7 +19,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.waivers import WaiverProposal
 from tests.support.states import ORDERS, STRING, avro, field
 
@@ -41,7 +41,7 @@ PATCH = """\
 """
 
 REFUSAL = replace(
-    finding(
+    make_finding(
         "AVRO-R002",
         "the new schema cannot read what v7 writes at 'currency': reader field 'currency' "
         "(string) has no default",
@@ -60,25 +60,25 @@ REFUSAL = replace(
 )
 """An error with all that a finding can have."""
 
-SNEAKED = finding(
+SNEAKED = make_finding(
     "AVRO-R002",
     "v3 cannot read what the new schema writes at 'legacy': reader field 'legacy' has no default",
     location=Location(file="namespaces/shop/orders/order-created.avsc", line=9, column=5),
     subject="shop/orders/order-created",
 )
-REVERT = finding(
+REVERT = make_finding(
     "PLAN-R003",
     "this schema is v2; Pulsar keeps v5 as the latest, so a revert does not roll back",
     subject="shop/orders/entry",
     hint="add a custom property to the schema to make it a new version, or keep the latest",
 )
-GUARD = finding(
+GUARD = make_finding(
     "PLAN-R004",
     "3 of 8 topics would change (38 %), and safety.maxChangedShare allows 30 %",
     subject="production",
     hint="apply it in parts, or raise the limit in gitops.yaml",
 )
-UNKNOWN_KEY = finding(
+UNKNOWN_KEY = make_finding(
     "REPO-R011",
     "unknown value 'BACKWARDS' for schemaCompatibilityStrategy",
     location=Location(file="namespaces/shop/orders/namespace.yaml", line=4, column=30, length=9),

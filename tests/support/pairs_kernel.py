@@ -19,7 +19,7 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.counts import Key
 from gitops.replay.engines.local import LocalRunner
 from gitops.replay.job import RunRequest, RunResult
-from gitops.replay.kernel.protocol import Counted, Kernels, Reason, Unreadable, Walk, What
+from gitops.replay.kernel.protocol import CountKey, CountKind, Kernels, Reason, Unreadable, Walk
 
 MANIFEST = "namespaces/shop/orders/created.yaml"
 
@@ -37,10 +37,10 @@ class Pairs:
         self._taken = reader.schema.split()
 
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
-        verdicts, reasons, counts = [], list[Reason](), Counter[Counted]()
+        verdicts, reasons, counts = [], list[Reason](), Counter[CountKey]()
         for payload in payloads:
             try:
-                counts.update(Counted(name, What.READ) for name in self.read(payload.as_py()))
+                counts.update(CountKey(name, CountKind.READ) for name in self.read(payload.as_py()))
             except Unreadable as error:
                 if error.reason not in reasons:
                     reasons.append(error.reason)

@@ -20,7 +20,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.waivers import WaiverProposal
 from tests.support.states import ORDERS, STRING, avro, field
 
@@ -31,7 +31,7 @@ def _topic(name: str) -> TopicName:
     return TopicName(ORDERS, name)
 
 
-REFUSAL = finding(
+REFUSAL = make_finding(
     "AVRO-R002",
     "the new schema cannot read what v7 writes at 'currency': reader field 'currency' has no "
     "default",
@@ -45,7 +45,7 @@ REFUSAL = finding(
     subject="shop/payments/captured",
     hint="give 'currency' a default, or make it [\"null\", …] = null",
 )
-OTHER = finding("PLAN-R006", "the registry has no tenant 'audit'", subject="audit/log")
+OTHER = make_finding("PLAN-R006", "the registry has no tenant 'audit'", subject="audit/log")
 
 CHANGED = RegisterSchema(
     topic=_topic("order-created"),

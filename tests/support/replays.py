@@ -17,7 +17,7 @@ from gitops.model.replay import (
     ReplayFailure,
     ReplayReport,
 )
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.ports import Progress, no_progress
 from gitops.replay.counts import Key, Tally
 from gitops.replay.job import RunRequest, RunResult, UnreadSample
@@ -104,7 +104,7 @@ def reader(  # noqa: PLR0913 - as many as one has
     )
 
 
-FAILING = finding(
+FAILING = make_finding(
     "REPLAY-R001",
     "12 of 50,000 messages cannot be read by the proposed schema: the reader's enum has no such "
     "symbol, and no default at 'total.currency' (10), the message ends within a string at "
@@ -113,14 +113,14 @@ FAILING = finding(
     subject=str(CREATED),
     hint="change the schema so that it reads them, or say how many may fail: maxFailures",
 )
-ROUNDED = finding(
+ROUNDED = make_finding(
     "REPLAY-R007",
     "other values than were written reach the proposed schema at 'lines[].quantity'",
     location=MANIFEST,
     subject=str(CREATED),
     hint="the report counts them by field: `changed`",
 )
-UNKNOWN = finding(
+UNKNOWN = make_finding(
     "REPLAY-R003",
     "2 messages were not replayed: the message has no payload (1), the topic has no such schema "
     "version (1)",

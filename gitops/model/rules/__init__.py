@@ -38,7 +38,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 """Every rule by its id."""
 
 
-def finding(
+def make_finding(
     rule: str,
     message: str,
     *,

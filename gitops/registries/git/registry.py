@@ -19,7 +19,7 @@ from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
 from gitops.planning.fingerprints import equal_version
 from gitops.ports import FileTree, Progress, no_progress
-from gitops.registries.read_only import ReadOnly
+from gitops.registries.read_only import ReadOnlyRegistry
 from gitops.repository.file_references import file_references
 from gitops.repository.file_trees import SelectedTree
 from gitops.repository.loader import load
@@ -50,7 +50,7 @@ class GitHistory:
     files: Mapping[TopicName, frozenset[str]] = field(default_factory=dict)
 
 
-class GitRegistry(ReadOnly):
+class GitRegistry(ReadOnlyRegistry):
     """Definitions as versions, in the order in which they came to stand at a commit.
 
     A definition that was there before is no new version, as with a broker. Numbers start at 0,

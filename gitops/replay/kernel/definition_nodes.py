@@ -16,7 +16,7 @@ from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union
 from gitops.schemas.protobuf_native.schema import Field, Message
 
 
-class Undescribed(Enum):
+class OpaqueNode(Enum):
     """What no definition looks into.
 
     ANYTHING has names of its own, as the JSON of a Java object has. OPAQUE has none: the bytes of
@@ -34,7 +34,7 @@ class Members:
     members: Mapping[str, Nodes]
 
 
-Node = Record | Message | Members | Undescribed
+Node = Record | Message | Members | OpaqueNode
 Nodes = tuple[Node, ...]
 """All that may stand somewhere and has members, or is not looked into."""
 
@@ -49,7 +49,7 @@ def members_of(node: Node) -> Mapping[str, Nodes]:
             return {field.name: _field_nodes(field) for field in node.fields}
         case Members():
             return node.members
-        case Undescribed():
+        case OpaqueNode():
             return {}
 
 
@@ -63,7 +63,7 @@ def protobuf_nodes(schema: SchemaInfo) -> Nodes:
     """Those of PROTOBUF, whose Avro form names the fields of inner messages; they are bytes."""
     named = schema_nodes(schema_of(schema))
     unnamed = {
-        field.name: (Undescribed.OPAQUE,)
+        field.name: (OpaqueNode.OPAQUE,)
         for field in message_of(schema).fields
         if is_opaque(field) and not nodes_below(named, field.name)
     }
@@ -74,7 +74,7 @@ def schema_nodes(schema: Schema) -> Nodes:
     """What a value of an Avro schema is, of AVRO and of JSON."""
     match schema:
         case Record() if is_anything(schema):
-            return (Undescribed.ANYTHING,)
+            return (OpaqueNode.ANYTHING,)
         case Record():
             return (schema,)
         case Array():
@@ -95,4 +95,4 @@ def _field_nodes(field: Field) -> Nodes:
         return tuple(node for value in values for node in _field_nodes(value))
     if field.message is not None:
         return (field.message,)
-    return (Undescribed.OPAQUE,) if is_opaque(field) else ()
+    return (OpaqueNode.OPAQUE,) if is_opaque(field) else ()

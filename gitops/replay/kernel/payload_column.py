@@ -10,7 +10,7 @@ import numpy
 import pyarrow
 from numpy.typing import NDArray
 
-from gitops.replay.kernel.protocol import Counted, Reason, Walk
+from gitops.replay.kernel.protocol import CountKey, Reason, Walk
 
 
 class Column(NamedTuple):
@@ -91,7 +91,7 @@ def join_walks(walks: list[Walk]) -> Walk:
         return walks[0]
     numbers: dict[Reason, int] = {}
     verdicts = []
-    counts: Counter[Counted] = Counter()
+    counts: Counter[CountKey] = Counter()
     changed: dict[str, list[NDArray[numpy.int64]]] = {}
     start = 0
     for walk in walks:
@@ -157,7 +157,7 @@ def _is_text(data: memoryview) -> bool:
 # Counts of many rows at once, where a few rows may have to be looked at one by one.
 
 
-Counts = Counter[Counted]
+Counts = Counter[CountKey]
 
 _TOGETHER: Final = 2048
 _FEW: Final = 8

@@ -16,7 +16,7 @@ from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.avro.row_counts import ENDS, LEFT
 from gitops.replay.kernel.payload_column import Column, column, to_binary
-from gitops.replay.kernel.protocol import Counted, Kernels, Reason, Unreadable, Walk, What
+from gitops.replay.kernel.protocol import CountKey, CountKind, Kernels, Reason, Unreadable, Walk
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.schemas.java_text import java_text
 
@@ -100,7 +100,7 @@ class Fixed:
                 verdicts.stop_where(_outside(rows, verdicts, part, offset), _out_of_range(part))
             offset += struct.calcsize(f">{part.code}")
         read = int(verdicts.read.sum())
-        return verdicts.walk(Counter({Counted("", What.READ): read} if read else {}))
+        return verdicts.walk(Counter({CountKey("", CountKind.READ): read} if read else {}))
 
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - a number, a bool, a tuple of numbers
         """The number, or the numbers in the order in which they are written."""
@@ -179,7 +179,7 @@ class Text:
         """Which texts Java changes."""
         counts = _read(len(payloads))
         if changed := _not_utf8(to_binary(payloads)):
-            counts[Counted("", What.CHANGED)] = changed
+            counts[CountKey("", CountKind.CHANGED)] = changed
         return Walk(verdicts=numpy.zeros(len(payloads), numpy.int32), counts=counts)
 
     def read(self, payload: bytes) -> str:
@@ -193,8 +193,8 @@ class Text:
         return value.encode("utf-8", "replace")
 
 
-def _read(rows: int) -> Counter[Counted]:
-    return Counter({Counted("", What.READ): rows} if rows else {})
+def _read(rows: int) -> Counter[CountKey]:
+    return Counter({CountKey("", CountKind.READ): rows} if rows else {})
 
 
 def _not_utf8(payloads: pyarrow.BinaryArray) -> int:

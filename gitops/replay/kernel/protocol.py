@@ -22,7 +22,7 @@ READ = 0
 """The verdict of a row that was read."""
 
 
-class What(Enum):
+class CountKind(Enum):
     """What is counted at a path; `FieldReplay` says what each means.
 
     REINTERPRETED values are changed ones: the same bytes mean something else to the reader.
@@ -39,15 +39,15 @@ class What(Enum):
     BRANCH = "branch"
 
 
-CHANGES: Final = frozenset({What.CHANGED, What.REINTERPRETED})
+CHANGES: Final = frozenset({CountKind.CHANGED, CountKind.REINTERPRETED})
 """What makes a value another one."""
 
 
-class Counted(NamedTuple):
+class CountKey(NamedTuple):
     """A key of the counts; `value` is the symbol or the branch, else empty."""
 
     path: str
-    what: What
+    what: CountKind
     value: str = ""
 
 
@@ -72,11 +72,11 @@ class Walk:
 
     verdicts: NDArray[numpy.int32]
     reasons: tuple[Reason, ...] = ()
-    counts: Counter[Counted] = field(default_factory=Counter)
+    counts: Counter[CountKey] = field(default_factory=Counter)
     changed: Mapping[str, NDArray[numpy.int64]] = field(default_factory=dict)
 
 
-class Changed(NamedTuple):
+class ValueChange(NamedTuple):
     """A value that a reader gets otherwise than it was written; `reason` never holds a value."""
 
     reason: str
@@ -109,7 +109,7 @@ class Kernel(Protocol):
 class ChangeReader(Protocol):
     """A Kernel that can tell what it changed."""
 
-    def changes(self, payload: bytes) -> Mapping[str, Changed]:
+    def changes(self, payload: bytes) -> Mapping[str, ValueChange]:
         """The first changed value at each path of a payload that can be read."""
         ...
 

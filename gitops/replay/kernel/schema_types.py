@@ -18,7 +18,7 @@ from gitops.replay.kernel.definition import DefinitionError
 from gitops.replay.kernel.definition_nodes import (
     Members,
     Nodes,
-    Undescribed,
+    OpaqueNode,
     protobuf_nodes,
     schema_nodes,
 )
@@ -82,7 +82,7 @@ def _primitive() -> Kernels:
 def _pair_nodes(schema: SchemaInfo) -> Nodes:
     """A half that is one value is hidden only where a name begins with that half."""
     halves = zip(HALVES, halves_of(schema), strict=True)
-    return (Members({name: _nodes(half) or (Undescribed.ANYTHING,) for name, half in halves}),)
+    return (Members({name: _nodes(half) or (OpaqueNode.ANYTHING,) for name, half in halves}),)
 
 
 def _avro_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
@@ -259,7 +259,7 @@ CHOSEN: Final = Kernels(
 def nodes_of(schema: SchemaInfo) -> Nodes:
     """What a message of it is; nothing where the definition cannot be parsed."""
     try:
-        return _nodes(schema) or (Undescribed.OPAQUE,)
+        return _nodes(schema) or (OpaqueNode.OPAQUE,)
     except DefinitionError:
         return ()
 

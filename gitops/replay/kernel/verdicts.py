@@ -10,7 +10,7 @@ import numpy
 import pyarrow
 from numpy.typing import NDArray
 
-from gitops.replay.kernel.protocol import READ, Counted, Reason, Unreadable, Walk
+from gitops.replay.kernel.protocol import READ, CountKey, Reason, Unreadable, Walk
 
 Rows = NDArray[numpy.int64]
 """Indexes of rows, ascending."""
@@ -47,7 +47,7 @@ class Verdicts:
         read: NDArray[numpy.bool_] = self.each == READ
         return read
 
-    def walk(self, counts: Counter[Counted], changed: Mapping[str, Rows] | None = None) -> Walk:
+    def walk(self, counts: Counter[CountKey], changed: Mapping[str, Rows] | None = None) -> Walk:
         """The answer, with what was counted and changed in the rows that are READ."""
         reasons = tuple(self._reasons)
         return Walk(verdicts=self.each, reasons=reasons, counts=counts, changed=changed or {})

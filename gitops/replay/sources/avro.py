@@ -44,7 +44,7 @@ _MOST_EMPTY: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class MessageBatch:
     """Messages one behind the other; `ends` (shape: messages + 1) are positions in `data`, from 0.
 
     `problem` says what is wrong with the message behind the last one, if there is one.
@@ -71,7 +71,7 @@ def plan_of(definition: bytes, name: str) -> Plan:
         raise UnreadableError(f"{name} brings a schema that is not valid: {error}") from error
 
 
-def cut(blocks: Sequence[Block], plan: Plan) -> Iterator[Cut]:
+def cut(blocks: Sequence[Block], plan: Plan) -> Iterator[MessageBatch]:
     """The messages of blocks, up to the first that cannot be passed over, so many at a time."""
     data = b"".join(block.data for block in blocks)
     bounds = numpy.cumsum([0, *(len(block.data) for block in blocks)], dtype=numpy.int64)
@@ -79,10 +79,10 @@ def cut(blocks: Sequence[Block], plan: Plan) -> Iterator[Cut]:
     claimed = numpy.maximum(numpy.diff(bounds), _MOST_EMPTY) < counts
     if claimed.any() or len(blocks) < FEW or counts.sum() > MOST_MESSAGES:
         for found, problem in _chained(memoryview(data), bounds, counts, plan):
-            yield Cut(data=data, ends=numpy.array(found, numpy.int64), problem=problem)
+            yield MessageBatch(data=data, ends=numpy.array(found, numpy.int64), problem=problem)
     else:
         ends, problem = _side_by_side(data, bounds, counts, plan)
-        yield Cut(data=data, ends=numpy.concatenate([bounds[:1], ends]), problem=problem)
+        yield MessageBatch(data=data, ends=numpy.concatenate([bounds[:1], ends]), problem=problem)
 
 
 def _chained(

@@ -50,14 +50,14 @@ class Page(NamedTuple):
     packed: int
 
 
-class Largest(NamedTuple):
+class PageSizes(NamedTuple):
     """Bytes of a column chunk's dictionary and of its largest other page, 0 where there is none."""
 
     dictionary: int
     page: int
 
 
-def check_pages(part: Part, chunk: Any) -> Largest:  # noqa: ANN401 - pyarrow has no types
+def check_pages(part: Part, chunk: Any) -> PageSizes:  # noqa: ANN401 - pyarrow has no types
     """How large the pages of a column chunk are in memory.
 
     Raises UnreadableError for a page that is too large, or none; OSError.
@@ -71,7 +71,7 @@ def check_pages(part: Part, chunk: Any) -> Largest:  # noqa: ANN401 - pyarrow ha
                 dictionary = max(dictionary, page.unpacked)
             else:
                 largest = max(largest, page.unpacked)
-    return Largest(dictionary, largest)
+    return PageSizes(dictionary, largest)
 
 
 def _too_large(file: str, column: str, page: Page) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Location
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaType
 from gitops.repository.definitions.avro_ignored_members import (
     Ignored,
@@ -188,7 +188,7 @@ class AvroDefinitions:
     def _obstacle(
         self, problem: SharedTypeProblem, given: DefinitionText, whole: Expansion, subject: str
     ) -> Finding:
-        return finding(
+        return make_finding(
             problem.rule,
             one_line(problem.message),
             location=self._place(problem.pointer, given, whole),
@@ -200,7 +200,7 @@ class AvroDefinitions:
         """The files of shared types that are not JSON: the same findings for all who lack one."""
         for file, (text, error) in self._shared.broken.items():
             found = json_mistake(text, str(error), error.offset)
-            yield finding(
+            yield make_finding(
                 "AVRO-P001",
                 one_line(f"{_NO_JSON}{found.message}"),
                 location=JsonPositions(file, text).at_offset(found.offset),
@@ -230,7 +230,7 @@ class AvroDefinitions:
         else:
             rule = "AVRO-P001"
             message, place, hint = self._mistake_finding(problem, given, whole)
-        return finding(
+        return make_finding(
             rule,
             one_line(message),
             location=place,
@@ -241,7 +241,7 @@ class AvroDefinitions:
     def _poisonous(
         self, remark: Remark, given: DefinitionText, whole: Expansion, subject: str
     ) -> Finding:
-        return finding(
+        return make_finding(
             remark.rule,
             one_line(remark.message),
             location=self._place(remark.pointer, given, whole),
@@ -270,7 +270,7 @@ class AvroDefinitions:
         self, given: DefinitionText, whole: Expansion, subject: str
     ) -> Iterator[Finding]:
         for rule, each in _passed_over(whole.text):
-            yield finding(
+            yield make_finding(
                 rule,
                 one_line(each.message),
                 location=self._place(each.pointer, given, whole),

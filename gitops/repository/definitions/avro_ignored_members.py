@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from gitops.model.findings import Finding
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.repository.definitions.shared_types import NAMED, PRIMITIVES, children, kind_of
 from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.positions import pointer
@@ -197,7 +197,7 @@ class Repeated(NamedTuple):
 def findings_of_repeated(given: DefinitionText, subject: str) -> Iterator[Finding]:
     """A warning at each of them."""
     for each in repeated_members(given.text):
-        yield finding(
+        yield make_finding(
             "AVRO-W022",
             one_line(f"'{each.name}' is given twice: only the last one counts"),
             location=given.places.at_offset(each.offset),

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.model.findings import Finding, Location
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.repository.definitions.avro import AvroDefinitions
 from gitops.repository.definitions.file_extensions import COMPILED_TYPE, is_compiled, is_proto
@@ -273,7 +273,7 @@ class SchemaBuilder:
         except JsonTextError as error:
             mistake = json_mistake(found.text, str(error), error.offset)
             place.manifest.findings.append(
-                finding(
+                make_finding(
                     "REPO-R019",
                     one_line(f"the definition is not JSON: {mistake.message}"),
                     location=found.places.at_offset(mistake.offset),
@@ -330,7 +330,7 @@ class SchemaBuilder:
 
     def _protoc_finding(self, problem: ProtocProblem, file: str, place: Place) -> Finding:
         ours = not problem.file or problem.file in self._sources
-        return finding(
+        return make_finding(
             "REPO-R020",
             problem.message if ours else f"{problem.file}: {problem.message}",
             location=Location(

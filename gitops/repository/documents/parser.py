@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.model.findings import Finding, Location
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.repository.documents.authentication import secret_offsets
 from gitops.repository.documents.base import Document
 from gitops.repository.documents.partial_documents import Salvage, salvage
@@ -73,7 +73,9 @@ class Manifest(Generic[D]):
         if self._follows(rule, path):
             return
         place = self.location(path, at_key=at_key)
-        self.findings.append(finding(rule, one_line(message), location=place, hint=one_line(hint)))
+        self.findings.append(
+            make_finding(rule, one_line(message), location=place, hint=one_line(hint))
+        )
 
     def problems_of(self, error: ValidationError) -> list[DocumentProblem]:
         """Pydantic's errors in the product's own words."""
@@ -83,7 +85,7 @@ class Manifest(Generic[D]):
     def _validate(self) -> None:
         if self.parsed.empty:
             self.findings.append(
-                finding(
+                make_finding(
                     "REPO-R005",
                     "the file is empty",
                     location=Location(file=self.file),
@@ -139,7 +141,7 @@ class Manifest(Generic[D]):
         if problem.first is not None:
             line, _ = self._lines.position(problem.first.start)
             hint = f"it stands in line {line} already: {hint}"
-        return finding(problem.rule, message, location=place, hint=hint)
+        return make_finding(problem.rule, message, location=place, hint=hint)
 
     def _written(self, path: Path) -> Path:
         """The path with keys as they stand in the text, misspelt."""
@@ -222,4 +224,4 @@ def read_manifest(
 def unreadable(file: str, error: UnreadableFileError) -> Finding:
     """What a file that cannot be read means."""
     rule = "REPO-R007" if isinstance(error, OutsideRepositoryError) else "REPO-R018"
-    return finding(rule, f"cannot be read: {error.what}", location=Location(file=file))
+    return make_finding(rule, f"cannot be read: {error.what}", location=Location(file=file))

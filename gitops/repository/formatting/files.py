@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gitops.model.findings import Finding, Location
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.documents.base import Document
@@ -68,7 +68,7 @@ def format_definition(file: str, data: bytes, *, ordered: bool = True) -> bytes:
     except UnicodeDecodeError as error:
         message = f"not UTF-8: byte 0x{data[error.start]:02X} at {error.start}"
         raise LeftAloneError(
-            finding(
+            make_finding(
                 "REPO-R018", message, location=Location(file=file), hint="save the file as UTF-8"
             )
         ) from error
@@ -78,7 +78,7 @@ def format_definition(file: str, data: bytes, *, ordered: bool = True) -> bytes:
         mistake = json_mistake(text, str(error), error.offset)
         place = JsonPositions(file, text).at_offset(mistake.offset)
         raise LeftAloneError(
-            finding(
+            make_finding(
                 "AVRO-P001",
                 one_line(f"not JSON: {mistake.message}"),
                 location=place,
@@ -88,4 +88,4 @@ def format_definition(file: str, data: bytes, *, ordered: bool = True) -> bytes:
     except RecursionError as error:
         place = Location(file=file)
         message = "nested too deep to be read"
-        raise LeftAloneError(finding("AVRO-P001", message, location=place)) from error
+        raise LeftAloneError(make_finding("AVRO-P001", message, location=place)) from error

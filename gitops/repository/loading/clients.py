@@ -19,7 +19,7 @@ from gitops.model.clients import (
 from gitops.model.errors import InvalidNameError, UnreadableFileError
 from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaType
 from gitops.repository.definitions.file_extensions import COMPILED_TYPE, DEFAULT_TYPE, is_proto
 from gitops.repository.definitions.schema_builder import Place, SchemaBuilder
@@ -112,7 +112,7 @@ def unknown_topics(
             hint = f"add {manifest}; without `schema:` its schema is not managed here"
             message = f"no manifest declares {topic}, and no snapshot records it"
             hint = f"did you mean {near}?" if near else hint
-            findings.append(finding("CLIENT-R010", message, location=place, hint=hint))
+            findings.append(make_finding("CLIENT-R010", message, location=place, hint=hint))
     return findings
 
 

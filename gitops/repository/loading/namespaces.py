@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from gitops.model.errors import InvalidNameError
 from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.state import NamespaceState
 from gitops.repository.documents.manifests import NamespaceDocument
 from gitops.repository.documents.parser import read_manifest
@@ -69,7 +69,7 @@ def _load(file: str, sources: TrackedFiles, loaded: LoadedNamespaces) -> None:
 
 
 def _bad_folder(path: str, folder: str) -> Finding:
-    return finding(
+    return make_finding(
         "REPO-R013",
         f"'{folder.removeprefix('namespaces/')}' is not a namespace",
         location=Location(file=path),

@@ -10,7 +10,7 @@ from typing import Final
 
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Location, Severity
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.repository.definitions.schema_builder import SchemaBuilder
 from gitops.repository.definitions.shared_types import WITH_MANIFESTS, named_types
 from gitops.repository.documents.parser import unreadable
@@ -36,11 +36,11 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
     None where a manifest could not be understood: it may need any of them.
     """
     findings = [
-        finding("REPO-R016", "no manifest is looked for here", location=_at(path), hint=hint)
+        make_finding("REPO-R016", "no manifest is looked for here", location=_at(path), hint=hint)
         for path, hint in found.misplaced
     ]
     findings += [
-        finding(
+        make_finding(
             "REPO-R023",
             "no topic and no client uses this definition",
             location=_at(path),
@@ -50,7 +50,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
         if used is not None and path not in used
     ]
     findings += [
-        finding(
+        make_finding(
             "REPO-R023",
             "nothing reads this file",
             location=_at(path),
@@ -59,7 +59,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
         for path in found.foreign
     ]
     findings += [
-        finding(
+        make_finding(
             "REPO-R013",
             "the file's name holds characters that do not print",
             location=_at(one_line(path)),

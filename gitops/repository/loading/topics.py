@@ -13,7 +13,7 @@ from gitops.model.errors import InvalidNameError, OutsideRepositoryError
 from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.replay import Sample
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaType
 from gitops.model.state import TopicSource, TopicState
@@ -176,7 +176,7 @@ def _check_twice(
     if len(taken) == len(("first", "second")):
         pairs.append((first, manifest.file))
     loaded.findings.extend(
-        finding("REPO-R017", why.format(other), location=at, subject=str(topic), hint=hint)
+        make_finding("REPO-R017", why.format(other), location=at, subject=str(topic), hint=hint)
         for at, other in pairs
     )
 

@@ -19,17 +19,17 @@ from gitops.schemas.avro.resolution import (
     Action,
     Adjust,
     Branches,
-    Chosen,
     Error,
     Items,
     Mismatch,
+    ReaderUnion,
     Resolver,
     Skip,
     Walk,
 )
 from gitops.schemas.avro.schema import Field, Fixed, Record, Schema, describe, facts_of
 from gitops.schemas.row import Reason
-from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, incompatible, pairs
+from gitops.schemas.strategies import COMPATIBLE, End, LabelledSchema, Outcome, incompatible, pairs
 
 # Words for what stands between a reader and a writer.
 
@@ -200,7 +200,7 @@ class _Walk:
             case Items():
                 inner = _Place(place.path + action.step, place.writer, place.reader)
                 self.over(action.action, inner)
-            case Chosen():
+            case ReaderUnion():
                 self.over(action.action, place)
             case Branches():
                 for branch in action.actions:
@@ -288,7 +288,9 @@ def _loop_of(schema: Schema) -> str:
 # The checker for Avro definitions: AVRO, JSON as Avro, and halves of KEY_VALUE.
 
 
-def check(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
+def check(
+    existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
+) -> Outcome:
     """Pulsar 4.0.7's AvroSchemaBasedCompatibilityCheck, with every incompatibility.
 
     Java stops at the first pair that fails, which alone tells how the check ends.
@@ -313,8 +315,8 @@ def unparseable(label: str, error: AvroParseError) -> Outcome:
 
 
 def _pairwise(
-    existing: Sequence[Labelled],
-    candidate: Labelled,
+    existing: Sequence[LabelledSchema],
+    candidate: LabelledSchema,
     strategy: Strategy,
     parsed: dict[str, Schema],
 ) -> Outcome:

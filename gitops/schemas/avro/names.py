@@ -55,7 +55,7 @@ def full_name(name: str, space: str | None, at: str, member: str | None = None) 
     return f"{inside}.{simple}" if inside else simple
 
 
-class Met(NamedTuple):
+class References(NamedTuple):
     """Something in a definition that is more than itself: a type by name, or aliases.
 
     `number` is that of a type that was looked up, by the order of definitions: -1 where another
@@ -67,12 +67,12 @@ class Met(NamedTuple):
     has_aliases: bool = False
 
 
-_DEFINED: Final = Met()
+_DEFINED: Final = References()
 
 
-def _met(contents: Contents) -> Met:
+def _met(contents: Contents) -> References:
     if contents.has_aliases or contents.refers_back:
-        return Met(refers_back=contents.refers_back, has_aliases=contents.has_aliases)
+        return References(refers_back=contents.refers_back, has_aliases=contents.has_aliases)
     return _DEFINED
 
 
@@ -85,7 +85,7 @@ class Names:
 
     space: str | None = None
     known: dict[str, Named] = field(default_factory=dict)
-    met: list[Met] = field(default_factory=list)
+    met: list[References] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def add(self, schema: Named, at: str) -> None:
@@ -156,7 +156,7 @@ class Names:
 
     def _note(self, found: Named, number: int) -> None:
         refers_back = isinstance(found, Record) and found.fields is None
-        self.met.append(Met(number, refers_back))
+        self.met.append(References(number, refers_back))
 
 
 def check_not_primitive(name: str, at: str) -> None:

@@ -11,8 +11,8 @@ from gitops.schemas.avro.errors import AvroParseError, AvroProblem, JavaError
 from gitops.schemas.avro.json_text import Json
 from gitops.schemas.avro.names import (
     SHARED,
-    Met,
     Names,
+    References,
     check_name,
     check_not_primitive,
     full_name,
@@ -118,7 +118,7 @@ class Reader:
             return ()
         found = fields.aliases(node, at)
         if found:
-            self.names.met.append(Met(has_aliases=True))
+            self.names.met.append(References(has_aliases=True))
         return tuple(full_name(alias, self.names.space, at, "aliases") for alias in found)
 
     def record(self, node: dict[str, Json], at: str) -> Schema:
@@ -157,7 +157,7 @@ class Reader:
         kind = self.schema(member["type"], f"{at}/type")
         field = fields.read(member, name, kind, at, validate=self.strict)
         if field.aliases:
-            self.names.met.append(Met(has_aliases=True))
+            self.names.met.append(References(has_aliases=True))
         return self.checked(field)
 
     def checked(self, field: Field) -> Field:

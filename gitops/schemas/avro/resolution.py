@@ -41,7 +41,7 @@ class Mismatch(PythonEnum):
     NO_BRANCH = "no branch"
 
 
-class Nothing(Struct, eq=False):
+class DoNothing(Struct, eq=False):
     """The reader takes it as it is, or promoted."""
 
 
@@ -72,7 +72,7 @@ class Items(Struct, eq=False):
     action: Action
 
 
-class Chosen(Struct, eq=False):
+class ReaderUnion(Struct, eq=False):
     """The reader's branch `index`."""
 
     index: int
@@ -104,7 +104,7 @@ class Adjust(Struct, eq=False):
     defaults: list[Field] = msgspec.field(default_factory=list)
 
 
-Action = Nothing | Error | Skip | Items | Chosen | Branches | Walk | Adjust
+Action = DoNothing | Error | Skip | Items | ReaderUnion | Branches | Walk | Adjust
 
 
 # When a reader takes a writer's union branch by branch: Avro 1.11.4's Resolver.unionEquiv.
@@ -178,7 +178,7 @@ PROMOTIONS: Final = {
 }
 """Writer's kind → reader's kinds that take it."""
 
-_NOTHING: Final = Nothing()
+_NOTHING: Final = DoNothing()
 
 
 class Resolver:
@@ -268,7 +268,7 @@ class Resolver:
         index = self._branch(writer, reader)
         if index is None:
             return Error(mismatch=Mismatch.NO_BRANCH, writer=writer, reader=reader)
-        return Chosen(index=index, action=self.resolve(writer, reader.branches[index]))
+        return ReaderUnion(index=index, action=self.resolve(writer, reader.branches[index]))
 
     def _branch(self, writer: Schema, reader: Union) -> int | None:
         """The one branch that is tried: by name, else by structure, else by promotion."""

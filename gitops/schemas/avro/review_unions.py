@@ -9,7 +9,7 @@ from gitops.schemas.avro import review_types
 from gitops.schemas.avro.aliases import Aliases, apply_to
 from gitops.schemas.avro.default_values import UnusableDefaultError
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.resolution import Chosen, Resolver
+from gitops.schemas.avro.resolution import ReaderUnion, Resolver
 from gitops.schemas.avro.review_types import Change
 from gitops.schemas.avro.schema import Record, Schema, Union, branch_name, short_name
 from gitops.schemas.row import Remark
@@ -94,7 +94,7 @@ class UnionReader:
             action = self._resolver.resolve(self._renamed(written), Union(tuple(new)))
         except UnusableDefaultError:
             return None
-        return action.index if isinstance(action, Chosen) else None
+        return action.index if isinstance(action, ReaderUnion) else None
 
     def _renamed(self, written: Record) -> Schema:
         """As the reader's aliases call it; the record itself is kept, so that its identity is."""

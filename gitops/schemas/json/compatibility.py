@@ -11,14 +11,14 @@ from gitops.schemas.avro import compatibility
 from gitops.schemas.avro.errors import AvroParseError, JavaError
 from gitops.schemas.avro.parser import parse_data
 from gitops.schemas.json import legacy_parser
-from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, incompatible
+from gitops.schemas.strategies import COMPATIBLE, End, LabelledSchema, Outcome, incompatible
 
 
 class _CrashError(Exception):
     pass
 
 
-def check(existing: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+def check(existing: LabelledSchema, candidate: LabelledSchema, strategy: Strategy) -> Outcome:
     """Pulsar 4.0.7's JsonSchemaCompatibilityCheck for a single version."""
     try:
         return _check(existing, candidate, strategy)
@@ -26,7 +26,7 @@ def check(existing: Labelled, candidate: Labelled, strategy: Strategy) -> Outcom
         return Outcome(end=End.CRASHED, reason=str(error))
 
 
-def _check(existing: Labelled, candidate: Labelled, strategy: Strategy) -> Outcome:
+def _check(existing: LabelledSchema, candidate: LabelledSchema, strategy: Strategy) -> Outcome:
     if _is_avro(existing):
         if _is_avro(candidate):
             return compatibility.check([existing], candidate, strategy)
@@ -42,7 +42,7 @@ def _check(existing: Labelled, candidate: Labelled, strategy: Strategy) -> Outco
     return COMPATIBLE
 
 
-def _is_avro(one: Labelled) -> bool:
+def _is_avro(one: LabelledSchema) -> bool:
     try:
         parse_data(one.schema.data)
     except AvroParseError as error:
@@ -52,7 +52,7 @@ def _is_avro(one: Labelled) -> bool:
     return True
 
 
-def _is_jackson(one: Labelled) -> bool:
+def _is_jackson(one: LabelledSchema) -> bool:
     try:
         legacy_parser.read_data(one.schema.data)
     except legacy_parser.NotJacksonError:
@@ -62,7 +62,7 @@ def _is_jackson(one: Labelled) -> bool:
     return True
 
 
-def _same_id(existing: Labelled, candidate: Labelled) -> Outcome:
+def _same_id(existing: LabelledSchema, candidate: LabelledSchema) -> Outcome:
     old, new = (legacy_parser.read_data(one.schema.data) for one in (existing, candidate))
     if old is None or new is None or old.id is None:
         raise _CrashError(f"{existing.label} or {candidate.label} has no 'id' to compare")

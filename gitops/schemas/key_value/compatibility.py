@@ -13,7 +13,7 @@ from gitops.model.schema import SchemaType
 from gitops.schemas.key_value import parser
 from gitops.schemas.key_value.parser import HALVES, add_half_prefix, named_halves
 from gitops.schemas.row import CheckList, RowOf, UndecodableError
-from gitops.schemas.strategies import COMPATIBLE, End, Labelled, Outcome, check_types
+from gitops.schemas.strategies import COMPATIBLE, End, LabelledSchema, Outcome, check_types
 
 _NULL: Final = Outcome(end=End.CRASHED, reason="an existing version has null in its place")
 
@@ -21,8 +21,8 @@ CheckerOf = Callable[[SchemaType], CheckList]
 
 
 def check_pairs(
-    existing: Sequence[Labelled],
-    candidate: Labelled,
+    existing: Sequence[LabelledSchema],
+    candidate: LabelledSchema,
     strategy: Strategy,
     *,
     row_of: RowOf,
@@ -37,7 +37,12 @@ def check_pairs(
         return Outcome(end=End.CRASHED, reason=str(error))
     # The list is turned round on its way to the checker of a half, so that the oldest comes first.
     pairs = [
-        ([Labelled(one.label, half) for one, half in zip(existing, old, strict=True)][::-1], new)
+        (
+            [LabelledSchema(one.label, half) for one, half in zip(existing, old, strict=True)][
+                ::-1
+            ],
+            new,
+        )
         for _, (new, *old) in halves
     ]
     nulls = [[half is None for half in parser.unpack(one.schema.data)] for one in existing]
@@ -49,7 +54,7 @@ def check_pairs(
 
 
 def _check_halves(
-    pairs: Sequence[tuple[list[Labelled], StoredSchema]],
+    pairs: Sequence[tuple[list[LabelledSchema], StoredSchema]],
     label: str,
     strategy: Strategy,
     crashes: Sequence[bool],
@@ -60,11 +65,13 @@ def _check_halves(
     A half `crashes` that is to be parsed and is null, which only a client's own bytes can say.
     """
     for name, (halves, schema) in zip(HALVES, pairs, strict=True):
-        if refusal := check_types(halves, Labelled(label, schema)):
+        if refusal := check_types(halves, LabelledSchema(label, schema)):
             return _outcome_in_pair(refusal, name)
     outcomes = [
         _outcome_in_pair(
-            _NULL if null else checker_of(schema.type)(halves, Labelled(label, schema), strategy),
+            _NULL
+            if null
+            else checker_of(schema.type)(halves, LabelledSchema(label, schema), strategy),
             name,
         )
         for name, (halves, schema), null in zip(HALVES, pairs, crashes, strict=True)

@@ -28,7 +28,7 @@ from gitops.schemas.row import (
     definition_change,
     type_change,
 )
-from gitops.schemas.strategies import Labelled, Outcome
+from gitops.schemas.strategies import LabelledSchema, Outcome
 
 _WhyUnreadable = Callable[[StoredSchema, StoredSchema], str | None]
 
@@ -38,7 +38,9 @@ def key_value_row(
 ) -> SchemaTypeRow:
     """The row; the functions are those of the table, which are asked about the halves."""
 
-    def check(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
+    def check(
+        existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
+    ) -> Outcome:
         return check_pairs(existing, candidate, strategy, row_of=row_of, checker_of=checker_of)
 
     return SchemaTypeRow(

@@ -10,14 +10,16 @@ from gitops.schemas.protobuf_native.root_message import root_message
 from gitops.schemas.strategies import (
     COMPATIBLE,
     End,
-    Labelled,
+    LabelledSchema,
     Outcome,
     check_strategy,
     incompatible,
 )
 
 
-def check(existing: Sequence[Labelled], candidate: Labelled, strategy: Strategy) -> Outcome:
+def check(
+    existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
+) -> Outcome:
     """Name by name, oldest first; both sides are read even where every change is refused."""
     try:
         for one in existing:

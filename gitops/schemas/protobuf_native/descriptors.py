@@ -51,7 +51,7 @@ class Features:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reserved:
+class ReservedFields:
     """Numbers and names that nobody may use again.
 
     A range is its first and its last number; they are in order and do not touch each other.
@@ -91,7 +91,7 @@ class EnumType:
     name: str
     values: tuple[str, ...]
     numbers: tuple[int, ...]
-    reserved: Reserved
+    reserved: ReservedFields
     features: Features
 
 
@@ -112,7 +112,7 @@ class Message:
     oneofs: tuple[str, ...]
     message_set: bool
     map_entry: bool
-    reserved: Reserved
+    reserved: ReservedFields
     features: Features
 
 

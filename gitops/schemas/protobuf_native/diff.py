@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitops.model.plan import ChangeKind, SchemaChange
-from gitops.schemas.protobuf_native.descriptors import Reserved
+from gitops.schemas.protobuf_native.descriptors import ReservedFields
 from gitops.schemas.protobuf_native.field_matching import match
 from gitops.schemas.protobuf_native.parser import resolve
 from gitops.schemas.protobuf_native.schema import (
@@ -112,7 +112,7 @@ def _shown(value: EnumValue) -> str:
     return f"value {value.name} = {value.number}"
 
 
-def _reserved(reserved: Reserved) -> str:
+def _reserved(reserved: ReservedFields) -> str:
     ranges = [str(a) if a == b else f"{a} to {b}" for a, b in reserved.ranges]
     names = [f'"{name}"' for name in sorted(reserved.names)]
     return ", ".join([*ranges, *names]) or _NONE

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gitops.schemas.protobuf_native import descriptors, features
 from gitops.schemas.protobuf_native.descriptors import Features, File, Type
-from gitops.schemas.protobuf_native.linking import Pool, Symbol
+from gitops.schemas.protobuf_native.linker import Pool, Symbol
 from gitops.schemas.protobuf_native.root_message import link_envelope
 from gitops.schemas.protobuf_native.schema import (
     Enum,

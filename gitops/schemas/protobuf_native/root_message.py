@@ -10,7 +10,7 @@ from typing import Final
 from gitops.schemas.protobuf_native.descriptors import File
 from gitops.schemas.protobuf_native.envelope import read_envelope
 from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
-from gitops.schemas.protobuf_native.linking import Effort, Pool, Symbol, SymbolKind, link
+from gitops.schemas.protobuf_native.linker import Effort, Pool, Symbol, SymbolKind, link
 from gitops.schemas.protobuf_native.wire_format import read_files
 
 _DEEPEST_IMPORT: Final = 1_750
@@ -27,7 +27,7 @@ _ANY_CHARACTER: Final = "[^\n\r\x85\u2028\u2029]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
+class LinkedRoot:
     """The root message, and the root file with all that it imports, imports first."""
 
     root: Symbol
@@ -42,7 +42,7 @@ def root_message(data: bytes) -> str:
     return link_envelope(data).root.full_name
 
 
-def link_envelope(data: bytes) -> Linked:
+def link_envelope(data: bytes) -> LinkedRoot:
     """The files of an envelope, linked as the broker links them (Pulsar 4.0.7).
 
     Raises InvalidEnvelopeError, or EndlessImportsError where the broker runs out of stack.
@@ -55,7 +55,7 @@ def link_envelope(data: bytes) -> Linked:
     if envelope.root_message_type_name is None:
         raise InvalidEnvelopeError("the PROTOBUF_NATIVE envelope has no 'rootMessageTypeName'")
     root = _find(linked[envelope.root_file_descriptor_name], envelope.root_message_type_name)
-    return Linked(root=root, files=tuple((files[name], linked[name]) for name in linked))
+    return LinkedRoot(root=root, files=tuple((files[name], linked[name]) for name in linked))
 
 
 def _link_with_imports(name: str, files: Mapping[str, File]) -> dict[str, Pool]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitops.schemas.protobuf_native.descriptors import Label, Reserved, Type
+from gitops.schemas.protobuf_native.descriptors import Label, ReservedFields, Type
 
 # A PROTOBUF_NATIVE definition with every type found and every default rule of Protobuf applied.
 
-_NOTHING_RESERVED: Final = Reserved()
+_NOTHING_RESERVED: Final = ReservedFields()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Enum:
     values: tuple[EnumValue, ...]
     numbers: Mapping[str, int]
     closed: bool = False
-    reserved: Reserved = _NOTHING_RESERVED
+    reserved: ReservedFields = _NOTHING_RESERVED
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -42,7 +42,7 @@ class Message:
     full_name: str
     fields: tuple[Field, ...] = ()
     oneofs: tuple[str, ...] = ()
-    reserved: Reserved = _NOTHING_RESERVED
+    reserved: ReservedFields = _NOTHING_RESERVED
     map_entry: bool = False
 
 

@@ -17,7 +17,7 @@ from gitops.schemas.protobuf_native.descriptors import (
     Label,
     Message,
     Method,
-    Reserved,
+    ReservedFields,
     Service,
     Type,
 )
@@ -276,7 +276,7 @@ def _enum(values: _Values) -> EnumType:
     )
 
 
-def _reserved(values: _Values, beyond: int) -> Reserved:
+def _reserved(values: _Values, beyond: int) -> ReservedFields:
     """`beyond`: by how much a range's end is behind its last number."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted(_ranges(values, beyond)):
@@ -284,7 +284,7 @@ def _reserved(values: _Values, beyond: int) -> Reserved:
             merged[-1] = merged[-1][0], max(last, merged[-1][1])
         else:
             merged.append((first, last))
-    return Reserved(ranges=tuple(merged), names=frozenset(values.get("reserved_name", ())))
+    return ReservedFields(ranges=tuple(merged), names=frozenset(values.get("reserved_name", ())))
 
 
 def _ranges(values: _Values, beyond: int) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ import pytest
 
 from gitops.model.schema import SchemaType
 from gitops.replay.kernel.primitive import FORMS, Part
-from gitops.replay.kernel.protocol import READ, Counted, What
+from gitops.replay.kernel.protocol import READ, CountKey, CountKind
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for
 from tests.support.java_scenarios import Scenario, scenario, written_again
 from tests.support.json_rows import Values, payload
@@ -46,7 +46,7 @@ def test_what_the_client_writes_is_read_and_written_again(client: Scenario) -> N
 def test_a_protobuf_schema_of_the_client_has_its_parsing_info(client: Scenario) -> None:
     native, protobuf = (client.written[name] for name in ("native", "protobuf"))
     walk = kernel_for(protobuf.info, native.info).walk(pyarrow.array(native.payloads))
-    assert walk.counts[Counted("value[].number", What.READ)] == 1
+    assert walk.counts[CountKey("value[].number", CountKind.READ)] == 1
     value = row_reader_for(protobuf.info, protobuf.info).read(native.payloads[0])
     assert value["name"] == "E"
     assert value["value"] == [b"\x0a\x01V\x10" + b"\xfb" + b"\xff" * 8 + b"\x01"]

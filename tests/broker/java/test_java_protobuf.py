@@ -19,7 +19,7 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.rows import read
-from gitops.replay.kernel.protocol import Counted, Reason, Unreadable
+from gitops.replay.kernel.protocol import CountKey, Reason, Unreadable
 from gitops.replay.kernel.schema_types import kernel_for
 from gitops.repository.writing.proto_files import proto_sources
 from gitops.schemas.protobuf_native.descriptors import Type
@@ -167,10 +167,10 @@ def _ours(message: Message, payload: bytes) -> Answer:
 
 def _by_rows(
     message: Message, payloads: list[bytes]
-) -> tuple[list[Reason | None], Counter[Counted]]:
+) -> tuple[list[Reason | None], Counter[CountKey]]:
     plan = pair(message, message)
     reasons: list[Reason | None] = []
-    counts: Counter[Counted] = Counter()
+    counts: Counter[CountKey] = Counter()
     for payload in payloads:
         try:
             counts.update(read(plan, payload)[1])

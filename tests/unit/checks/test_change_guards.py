@@ -14,7 +14,7 @@ from gitops.checks.changed_topics import (
 )
 from gitops.checks.edited_snapshots import snapshots_edited
 from gitops.checks.loosened_policies import (
-    Loosened,
+    LoosenedPolicy,
     accepted_by_policy_change,
     default_policies,
     effective_policies,
@@ -213,5 +213,5 @@ def test_limits_that_are_strengthened_or_stay() -> None:
 
 def test_a_loosened_policy_says_both_values() -> None:
     change = PolicyChange(key="schemaValidationEnforced", before=True, after=False)
-    found = policy_loosened(Loosened(subject=NamespaceName("a", "b"), change=change), WHERE)
+    found = policy_loosened(LoosenedPolicy(subject=NamespaceName("a", "b"), change=change), WHERE)
     assert found.message == "schemaValidationEnforced of namespace a/b is loosened: true → false"

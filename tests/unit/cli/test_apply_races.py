@@ -30,7 +30,7 @@ def overtaken(repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch)
     def opened(name: str, _config: RegistryConfig, root: Path) -> EmbeddedRegistry:
         return Overtaken(name, root / ".gitops/registry.db", address=".gitops/registry.db")
 
-    monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
+    monkeypatch.setattr("gitops.registries.factory.open_registry", opened)
 
 
 @pytest.mark.slow

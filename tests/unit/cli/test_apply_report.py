@@ -24,7 +24,7 @@ def _opened(kind: type[EmbeddedRegistry], monkeypatch: pytest.MonkeyPatch) -> No
     def opened(name: str, _config: RegistryConfig, root: Path) -> EmbeddedRegistry:
         return kind(name, root / ".gitops/registry.db", address=".gitops/registry.db")
 
-    monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
+    monkeypatch.setattr("gitops.registries.factory.open_registry", opened)
 
 
 class _Failing(EmbeddedRegistry):

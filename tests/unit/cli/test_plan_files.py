@@ -221,7 +221,7 @@ def opening_as(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type], pyt
             path = ".gitops/registry.db"
             return kind(name, root / path, address=path)
 
-        monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
+        monkeypatch.setattr("gitops.registries.factory.open_registry", opened)
         return monkeypatch
 
     yield become

@@ -82,7 +82,7 @@ def test_an_apply_that_stops_half_way_tells_where(
     def opened(name: str, _config: RegistryConfig, root: Path) -> EmbeddedRegistry:
         return _Failing(name, root / "registry.db")
 
-    monkeypatch.setattr("gitops.registries.opening.open_registry", opened)
+    monkeypatch.setattr("gitops.registries.factory.open_registry", opened)
     done = command("apply", "--repo", repo, "--auto-approve", "--format", "json")
     assert (done.code, "then: the broker went away" in done.err) == (6, True)
     document = _applied(done.out)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.findings import Finding, Location, Severity, group
-from gitops.model.rules import RULES, apply_severities, finding
+from gitops.model.rules import RULES, apply_severities, make_finding
 from gitops.planning.severities import rate_findings, worst
 
 _PLACE = Location(file="a.yaml", line=3, column=5, pointer="/schema")
@@ -66,18 +66,20 @@ def test_findings_sort_by_place() -> None:
 
 
 def test_a_finding_takes_its_severity_from_the_table_and_its_subject_from_its_place() -> None:
-    assert finding("REPO-R023", "m").severity is Severity.WARNING
-    assert finding("REPO-R023", "m", location=_PLACE).subject == "a.yaml"
-    assert finding("REPO-R023", "m", location=_PLACE, subject="x").subject == "x"
+    assert make_finding("REPO-R023", "m").severity is Severity.WARNING
+    assert make_finding("REPO-R023", "m", location=_PLACE).subject == "a.yaml"
+    assert make_finding("REPO-R023", "m", location=_PLACE, subject="x").subject == "x"
     with pytest.raises(KeyError):
-        finding("REPO-R999", "m")
+        make_finding("REPO-R999", "m")
 
 
 # ------------------------------------------------------------------ severities of gitops.yaml
 
 
 def test_rules_are_rated_as_configured_and_those_that_are_off_are_gone() -> None:
-    found = [finding(rule, "m", subject=rule) for rule in ("PLAN-R003", "PLAN-R004", "PLAN-R007")]
+    found = [
+        make_finding(rule, "m", subject=rule) for rule in ("PLAN-R003", "PLAN-R004", "PLAN-R007")
+    ]
     rules = {"PLAN-R003": Severity.OFF, "PLAN-R007": Severity.ERROR}
 
     assert [(one.rule, one.severity) for one in apply_severities(found, rules)] == [
@@ -88,14 +90,16 @@ def test_rules_are_rated_as_configured_and_those_that_are_off_are_gone() -> None
 
 @pytest.mark.parametrize("rule", [rule.id for rule in RULES.values() if not rule.configurable])
 def test_a_rule_that_is_not_configurable_keeps_its_severity(rule: str) -> None:
-    (kept,) = rate_findings([finding(rule, "m")], {rule: Severity.OFF})
+    (kept,) = rate_findings([make_finding(rule, "m")], {rule: Severity.OFF})
 
     assert kept.severity is RULES[rule].severity
 
 
 def test_the_worst() -> None:
     assert worst([]) is Severity.OFF
-    assert worst([finding("PLAN-R007", "m"), finding("PLAN-R003", "m")]) is Severity.WARNING
+    assert (
+        worst([make_finding("PLAN-R007", "m"), make_finding("PLAN-R003", "m")]) is Severity.WARNING
+    )
 
 
 # ------------------------------------------------------------------ findings of one cause

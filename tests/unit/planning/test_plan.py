@@ -26,7 +26,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import BrokerDefaults, NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.planning.plan import make_plan, subject_of
@@ -300,7 +300,7 @@ def test_too_large_a_change_is_found() -> None:
 
 _INVALID = info({"type": "record", "name": "Order", "fields": [field("a", default=1)]})
 _CONTENT: tuple[Finding, ...] = (
-    finding("AVRO-P002", "invalid default", location=Location(file="created.avsc", line=3)),
+    make_finding("AVRO-P002", "invalid default", location=Location(file="created.avsc", line=3)),
 )
 
 

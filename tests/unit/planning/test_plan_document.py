@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import (
     Document,
@@ -141,7 +141,7 @@ def test_what_is_only_told_stays_out_of_the_digest() -> None:
 
 def test_what_another_day_says_does_not_count() -> None:
     (refused,) = (one for one in EVERYTHING.notices if isinstance(one, RefusedSchema))
-    told = finding("WAIVER-R002", "2026-05-12 is the last day on which it holds")
+    told = make_finding("WAIVER-R002", "2026-05-12 is the last day on which it holds")
     tomorrow = WaiverProposal(file="waivers/a.yaml", text="expires: 2026-06-12\n")
     later = replace(
         EVERYTHING,

@@ -9,7 +9,7 @@ import pytest
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, SchemaWithoutEffect
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.planning.refusals import TopicCase
 from gitops.planning.topics import TopicOutcome, plan_topic
@@ -228,9 +228,9 @@ def test_a_definition_that_says_why_it_is_refused_says_it_alone() -> None:
     why = refusal.message.rpartition("schema: ")[2]
     assert (refusal.rule, "'a-b' is not a name" in why) == ("PLAN-R001", True)
 
-    said = finding("AVRO-P001", why, location=_locate("/name"))
+    said = make_finding("AVRO-P001", why, location=_locate("/name"))
     assert _refused_with(bad, said) == (said,)
-    other = finding("AVRO-P001", "something else", location=_locate("/name"))
+    other = make_finding("AVRO-P001", "something else", location=_locate("/name"))
     assert _refused_with(bad, other) == (refusal, other)
     lenient = replace(said, severity=Severity.WARNING)
     assert _refused_with(bad, lenient) == (refusal, lenient)
@@ -242,8 +242,8 @@ def _refused_with(bad: SchemaInfo, *content: Finding) -> tuple[Finding, ...]:
     return outcome.findings
 
 
-_AT_B = finding("AVRO-P002", "invalid default", location=_locate("/fields/1/name"))
-_WARNING = finding("REPO-R023", "a warning", location=_locate("/doc"))
+_AT_B = make_finding("AVRO-P002", "invalid default", location=_locate("/fields/1/name"))
+_WARNING = make_finding("REPO-R023", "a warning", location=_locate("/doc"))
 
 
 def test_content_errors_hold_back_a_change_that_the_broker_would_take() -> None:
@@ -323,7 +323,7 @@ def test_what_pulsar_refuses_is_not_called_held_back() -> None:
 
 
 def test_our_own_error_holds_back_what_pulsar_would_take() -> None:
-    poison = finding("JSON-P001", "the old form", location=_locate(""))
+    poison = make_finding("JSON-P001", "the old form", location=_locate(""))
 
     outcome = _planned(_OLD, history(), content=(poison,))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.planning.refusals import TopicCase
 from gitops.planning.waivers import (
@@ -82,7 +82,7 @@ def test_any_change_makes_another_fingerprint(other: TopicCase) -> None:
     "same",
     [
         replace(_CASE, own=Strategy.UNDEFINED),
-        replace(_CASE, content=(finding("AVRO-P001", "no"),)),
+        replace(_CASE, content=(make_finding("AVRO-P001", "no"),)),
         replace(_CASE, rules={"AVRO-W001": Severity.ERROR}, today=TODAY + _DAY),
         replace(
             _CASE,
@@ -158,7 +158,10 @@ def test_of_two_waivers_the_first_by_name_that_holds_is_used() -> None:
 
 
 def test_findings_stay_and_are_no_errors_any_more() -> None:
-    error, warning = finding("AVRO-R002", "no default", hint="mend it"), finding("AVRO-W001", "?")
+    error, warning = (
+        make_finding("AVRO-R002", "no default", hint="mend it"),
+        make_finding("AVRO-W001", "?"),
+    )
 
     lowered, same = waive_findings([error, warning], waiver("a" * 32))
 

@@ -10,7 +10,7 @@ from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerDefaults
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.registries.read_only import ReadOnly
+from gitops.registries.read_only import ReadOnlyRegistry
 
 TOPIC = TopicName.parse("shop/orders/created")
 
@@ -24,8 +24,8 @@ TOPIC = TopicName.parse("shop/orders/created")
         lambda r: r.delete_schema(TOPIC, force=True),
     ],
 )
-def test_every_way_to_write_is_refused(write: Callable[[ReadOnly], object]) -> None:
-    registry = ReadOnly("production", "snapshots/production", BrokerDefaults())
+def test_every_way_to_write_is_refused(write: Callable[[ReadOnlyRegistry], object]) -> None:
+    registry = ReadOnlyRegistry("production", "snapshots/production", BrokerDefaults())
     with pytest.raises(UsageError, match="only a record") as raised:
         write(registry)
     assert raised.value.where == "snapshots/production"

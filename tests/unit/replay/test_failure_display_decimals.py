@@ -9,7 +9,7 @@ import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.failure_display import as_text
-from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.avro.values import UnionValue
 from gitops.replay.kernel.schema_types import with_decimals
 
 _PRICE: Final = {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}
@@ -53,9 +53,9 @@ def test_a_decimal_is_a_number(schema: object, value: object, shown: str) -> Non
 def test_a_branch_of_a_union_keeps_its_name() -> None:
     union = _info(["string", _PRICE, _FIXED])
 
-    assert with_decimals(Tagged("F", b"\x04\xd2"), union) == Tagged("F", 1234)
-    assert str(with_decimals(Tagged("bytes", b"\x04\xd2"), union).value) == "12.34"
-    assert with_decimals(Tagged("string", "decimal"), union) == Tagged("string", "decimal")
+    assert with_decimals(UnionValue("F", b"\x04\xd2"), union) == UnionValue("F", 1234)
+    assert str(with_decimals(UnionValue("bytes", b"\x04\xd2"), union).value) == "12.34"
+    assert with_decimals(UnionValue("string", "decimal"), union) == UnionValue("string", "decimal")
 
 
 def test_a_half_has_decimals_too() -> None:

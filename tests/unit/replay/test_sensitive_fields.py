@@ -10,8 +10,8 @@ import pytest
 from gitops.model.replay import TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.failure_display import as_text
-from gitops.replay.kernel.avro.values import Tagged
-from gitops.replay.sensitive_fields import Sensitive, known_names, unknown_names
+from gitops.replay.kernel.avro.values import UnionValue
+from gitops.replay.sensitive_fields import SensitiveFields, known_names, unknown_names
 from tests.support.nested_schemas import (
     NATIVE,
     OLD_FORM,
@@ -30,7 +30,7 @@ VALUE = {
     "customer": {"name": "X", "email": "d@e.f"},
     "lines": [{"card": "4111", "sku": "s"}],
     "by": {"some key": {"card": "4222"}},
-    "choice": Tagged("Card", {"card": "4333"}),
+    "choice": UnionValue("Card", {"card": "4333"}),
     "attrs": {"tax.number": "4444"},
 }
 
@@ -44,8 +44,8 @@ def replay_of(*names: str, proposed: SchemaInfo, **others: Any) -> TopicReplay: 
     return topic_replay(sample("a", sensitive=names), **given)
 
 
-def hiding(*names: str, proposed: SchemaInfo, **others: Any) -> Sensitive:  # noqa: ANN401
-    return Sensitive.of(replay_of(*names, proposed=proposed, **others))
+def hiding(*names: str, proposed: SchemaInfo, **others: Any) -> SensitiveFields:  # noqa: ANN401
+    return SensitiveFields.of(replay_of(*names, proposed=proposed, **others))
 
 
 @pytest.mark.parametrize(

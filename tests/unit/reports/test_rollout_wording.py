@@ -20,7 +20,7 @@ from gitops.model.rollout import (
     Rollout,
     Upgrade,
 )
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.reports.json.check import rollout_document
 from gitops.reports.markdown.sections import rollout_items
 from gitops.reports.rollout_wording import lines, migration_lines
@@ -62,9 +62,9 @@ _WARNED = replace(
             latest_version=0,
             strategy=Strategy.BACKWARD,
             findings=(
-                finding("PROTO-W004", "at 'quantity': int32 becomes string"),
-                finding("PROTO-W004", "at 'total': int32 becomes string"),
-                replace(finding("PROTO-W007", "a name"), severity=Severity.INFO),
+                make_finding("PROTO-W004", "at 'quantity': int32 becomes string"),
+                make_finding("PROTO-W004", "at 'total': int32 becomes string"),
+                replace(make_finding("PROTO-W007", "a name"), severity=Severity.INFO),
             ),
         ),
     ),

@@ -12,7 +12,7 @@ from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.row_counts import Positions, Tallies
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.payload_column import not_utf8
-from gitops.replay.kernel.protocol import READ, Counted, Reason, Walk, What
+from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, Walk
 
 Bytes = NDArray[numpy.uint8]
 
@@ -127,11 +127,13 @@ class Batch:
 
     # ------------------------------------------------------------ counting
 
-    def change(self, path: str, frame: Frame, where: Positions, what: What = What.CHANGED) -> None:
+    def change(
+        self, path: str, frame: Frame, where: Positions, what: CountKind = CountKind.CHANGED
+    ) -> None:
         """Count a changed value for those rows of the frame."""
         if where.size:
             rows = frame.numbers(where)
-            self.tallies.add((Counted(path, what),), rows)
+            self.tallies.add((CountKey(path, what),), rows)
             self._mark(path)[rows] = True
 
     def _mark(self, path: str) -> NDArray[numpy.bool_]:

@@ -26,18 +26,18 @@ from gitops.replay.kernel.avro.steps import (
     Branches,
     Fail,
     Fields,
+    FixedSize,
     Flag,
     Group,
     Items,
     Number,
     ReaderBranch,
     Recursion,
-    Sized,
     Step,
     Symbols,
     Text,
 )
-from gitops.replay.kernel.protocol import Unreadable, What
+from gitops.replay.kernel.protocol import CountKind, Unreadable
 
 # The headers of an array's or a map's blocks, of all rows at once.
 
@@ -191,7 +191,7 @@ class Columns:
     def round(self, live: Frame, step: Items, left: Positions, stop: Positions) -> None:
         """One item of each row, or the whole block where items have one size."""
         item = step.item.step
-        if isinstance(item, Sized) and item.sense is None and not step.keyed:
+        if isinstance(item, FixedSize) and item.sense is None and not step.keyed:
             live.at = live.at + left * item.size
             left[:] = 0
         else:
@@ -219,7 +219,7 @@ def _fail(columns: Columns, frame: Frame, step: Fail) -> None:
     columns.batch.stop(frame, numpy.arange(len(frame)), *step.reason)
 
 
-def _sized(columns: Columns, frame: Frame, step: Sized) -> None:
+def _sized(columns: Columns, frame: Frame, step: FixedSize) -> None:
     if step.size or step.sense is not None:
         start = frame.at
         frame.at = start + step.size
@@ -257,14 +257,14 @@ def _number_sense(batch: Batch, frame: Frame, raw: Raw, path: str, sense: Sense)
             batch.stop(frame, true_indexes(refused), path, sense.check.reason)
     if sense.change is not None:
         changed = logical_columns.changed_numbers(sense.change, raw)
-        batch.change(path, frame, true_indexes(changed), What.REINTERPRETED)
+        batch.change(path, frame, true_indexes(changed), CountKind.REINTERPRETED)
     elif sense.cut is not None:
         cut = logical_columns.cut_numbers(sense.cut, zigzag(raw))
         batch.change(path, frame, true_indexes(cut))
 
 
 def _bytes_sense(
-    batch: Batch, frame: Frame, start: Positions, step: Text | Sized, sense: Sense
+    batch: Batch, frame: Frame, start: Positions, step: Text | FixedSize, sense: Sense
 ) -> None:
     if sense.check is not None:
         refused = logical_columns.refused_texts(sense.check, batch.data, start, frame.at)
@@ -272,7 +272,7 @@ def _bytes_sense(
             batch.stop(frame, true_indexes(refused), step.path, sense.check.reason)
     if sense.change is not None:
         changed = logical_columns.changed_bytes(sense.change, batch.data, start, frame.at)
-        batch.change(step.path, frame, true_indexes(changed), What.REINTERPRETED)
+        batch.change(step.path, frame, true_indexes(changed), CountKind.REINTERPRETED)
 
 
 def _text(columns: Columns, frame: Frame, step: Text) -> None:
@@ -353,7 +353,7 @@ def _items(columns: Columns, frame: Frame, step: Items) -> None:
 
 _TAKE: Final[dict[type, Callable[[Columns, Frame, Any], None]]] = {
     Fail: _fail,
-    Sized: _sized,
+    FixedSize: _sized,
     Flag: _flag,
     Number: _number,
     Text: _text,

@@ -20,9 +20,9 @@ from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import Plan
-from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.avro.values import UnionValue
 from gitops.replay.kernel.payload_column import MOST_BYTES, MOST_ROWS, join_walks
-from gitops.replay.kernel.protocol import Changed, Counted, Kernels, Reason, Unreadable, Walk
+from gitops.replay.kernel.protocol import CountKey, Kernels, Reason, Unreadable, ValueChange, Walk
 from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union, branch_name
 
 _FLOAT: Final = struct.Struct("<f")
@@ -69,13 +69,13 @@ class _ValueWriter:
     def _union(self, union: Union, value: Any, path: str) -> None:  # noqa: ANN401
         """The branch of its tag, else null or the only one that is not."""
         for index, branch in enumerate(union.branches):
-            if isinstance(value, Tagged):
+            if isinstance(value, UnionValue):
                 found = branch_name(branch) == value.branch
             else:
                 found = (branch.kind == "null") is (value is None)
             if found:
                 self._number(index)
-                self.value(branch, value.value if isinstance(value, Tagged) else value, path)
+                self.value(branch, value.value if isinstance(value, UnionValue) else value, path)
                 return
         raise _unwritable("union", value, path)
 
@@ -150,7 +150,7 @@ class AvroKernel:
         """Read a column without nulls, of any binary type."""
         return join_walks([self._part(data, bounds) for data, bounds in _parts(payloads)])
 
-    def changes(self, payload: bytes) -> Mapping[str, Changed]:
+    def changes(self, payload: bytes) -> Mapping[str, ValueChange]:
         """As ChangeReader has it."""
         row = Row(payload)
         row.changes = {}
@@ -177,7 +177,7 @@ class AvroRowReader:
         """The value as the reader sees it; raises Unreadable."""
         return Row(payload).whole(self._plan)
 
-    def counted(self, payload: bytes) -> tuple[Any, Counter[Counted]]:
+    def counted(self, payload: bytes) -> tuple[Any, Counter[CountKey]]:
         """The value, and what `walk` counts for it; raises Unreadable."""
         row = Row(payload)
         value = row.whole(self._plan)

@@ -12,7 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gitops.replay.kernel.avro.batch import Raw
-from gitops.replay.kernel.avro.logical_types import Change, Check, Cut
+from gitops.replay.kernel.avro.logical_types import Change, Check, NarrowClass
 from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.schemas.java_text import java_text
 
@@ -59,7 +59,7 @@ def changed_numbers(change: Change, raw: Raw) -> Mask:
     return raw != 0 if change.zero_stays else numpy.ones(len(raw), bool)
 
 
-def cut_numbers(cut: Cut, numbers: Positions) -> Mask:
+def cut_numbers(cut: NarrowClass, numbers: Positions) -> Mask:
     """Which numbers have more bits than Java's class."""
     lowest = -(1 << (cut.bits - 1)) if cut.signed else 0
     cut_off: Mask = (numbers < lowest) | (numbers >= lowest + (1 << cut.bits))

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy
 
-from gitops.replay.kernel.avro.values import Tagged
+from gitops.replay.kernel.avro.values import UnionValue
 from gitops.replay.kernel.json.scalars import JAVA_TEXTS, check_text
-from gitops.replay.kernel.protocol import Changed, ValueMismatchError
+from gitops.replay.kernel.protocol import ValueChange, ValueMismatchError
 from gitops.schemas.avro.schema import (
     Array,
     Map,
@@ -167,7 +167,7 @@ def with_decimals(schema: Schema, value: Any) -> Any:  # noqa: ANN401 - as the s
 def _decimals_in_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
     if value is None:
         return None
-    if isinstance(value, Tagged):
+    if isinstance(value, UnionValue):
         branch = next(each for each in union.branches if branch_name(each) == value.branch)
         return value._replace(value=with_decimals(branch, value.value))
     return with_decimals(next(each for each in union.branches if each.kind != "null"), value)
@@ -218,9 +218,9 @@ class Change(NamedTuple):
     after: Meaning
     zero_stays: bool
 
-    def of(self, value: Any) -> Changed:  # noqa: ANN401 - as the schema says
+    def of(self, value: Any) -> ValueChange:  # noqa: ANN401 - as the schema says
         """What becomes of a value, as a person writes it."""
-        return Changed(self.reason, self.before.text(value), self.after.text(value))
+        return ValueChange(self.reason, self.before.text(value), self.after.text(value))
 
     @property
     def reason(self) -> str:
@@ -234,7 +234,7 @@ class Change(NamedTuple):
         return any(value) if isinstance(value, bytes) else bool(value)
 
 
-class Cut(NamedTuple):
+class NarrowClass(NamedTuple):
     """A Java class of fewer bits than an int, into which Java cuts it."""
 
     bits: int
@@ -252,7 +252,7 @@ class Sense:
 
     check: Check | None = None
     change: Change | None = None
-    cut: Cut | None = None
+    cut: NarrowClass | None = None
 
     @property
     def may_be_no_text(self) -> bool:
@@ -303,7 +303,7 @@ def _java_class(schema: Schema) -> str:
 
 def refused_default(schema: Schema, value: Any, path: str) -> tuple[str, str] | None:  # noqa: ANN401
     """The first value in a default that Java's classes do not take: its path, and the reason."""
-    value = value.value if isinstance(value, Tagged) else value
+    value = value.value if isinstance(value, UnionValue) else value
     for inner, each, at in _parts(schema, value, path):
         if found := refused_default(inner, each, at):
             return found
@@ -352,10 +352,10 @@ def _reason_of(form: str) -> str:
     raise ValueError(form)
 
 
-def _cut_of(schema: Schema) -> Cut | None:
+def _cut_of(schema: Schema) -> NarrowClass | None:
     java = _java_class(schema)
     bits = _BITS.get(java) if schema.kind == "int" else None
-    return Cut(bits, java != _UNSIGNED) if bits else None
+    return NarrowClass(bits, java != _UNSIGNED) if bits else None
 
 
 def _change_of(before: Meaning, after: Meaning) -> Change | None:

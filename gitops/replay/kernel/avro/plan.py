@@ -18,6 +18,7 @@ from gitops.replay.kernel.avro.steps import (
     Counts,
     Fail,
     Fields,
+    FixedSize,
     Flag,
     Group,
     Items,
@@ -25,19 +26,26 @@ from gitops.replay.kernel.avro.steps import (
     Plan,
     ReaderBranch,
     Recursion,
-    Sized,
     Step,
     Symbols,
     Text,
 )
 from gitops.replay.kernel.avro.values import default_value, needs_tag
-from gitops.replay.kernel.protocol import Counted, Reason, What
+from gitops.replay.kernel.protocol import CountKey, CountKind, Reason
 from gitops.schemas.avro.aliases import apply_aliases
 from gitops.schemas.avro.compatibility import can_read, explain
 from gitops.schemas.avro.default_values import UnusableDefaultError
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.pointers import Pointers
-from gitops.schemas.avro.resolution import Action, Adjust, Chosen, Error, Nothing, Resolver, Walk
+from gitops.schemas.avro.resolution import (
+    Action,
+    Adjust,
+    DoNothing,
+    Error,
+    ReaderUnion,
+    Resolver,
+    Walk,
+)
 from gitops.schemas.avro.resolution import Branches as Resolved
 from gitops.schemas.avro.resolution import Items as ResolvedItems
 from gitops.schemas.avro.schema import (
@@ -110,10 +118,10 @@ class _Location(NamedTuple):
 
 
 def _read(path: str) -> _Location:
-    return _Location(path, (Counted(path, What.READ),))
+    return _Location(path, (CountKey(path, CountKind.READ),))
 
 
-_SKIPPED: Final = Nothing()
+_SKIPPED: Final = DoNothing()
 
 
 class _Planner:
@@ -154,7 +162,7 @@ class _Planner:
             return self._fail(action, at)
         if self._logical and reader is not None and accepts_no_value(reader):
             return Fail(reason=Reason(at.path, UUID_OF_BYTES), path=at.path)
-        if isinstance(action, Chosen) and isinstance(reader, Union):
+        if isinstance(action, ReaderUnion) and isinstance(reader, Union):
             return self._into(reader, action.index, action.action, writer, at)
         match writer:
             case Record():
@@ -218,7 +226,7 @@ class _Planner:
         fields.defaults = tuple((one.name, _default(one)) for one in adjust.defaults)
         fields.order = tuple(one.name for one in adjust.reader.all_fields)
         fields.filled = tuple(
-            Counted(at.inner(one.name), What.DEFAULTED) for one in adjust.defaults
+            CountKey(at.inner(one.name), CountKind.DEFAULTED) for one in adjust.defaults
         )
 
     def _unusable(self, defaults: Iterable[Field], at: _Location) -> Iterator[tuple[str, Step]]:
@@ -236,7 +244,7 @@ class _Planner:
     ) -> tuple[str | None, Step]:
         path = at.inner(written.name)
         if read is None:
-            dropped = _Location(path, (Counted(path, What.DROPPED),))
+            dropped = _Location(path, (CountKey(path, CountKind.DROPPED),))
             return None, self._step(_SKIPPED, written.type, None, dropped)
         action = steps.get(id(written), _SKIPPED)
         return read.name, self._step(action, written.type, read.type, _read(path))
@@ -245,7 +253,7 @@ class _Planner:
         groups = []
         for index, branch in enumerate(writer.branches):
             step = self._branch(action, index, writer, reader, _Location(at.path))
-            extra = (Counted(at.path, What.BRANCH, branch_name(branch)),) if reader else ()
+            extra = (CountKey(at.path, CountKind.BRANCH, branch_name(branch)),) if reader else ()
             groups.append(self._group(step, extra))
         return Branches(groups=tuple(groups), path=at.path, counted=at.counted)
 
@@ -281,7 +289,7 @@ class _Planner:
         sense = sense_of(writer, reader) if self._logical and reader else None
         path, counted = at.path, at.counted
         if reads is not None and reads != kind:
-            counted += (Counted(path, What.PROMOTED),)
+            counted += (CountKey(path, CountKind.PROMOTED),)
         match kind:
             case "boolean":
                 return Flag(reads=reads, path=path, counted=counted)
@@ -291,9 +299,9 @@ class _Planner:
                 return Text(kind=kind, reads=reads, path=path, counted=counted, sense=sense)
             case _:
                 if kind == "null" and reads is not None:
-                    counted += (Counted(path, What.NULLS),)
+                    counted += (CountKey(path, CountKind.NULLS),)
                 size = writer.size if isinstance(writer, Fixed) else _SIZES[kind]
-                return Sized(
+                return FixedSize(
                     kind=kind, reads=reads, size=size, path=path, counted=counted, sense=sense
                 )
 

@@ -9,7 +9,7 @@ import numpy
 from numpy.typing import NDArray
 
 from gitops.replay.kernel.avro.steps import Counts, Symbols
-from gitops.replay.kernel.protocol import Counted, What
+from gitops.replay.kernel.protocol import CountKey, CountKind
 
 # Why bytes are not what the writer's schema says, and how much of it is taken.
 #
@@ -76,9 +76,9 @@ class Tallies:
         self._symbols.append((step, rows, found))
         self._keep(rows)
 
-    def counts(self, read: NDArray[numpy.bool_] | None) -> Counter[Counted]:
+    def counts(self, read: NDArray[numpy.bool_] | None) -> Counter[CountKey]:
         """The sums over the rows that were read; None: all were."""
-        found: Counter[Counted] = Counter()
+        found: Counter[CountKey] = Counter()
         for keys, rows, times in self._entries:
             number = self._number(read, rows, times)
             for key in keys if number else ():
@@ -126,5 +126,5 @@ class Tallies:
         self._entries = [(keys, None, total) for keys, total in sums.items()]
 
 
-def _symbol(step: Symbols, index: int) -> Counted:
-    return Counted(step.path, What.SYMBOL, step.symbols[index])
+def _symbol(step: Symbols, index: int) -> CountKey:
+    return CountKey(step.path, CountKind.SYMBOL, step.symbols[index])

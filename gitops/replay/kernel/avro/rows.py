@@ -17,6 +17,7 @@ from gitops.replay.kernel.avro.steps import (
     Branches,
     Fail,
     Fields,
+    FixedSize,
     Flag,
     Group,
     Items,
@@ -24,13 +25,19 @@ from gitops.replay.kernel.avro.steps import (
     Plan,
     ReaderBranch,
     Recursion,
-    Sized,
     Step,
     Symbols,
     Text,
 )
-from gitops.replay.kernel.avro.values import Tagged, to_float
-from gitops.replay.kernel.protocol import CHANGES, Changed, Counted, Reason, Unreadable, What
+from gitops.replay.kernel.avro.values import UnionValue, to_float
+from gitops.replay.kernel.protocol import (
+    CHANGES,
+    CountKey,
+    CountKind,
+    Reason,
+    Unreadable,
+    ValueChange,
+)
 from gitops.schemas.java_text import java_text
 
 # The bytes of one payload, and where in them a reader stands.
@@ -141,8 +148,8 @@ class Row(Cursor):
         super().__init__(data)
         self.depth = self.empties = 0
         self._groups: Counter[Group] = Counter()
-        self._single: Counter[Counted] = Counter()
-        self.changes: dict[str, Changed] | None = None
+        self._single: Counter[CountKey] = Counter()
+        self.changes: dict[str, ValueChange] | None = None
 
     def whole(self, plan: Plan) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value of a whole message; raises Unreadable."""
@@ -151,7 +158,7 @@ class Row(Cursor):
             self.fail("", row_counts.LEFT, f"{self.end - self.at}")
         return value
 
-    def counts(self) -> Counter[Counted]:
+    def counts(self) -> Counter[CountKey]:
         """What was counted so far."""
         found = self._single.copy()
         for group, times in self._groups.items():
@@ -172,17 +179,17 @@ class Row(Cursor):
         """The value at a step, anything where it is dropped; raises Unreadable."""
         return _TAKE[type(step)](self, step)
 
-    def count(self, path: str, what: What, value: str = "") -> None:
+    def count(self, path: str, what: CountKind, value: str = "") -> None:
         """Count something that only the data decides."""
-        self._single[Counted(path, what, value)] += 1
+        self._single[CountKey(path, what, value)] += 1
 
-    def change(self, path: str, changed: Changed, what: What = What.CHANGED) -> None:
+    def change(self, path: str, changed: ValueChange, what: CountKind = CountKind.CHANGED) -> None:
         """Count a value that the reader gets otherwise than it was written."""
         self.count(path, what)
         if self.changes is not None:
             self.changes.setdefault(path, changed)
 
-    def make_sense(self, step: Number | Text | Sized, value: Any, written: Any) -> Any:  # noqa: ANN401
+    def make_sense(self, step: Number | Text | FixedSize, value: Any, written: Any) -> Any:  # noqa: ANN401
         """What Java's classes make of a value, of bytes or a number; raises Unreadable."""
         sense = step.sense
         if sense is None:
@@ -190,9 +197,9 @@ class Row(Cursor):
         if sense.check is not None and sense.check.refuses(value):
             self.fail(step.path, sense.check.reason)
         if sense.change is not None and sense.change.concerns(written):
-            self.change(step.path, sense.change.of(written), What.REINTERPRETED)
+            self.change(step.path, sense.change.of(written), CountKind.REINTERPRETED)
         if sense.cut is not None and (left := sense.cut.apply(value)) != value:
-            self.change(step.path, Changed(CUT, value, left))
+            self.change(step.path, ValueChange(CUT, value, left))
             return left
         return value
 
@@ -209,7 +216,7 @@ class Row(Cursor):
             return data.decode()
         except UnicodeDecodeError:
             text = java_text(data)
-            self.change(path, Changed(row_counts.NO_TEXT, data, text))
+            self.change(path, ValueChange(row_counts.NO_TEXT, data, text))
             return text
 
     def blocks(self, step: Items, found: list[Any], left: int, stop: int) -> None:
@@ -256,7 +263,7 @@ def _fail(row: Row, step: Fail) -> NoReturn:
     row.fail(*step.reason)
 
 
-def _sized(row: Row, step: Sized) -> Any:  # noqa: ANN401 - as the schema says
+def _sized(row: Row, step: FixedSize) -> Any:  # noqa: ANN401 - as the schema says
     data = row.take(step.path, step.size)
     match step.kind:
         case "float":
@@ -283,7 +290,7 @@ def _number(row: Row, step: Number) -> int | float:
         return value
     read = single_of(written) if step.reads == "float" else float(written)
     if read != written and step.sense is None:
-        row.change(step.path, Changed(row_counts.ROUNDED, written, read))
+        row.change(step.path, ValueChange(row_counts.ROUNDED, written, read))
     return read
 
 
@@ -305,9 +312,9 @@ def _symbols(row: Row, step: Symbols) -> str | None:
     written, taken = step.symbols[index], step.taken[index]
     if taken is None:
         row.fail(step.path, definition.lacks_symbol_and_default(written))
-    row.count(step.path, What.SYMBOL, written)
+    row.count(step.path, CountKind.SYMBOL, written)
     if taken != written:
-        row.change(step.path, Changed(row_counts.DEFAULT_SYMBOL, written, taken))
+        row.change(step.path, ValueChange(row_counts.DEFAULT_SYMBOL, written, taken))
     return taken
 
 
@@ -321,8 +328,8 @@ def _branches(row: Row, step: Branches) -> Any:  # noqa: ANN401 - as the schema 
     return value
 
 
-def _reader_branch(row: Row, step: ReaderBranch) -> Tagged:
-    return Tagged(step.branch, row.step(step.step))
+def _reader_branch(row: Row, step: ReaderBranch) -> UnionValue:
+    return UnionValue(step.branch, row.step(step.step))
 
 
 def _recursion(row: Row, step: Recursion) -> Any:  # noqa: ANN401 - as the schema says
@@ -362,7 +369,7 @@ def _items(row: Row, step: Items) -> Any:  # noqa: ANN401 - as the schema says
 
 _TAKE: Final[dict[type, Callable[[Row, Any], Any]]] = {
     Fail: _fail,
-    Sized: _sized,
+    FixedSize: _sized,
     Flag: _flag,
     Number: _number,
     Text: _text,

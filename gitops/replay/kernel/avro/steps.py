@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gitops.replay.kernel.avro.logical_types import Sense
-from gitops.replay.kernel.protocol import Counted, Reason
+from gitops.replay.kernel.protocol import CountKey, Reason
 
-Counts = tuple[Counted, ...]
+Counts = tuple[CountKey, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -42,7 +42,7 @@ class Fail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sized:
+class FixedSize:
     """`null`, `float`, `double` or `fixed`: always as many bytes."""
 
     kind: str
@@ -184,7 +184,7 @@ class Recursion:
 
 Step = (
     Fail
-    | Sized
+    | FixedSize
     | Flag
     | Number
     | Text

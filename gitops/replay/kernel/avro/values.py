@@ -15,7 +15,7 @@ from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, 
 _FLOAT: Final = struct.Struct("<f")
 
 
-class Tagged(NamedTuple):
+class UnionValue(NamedTuple):
     """A value of a union that has more than one branch beside null; `branch` is its name."""
 
     branch: str
@@ -73,7 +73,7 @@ def _union_default(union: Union, default: Any) -> Any:  # noqa: ANN401 - JSON in
     value = default_value(branch, default)
     if value is None or not needs_tag(union):
         return value
-    return Tagged(branch_name(branch), value)
+    return UnionValue(branch_name(branch), value)
 
 
 def _primitive_default(kind: str, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
@@ -98,7 +98,7 @@ def shown(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value that a schema can say
     match value:
-        case Tagged():
+        case UnionValue():
             return {value.branch: _plain(value.value)}
         case bytes():
             return value.decode("latin-1")

@@ -17,7 +17,7 @@ from gitops.replay.kernel.json.parser import Pairs, parse
 from gitops.replay.kernel.json.plan import Items, Members, Node, OneOf, Symbols
 from gitops.replay.kernel.json.scalars import MAX_TEXT
 from gitops.replay.kernel.payload_column import Column, not_utf8
-from gitops.replay.kernel.protocol import Counted, Unreadable
+from gitops.replay.kernel.protocol import CountKey, Unreadable
 
 _LONGEST: Final = 64 * 1024
 _MOST_ITEMS: Final = 4
@@ -123,7 +123,7 @@ class AlignedRows:
         self._starts, self._ends = rows.starts - first + ROOM, rows.ends - first + ROOM
         self._quotes = numpy.flatnonzero(self._data == ord('"'))
         self._last = len(self._quotes) - _BEHIND.count(b'"')
-        self._entries: list[tuple[tuple[Counted, ...], Positions | None]] = []
+        self._entries: list[tuple[tuple[CountKey, ...], Positions | None]] = []
         self._symbols: list[tuple[Symbols, Positions | None, list[str | None], Positions]] = []
 
     def everything(self) -> Frame:
@@ -132,7 +132,7 @@ class AlignedRows:
         self.leave(frame, self._odd())
         return frame
 
-    def read(self, frame: Frame) -> tuple[Mask, Counter[Counted]]:
+    def read(self, frame: Frame) -> tuple[Mask, Counter[CountKey]]:
         """Which rows came to their end (shape: rows), and what is counted in them."""
         read = frame.at == self._ends
         return read, self._counts(read)
@@ -147,8 +147,8 @@ class AlignedRows:
         odd[not_utf8(self._buffer, self._starts, self._ends)] = True
         return odd
 
-    def _counts(self, read: Mask) -> Counter[Counted]:
-        counts: Counter[Counted] = Counter()
+    def _counts(self, read: Mask) -> Counter[CountKey]:
+        counts: Counter[CountKey] = Counter()
         total = int(numpy.count_nonzero(read))
         for keys, rows in self._entries:
             number = total if rows is None else int(numpy.count_nonzero(read.take(rows)))
@@ -163,7 +163,7 @@ class AlignedRows:
 
     # ------------------------------------------------------------ what steps are made of
 
-    def count(self, keys: tuple[Counted, ...], rows: Positions | None) -> None:
+    def count(self, keys: tuple[CountKey, ...], rows: Positions | None) -> None:
         """Count the keys for those of the rows that are read in the end."""
         self._entries.append((keys, rows))
 

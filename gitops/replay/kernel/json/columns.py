@@ -19,7 +19,7 @@ from gitops.replay.kernel.json.numbers import Mask, Positions
 from gitops.replay.kernel.json.plan import Items, Leaf, Member, Members, Node, OneOf, Symbols
 from gitops.replay.kernel.json.rows import missing_value
 from gitops.replay.kernel.payload_column import Column
-from gitops.replay.kernel.protocol import Counted, What
+from gitops.replay.kernel.protocol import CountKey, CountKind
 
 _MOST_ITEMS: Final = 64
 """Of an array; whoever has more is read alone."""
@@ -42,7 +42,7 @@ class Side(NamedTuple):
     orders: Orders
 
 
-def walk(rows: Column, orders: Orders, plan: Node) -> tuple[Mask, Counter[Counted]]:
+def walk(rows: Column, orders: Orders, plan: Node) -> tuple[Mask, Counter[CountKey]]:
     """Which rows were read (shape: rows), and what is counted in them; `covers` allows the plan."""
     alike = AlignedRows(rows)
     frame = alike.everything()
@@ -91,8 +91,10 @@ def step(side: Side, frame: Frame, node: Node) -> None:
 
 def _leaf(side: Side, frame: Frame, node: Leaf) -> None:
     scalar, path = node.scalar, node.path
-    keys = (Counted(path, What.READ),)
-    side.alike.count((*keys, Counted(path, What.PROMOTED)) if node.promoted else keys, frame.rows)
+    keys = (CountKey(path, CountKind.READ),)
+    side.alike.count(
+        (*keys, CountKey(path, CountKind.PROMOTED)) if node.promoted else keys, frame.rows
+    )
     match scalar.kind:
         case "string" if scalar.form:
             _formed(side, frame, _SURE[scalar.form])
@@ -101,7 +103,7 @@ def _leaf(side: Side, frame: Frame, node: Leaf) -> None:
         case "boolean":
             _constant(side, frame, b"true", b"false")
         case "null":
-            side.alike.count((Counted(path, What.NULLS),), frame.rows)
+            side.alike.count((CountKey(path, CountKind.NULLS),), frame.rows)
             _constant(side, frame, b"null")
         case "int" | "long":
             within = scalar.within or range(10)
@@ -128,7 +130,7 @@ def _fraction(side: Side, frame: Frame, node: Leaf) -> None:
         numbers = side.alike.values(start[where], end[where])
         changed = where[numbers.astype(numpy.float32) != numbers]
         rows = changed if frame.rows is None else frame.rows[changed]
-        side.alike.count((Counted(node.path, What.CHANGED),), rows)
+        side.alike.count((CountKey(node.path, CountKind.CHANGED),), rows)
 
 
 def _constant(side: Side, frame: Frame, *words: bytes) -> None:
@@ -142,7 +144,7 @@ def _constant(side: Side, frame: Frame, *words: bytes) -> None:
 
 
 def _symbols(side: Side, frame: Frame, node: Symbols) -> None:
-    side.alike.count((Counted(node.path, What.READ),), frame.rows)
+    side.alike.count((CountKey(node.path, CountKind.READ),), frame.rows)
     start, end = side.alike.rising(frame, *side.alike.string(frame))
     names, found = side.alike.names(start, end)
     unknown = [number for number, name in enumerate(names) if name not in node.counted]
@@ -159,7 +161,7 @@ def _one_of(side: Side, frame: Frame, node: OneOf) -> None:
     null = side.alike.byte(frame.at) == ord("n")
     some = numpy.flatnonzero(~null)
     if some.size == len(null):
-        side.alike.count((Counted(node.path, What.BRANCH, name),), frame.rows)
+        side.alike.count((CountKey(node.path, CountKind.BRANCH, name),), frame.rows)
         step(side, frame, other)
         return
     part = frame.part(numpy.flatnonzero(null))
@@ -168,19 +170,19 @@ def _one_of(side: Side, frame: Frame, node: OneOf) -> None:
     frame.put(numpy.flatnonzero(null), part)
     if some.size:
         part = frame.part(some)
-        side.alike.count((Counted(node.path, What.BRANCH, name),), part.rows)
+        side.alike.count((CountKey(node.path, CountKind.BRANCH, name),), part.rows)
         step(side, part, other)
         frame.put(some, part)
 
 
-def _nulls(path: str) -> tuple[Counted, ...]:
-    branch = Counted(path, What.BRANCH, "null")
-    return (Counted(path, What.READ), Counted(path, What.NULLS), branch)
+def _nulls(path: str) -> tuple[CountKey, ...]:
+    branch = CountKey(path, CountKind.BRANCH, "null")
+    return (CountKey(path, CountKind.READ), CountKey(path, CountKind.NULLS), branch)
 
 
 def _items(side: Side, frame: Frame, node: Items) -> None:
     """The first item of all rows, then the second of those that have one."""
-    side.alike.count((Counted(node.path, What.READ),), frame.rows)
+    side.alike.count((CountKey(node.path, CountKind.READ),), frame.rows)
     begins = side.alike.byte(frame.at) == ord("[")
     frame.at = frame.at + begins
     side.alike.leave(frame, ~begins)
@@ -205,7 +207,7 @@ def _items(side: Side, frame: Frame, node: Items) -> None:
 
 
 def _members(side: Side, frame: Frame, node: Members) -> None:
-    side.alike.count((Counted(node.path, What.READ),), frame.rows)
+    side.alike.count((CountKey(node.path, CountKind.READ),), frame.rows)
     orders = side.orders
     known = [name for name in orders.names.get(id(node), ()) if _is_known(node, name)]
     opened = numpy.zeros(len(frame.at), numpy.bool_)
@@ -261,7 +263,7 @@ def _value(side: Side, frame: Frame, node: Members, name: str) -> None:
     if member is not None:
         step(side, frame, member.node)
         return
-    side.alike.count((Counted(node.dropped[name], What.DROPPED),), frame.rows)
+    side.alike.count((CountKey(node.dropped[name], CountKind.DROPPED),), frame.rows)
     first = side.alike.byte(frame.at)
     text = first == ord('"')
     constant = (first == ord("t")) | (first == ord("f")) | (first == ord("n"))
@@ -285,7 +287,7 @@ def _absent(side: Side, frame: Frame, member: Member, where: Positions) -> None:
         side.alike.leave(frame, missing)
         return
     rows = where if frame.rows is None else frame.rows[where]
-    counted: list[Counted] = []
+    counted: list[CountKey] = []
     missing_value(member, counted)
     side.alike.count(tuple(counted), rows)
 

@@ -10,7 +10,7 @@ from gitops.model.replay import LogicalTypes
 from gitops.replay.kernel.json.definition import is_anything
 from gitops.replay.kernel.json.map_keys import EntrySchemas, Key, entries_of, key_of, map_entries
 from gitops.replay.kernel.json.scalars import Scalar, scalar
-from gitops.replay.kernel.protocol import Counted, What
+from gitops.replay.kernel.protocol import CountKey, CountKind
 from gitops.replay.kernel.verdicts import join_path
 from gitops.schemas.avro.resolution import PROMOTIONS
 from gitops.schemas.avro.schema import (
@@ -47,7 +47,7 @@ class Symbols:
     """An enum; `counted` are the keys of its symbols, `written` the writer's symbols."""
 
     path: str
-    counted: Mapping[str, Counted]
+    counted: Mapping[str, CountKey]
     written: frozenset[str] = frozenset()
 
 
@@ -101,7 +101,7 @@ class Member:
 
     name: str
     node: Node
-    absent: What | None
+    absent: CountKind | None
     default: Any = None
 
 
@@ -234,13 +234,13 @@ class _Pairer:
         return Member(name=field.name, node=node, absent=absent, default=default)
 
 
-def _where_absent(written: Field | None, field: Field, node: Node) -> tuple[What | None, Any]:
+def _where_absent(written: Field | None, field: Field, node: Node) -> tuple[CountKind | None, Any]:
     """What a member that is not in the payload stands for."""
     if takes_null(node) and written is not None and _holds_null(written.type):
-        return What.READ, None
+        return CountKind.READ, None
     if field.has_default:
-        return What.DEFAULTED, default_value(field.type, field.default)
-    return (What.DEFAULTED, None) if takes_null(node) else (None, None)
+        return CountKind.DEFAULTED, default_value(field.type, field.default)
+    return (CountKind.DEFAULTED, None) if takes_null(node) else (None, None)
 
 
 def default_value(schema: Schema, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out
@@ -278,7 +278,7 @@ def _holds_null(schema: Schema) -> bool:
 def _symbols(writer: Schema | None, reader: Enum, path: str) -> Symbols:
     return Symbols(
         path=path,
-        counted={symbol: Counted(path, What.SYMBOL, symbol) for symbol in reader.symbols},
+        counted={symbol: CountKey(path, CountKind.SYMBOL, symbol) for symbol in reader.symbols},
         written=frozenset(writer.symbols if isinstance(writer, Enum) else ()),
     )
 

@@ -28,7 +28,13 @@ from gitops.replay.kernel.json.plan import (
     Symbols,
 )
 from gitops.replay.kernel.json.scalars import MAX_FLOAT, describe_value
-from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, ValueMismatchError, What
+from gitops.replay.kernel.protocol import (
+    CountKey,
+    CountKind,
+    Reason,
+    Unreadable,
+    ValueMismatchError,
+)
 from gitops.replay.kernel.verdicts import join_path
 from gitops.schemas.avro.schema import Array, Map, Record, Schema, Union
 
@@ -68,10 +74,10 @@ def in_range(kind: str, values: Sequence[float]) -> bool:
 # One payload, slowly: its value as the reader sees it, and what was counted on the way.
 
 
-def read(node: Node, payload: bytes) -> tuple[Any, list[Counted]]:
+def read(node: Node, payload: bytes) -> tuple[Any, list[CountKey]]:
     """The value of a payload, and what there is to count; raises Unreadable, with the JSON."""
     value = parse(payload)
-    counted: list[Counted] = []
+    counted: list[CountKey] = []
     try:
         return take(node, value, counted), counted
     except Unreadable as unreadable:
@@ -82,50 +88,50 @@ def read(node: Node, payload: bytes) -> tuple[Any, list[Counted]]:
         raise Unreadable(reason, reason.reason) from None
 
 
-def take(node: Node, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+def take(node: Node, value: Any, counted: list[CountKey]) -> Any:  # noqa: ANN401 - JSON
     """A JSON value as the reader sees it; adds to `counted`, raises Unreadable."""
     return _TAKERS[type(node)](node, value, counted)
 
 
-def _leaf(node: Leaf, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+def _leaf(node: Leaf, value: Any, counted: list[CountKey]) -> Any:  # noqa: ANN401 - JSON
     try:
         taken = node.scalar.take(value)
     except ValueMismatchError as error:
         raise _unreadable(node.path, str(error), value) from None
-    counted.append(Counted(node.path, What.READ))
+    counted.append(CountKey(node.path, CountKind.READ))
     if value is None:
-        counted.append(Counted(node.path, What.NULLS))
+        counted.append(CountKey(node.path, CountKind.NULLS))
         return taken
     if node.promoted:
-        counted.append(Counted(node.path, What.PROMOTED))
+        counted.append(CountKey(node.path, CountKind.PROMOTED))
     if node.rounds and is_rounded(node.scalar.kind, taken):
-        counted.append(Counted(node.path, What.CHANGED))
+        counted.append(CountKey(node.path, CountKind.CHANGED))
     return taken
 
 
-def _symbols(node: Symbols, value: Any, counted: list[Counted]) -> str:  # noqa: ANN401 - JSON
+def _symbols(node: Symbols, value: Any, counted: list[CountKey]) -> str:  # noqa: ANN401 - JSON
     if not isinstance(value, str):
         raise _mismatch(node.path, "an enum's symbol", value)
     symbol = node.counted.get(value)
     if symbol is None:
         named = value if value in node.written else "a symbol that the writer's lacks too"
         raise _unreadable(node.path, lacks_symbol(named), value)
-    counted += (Counted(node.path, What.READ), symbol)
+    counted += (CountKey(node.path, CountKind.READ), symbol)
     return value
 
 
-def _items(node: Items, value: Any, counted: list[Counted]) -> list[Any]:  # noqa: ANN401 - JSON
+def _items(node: Items, value: Any, counted: list[CountKey]) -> list[Any]:  # noqa: ANN401 - JSON
     if not isinstance(value, list):
         raise _mismatch(node.path, "an array", value)
-    counted.append(Counted(node.path, What.READ))
+    counted.append(CountKey(node.path, CountKind.READ))
     return [take(node.item, item, counted) for item in value]
 
 
-def _entries(node: Entries, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def _entries(node: Entries, value: Any, counted: list[CountKey]) -> dict[str, Any]:  # noqa: ANN401 - JSON
     members = _object(node.path, value)
     if node.key is not None:
         _check_keys(node.key, node.path, members)
-    counted.append(Counted(node.path, What.READ))
+    counted.append(CountKey(node.path, CountKind.READ))
     return {name: take(node.value, inner, counted) for name, inner in members.items()}
 
 
@@ -137,17 +143,17 @@ def _check_keys(key: Key, path: str, names: Iterable[str]) -> None:
             raise _unreadable(path, f"a key of the map: {error}", name) from None
 
 
-def _anything(node: Anything, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
-    counted.append(Counted(node.path, What.READ))
+def _anything(node: Anything, value: Any, counted: list[CountKey]) -> Any:  # noqa: ANN401 - JSON
+    counted.append(CountKey(node.path, CountKind.READ))
     return value
 
 
-def _one_of(node: OneOf, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+def _one_of(node: OneOf, value: Any, counted: list[CountKey]) -> Any:  # noqa: ANN401 - JSON
     """What is in a value decides nothing, so that none is looked at twice at every depth."""
     other = node.optional
     for branch, name in zip(node.branches, node.names, strict=True):
         if (branch is other and value is not None) or _fits(branch, value):
-            counted.append(Counted(node.path, What.BRANCH, name))
+            counted.append(CountKey(node.path, CountKind.BRANCH, name))
             return take(branch, value, counted)
     raise _unreadable(node.path, "no branch of the reader's union takes it", value)
 
@@ -180,17 +186,17 @@ def _takes(node: Leaf, value: Any) -> bool:  # noqa: ANN401 - JSON
     return True
 
 
-def _members(node: Members, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    counted.append(Counted(node.path, What.READ))
+def _members(node: Members, value: Any, counted: list[CountKey]) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    counted.append(CountKey(node.path, CountKind.READ))
     return _record(node, node.path, value, counted)
 
 
-def _recursion(node: Recursion, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    counted.append(Counted(node.path, What.READ))
+def _recursion(node: Recursion, value: Any, counted: list[CountKey]) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    counted.append(CountKey(node.path, CountKind.READ))
     return _record(node.record, node.path, value, counted)
 
 
-def _record(node: Members, path: str, value: Any, counted: list[Counted]) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def _record(node: Members, path: str, value: Any, counted: list[CountKey]) -> dict[str, Any]:  # noqa: ANN401 - JSON
     given = _object(path, value)
     found: dict[str, Any] = {}
     for name, inner in given.items():
@@ -199,7 +205,7 @@ def _record(node: Members, path: str, value: Any, counted: list[Counted]) -> dic
             found[name] = take(member.node, inner, counted)
         else:
             counted.append(
-                Counted(node.dropped.get(name) or join_path(node.path, "*"), What.DROPPED)
+                CountKey(node.dropped.get(name) or join_path(node.path, "*"), CountKind.DROPPED)
             )
     return {
         name: found[name] if name in found else missing_value(member, counted)
@@ -207,17 +213,17 @@ def _record(node: Members, path: str, value: Any, counted: list[Counted]) -> dic
     }
 
 
-def missing_value(member: Member, counted: list[Counted]) -> Any:  # noqa: ANN401 - JSON
+def missing_value(member: Member, counted: list[CountKey]) -> Any:  # noqa: ANN401 - JSON
     """What stands for a member that is not there; raises Unreadable."""
     node = member.node
     match member.absent:
         case None:
             reason = "it is missing, and the reader has no default for it"
             raise Unreadable(Reason(node.path, reason), f"{node.path}: {reason}")
-        case What.READ:
+        case CountKind.READ:
             return take(node, None, counted)
         case _:
-            counted.append(Counted(node.path, What.DEFAULTED))
+            counted.append(CountKey(node.path, CountKind.DEFAULTED))
             return member.default
 
 
@@ -245,7 +251,7 @@ def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
 
 
 _LONGEST: Final = 80
-_TAKERS: Final[Mapping[type, Callable[[Any, Any, list[Counted]], Any]]] = {
+_TAKERS: Final[Mapping[type, Callable[[Any, Any, list[CountKey]], Any]]] = {
     Recursion: _recursion,
     Leaf: _leaf,
     Symbols: _symbols,

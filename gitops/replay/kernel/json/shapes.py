@@ -28,7 +28,7 @@ from gitops.replay.kernel.json.plan import (
 from gitops.replay.kernel.json.rows import count_rounded, in_range, take
 from gitops.replay.kernel.json.scalars import Scalar
 from gitops.replay.kernel.payload_column import AmbiguousBatchError, Counts
-from gitops.replay.kernel.protocol import Counted, Unreadable, ValueMismatchError, What
+from gitops.replay.kernel.protocol import CountKey, CountKind, Unreadable, ValueMismatchError
 
 # Many values of one place at once: the type that msgspec decodes them to, and their counts.
 #
@@ -63,15 +63,15 @@ class LeafShape:
         node, path, total = self.node, self.node.path, len(values)
         for value in _others(values, self.plain) if self.plain is not None else ():
             _check(node, value)
-        counts[Counted(path, What.READ)] += total
+        counts[CountKey(path, CountKind.READ)] += total
         if node.scalar.kind == "null":
-            counts[Counted(path, What.NULLS)] += total
+            counts[CountKey(path, CountKind.NULLS)] += total
         if node.promoted:
-            counts[Counted(path, What.PROMOTED)] += total
+            counts[CountKey(path, CountKind.PROMOTED)] += total
         if (node.rounds or node.scalar.kind == "float") and not in_range(node.scalar.kind, values):
             raise AmbiguousBatchError
         if node.rounds and (changed := count_rounded(node.scalar.kind, values)):
-            counts[Counted(path, What.CHANGED)] += changed
+            counts[CountKey(path, CountKind.CHANGED)] += changed
         return 0
 
 
@@ -84,7 +84,7 @@ class SymbolsShape:
 
     def count(self, values: Sequence[Any], counts: Counts) -> int:
         """How often each symbol."""
-        counts[Counted(self.node.path, What.READ)] += len(values)
+        counts[CountKey(self.node.path, CountKind.READ)] += len(values)
         for symbol, times in Counter(values).items():
             counts[self.node.counted[symbol]] += times
         return 0
@@ -100,7 +100,7 @@ class ItemsShape:
 
     def count(self, values: Sequence[Any], counts: Counts) -> int:
         """All their items in one."""
-        counts[Counted(self.path, What.READ)] += len(values)
+        counts[CountKey(self.path, CountKind.READ)] += len(values)
         items = list(chain.from_iterable(values))
         return self.item.count(items, counts) if items else 0
 
@@ -118,7 +118,7 @@ class EntriesShape:
         """All their values in one; each key is looked at once."""
         if self.key is not None:
             _check_keys(self.key, set(chain.from_iterable(values)))
-        counts[Counted(self.path, What.READ)] += len(values)
+        counts[CountKey(self.path, CountKind.READ)] += len(values)
         inner = list(chain.from_iterable(map(dict.values, values)))
         return len(inner) + (self.value.count(inner, counts) if inner else 0)
 
@@ -136,12 +136,12 @@ class OptionalShape:
         """Nulls, then the others."""
         given = [value for value in values if value is not None]
         if nulls := len(values) - len(given):
-            for key in (What.READ, What.NULLS):
-                counts[Counted(self.path, key)] += nulls
-            counts[Counted(self.path, What.BRANCH, "null")] += nulls
+            for key in (CountKind.READ, CountKind.NULLS):
+                counts[CountKey(self.path, key)] += nulls
+            counts[CountKey(self.path, CountKind.BRANCH, "null")] += nulls
         if not given:
             return 0
-        counts[Counted(self.path, What.BRANCH, self.name)] += len(given)
+        counts[CountKey(self.path, CountKind.BRANCH, self.name)] += len(given)
         return self.other.count(given, counts)
 
 
@@ -154,7 +154,7 @@ class LooseShape:
 
     def count(self, values: Sequence[Any], counts: Counts) -> int:
         """One value after the other."""
-        counted: list[Counted] = []
+        counted: list[CountKey] = []
         for value in values:
             _check(self.node, value, counted)
         counts.update(counted)
@@ -177,7 +177,7 @@ class MemberShape:
         given = [value for value in values if value is not UNSET]
         if shape is None:
             if given:
-                counts[Counted(self.dropped, What.DROPPED)] += len(given)
+                counts[CountKey(self.dropped, CountKind.DROPPED)] += len(given)
             return len(given) + _members_in_all(given)
         if member is not None and (absent := len(values) - len(given)):
             _count_absent(member, absent, counts)
@@ -194,7 +194,7 @@ class MembersShape:
 
     def count(self, values: Sequence[Any], counts: Counts) -> int:
         """A column for each member."""
-        counts[Counted(self.path, What.READ)] += len(values)
+        counts[CountKey(self.path, CountKind.READ)] += len(values)
         columns = zip(*map(astuple, values), strict=True)
         return sum(
             member.count(column, counts)
@@ -227,13 +227,13 @@ def members_in(value: Any) -> int:  # noqa: ANN401 - JSON
 
 
 def _count_absent(member: Member, times: int, counts: Counts) -> None:
-    if member.absent is What.READ:
-        counted: list[Counted] = []
+    if member.absent is CountKind.READ:
+        counted: list[CountKey] = []
         take(member.node, None, counted)
         for one in counted:
             counts[one] += times
     else:
-        counts[Counted(member.node.path, What.DEFAULTED)] += times
+        counts[CountKey(member.node.path, CountKind.DEFAULTED)] += times
 
 
 def _others(values: Sequence[Any], plain: tuple[type, ...]) -> list[Any]:
@@ -248,7 +248,7 @@ def _check_keys(key: Key, names: Iterable[str]) -> None:
             raise AmbiguousBatchError from None
 
 
-def _check(node: Node, value: Any, counted: list[Counted] | None = None) -> None:  # noqa: ANN401 - JSON
+def _check(node: Node, value: Any, counted: list[CountKey] | None = None) -> None:  # noqa: ANN401 - JSON
     try:
         take(node, value, [] if counted is None else counted)
     except (Unreadable, RecursionError):

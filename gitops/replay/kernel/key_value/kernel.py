@@ -16,17 +16,17 @@ from gitops.replay.kernel.key_value import wire_format
 from gitops.replay.kernel.key_value.definition import halves_of, key_encoding
 from gitops.replay.kernel.protocol import (
     READ,
-    Changed,
     ChangeReader,
-    Counted,
+    CountKey,
+    CountKind,
     Kernel,
     Kernels,
     Reason,
     RowReader,
     RowWriter,
     Unreadable,
+    ValueChange,
     Walk,
-    What,
 )
 from gitops.replay.kernel.verdicts import Mismatch, Rows, Verdicts, join_path
 from gitops.schemas.key_value.parser import HALVES
@@ -49,14 +49,14 @@ class PairKernel:
         ]
         for name, half, walk in zip(HALVES, halves, walks, strict=True):
             verdicts.stop_as(half.rows, walk, name)
-        counts: Counter[Counted] = Counter()
+        counts: Counter[CountKey] = Counter()
         changed: dict[str, Rows] = {}
         for name, kernel, half, walk in zip(HALVES, self._kernels, halves, walks, strict=True):
             _count(name, half, _counts_of_read(kernel, half, walk, verdicts), verdicts, counts)
             changed |= _changed(name, half, walk, verdicts)
         return verdicts.walk(counts, changed)
 
-    def changes(self, payload: bytes) -> Mapping[str, Changed]:
+    def changes(self, payload: bytes) -> Mapping[str, ValueChange]:
         """As ChangeReader has it; of halves whose kernel is one."""
         halves = _split(payload)
         return {
@@ -138,7 +138,7 @@ def _mismatch(writer: SchemaInfo, reader: SchemaInfo) -> Mismatch | None:
 
 def _counts_of_read(
     kernel: Kernel, half: wire_format.Half, walk: Walk, verdicts: Verdicts
-) -> Counter[Counted]:
+) -> Counter[CountKey]:
     """What a half counted, less what it counted in rows whose other half cannot be read."""
     read = walk.verdicts == READ
     spoilt = numpy.flatnonzero(read & ~verdicts.read[half.rows])
@@ -159,15 +159,15 @@ def _changed(name: str, half: wire_format.Half, walk: Walk, verdicts: Verdicts) 
 def _count(
     name: str,
     half: wire_format.Half,
-    counted: Counter[Counted],
+    counted: Counter[CountKey],
     verdicts: Verdicts,
-    counts: Counter[Counted],
+    counts: Counter[CountKey],
 ) -> None:
     for key, number in counted.items():
         counts[key._replace(path=join_path(name, key.path))] += number
     if nulls := int(verdicts.read[half.nulls].sum()):
-        counts[Counted(name, What.READ)] += nulls
-        counts[Counted(name, What.NULLS)] += nulls
+        counts[CountKey(name, CountKind.READ)] += nulls
+        counts[CountKey(name, CountKind.NULLS)] += nulls
 
 
 def _split(payload: bytes) -> dict[str, bytes | None]:

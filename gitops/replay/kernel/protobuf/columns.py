@@ -16,7 +16,7 @@ from gitops.replay.kernel.payload_column import AmbiguousBatchError, Counts
 from gitops.replay.kernel.protobuf.plan import Fields, Slot
 from gitops.replay.kernel.protobuf.rows import enum_value
 from gitops.replay.kernel.protobuf.wire_format import raw_of, value_of
-from gitops.replay.kernel.protocol import Counted, What
+from gitops.replay.kernel.protocol import CountKey, CountKind
 from gitops.schemas.protobuf_native.descriptors import Label, Type
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _slots(fields: Fields, seen: set[int]) -> Iterator[Slot]:
 def count(plan: Fields, messages: Sequence[Any]) -> Counts:
     """The counts of parsed messages; raises AmbiguousBatchError."""
     counts: Counts = Counter()
-    _messages(plan, messages, Counted(plan.path, What.READ), counts)
+    _messages(plan, messages, CountKey(plan.path, CountKind.READ), counts)
     return counts
 
 
@@ -171,17 +171,17 @@ def _is_known_by_library(slot: Slot) -> bool:
     return not slot.retyped or slot.field.type in _WHOLE
 
 
-def _messages(fields: Fields, messages: Sequence[Any], read: Counted, counts: Counts) -> None:
+def _messages(fields: Fields, messages: Sequence[Any], read: CountKey, counts: Counts) -> None:
     counts[read] += len(messages)
     for slot in fields.slots.values():
         _slot(slot, messages, counts)
     for oneof in fields.oneofs:
         chosen = Counter(map(methodcaller("WhichOneof", oneof.name), messages))
-        counts[Counted(oneof.path, What.READ)] += len(messages)
+        counts[CountKey(oneof.path, CountKind.READ)] += len(messages)
         for name, times in chosen.items():
-            counts[Counted(oneof.path, What.BRANCH, name or "null")] += times
+            counts[CountKey(oneof.path, CountKind.BRANCH, name or "null")] += times
         if chosen[None]:
-            counts[Counted(oneof.path, What.NULLS)] += chosen[None]
+            counts[CountKey(oneof.path, CountKind.NULLS)] += chosen[None]
     _unknown(fields, messages, counts)
 
 
@@ -194,7 +194,7 @@ def _unknown(fields: Fields, messages: Iterable[Any], counts: Counts) -> None:
             if number in fields.slots:
                 raise AmbiguousBatchError  # of another wire type, or a number that no enum names
             star = f"{fields.path}.*" if fields.path else "*"
-            counts[Counted(fields.dropped.get(number, star), What.DROPPED)] += 1
+            counts[CountKey(fields.dropped.get(number, star), CountKind.DROPPED)] += 1
 
 
 def _slot(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
@@ -219,7 +219,7 @@ def _repeated(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
     _absent(slot, len(messages) - len(lists), counts)
     if not lists:
         return
-    counts[Counted(slot.path, What.READ)] += len(lists)
+    counts[CountKey(slot.path, CountKind.READ)] += len(lists)
     entry = slot.field.entry
     if entry is None:
         _values(slot, list(chain.from_iterable(lists)), counts)
@@ -247,19 +247,19 @@ def _absent(slot: Slot, times: int, counts: Counts) -> None:
     if not times:
         return
     if slot.written is None:
-        counts[Counted(slot.path, What.DEFAULTED)] += times
+        counts[CountKey(slot.path, CountKind.DEFAULTED)] += times
         return
-    counts[Counted(slot.path, What.READ)] += times
+    counts[CountKey(slot.path, CountKind.READ)] += times
     if slot.field.presence:
-        counts[Counted(slot.path, What.NULLS)] += times
+        counts[CountKey(slot.path, CountKind.NULLS)] += times
 
 
 def _values(slot: Slot, values: list[Any], counts: Counts) -> None:
     if not values:
         return
     if slot.retyped:
-        counts[Counted(slot.item, What.PROMOTED)] += len(values)
-    read = Counted(slot.item, What.READ)
+        counts[CountKey(slot.item, CountKind.PROMOTED)] += len(values)
+    read = CountKey(slot.item, CountKind.READ)
     if slot.inner is not None:
         _messages(slot.inner, values, read, counts)
     else:
@@ -277,7 +277,7 @@ def _scalars(slot: Slot, values: list[Any], counts: Counts) -> None:
             for one in enum_value(slot, number):
                 counts[one] += times
     elif slot.retyped and (changed := sum(_is_changed(slot, value) for value in values)):
-        counts[Counted(slot.item, What.CHANGED)] += changed
+        counts[CountKey(slot.item, CountKind.CHANGED)] += changed
 
 
 def _is_changed(slot: Slot, value: int | str | bytes) -> bool:

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from gitops.replay.kernel.protobuf.definition import default_of
 from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, Fields, Slot
-from gitops.replay.kernel.protobuf.wire_format import Found, Raw, decode, raw_of, value_of
-from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, What
+from gitops.replay.kernel.protobuf.wire_format import Raw, RawMessage, decode, raw_of, value_of
+from gitops.replay.kernel.protocol import CountKey, CountKind, Reason, Unreadable
 from gitops.schemas.protobuf_native.descriptors import Type
 from gitops.schemas.protobuf_native.schema import Field, Message
 from gitops.schemas.protobuf_native.wire_format import (
@@ -24,13 +24,13 @@ from gitops.schemas.protobuf_native.wire_format import (
 # Fields to values as the reader sees them, and what there is to count.
 
 
-def read(plan: Fields, payload: bytes) -> tuple[dict[str, Any], list[Counted]]:
+def read(plan: Fields, payload: bytes) -> tuple[dict[str, Any], list[CountKey]]:
     """The value of a payload, and what there is to count; raises Unreadable."""
-    counted = [Counted("", What.READ)]
+    counted = [CountKey("", CountKind.READ)]
     return _read_message(plan, decode(plan, payload), counted), counted
 
 
-def _read_message(plan: Fields, found: Found, counted: list[Counted]) -> dict[str, Any]:
+def _read_message(plan: Fields, found: RawMessage, counted: list[CountKey]) -> dict[str, Any]:
     values = {
         slot.field.name: (
             _read_field(slot, found.values[number], counted)
@@ -42,10 +42,10 @@ def _read_message(plan: Fields, found: Found, counted: list[Counted]) -> dict[st
     for _, path, numbers in plan.oneofs:
         chosen = [plan.slots[number].field.name for number in numbers if number in found.values]
         name = chosen[0] if chosen else "null"
-        counted += (Counted(path, What.READ), Counted(path, What.BRANCH, name))
+        counted += (CountKey(path, CountKind.READ), CountKey(path, CountKind.BRANCH, name))
         if not chosen:
-            counted.append(Counted(path, What.NULLS))
-    counted += [Counted(path, What.DROPPED) for path in found.dropped]
+            counted.append(CountKey(path, CountKind.NULLS))
+    counted += [CountKey(path, CountKind.DROPPED) for path in found.dropped]
     return values
 
 
@@ -56,16 +56,16 @@ def _is_unwritten(slot: Slot, value: Any) -> bool:  # noqa: ANN401 - raw
     return not value_of(slot.field.type, value)
 
 
-def _absent(slot: Slot, counted: list[Counted]) -> Any:  # noqa: ANN401 - any value
+def _absent(slot: Slot, counted: list[CountKey]) -> Any:  # noqa: ANN401 - any value
     """A writer leaves out zeros, lists without items, and what is not set."""
     if slot.written is None:
-        counted.append(Counted(slot.path, What.DEFAULTED))
+        counted.append(CountKey(slot.path, CountKind.DEFAULTED))
     else:
-        counted.append(Counted(slot.path, What.READ))
+        counted.append(CountKey(slot.path, CountKind.READ))
         if slot.retyped and not (slot.field.presence or slot.field.repeated):
-            counted.append(Counted(slot.path, What.PROMOTED))
+            counted.append(CountKey(slot.path, CountKind.PROMOTED))
         if slot.field.presence:
-            counted.append(Counted(slot.path, What.NULLS))
+            counted.append(CountKey(slot.path, CountKind.NULLS))
         elif slot.field.type is Type.ENUM and not slot.field.repeated:
             counted += enum_value(slot, 0)
     if slot.field.repeated:
@@ -74,37 +74,37 @@ def _absent(slot: Slot, counted: list[Counted]) -> Any:  # noqa: ANN401 - any va
     return enum_value_name(slot, 0) if slot.field.type is Type.ENUM and default == 0 else default
 
 
-def _read_field(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - raw, then any
+def _read_field(slot: Slot, value: Any, counted: list[CountKey]) -> Any:  # noqa: ANN401 - raw, then any
     if not slot.field.repeated:
         return _single(slot, value, counted)
-    counted.append(Counted(slot.path, What.READ))
+    counted.append(CountKey(slot.path, CountKind.READ))
     if slot.field.entry is None:
         return [_single(slot, one, counted) for one in value]
     return _entries(slot, value, counted)
 
 
-def _entries(slot: Slot, entries: dict[Any, Found], counted: list[Counted]) -> dict[Any, Any]:
+def _entries(slot: Slot, entries: dict[Any, RawMessage], counted: list[CountKey]) -> dict[Any, Any]:
     inner = slot.inner or Fields(path=slot.item)
     values: dict[Any, Any] = {}
     for key, entry in entries.items():
-        within: list[Counted] = []
+        within: list[CountKey] = []
         values[key] = _read_message(inner, entry, within)["value"]
         counted += [one for one in within if one.path != f"{slot.item}.key"]
     return values
 
 
-def _single(slot: Slot, value: Any, counted: list[Counted]) -> Any:  # noqa: ANN401 - raw, then any
-    counted.append(Counted(slot.item, What.READ))
+def _single(slot: Slot, value: Any, counted: list[CountKey]) -> Any:  # noqa: ANN401 - raw, then any
+    counted.append(CountKey(slot.item, CountKind.READ))
     if slot.retyped:
-        counted.append(Counted(slot.item, What.PROMOTED))
-    if isinstance(value, Found):
+        counted.append(CountKey(slot.item, CountKind.PROMOTED))
+    if isinstance(value, RawMessage):
         return _read_message(slot.inner or Fields(path=slot.item), value, counted)
     found = value_of(slot.field.type, value)
     if slot.field.type is Type.ENUM:
         counted += enum_value(slot, found)
         return enum_value_name(slot, found)
     if _is_changed(slot, value, found):
-        counted.append(Counted(slot.item, What.CHANGED))
+        counted.append(CountKey(slot.item, CountKind.CHANGED))
     return found
 
 
@@ -114,15 +114,15 @@ def enum_value_name(slot: Slot, number: int) -> str | int:
     return names[0] if names else number
 
 
-def enum_value(slot: Slot, number: int) -> list[Counted]:
+def enum_value(slot: Slot, number: int) -> list[CountKey]:
     """The symbol; a number that has no name, or another one than the writer's, is changed."""
     if slot.names is None:
         return []
     name = enum_value_name(slot, number)
-    counted = [Counted(slot.item, What.SYMBOL, str(name))] if isinstance(name, str) else []
+    counted = [CountKey(slot.item, CountKind.SYMBOL, str(name))] if isinstance(name, str) else []
     written = (slot.written_names or {}).get(number)
     if isinstance(name, int) or (written is not None and name not in written):
-        counted.append(Counted(slot.item, What.CHANGED))
+        counted.append(CountKey(slot.item, CountKind.CHANGED))
     return counted
 
 

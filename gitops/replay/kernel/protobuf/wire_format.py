@@ -114,7 +114,7 @@ _ZEROS: Final[dict[Type, Any]] = {Type.STRING: "", Type.BYTES: b""}
 
 
 @dataclass(slots=True)
-class Found:
+class RawMessage:
     """A message: raw values by number, a list where there may be several, a map's entries by key.
 
     `dropped` are the paths of what the reader passes over, `*` for what neither side knows.
@@ -124,16 +124,16 @@ class Found:
     dropped: list[str] = field(default_factory=list)
 
 
-def decode(plan: Fields, payload: bytes) -> Found:
+def decode(plan: Fields, payload: bytes) -> RawMessage:
     """The fields of a whole message; raises Unreadable."""
-    found = Found()
+    found = RawMessage()
     reader = Reader(payload, 0, len(payload))
     _message(plan, reader, found, 0, 0)
     _check_required(plan, found)
     return found
 
 
-def _message(plan: Fields, reader: Reader, found: Found, depth: int, group: int) -> None:
+def _message(plan: Fields, reader: Reader, found: RawMessage, depth: int, group: int) -> None:
     """Read to the end, or to the end of the group of that number."""
     path = plan.path
     try:
@@ -156,7 +156,7 @@ def _message(plan: Fields, reader: Reader, found: Found, depth: int, group: int)
         raise Unreadable(Reason(path, error.why), message) from None
 
 
-def _drop(plan: Fields, slot: Slot | None, number: int, found: Found) -> None:
+def _drop(plan: Fields, slot: Slot | None, number: int, found: RawMessage) -> None:
     if slot is not None:
         found.dropped.append(slot.path)
     elif not plan.opaque:
@@ -164,7 +164,7 @@ def _drop(plan: Fields, slot: Slot | None, number: int, found: Found) -> None:
 
 
 def _take(  # noqa: PLR0913, PLR0917 - all that a field may touch
-    slot: Slot, wire_type: int, reader: Reader, plan: Fields, found: Found, depth: int
+    slot: Slot, wire_type: int, reader: Reader, plan: Fields, found: RawMessage, depth: int
 ) -> bool:
     """Whether the field is of a type that its reader knows; if so it is read."""
     expected = WIRE_TYPES[slot.field.type]
@@ -194,7 +194,7 @@ def _scalar(slot: Slot, wire_type: int, reader: Reader) -> Raw:
     return reader.fixed(_SIZES[wire_type])
 
 
-def _keep(slot: Slot, raw: Raw, plan: Fields, found: Found) -> None:
+def _keep(slot: Slot, raw: Raw, plan: Fields, found: RawMessage) -> None:
     number = slot.field.number
     if not plan.entry and _is_unknown(slot, raw):
         found.dropped.append(slot.item)
@@ -207,7 +207,7 @@ def _keep(slot: Slot, raw: Raw, plan: Fields, found: Found) -> None:
 
 
 def _keep_message(  # noqa: PLR0913, PLR0917 - as `_take`
-    slot: Slot, inner: Fields, reader: Reader, plan: Fields, found: Found, depth: int
+    slot: Slot, inner: Fields, reader: Reader, plan: Fields, found: RawMessage, depth: int
 ) -> None:
     """A message that is there twice is merged, unless it may be there several times.
 
@@ -217,17 +217,17 @@ def _keep_message(  # noqa: PLR0913, PLR0917 - as `_take`
     if inner.opaque and slot.field.type is Type.MESSAGE:
         part = reader.part()
         raw = part.rest()
-        _message(inner, part, Found(), depth + 1, 0)
+        _message(inner, part, RawMessage(), depth + 1, 0)
         _keep(slot, raw, plan, found)
         return
     number = slot.field.number
     if slot.field.repeated:
-        into = Found()
+        into = RawMessage()
         if not inner.entry:
             found.values.setdefault(number, []).append(into)
     else:
         _clear(plan, number, found)
-        into = found.values.setdefault(number, Found())
+        into = found.values.setdefault(number, RawMessage())
     if slot.field.type is Type.GROUP:
         _message(inner, reader, into, depth + 1, number)
     else:
@@ -236,7 +236,7 @@ def _keep_message(  # noqa: PLR0913, PLR0917 - as `_take`
         _keep_entry(slot, inner, into, found)
 
 
-def _keep_entry(slot: Slot, inner: Fields, entry: Found, found: Found) -> None:
+def _keep_entry(slot: Slot, inner: Fields, entry: RawMessage, found: RawMessage) -> None:
     """Of several entries with one key the last one stays.
 
     One that lacks its key or its value has it all the same, and one whose value a closed enum does
@@ -253,10 +253,10 @@ def _keep_entry(slot: Slot, inner: Fields, entry: Found, found: Found) -> None:
     found.values.setdefault(slot.field.number, {})[key] = entry
 
 
-def _unset(slot: Slot) -> Found | Raw:
+def _unset(slot: Slot) -> RawMessage | Raw:
     """What stands for the key or the value of an entry that has none."""
     if slot.inner is not None:
-        return Found()
+        return RawMessage()
     enum = slot.field.enum
     if enum is not None and enum.closed and enum.values:
         return enum.values[0].number
@@ -268,13 +268,13 @@ def _is_unknown(slot: Slot, raw: Any) -> bool:  # noqa: ANN401 - a Raw, or a Fou
     return slot.field.closed and value_of(Type.ENUM, raw) not in (slot.names or {})
 
 
-def _clear(plan: Fields, number: int, found: Found) -> None:
+def _clear(plan: Fields, number: int, found: RawMessage) -> None:
     """Of a oneof the last one that is set stays."""
     for other in plan.siblings.get(number, ()):
         found.values.pop(other, None)
 
 
-def _check_required(plan: Fields, found: Found) -> None:
+def _check_required(plan: Fields, found: RawMessage) -> None:
     """As Java, once everything was parsed."""
     for number, slot in plan.slots.items():
         value = found.values.get(number)
@@ -283,7 +283,7 @@ def _check_required(plan: Fields, found: Found) -> None:
                 raise Unreadable(Reason(slot.path, REQUIRED), f"{slot.path}: {REQUIRED}")
         elif slot.inner is not None:
             for one in _occurrences(value):
-                if isinstance(one, Found):
+                if isinstance(one, RawMessage):
                     _check_required(slot.inner, one)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.definition_nodes import Undescribed, nodes_below
+from gitops.replay.kernel.definition_nodes import OpaqueNode, nodes_below
 from gitops.replay.kernel.schema_types import nodes_of
 from tests.support.nested_schemas import (
     CARD,
@@ -51,16 +51,16 @@ def test_a_record_within_itself_has_its_own_fields() -> None:
 
 
 def test_what_nobody_describes_is_told_apart() -> None:
-    assert nodes_below(nodes_of(info(OLD_FORM)), "other") == (Undescribed.ANYTHING,)
-    assert nodes_below(nodes_of(protobuf(UNTOLD)), "untold") == (Undescribed.OPAQUE,)
+    assert nodes_below(nodes_of(info(OLD_FORM)), "other") == (OpaqueNode.ANYTHING,)
+    assert nodes_below(nodes_of(protobuf(UNTOLD)), "untold") == (OpaqueNode.OPAQUE,)
     assert nodes_below(nodes_of(NATIVE), "notes") == ()
-    assert nodes_of(SchemaInfo(type=SchemaType.STRING)) == (Undescribed.OPAQUE,)
-    assert nodes_of(info("string", SchemaType.AVRO)) == (Undescribed.OPAQUE,)
+    assert nodes_of(SchemaInfo(type=SchemaType.STRING)) == (OpaqueNode.OPAQUE,)
+    assert nodes_of(info("string", SchemaType.AVRO)) == (OpaqueNode.OPAQUE,)
 
 
 def test_halves_have_names() -> None:
     halves = pair("", CARD, "STRING", "JSON")
-    assert nodes_below(nodes_of(halves), "key") == (Undescribed.ANYTHING,)
+    assert nodes_below(nodes_of(halves), "key") == (OpaqueNode.ANYTHING,)
     assert members(halves, "value", "pin") is False
 
 
@@ -92,4 +92,4 @@ def test_a_class_with_a_form_of_its_own_may_be_anything(name: str) -> None:
     kind = {"type": "record", "name": name, "fields": []}
     fields = [{"name": "any", "type": kind}]
     found = nodes_below(nodes_of(info({"type": "record", "name": "R", "fields": fields})), "any")
-    assert found == (Undescribed.ANYTHING,)
+    assert found == (OpaqueNode.ANYTHING,)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.primitive import FORMS
-from gitops.replay.kernel.protocol import READ, Counted, Unreadable, What
+from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Unreadable
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 
 FIRST_SECOND, LAST_SECOND = -31_557_014_167_219_200, 31_556_889_864_403_199
@@ -40,7 +40,7 @@ def test_a_column_is_what_its_rows_are(kind: SchemaType, payloads: list[bytes]) 
             value = reader.read(payload)
             assert reader.read(writer.write(value)) == pytest.approx(value, nan_ok=True)
     read = int((walk.verdicts == READ).sum())
-    assert walk.counts == Counter({Counted("", What.READ): read} if read else {})
+    assert walk.counts == Counter({CountKey("", CountKind.READ): read} if read else {})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.protocol import Counted, Reason, What
+from gitops.replay.kernel.protocol import CountKey, CountKind, Reason
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for
 
 schema: Any = pytest.importorskip("pulsar.schema", reason="pulsar-client is not installed")
@@ -75,8 +75,8 @@ def test_records_are_read(kind: SchemaType) -> None:
     payloads = [client.encode(_order()), client.encode(Order(id=2))]
     walk = kernel_for(info, info).walk(pyarrow.array(payloads))
     assert not walk.verdicts.any(), walk.reasons
-    assert walk.counts[Counted("note", What.NULLS)] == 1
-    assert walk.counts[Counted("tags[]", What.READ)] == 2
+    assert walk.counts[CountKey("note", CountKind.NULLS)] == 1
+    assert walk.counts[CountKey("tags[]", CountKind.READ)] == 2
     assert row_reader_for(info, info).read(payloads[0]) == {
         "id": 1,
         "total": 2**60,

@@ -15,7 +15,7 @@ import pytest
 from gitops.replay.sources.parquet import (
     MOST_DICTIONARY,
     MOST_PAGE,
-    Largest,
+    PageSizes,
     ParquetSource,
     check_pages,
 )
@@ -68,7 +68,7 @@ def page(kind: int, unpacked: int, packed: int = 3) -> bytes:
     return fields + b"\x2c\x18\x02ab\x19\x25\x02\x04\x11\x00\x00" + b"x" * packed
 
 
-def check(folder: Path, data: bytes) -> Largest:
+def check(folder: Path, data: bytes) -> PageSizes:
     place = folder / "a.parquet"
     place.write_bytes(b"PAR1" + data)
     file = File(name="a.parquet", uri=str(place), size=0)

@@ -24,7 +24,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.reports.markdown.document import COMMENT_LIMIT, SUMMARY_LIMIT
 from gitops.reports.markdown.report import markdown
 from tests.support.checks import (
@@ -72,7 +72,7 @@ def _waiver_sets(before: Strategy, after: Strategy) -> SetPolicy:
 
 
 def _error(rule: str) -> Finding:
-    return finding(rule, "odd", subject="shop/orders/w")
+    return make_finding(rule, "odd", subject="shop/orders/w")
 
 
 def test_a_check_looks_as_it_should() -> None:

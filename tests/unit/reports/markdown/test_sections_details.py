@@ -10,7 +10,7 @@ from gitops.model.check import CheckReport
 from gitops.model.findings import Severity
 from gitops.model.plan import Plan, RefusedSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.reports.markdown.document import COMMENT_LIMIT
 from gitops.reports.markdown.report import markdown
 from tests.support.checks import (
@@ -61,7 +61,7 @@ def test_a_title_ends_with_a_whole_word() -> None:
 
 
 def test_the_reason_of_what_a_loosened_policy_lets_in_is_given_once() -> None:
-    let_in = finding("CHECK-R004", f"accepted only so; before: {SNEAKED.message}", subject="w")
+    let_in = make_finding("CHECK-R004", f"accepted only so; before: {SNEAKED.message}", subject="w")
     check = replace(CHECK.registries[0], plan=replace(PRODUCTION, notices=(), findings=()))
     text = markdown(replace(_PLAIN, registries=(check,), findings=(let_in,)))
 

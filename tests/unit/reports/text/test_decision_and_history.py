@@ -14,7 +14,7 @@ from gitops.model.names import TopicName
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.reports.text.decision import decision_report
 from gitops.reports.text.history import history_report, policies_report
@@ -84,7 +84,7 @@ def test_a_verdict_on_a_first_schema_names_no_strategy(decision: Decision, text:
 
 
 def test_a_decision_with_its_changes_and_reasons() -> None:
-    found = finding("AVRO-R002", "no default", location=_PLACE, hint="give one")
+    found = make_finding("AVRO-R002", "no default", location=_PLACE, hint="give one")
     change = SchemaChange(kind=ChangeKind.ADDED, path="b", after="int")
     texts = {"new.avsc": "{\n  bad\n}"}
 
@@ -103,7 +103,7 @@ def test_a_decision_with_its_changes_and_reasons() -> None:
 
 
 def test_a_place_in_a_file_that_was_not_read_has_no_excerpt() -> None:
-    found = finding("AVRO-R002", "no default", location=_PLACE)
+    found = make_finding("AVRO-R002", "no default", location=_PLACE)
 
     assert "|" not in shown(decision_report(_compared(_REFUSED, [found])))
 
@@ -156,7 +156,7 @@ _HOSTILE = st.text(
 def test_no_word_reaches_the_terminal_raw(word: str, width: int) -> None:
     topic = TopicName(ORDERS, f"t{word.replace('/', '')}")
     info = SchemaInfo(type=SchemaType.AVRO, schema=word, properties={word: word})
-    found = finding("AVRO-R002", word, location=Location(file=word), hint=word)
+    found = make_finding("AVRO-R002", word, location=Location(file=word), hint=word)
     change = SchemaChange(kind=ChangeKind.CHANGED, path=word, before=word, after="x", note=word)
     reports = (
         history_report(topic, history(STRING, info)),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from gitops.model.findings import Finding, Location, Severity
-from gitops.model.rules import RULES, finding
+from gitops.model.rules import RULES, make_finding
 from gitops.reports.text.findings import count_line, finding_block, findings_report
 from tests.support.consoles import shown, unwrapped
 from tests.support.examples import examples
@@ -20,7 +20,7 @@ def _at(column: int, length: int = 1, *, sensitive: bool = False) -> Finding:
     place = Location(
         file="namespace.yaml", line=4, column=column, length=length, sensitive=sensitive
     )
-    return finding("REPO-R011", "unknown value", location=place, hint="did you mean BACKWARD?")
+    return make_finding("REPO-R011", "unknown value", location=place, hint="did you mean BACKWARD?")
 
 
 def test_a_finding_looks_as_it_should() -> None:
@@ -69,7 +69,9 @@ def test_findings_are_counted(severities: list[Severity], text: str) -> None:
 @pytest.mark.parametrize("width", [40, 60, 100, 160])
 def test_every_rule_keeps_its_words(width: int) -> None:
     findings = [
-        finding(rule.id, f"{rule.title} here", location=Location(file=f"{rule.id}.yaml"), hint="do")
+        make_finding(
+            rule.id, f"{rule.title} here", location=Location(file=f"{rule.id}.yaml"), hint="do"
+        )
         for rule in RULES.values()
     ]
 

@@ -25,7 +25,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan import subject_of
@@ -254,7 +254,7 @@ def test_no_word_of_a_file_or_a_registry_reaches_the_terminal_raw(
     change = SchemaChange(kind=ChangeKind.CHANGED, path=word, before=other, after=word, note=other)
     place = Location(file=f"a/{word}", line=1, column=3, length=2)
     found = replace(
-        finding("AVRO-R002", word, location=place, subject=word, hint=other),
+        make_finding("AVRO-R002", word, location=place, subject=word, hint=other),
         compared=replace(place, pointer=word),
         patch=f"--- a/{word}\n+++ b/{word}\n-{word}\n+{other}\n",
     )

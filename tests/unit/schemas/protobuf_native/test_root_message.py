@@ -20,7 +20,7 @@ from gitops.model.schema import SchemaType
 from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
 from gitops.schemas.protobuf_native.root_message import root_message
 from gitops.schemas.row import InvalidSchemaDataError
-from gitops.schemas.strategies import End, Labelled
+from gitops.schemas.strategies import End, LabelledSchema
 from gitops.schemas.types import validate
 from tests.oracle.protobuf_native_cases import Pair, encode
 
@@ -223,7 +223,9 @@ def test_imports_in_a_circle_are_a_server_error() -> None:
         validate(schema)
     assert refused.value.status == 500
     outcome = check_latest(
-        Labelled("v0", schema), Labelled("candidate", other), SchemaCompatibilityStrategy.FULL
+        LabelledSchema("v0", schema),
+        LabelledSchema("candidate", other),
+        SchemaCompatibilityStrategy.FULL,
     )
     assert outcome.end is End.OVERFLOWED
 
@@ -243,7 +245,9 @@ def test_always_incompatible_reads_what_it_refuses() -> None:
     good = StoredSchema(type=SchemaType.PROTOBUF_NATIVE, data=_envelope(_file(_A)))
     strategy = SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE
 
-    outcome = check_latest(Labelled("v0", broken), Labelled("candidate", good), strategy)
+    outcome = check_latest(
+        LabelledSchema("v0", broken), LabelledSchema("candidate", good), strategy
+    )
 
     assert outcome.end is End.CRASHED
 

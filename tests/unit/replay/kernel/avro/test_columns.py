@@ -9,7 +9,7 @@ import pytest
 
 from gitops.replay.kernel.avro import kernel, row_counts
 from gitops.replay.kernel.avro.kernel import AvroKernel
-from gitops.replay.kernel.protocol import Counted, Reason, What
+from gitops.replay.kernel.protocol import CountKey, CountKind, Reason
 from tests.replay.avro_rows import by_columns, by_rows, differences, logical_case
 from tests.support.avro_kernels import kernel_of, plan_of, reader_of
 
@@ -84,20 +84,20 @@ def test_what_happens_to_each_value_is_counted_by_path() -> None:
         Reason("kind", "the reader's enum has neither OLD nor a default")
     ]
     assert walk.counts == {
-        Counted("kind", What.READ): 20,
-        Counted("kind", What.SYMBOL, "NEW"): 20,
-        Counted("lines", What.READ): 20,
-        Counted("lines[]", What.READ): 40,
-        Counted("lines[]", What.NULLS): 20,
-        Counted("lines[]", What.PROMOTED): 20,
-        Counted("lines[]", What.BRANCH, "null"): 20,
-        Counted("lines[]", What.BRANCH, "long"): 20,
-        Counted("attrs", What.READ): 20,
-        Counted("attrs{}", What.READ): 20,
-        Counted("attrs{}", What.PROMOTED): 20,
-        Counted("attrs{}", What.CHANGED): 20,
-        Counted("note", What.DROPPED): 20,
-        Counted("country", What.DEFAULTED): 20,
+        CountKey("kind", CountKind.READ): 20,
+        CountKey("kind", CountKind.SYMBOL, "NEW"): 20,
+        CountKey("lines", CountKind.READ): 20,
+        CountKey("lines[]", CountKind.READ): 40,
+        CountKey("lines[]", CountKind.NULLS): 20,
+        CountKey("lines[]", CountKind.PROMOTED): 20,
+        CountKey("lines[]", CountKind.BRANCH, "null"): 20,
+        CountKey("lines[]", CountKind.BRANCH, "long"): 20,
+        CountKey("attrs", CountKind.READ): 20,
+        CountKey("attrs{}", CountKind.READ): 20,
+        CountKey("attrs{}", CountKind.PROMOTED): 20,
+        CountKey("attrs{}", CountKind.CHANGED): 20,
+        CountKey("note", CountKind.DROPPED): 20,
+        CountKey("country", CountKind.DEFAULTED): 20,
     }
 
 
@@ -114,12 +114,12 @@ def test_a_record_within_itself_is_counted_where_it_stands_and_its_fields_once(n
     walk = kernel_of(writer, reader).walk(pyarrow.array([payload] * number, pyarrow.binary()))
 
     assert walk.counts == {
-        Counted("tree", What.READ): number,
-        Counted("tree.x", What.DROPPED): 3 * number,
-        Counted("tree.y", What.DEFAULTED): 3 * number,
-        Counted("tree.kids", What.READ): 3 * number,
-        Counted("tree.kids[]", What.READ): 2 * number,
-        Counted("gone", What.DROPPED): number,
+        CountKey("tree", CountKind.READ): number,
+        CountKey("tree.x", CountKind.DROPPED): 3 * number,
+        CountKey("tree.y", CountKind.DEFAULTED): 3 * number,
+        CountKey("tree.kids", CountKind.READ): 3 * number,
+        CountKey("tree.kids[]", CountKind.READ): 2 * number,
+        CountKey("gone", CountKind.DROPPED): number,
     }
     assert by_rows(reader_of(writer, reader), [payload] * number) == ([None] * number, walk.counts)
 

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.replay_data import WRITER, avro_payloads, reader
 from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroRowReader, avro_row_reader
-from gitops.replay.kernel.protocol import Counted, Unreadable, What
+from gitops.replay.kernel.protocol import CountKey, CountKind, Unreadable
 from gitops.schemas.avro.parser import parse
 from tests.oracle.random_source import Chance
 from tests.replay.avro_payloads import AvroPayloads
@@ -65,7 +65,7 @@ def test_orders_are_read_as_fastavro_reads_them(ours: AvroRowReader) -> None:
                 # It does not look at the length of a dropped field either, here the last.
                 assert reason.reason in LAXER or reason.path == "legacy_code", f"{place}: {reason}"
             continue
-        if not any(key.what is What.CHANGED for key in counts):  # it refuses what is no UTF-8
+        if not any(key.what is CountKind.CHANGED for key in counts):  # it refuses what is no UTF-8
             read += 1
             assert as_java_shows(by_fastavro(payload)) == as_java_shows(value), place
     assert read
@@ -86,4 +86,4 @@ def test_fastavro_refuses_what_is_no_text(ours: AvroRowReader) -> None:
     spoilt = payload[:1] + b"\xff" + payload[2:]  # within the id
 
     assert by_fastavro(spoilt) is None
-    assert ours.counted(spoilt)[1][Counted("id", What.CHANGED)] == 1
+    assert ours.counted(spoilt)[1][CountKey("id", CountKind.CHANGED)] == 1

@@ -14,7 +14,7 @@ import pyarrow
 import pytest
 
 from gitops.replay.kernel.avro.kernel import AvroKernel, avro_kernel
-from gitops.replay.kernel.protocol import READ, Changed, Counted, Reason, What
+from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, ValueChange
 from gitops.schemas.avro.parser import parse
 from tests.support.avro_kernels import plan_of
 from tests.support.avro_points import points
@@ -169,9 +169,9 @@ def test_a_value_that_means_something_else_is_changed(
     one = payload(plain, value)
     plan = plan_of(record(written), record(read))
     walk = AvroKernel(plan, few=few).walk(pyarrow.array([one]))
-    assert walk.counts[Counted("v", What.REINTERPRETED)] == 1
+    assert walk.counts[CountKey("v", CountKind.REINTERPRETED)] == 1
     assert {path: rows.tolist() for path, rows in walk.changed.items()} == {"v": [0]}
-    assert AvroKernel(plan).changes(one) == {"v": Changed(*said)}
+    assert AvroKernel(plan).changes(one) == {"v": ValueChange(*said)}
     assert said[0] in {point.what for point in points(plan)}
     lax = avro_kernel(parse_of(record(written)), parse_of(record(read)), "none")
     assert not lax.walk(pyarrow.array([one])).changed
@@ -203,5 +203,5 @@ def test_nothing_is_nothing_in_every_unit() -> None:
 def test_a_number_is_cut_to_the_class(name: str, value: int, left: int) -> None:
     plan = plan_of(record("int"), record({"type": "int", "java-class": f"java.lang.{name}"}))
     changes = AvroKernel(plan).changes(payload("int", value))
-    assert changes == {"v": Changed("the Java class has fewer bits", value, left)}
+    assert changes == {"v": ValueChange("the Java class has fewer bits", value, left)}
     assert AvroKernel(plan).changes(payload("int", 7)) == {}

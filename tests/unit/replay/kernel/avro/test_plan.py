@@ -12,7 +12,7 @@ from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroKernel
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.steps import Fail
-from gitops.replay.kernel.protocol import Counted, Reason, What
+from gitops.replay.kernel.protocol import CountKey, CountKind, Reason
 from gitops.schemas.avro.aliases import apply_aliases
 from gitops.schemas.avro.compatibility import can_read
 from tests.replay.avro_rows import by_columns, case, parsed
@@ -138,11 +138,11 @@ def test_a_record_within_itself_is_counted_where_it_was_met_first() -> None:
     walk = AvroKernel(plan_of(schema, schema), few=0).walk(pyarrow.array([payload] * 3))
 
     assert walk.counts == {
-        Counted("value", What.READ): 9,
-        Counted("next", What.READ): 9,
-        Counted("next", What.NULLS): 3,
-        Counted("next", What.BRANCH, "R"): 6,
-        Counted("next", What.BRANCH, "null"): 3,
+        CountKey("value", CountKind.READ): 9,
+        CountKey("next", CountKind.READ): 9,
+        CountKey("next", CountKind.NULLS): 3,
+        CountKey("next", CountKind.BRANCH, "R"): 6,
+        CountKey("next", CountKind.BRANCH, "null"): 3,
     }
 
 

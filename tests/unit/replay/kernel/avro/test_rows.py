@@ -11,8 +11,8 @@ import pytest
 from gitops.replay.kernel.avro.kernel import AvroRowReader, AvroRowWriter
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.steps import Fail
-from gitops.replay.kernel.avro.values import Tagged, shown
-from gitops.replay.kernel.protocol import Counted, Reason, Unreadable, What
+from gitops.replay.kernel.avro.values import UnionValue, shown
+from gitops.replay.kernel.protocol import CountKey, CountKind, Reason, Unreadable
 from gitops.schemas.avro.parser import parse
 from tests.replay.avro_rows import case, parsed
 from tests.support.avro_kernels import reader_of
@@ -46,9 +46,9 @@ def field(name: str, kind: object, **more: object) -> dict[str, Any]:
         ("string", "string", "06 ed a0 80", "\ufffd"),
         ("string", ["null", "bytes"], "02 61", b"a"),
         (["null", "string"], ["string", "null"], "02 02 61", "a"),
-        (["null", "int"], ["null", "long", "string"], "02 02", Tagged("long", 1)),
+        (["null", "int"], ["null", "long", "string"], "02 02", UnionValue("long", 1)),
         (["null", "int"], ["null", "long", "string"], "00", None),
-        ([A, B], [B, A], "00 02", Tagged("A", {"x": 1})),
+        ([A, B], [B, A], "00 02", UnionValue("A", {"x": 1})),
         (INTS, INTS | {"items": "long"}, "04 02 04 00", [1, 2]),
         (BY_NAME, BY_NAME, "04 02 61 02 02 61 04 00", {"a": 2}),
         (FIXED, FIXED, "01 02", b"\x01\x02"),
@@ -85,7 +85,7 @@ def test_a_record_has_the_readers_order_names_and_defaults() -> None:
         "bytes": b"\xff",
         "float": 0.10000000149011612,
         "list": [1],
-        "union": Tagged("string", "u"),
+        "union": UnionValue("string", "u"),
         "null": None,
         "inner": {"x": 3},
     }
@@ -124,10 +124,10 @@ def test_a_single_row_counts_as_a_column_of_one() -> None:
     _, counts = reader_of(["null", "long"], ["null", "float"]).counted(bytes.fromhex("02 82808010"))
 
     assert counts == {
-        Counted("", What.READ): 1,
-        Counted("", What.BRANCH, "long"): 1,
-        Counted("", What.PROMOTED): 1,
-        Counted("", What.CHANGED): 1,
+        CountKey("", CountKind.READ): 1,
+        CountKey("", CountKind.BRANCH, "long"): 1,
+        CountKey("", CountKind.PROMOTED): 1,
+        CountKey("", CountKind.CHANGED): 1,
     }
 
 
@@ -172,7 +172,7 @@ def test_half_a_character_of_a_default_is_written_as_java_does() -> None:
         ("int", "1", ""),
         (record(field("a", "string")), {"a": b""}, "a"),
         (record(field("a", "string")), {}, ""),
-        (["null", "int", "string"], Tagged("long", 1), ""),
+        (["null", "int", "string"], UnionValue("long", 1), ""),
         ({"type": "array", "items": {"type": "fixed", "name": "F", "size": 2}}, [b"1"], "[]"),
     ],
 )
@@ -186,6 +186,6 @@ def test_what_the_schema_cannot_say_is_not_written(
 
 
 def test_a_value_is_shown_as_json() -> None:
-    assert shown({"a": [Tagged("bytes", b"\xff"), None, 1.5, "é"]}) == (
+    assert shown({"a": [UnionValue("bytes", b"\xff"), None, 1.5, "é"]}) == (
         '{"a": [{"bytes": "ÿ"}, null, 1.5, "é"]}'
     )

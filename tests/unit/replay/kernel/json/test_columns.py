@@ -20,7 +20,7 @@ from gitops.replay.kernel.json.kernel import JsonKernel
 from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
 from gitops.replay.kernel.payload_column import column
-from gitops.replay.kernel.protocol import READ, Counted, Reason, Unreadable, What
+from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, Unreadable
 from gitops.schemas.avro.parser import parse
 from tests.support.json_rows import Definitions, Values
 
@@ -64,7 +64,7 @@ def _order(**members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
 
 def _agree(plan: Any, payloads: list[bytes]) -> None:  # noqa: ANN401 - a Node
     answer = JsonKernel(plan, few=1).walk(pyarrow.array(payloads, pyarrow.binary()))
-    counts: dict[Counted, int] = {}
+    counts: dict[CountKey, int] = {}
     reasons: list[Reason | None] = []
     for payload in payloads:
         try:
@@ -168,7 +168,7 @@ def test_how_often_numbers_are_rounded() -> None:
     answer = JsonKernel(_plan(_ORDER, reader), few=1).walk(
         pyarrow.array(payloads, pyarrow.binary())
     )
-    assert answer.counts[Counted("count", What.CHANGED)] == 2
+    assert answer.counts[CountKey("count", CountKind.CHANGED)] == 2
     assert not numpy.count_nonzero(answer.verdicts)
 
 

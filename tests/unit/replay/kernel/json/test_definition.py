@@ -9,7 +9,7 @@ import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.json.definition import schema_of
-from gitops.replay.kernel.protocol import Counted, Reason, What
+from gitops.replay.kernel.protocol import CountKey, CountKind, Reason
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for
 
 OLD = SchemaInfo(
@@ -55,9 +55,9 @@ PAYLOAD = json.dumps(
 def test_messages_are_read() -> None:
     walk = kernel_for(OLD, OLD).walk(pyarrow.array([PAYLOAD, b"{}"]))
     assert not walk.verdicts.any(), walk.reasons
-    assert walk.counts[Counted("inner.x", What.READ)] == 1
-    assert walk.counts[Counted("attrs{}", What.READ)] == 1
-    assert walk.counts[Counted("color", What.SYMBOL, "RED")] == 1
+    assert walk.counts[CountKey("inner.x", CountKind.READ)] == 1
+    assert walk.counts[CountKey("attrs{}", CountKind.READ)] == 1
+    assert walk.counts[CountKey("color", CountKind.SYMBOL, "RED")] == 1
     assert row_reader_for(OLD, OLD).read(b'{"id":5}')["id"] == 5
 
 
@@ -79,11 +79,11 @@ def test_the_upgrade_from_the_old_form() -> None:
     walk = kernel_for(OLD, AVRO_FORM).walk(pyarrow.array([PAYLOAD, b"{}"]))
     reason = Reason("id", "it is missing, and the reader has no default for it")
     assert walk.reasons == (reason,)
-    assert walk.counts[Counted("id", What.PROMOTED)] == 0
-    assert walk.counts[Counted("tags", What.DROPPED)] == 1
+    assert walk.counts[CountKey("id", CountKind.PROMOTED)] == 0
+    assert walk.counts[CountKey("tags", CountKind.DROPPED)] == 1
     back = kernel_for(AVRO_FORM, OLD).walk(pyarrow.array([b'{"id":1}']))
-    assert back.counts[Counted("id", What.PROMOTED)] == 1
-    assert back.counts[Counted("price", What.DEFAULTED)] == 1
+    assert back.counts[CountKey("id", CountKind.PROMOTED)] == 1
+    assert back.counts[CountKey("price", CountKind.DEFAULTED)] == 1
 
 
 def test_a_definition_of_null_takes_anything() -> None:

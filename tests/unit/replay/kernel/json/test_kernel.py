@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gitops.replay.kernel.json.kernel import FEW, JsonKernel
 from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
-from gitops.replay.kernel.protocol import READ, Counted, Reason, Unreadable, Walk, What
+from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, Unreadable, Walk
 from gitops.schemas.avro.parser import parse
 from tests.support.json_rows import Definitions, Values, payload
 
@@ -25,9 +25,9 @@ def _plan(writer: Any, reader: Any) -> Any:  # noqa: ANN401 - JSON
     return pair(parse(json.dumps(writer)), parse(json.dumps(reader)))
 
 
-def _one_by_one(plan: Any, payloads: list[bytes]) -> tuple[list[Reason | None], Counter[Counted]]:  # noqa: ANN401 - a Node
+def _one_by_one(plan: Any, payloads: list[bytes]) -> tuple[list[Reason | None], Counter[CountKey]]:  # noqa: ANN401 - a Node
     reasons: list[Reason | None] = []
-    counts: Counter[Counted] = Counter()
+    counts: Counter[CountKey] = Counter()
     for one in payloads:
         try:
             counts.update(read(plan, one)[1])
@@ -143,11 +143,11 @@ def test_a_reason_holds_no_value_and_a_message_does() -> None:
 def test_what_java_leaves_out_is_null_if_the_writer_could_write_null() -> None:
     walk = _walk(_record(a=["null", "int"]), _record(a=["null", "int"], b=["null", "int"]), b"{}")
     assert walk.counts == {
-        Counted("", What.READ): 1,
-        Counted("a", What.READ): 1,
-        Counted("a", What.NULLS): 1,
-        Counted("a", What.BRANCH, "null"): 1,
-        Counted("b", What.DEFAULTED): 1,
+        CountKey("", CountKind.READ): 1,
+        CountKey("a", CountKind.READ): 1,
+        CountKey("a", CountKind.NULLS): 1,
+        CountKey("a", CountKind.BRANCH, "null"): 1,
+        CountKey("b", CountKind.DEFAULTED): 1,
     }
 
 
@@ -155,8 +155,8 @@ def test_jackson_knows_no_aliases() -> None:
     reader = _record(a="int")
     reader["fields"][0] |= {"name": "b", "aliases": ["a"], "default": 5}
     walk = _walk(_record(a="int"), reader, b'{"a":1}')
-    assert walk.counts[Counted("a", What.DROPPED)] == 1
-    assert walk.counts[Counted("b", What.DEFAULTED)] == 1
+    assert walk.counts[CountKey("a", CountKind.DROPPED)] == 1
+    assert walk.counts[CountKey("b", CountKind.DEFAULTED)] == 1
     assert JsonKernel(_plan(_record(a="int"), reader)).read(b'{"a":1}') == {"b": 5}
 
 
@@ -166,9 +166,9 @@ def test_promotions_and_digits_that_get_lost() -> None:
         _record(a="double", b="long", c="float"),
     )
     walk = _walk(writer, reader, b'{"a":9007199254740993,"b":1,"c":0.1}', b'{"a":1,"b":1,"c":0.5}')
-    counted = [(path, walk.counts[Counted(path, What.PROMOTED)]) for path in "abc"]
+    counted = [(path, walk.counts[CountKey(path, CountKind.PROMOTED)]) for path in "abc"]
     assert counted == [("a", 2), ("b", 2), ("c", 0)]
-    assert [walk.counts[Counted(path, What.CHANGED)] for path in "abc"] == [1, 0, 1]
+    assert [walk.counts[CountKey(path, CountKind.CHANGED)] for path in "abc"] == [1, 0, 1]
 
 
 def test_a_number_beyond_a_double_is_out_of_range_however_it_is_written() -> None:
@@ -181,14 +181,14 @@ def test_a_number_beyond_a_double_is_out_of_range_however_it_is_written() -> Non
 
 def test_members_that_neither_schema_knows_are_counted_under_a_star() -> None:
     walk = _walk(_record(a="int"), _record(a="int"), b'{"a":1,"b":{"c":1}}', b'{"a":2}')
-    assert walk.counts[Counted("*", What.DROPPED)] == 1
+    assert walk.counts[CountKey("*", CountKind.DROPPED)] == 1
 
 
 def test_a_record_within_itself_keeps_its_paths() -> None:
     node = _record(value="int", next=["null", "R"])
     walk = _walk(node, node, b'{"value":1,"next":{"value":2,"next":{"value":3}}}')
-    assert walk.counts[Counted("value", What.READ)] == 3
-    assert walk.counts[Counted("next", What.READ)] == 3
+    assert walk.counts[CountKey("value", CountKind.READ)] == 3
+    assert walk.counts[CountKey("next", CountKind.READ)] == 3
 
 
 def test_as_deep_as_jackson_goes_and_no_deeper() -> None:
@@ -230,7 +230,7 @@ def test_a_union_takes_the_first_branch_that_fits() -> None:
     none = Reason("u", "no branch of the reader's union takes it")
     inner = Reason("u.x", "expected int, found text")
     assert _reasons(walk) == [None, None, None, inner, none]
-    branches = [Counted("u", What.BRANCH, name) for name in ("int", "string", "X")]
+    branches = [CountKey("u", CountKind.BRANCH, name) for name in ("int", "string", "X")]
     assert [walk.counts[branch] for branch in branches] == [1, 1, 1]
 
 

@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.protocol import READ, Counted, Reason, Walk, What
+from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, Walk
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 
 
@@ -77,7 +77,7 @@ def test_keys(name: str) -> None:
     walk = _walk(info, *payloads)
     found = [verdict == READ for verdict in walk.verdicts.tolist()]
     assert found == [True] * len(taken) + [False] * len(refused)
-    assert walk.counts[Counted("m{}", What.READ)] == len(taken)
+    assert walk.counts[CountKey("m{}", CountKind.READ)] == len(taken)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ from gitops.replay.kernel.key_value.definition import is_separated
 from gitops.replay.kernel.key_value.wire_format import join, join_one
 from gitops.replay.kernel.protocol import (
     READ,
-    Changed,
     ChangeReader,
-    Counted,
+    CountKey,
+    CountKind,
     Reason,
     Unreadable,
-    What,
+    ValueChange,
 )
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 
@@ -69,7 +69,7 @@ def test_a_column_is_what_its_rows_are(value: str, payloads: list[bytes]) -> Non
     )
     kernel, reader = kernel_for(info, info), row_reader_for(info, info)
     walk = kernel.walk(pyarrow.array([b"", *payloads], pyarrow.binary()).slice(1))
-    counts: Counter[Counted] = Counter()
+    counts: Counter[CountKey] = Counter()
     for payload, verdict in zip(payloads, walk.verdicts.tolist(), strict=True):
         if verdict != READ:
             with pytest.raises(Unreadable) as caught:
@@ -111,11 +111,11 @@ def test_what_is_counted_of_a_pair() -> None:
     walk = kernel_for(_pair(), _pair()).walk(pyarrow.array(payloads))
     assert walk.verdicts.tolist() == [READ, READ, 1]
     assert walk.counts == {
-        Counted("key", What.READ): 2,
-        Counted("key", What.NULLS): 1,
-        Counted("value", What.READ): 2,
-        Counted("value", What.NULLS): 1,
-        Counted("value.n", What.READ): 1,
+        CountKey("key", CountKind.READ): 2,
+        CountKey("key", CountKind.NULLS): 1,
+        CountKey("value", CountKind.READ): 2,
+        CountKey("value", CountKind.NULLS): 1,
+        CountKey("value.n", CountKind.READ): 1,
     }
 
 
@@ -173,7 +173,7 @@ def test_halves_of_avro_are_read_by_their_kernel() -> None:
     info = _pair(value="AVRO")
     walk = kernel_for(info, info).walk(pyarrow.array([join_one(b"k", b"\2"), join_one(b"", b"")]))
     assert walk.verdicts.tolist() == [READ, 1]
-    assert walk.counts[Counted("value.n", What.READ)] == 1
+    assert walk.counts[CountKey("value.n", CountKind.READ)] == 1
 
 
 def test_what_is_changed_in_a_half_is_changed_in_the_pair() -> None:
@@ -187,7 +187,7 @@ def test_what_is_changed_in_a_half_is_changed_in_the_pair() -> None:
     assert [kernel.changes(payloads[row]) for row in (2, 3)] == [
         {},
         {
-            "value.at": Changed(
+            "value.at": ValueChange(
                 "timestamp-millis is read as timestamp-micros",
                 "1970-01-01T00:00:00.002Z",
                 "1970-01-01T00:00:00.000002Z",

@@ -13,7 +13,7 @@ from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.protobuf.definition import message_of
 from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.rows import read
-from gitops.replay.kernel.protocol import READ, Counted, Reason, What
+from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for
 from tests.support.protos import native, order
 
@@ -82,7 +82,7 @@ def _maps() -> SchemaInfo:
     return native(files, "order.proto", "shop.Order")
 
 
-def _in_maps(payload: str) -> tuple[dict[str, Any], Counter[Counted]]:
+def _in_maps(payload: str) -> tuple[dict[str, Any], Counter[CountKey]]:
     """What is read and counted of a message, also as a column of it."""
     info, row = _maps(), bytes.fromhex(payload)
     value, counted = read(pair(message_of(info), message_of(info)), row)
@@ -120,7 +120,7 @@ def test_an_entry_with_a_number_that_a_closed_enum_does_not_name_is_none(
     found, counts = _in_maps(f"0801 {payload}")
     assert found["c"] == value
     unknown = payload.count("1007") - payload.count("1007 1001")
-    assert counts[Counted("c{}", What.DROPPED)] == unknown
+    assert counts[CountKey("c{}", CountKind.DROPPED)] == unknown
 
 
 @pytest.mark.parametrize(
@@ -129,18 +129,18 @@ def test_an_entry_with_a_number_that_a_closed_enum_does_not_name_is_none(
 def test_an_open_enum_is_closed_for_a_file_of_proto2(payload: str, value: str | None) -> None:
     found, counts = _in_maps(f"0801 {payload}")
     assert found["o"] == value
-    assert counts[Counted("o", What.DROPPED)] == payload.count("2009")
+    assert counts[CountKey("o", CountKind.DROPPED)] == payload.count("2009")
 
 
 @pytest.mark.parametrize("payload", ["0801 2009 2001 1a020801", "0801 2009 2009 2001 1a00"])
 def test_a_number_that_is_replaced_is_dropped_whatever_else_is_there(payload: str) -> None:
     found, counts = _in_maps(payload)
     assert found["o"] == "ONE"
-    assert counts[Counted("o", What.DROPPED)] == payload.count("2009")
+    assert counts[CountKey("o", CountKind.DROPPED)] == payload.count("2009")
 
 
 def test_an_extension_is_dropped() -> None:
-    assert _in_maps("0801 a20601 78")[1][Counted("[shop.more]", What.DROPPED)] == 1
+    assert _in_maps("0801 a20601 78")[1][CountKey("[shop.more]", CountKind.DROPPED)] == 1
 
 
 def test_text_that_is_not_utf_8_is_what_java_makes_of_it() -> None:
@@ -153,4 +153,4 @@ def test_an_entry_without_a_key_has_the_empty_one() -> None:
     payload = bytes.fromhex("0801 1203 0a0161 1200 1200")
     value, counted = read(pair(message_of(info), message_of(info)), payload)
     assert value == {"id": 1, "ms": {"a": "", "": ""}}
-    assert Counter(counted)[Counted("ms{}", What.READ)] == 2
+    assert Counter(counted)[CountKey("ms{}", CountKind.READ)] == 2

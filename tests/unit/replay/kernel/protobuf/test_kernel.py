@@ -23,13 +23,13 @@ from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.rows import read
 from gitops.replay.kernel.protocol import (
     READ,
-    Counted,
+    CountKey,
+    CountKind,
     Kernel,
     Reason,
     RowReader,
     Unreadable,
     Walk,
-    What,
 )
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 from tests.support.proto_rows import broken, fill, keeps_entries_apart, message_class, plain
@@ -198,7 +198,7 @@ def test_a_column_tells_of_text_that_is_replaced(seed: int) -> None:
 def _agrees_with_its_rows(writer: str, reader: str, payloads: list[bytes]) -> None:
     plan = pair(message_of(_info(writer)), message_of(_info(reader)))
     reasons: list[Reason | None] = []
-    counts: Counter[Counted] = Counter()
+    counts: Counter[CountKey] = Counter()
     for payload in payloads:
         try:
             counts.update(read(plan, payload)[1])
@@ -214,8 +214,8 @@ def _agrees_with_its_rows(writer: str, reader: str, payloads: list[bytes]) -> No
 
 def test_an_entry_without_its_value_is_not_taken_for_one_that_has_it() -> None:
     walk = _walk(PROTO3, WIDER3, bytes.fromhex("ea010608ffffffff07"))
-    assert walk.counts[Counted("ad{}", What.DEFAULTED)] == 1
-    assert Counted("ad{}", What.READ) not in walk.counts
+    assert walk.counts[CountKey("ad{}", CountKind.DEFAULTED)] == 1
+    assert CountKey("ad{}", CountKind.READ) not in walk.counts
 
 
 def test_the_library_is_used_where_it_can_tell() -> None:
@@ -258,7 +258,7 @@ def test_messages_nest_a_hundred_deep() -> None:
     walk = _walk(PROTO3, PROTO3, payload, deeper, groups)
     assert walk.verdicts.tolist() == [READ, 1, 2]
     assert {reason.reason for reason in walk.reasons} == {"its messages nest too deep"}
-    assert walk.counts[Counted("x", What.READ)] == 101  # the innermost one is not set
+    assert walk.counts[CountKey("x", CountKind.READ)] == 101  # the innermost one is not set
 
 
 def test_what_is_counted() -> None:
@@ -282,44 +282,44 @@ def test_what_is_counted() -> None:
     walk = _walk(writer, reader, payload, other.SerializeToString())
     assert not walk.verdicts.any()
     assert walk.counts == {
-        Counted("", What.READ): 2,
-        Counted("a", What.READ): 2,
-        Counted("a", What.PROMOTED): 2,
-        Counted("gone", What.DROPPED): 1,
-        Counted("*", What.DROPPED): 1,
-        Counted("lines", What.READ): 2,
-        Counted("lines[]", What.READ): 2,
-        Counted("lines[].x", What.READ): 2,
-        Counted("attrs", What.READ): 2,
-        Counted("attrs{}", What.READ): 1,
-        Counted("attrs{}.x", What.READ): 1,
-        Counted("maybe", What.READ): 2,
-        Counted("maybe", What.NULLS): 2,
-        Counted("color", What.READ): 2,
-        Counted("color", What.CHANGED): 2,
-        Counted("color", What.SYMBOL, "GRAY"): 1,
-        Counted("pay", What.READ): 2,
-        Counted("pay", What.NULLS): 1,
-        Counted("pay", What.BRANCH, "card"): 1,
-        Counted("pay", What.BRANCH, "null"): 1,
-        Counted("card", What.READ): 2,
-        Counted("card", What.NULLS): 1,
-        Counted("cash", What.READ): 2,
-        Counted("cash", What.NULLS): 2,
-        Counted("zig", What.READ): 2,
-        Counted("zig", What.PROMOTED): 2,
-        Counted("zig", What.CHANGED): 1,
-        Counted("ratio", What.DEFAULTED): 2,
-        Counted("ratio", What.DROPPED): 1,
-        Counted("added", What.DEFAULTED): 2,
+        CountKey("", CountKind.READ): 2,
+        CountKey("a", CountKind.READ): 2,
+        CountKey("a", CountKind.PROMOTED): 2,
+        CountKey("gone", CountKind.DROPPED): 1,
+        CountKey("*", CountKind.DROPPED): 1,
+        CountKey("lines", CountKind.READ): 2,
+        CountKey("lines[]", CountKind.READ): 2,
+        CountKey("lines[].x", CountKind.READ): 2,
+        CountKey("attrs", CountKind.READ): 2,
+        CountKey("attrs{}", CountKind.READ): 1,
+        CountKey("attrs{}.x", CountKind.READ): 1,
+        CountKey("maybe", CountKind.READ): 2,
+        CountKey("maybe", CountKind.NULLS): 2,
+        CountKey("color", CountKind.READ): 2,
+        CountKey("color", CountKind.CHANGED): 2,
+        CountKey("color", CountKind.SYMBOL, "GRAY"): 1,
+        CountKey("pay", CountKind.READ): 2,
+        CountKey("pay", CountKind.NULLS): 1,
+        CountKey("pay", CountKind.BRANCH, "card"): 1,
+        CountKey("pay", CountKind.BRANCH, "null"): 1,
+        CountKey("card", CountKind.READ): 2,
+        CountKey("card", CountKind.NULLS): 1,
+        CountKey("cash", CountKind.READ): 2,
+        CountKey("cash", CountKind.NULLS): 2,
+        CountKey("zig", CountKind.READ): 2,
+        CountKey("zig", CountKind.PROMOTED): 2,
+        CountKey("zig", CountKind.CHANGED): 1,
+        CountKey("ratio", CountKind.DEFAULTED): 2,
+        CountKey("ratio", CountKind.DROPPED): 1,
+        CountKey("added", CountKind.DEFAULTED): 2,
     }
 
 
 def test_a_number_that_a_closed_enum_does_not_name_is_dropped() -> None:
     walk = _walk(PROTO2, LATER2, b"\x08\x01\x18\x02\x28\x02")
-    assert walk.counts[Counted("c", What.DROPPED)] == 1
-    assert walk.counts[Counted("e[]", What.DROPPED)] == 1
-    assert walk.counts[Counted("c", What.NULLS)] == 1
+    assert walk.counts[CountKey("c", CountKind.DROPPED)] == 1
+    assert walk.counts[CountKey("e[]", CountKind.DROPPED)] == 1
+    assert walk.counts[CountKey("c", CountKind.NULLS)] == 1
 
 
 PARSING_INFO = json.dumps(
@@ -344,12 +344,12 @@ def test_a_protobuf_definition_tells_the_outermost_fields() -> None:
     walk = kernel_for(info, info).walk(pyarrow.array([payload, payload[:-1]]))
     assert walk.verdicts.tolist() == [READ, 1]
     assert walk.counts == {
-        Counted("", What.READ): 1,
-        Counted("a", What.READ): 1,
-        Counted("o", What.READ): 1,
-        Counted("l", What.READ): 1,
-        Counted("m", What.READ): 1,
-        Counted("m[]", What.READ): 2,
+        CountKey("", CountKind.READ): 1,
+        CountKey("a", CountKind.READ): 1,
+        CountKey("o", CountKind.READ): 1,
+        CountKey("l", CountKind.READ): 1,
+        CountKey("m", CountKind.READ): 1,
+        CountKey("m[]", CountKind.READ): 2,
     }
     value = row_reader_for(info, info).read(payload)
     assert value == {"a": 1, "o": b"\x08\x03", "l": 2, "m": [1, 2]}

@@ -11,7 +11,7 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.embedded.settings import EmbeddedConfig
-from gitops.registries.opening import open_registry
+from gitops.registries.factory import open_registry
 from gitops.registries.pulsar.kind import KIND
 
 

@@ -18,7 +18,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import NamespacePolicies, PolicyValue, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rules import finding
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, TopicState
 from gitops.model.waivers import Waiver
@@ -123,7 +123,9 @@ def test_other_policies_come_first() -> None:
 
 def test_what_only_a_rule_of_ours_holds_back_is_registered_without_more() -> None:
     desired, observed = _state(_OLD, own=Strategy.FULL), _state()
-    held = question(desired, observed, content={CREATED: (finding("AVRO-P002", "bad default"),)})
+    held = question(
+        desired, observed, content={CREATED: (make_finding("AVRO-P002", "bad default"),)}
+    )
     refused = refusal(make_plan(held))
     assert refused.accepted
     assert refused.waiver is not None
