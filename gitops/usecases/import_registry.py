@@ -1,14 +1,56 @@
-"""A registry observed as a whole, and the part of it that a repository does not have yet."""
+"""What a registry has as files of a repository: new ones, and those of topics with manifests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from gitops.git.changed_files import require_committed
 from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Repository, Scope
-from gitops.ports import Progress, Registry, no_progress
+from gitops.ports import FileTree, Progress, Registry, no_progress
+from gitops.repository.writing.imported_files import ImportedFiles, as_files
+from gitops.repository.writing.topic_updates import update_topics
+
+
+def import_new_topics(  # noqa: PLR0913 - all different
+    registry: Registry,
+    tree: FileTree,
+    repository: Repository,
+    *,
+    namespaces: tuple[NamespaceName, ...] = (),
+    recorded: Iterable[TopicName] = (),
+    progress: Progress = no_progress,
+) -> tuple[ImportedFiles, tuple[TopicName, ...], tuple[TopicName, ...]]:
+    """The files of what has no manifest yet, its topics, and the topics that have one.
+
+    Raises NotThereError for a namespace that the registry does not have.
+    """
+    state = observe_all(registry, namespaces=namespaces, recorded=recorded, progress=progress)
+    new, kept = new_to(repository, state)
+    return as_files(tree, repository, new), tuple(new.topics), kept
+
+
+def import_latest_versions(
+    registry: Registry,
+    tree: FileTree,
+    repository: Repository,
+    root: Path,
+    topics: Sequence[TopicName],
+) -> ImportedFiles:
+    """The files of these topics as the registry has them.
+
+    Raises NotThereError and UsageError as `update_topics` does, and UsageError where a file that
+    would be overwritten has changes that are not committed.
+    """
+    scope = Scope(namespaces=frozenset(name.namespace for name in topics), topics=frozenset(topics))
+    state = registry.observe(scope)
+    made = update_topics(tree, repository, [state.topics[name] for name in topics])
+    overwritten = {*tree.paths()} & {*made.files, *made.removed}
+    require_committed(tree, root, sorted(overwritten))
+    return made
 
 
 def observe_all(

@@ -46,8 +46,7 @@ def import_registry(
     from gitops.cli.session import open_registry, open_repository
     from gitops.model.names import NamespaceName
     from gitops.repository.folder import write_files
-    from gitops.repository.writing.imported_files import as_files
-    from gitops.usecases.import_registry import new_to, observe_all
+    from gitops.usecases.import_registry import import_new_topics
 
     require_writable(output)
     if update:
@@ -58,15 +57,20 @@ def import_registry(
     bar = progress_bar(no_color=no_color)
     with open_registry(opened, registry) as (live, _), bar as progress:
         known = known_names(opened.root, opened.tree, opened.repository, live.name)
-        state = observe_all(live, namespaces=wanted, recorded=known.topics, progress=progress)
-    new, kept = new_to(opened.repository, state)
-    made = as_files(opened.tree, opened.repository, new)
+        made, new, kept = import_new_topics(
+            live,
+            opened.tree,
+            opened.repository,
+            namespaces=wanted,
+            recorded=known.topics,
+            progress=progress,
+        )
     write_files(opened.root, made.files)
     result = results.ImportResult(
         registry=live,
         files=made,
-        topics=tuple(new.topics),
-        kept=tuple(kept),
+        topics=new,
+        kept=kept,
         limits=tuple(known.limits) if known.has_history else (),
     )
     print_result(result, Display(output_format=output_format, output=output))
@@ -82,11 +86,9 @@ def _update(
     """Bring the files of these topics to what the registry has; nothing is written if one fails."""
     from gitops.cli.answer import print_result
     from gitops.cli.session import open_registry, open_repository
-    from gitops.git.changed_files import require_committed
     from gitops.model.errors import UsageError
-    from gitops.model.state import Scope
     from gitops.repository.folder import write_files
-    from gitops.repository.writing.topic_updates import update_topics
+    from gitops.usecases.import_registry import import_latest_versions
 
     opened = open_repository(repo, display.output)
     if spaces := [text for text in topics if text.count("/") == 1]:
@@ -100,13 +102,7 @@ def _update(
             hint = f"pulsar-gitops import {name.namespace} writes one"
             raise UsageError(f"{name} has no manifest", hint=hint)
     with open_registry(opened, registry) as (live, _):
-        scope = Scope(
-            namespaces=frozenset(name.namespace for name in names), topics=frozenset(names)
-        )
-        state = live.observe(scope)
-    made = update_topics(opened.tree, opened.repository, [state.topics[name] for name in names])
-    known = set(opened.tree.paths())
-    require_committed(opened.tree, opened.root, sorted(known & {*made.files, *made.removed}))
+        made = import_latest_versions(live, opened.tree, opened.repository, opened.root, names)
     write_files(opened.root, made.files, made.removed)
     result = results.UpdateResult(registry=live, files=made, topics=tuple(names))
     print_result(result, display)
