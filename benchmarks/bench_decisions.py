@@ -28,6 +28,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import avro.schema
@@ -300,7 +302,9 @@ def _print_history(rounds: int) -> None:
         known = StoredHistory(entries=tuple(enumerate(stored)), next_version=VERSIONS)
         forget()
         start = time.perf_counter()
-        decision = register(known, candidate, SchemaCompatibilityStrategy.FULL_TRANSITIVE)
+        decision = register(
+            known, candidate, SchemaCompatibilityStrategy.FULL_TRANSITIVE, PULSAR_4_0
+        )
         seconds.append(time.perf_counter() - start)
         if decision.version != VERSIONS or decision.known:
             raise RuntimeError(f"the new version should be accepted: {decision}")

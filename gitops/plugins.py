@@ -5,6 +5,7 @@ Names that are listed here stay when modules move. Nothing else here is meant fo
 
 from __future__ import annotations
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.config import PulsarAuthentication, RegistryConfig, SecretRef, TlsConfig
 from gitops.model.decision import Decision, StoredSchema
@@ -97,7 +98,7 @@ def decide(
     history: SchemaHistory, info: SchemaInfo, strategy: SchemaCompatibilityStrategy
 ) -> Decision:
     """What a Pulsar 4.0.7 broker answers to a registration, for a store that does not decide."""
-    return register(stored_history(history), info, strategy)
+    return register(stored_history(history), info, strategy, PULSAR_4_0)
 
 
 def stored_form(info: SchemaInfo) -> SchemaInfo:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gitops.broker.consumer_compatibility import check_consumer, subscribe
+from gitops.broker.lines.line import BrokerLine
 from gitops.broker.registration import compatible, find_registered, find_version, register
 from gitops.model.decision import Decision, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -27,13 +28,14 @@ class Case:
     existing: StoredHistory
     candidate: SchemaInfo
     strategy: SchemaCompatibilityStrategy
+    line: BrokerLine
     mode: str = "producer"
     idle: bool = True
 
 
 def decide(case: Case) -> Decision:
     """The broker's answer; raises CaseError for an unknown mode."""
-    args = (case.existing, case.candidate, case.strategy)
+    args = (case.existing, case.candidate, case.strategy, case.line)
     match case.mode:
         case "producer":
             return register(*args)
@@ -67,8 +69,10 @@ def history_of(schemas: Sequence[SchemaInfo | StoredSchema | None]) -> StoredHis
 def _looked_up(case: Case) -> Decision:
     try:
         if case.mode == "lookup":
-            return find_registered(case.existing, to_stored(case.candidate))
-        version = find_version(case.existing, case.candidate)
+            return find_registered(
+                case.existing, case.line.types.to_stored(case.candidate), case.line
+            )
+        version = find_version(case.existing, case.candidate, case.line)
     except PayloadError as error:
         return Decision(accepted=False, status=500, reason=str(error))
     return Decision(accepted=True, version=-1 if version is None else version)

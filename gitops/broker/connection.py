@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gitops.broker.consumer_compatibility import AS_BACKWARD
+from gitops.broker.lines.line import BrokerLine
 from gitops.broker.registration import NOT_REGISTERED
 from gitops.model.clients import SchemalessClient
 from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
@@ -115,6 +116,7 @@ class ConnectionTarget:
 
     history: StoredHistory
     policies: ConnectionPolicies
+    line: BrokerLine
     use: TopicUse | None = None
 
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from gitops.broker import registration
-from gitops.broker.registration import CANDIDATE, decision_of, refuse_deep_recursion, register
+from gitops.broker.lines.line import BrokerLine
+from gitops.broker.registration import (
+    CANDIDATE,
+    INVALID,
+    decision_of,
+    refuse_deep_recursion,
+    register,
+)
 from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
-from gitops.schemas.payload import PayloadError, to_stored
+from gitops.schemas.row import PayloadError
 from gitops.schemas.strategies import End, LabelledSchema
 
 AS_BACKWARD: Final = frozenset(
@@ -19,7 +26,9 @@ AS_BACKWARD: Final = frozenset(
 
 
 @refuse_deep_recursion
-def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
+def check_consumer(
+    history: StoredHistory, candidate: SchemaInfo, strategy: Strategy, line: BrokerLine
+) -> Decision:
     """A consumer with a schema on an active topic: nothing is validated, nothing is stored.
 
     Four strategies ask alike whether it reads the latest version; BACKWARD_TRANSITIVE and
@@ -27,14 +36,16 @@ def check_consumer(history: StoredHistory, candidate: SchemaInfo, strategy: Stra
     the registered schema (Pulsar 4.0.7).
     """
     try:
-        stored = to_stored(candidate)
+        stored = line.types.to_stored(candidate)
     except PayloadError as error:
         return Decision(accepted=False, status=500, reason=str(error), gate=Gate.PAYLOAD)
-    return check_sent(history, stored, strategy)
+    return check_sent(history, stored, strategy, line)
 
 
 @refuse_deep_recursion
-def check_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
+def check_sent(
+    history: StoredHistory, candidate: StoredSchema, strategy: Strategy, line: BrokerLine
+) -> Decision:
     """The same for the bytes that a client sends."""
     strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
     if strategy is Strategy.ALWAYS_COMPATIBLE:
@@ -45,21 +56,39 @@ def check_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strate
     new = LabelledSchema(CANDIDATE, candidate)
     entries = [LabelledSchema(f"v{version}", schema) for version, schema in history.entries]
     if strategy in AS_BACKWARD:
-        outcome = registration.check_latest(entries[-1], new, Strategy.BACKWARD)
+        outcome = registration.check_latest(entries[-1], new, Strategy.BACKWARD, line)
     else:
-        outcome = registration.check_all(entries, new, strategy)
+        outcome = registration.check_all(entries, new, strategy, line)
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True, gate=Gate.STRATEGY)
     return decision_of(outcome)
 
 
 def subscribe(
-    history: StoredHistory, candidate: SchemaInfo, strategy: Strategy, *, idle: bool
+    history: StoredHistory,
+    candidate: SchemaInfo,
+    strategy: Strategy,
+    line: BrokerLine,
+    *,
+    idle: bool,
 ) -> Decision:
     """A consumer that connects: on an idle topic without a schema it registers its own.
 
-    Idle is a topic without producers, other consumers and stored data (Pulsar 4.0.7).
+    Idle is a topic without producers, other consumers and stored data. There brokers from 3.3 on
+    drop the validator's refusal, and register nothing (Pulsar 4.0.7, 4.2.4; not 3.0.7).
     """
-    if idle and not history.entries:
-        return register(history, candidate, strategy)
-    return check_consumer(history, candidate, strategy)
+    if not idle or history.entries:
+        return check_consumer(history, candidate, strategy, line)
+    decision = register(history, candidate, strategy, line)
+    return let_in(decision) if is_dropped(decision, line) else decision
+
+
+def is_dropped(decision: Decision, line: BrokerLine) -> bool:
+    """Whether the broker drops the refusal of a consumer on an idle topic."""
+    refused = decision.gate is Gate.DATA and decision.status == INVALID
+    return refused and line.invalid_consumers_connect
+
+
+def let_in(decision: Decision) -> Decision:
+    """The decision about a consumer whose refusal is dropped."""
+    return Decision(accepted=True, gate=decision.gate)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from gitops.broker import connection
 from gitops.broker.connection import Admission, ConnectionTarget, Offer, Step
-from gitops.broker.consumer_compatibility import check_sent
+from gitops.broker.consumer_compatibility import check_sent, is_dropped, let_in
 from gitops.broker.producer_connection import decide, has_own_schema, no_schema_step, schema_step
-from gitops.broker.registration import INVALID, find_registered
-from gitops.model.decision import Decision, Gate, StoredSchema
+from gitops.broker.registration import find_registered
+from gitops.model.decision import Decision, StoredSchema
 
 _IDLE = "Is the topic idle?"
 _DROPPED = "the broker drops what the validator says, and registers nothing"
@@ -53,12 +53,12 @@ def _use(place: ConnectionTarget) -> Step:
 
 
 def _checked(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> Admission:
-    decision = check_sent(place.history, sent, place.policies.strategy)
+    decision = check_sent(place.history, sent, place.policies.strategy, place.line)
     step = connection.check_step(decision, place)
     if not decision.accepted and not place.history.entries:
         decision = replace(decision, reason=f"{connection.ACTIVE} {sent.type.value}")
     if decision.accepted:
-        equal = find_registered(place.history, sent).version
+        equal = find_registered(place.history, sent, place.line).version
         decision = replace(decision, version=equal, known=equal is not None)
     return Admission(role="consumer", sent=sent, decision=decision, steps=(*said, step))
 
@@ -66,12 +66,11 @@ def _checked(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> A
 def _seeds(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> Admission:
     decision = decide(place, sent)
     said.extend(connection.registration_steps(decision, place, sent))
-    if decision.gate is Gate.DATA and decision.status == INVALID:
-        # The broker drops the validator's refusal of a consumer (Pulsar 4.0.7): only that of an
-        # incompatible schema reaches the client.
+    if is_dropped(decision, place.line):
+        # Only the refusal of an incompatible schema reaches the client (Pulsar 4.0.7).
         said[-1] = replace(said[-1], passed=True)
         said.append(Step(question="Does that keep a consumer out?", answer="no", why=_DROPPED))
-        decision = Decision(accepted=True, gate=Gate.DATA)
+        decision = let_in(decision)
     seeded = Admission(role="consumer", sent=sent, decision=decision, steps=tuple(said))
     return replace(seeded, notes=(*_if_active(place, seeded), *_when_it_returns(place, seeded)))
 
@@ -94,7 +93,7 @@ def _when_it_returns(place: ConnectionTarget, seeded: Admission) -> tuple[str, .
     if not seeded.registers or seeded.sent is None:
         return ()
     history = seeded.history_after(place.history)
-    again = check_sent(history, seeded.sent, place.policies.strategy)
+    again = check_sent(history, seeded.sent, place.policies.strategy, place.line)
     if again.accepted:
         return ()
     what = "once it has registered its schema it is refused whenever it reconnects, and by further"

@@ -58,8 +58,8 @@ def admit_schemas(place: ConnectionTarget, offers: Sequence[Offer]) -> tuple[Adm
 def decide(place: ConnectionTarget, sent: StoredSchema) -> Decision:
     """A registration where clients may register, else a look for a schema that equals it."""
     if place.policies.allows_auto_update:
-        return register_sent(place.history, sent, place.policies.strategy)
-    found = find_registered(place.history, sent)
+        return register_sent(place.history, sent, place.policies.strategy, place.line)
+    found = find_registered(place.history, sent, place.line)
     if found.accepted or found.status != NOT_REGISTERED:
         return found
     return replace(found, reason=connection.NOT_ALLOWED)

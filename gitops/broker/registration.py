@@ -7,13 +7,12 @@ from dataclasses import replace
 from functools import wraps
 from typing import Final, ParamSpec
 
+from gitops.broker.lines.line import BrokerLine
 from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
-from gitops.schemas import types
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.payload import PayloadError, to_stored
-from gitops.schemas.row import InvalidSchemaDataError
+from gitops.schemas.row import InvalidSchemaDataError, PayloadError
 from gitops.schemas.strategies import (
     COMPATIBLE,
     TRANSITIVE,
@@ -22,10 +21,11 @@ from gitops.schemas.strategies import (
     Outcome,
     check_types,
 )
-from gitops.schemas.types import validate
 
 
-def check_latest(latest: LabelledSchema, candidate: LabelledSchema, strategy: Strategy) -> Outcome:
+def check_latest(
+    latest: LabelledSchema, candidate: LabelledSchema, strategy: Strategy, line: BrokerLine
+) -> Outcome:
     """Against the latest version: type, then bytes, then the type's checker (Pulsar 4.0.7)."""
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         return COMPATIBLE
@@ -33,14 +33,17 @@ def check_latest(latest: LabelledSchema, candidate: LabelledSchema, strategy: St
         return other
     if latest.schema.data == candidate.schema.data:
         return COMPATIBLE
-    return types.check_latest(latest, candidate, strategy)
+    return line.types.check_latest(latest, candidate, strategy)
 
 
 def check_all(
-    existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
+    existing: Sequence[LabelledSchema],
+    candidate: LabelledSchema,
+    strategy: Strategy,
+    line: BrokerLine,
 ) -> Outcome:
     """Against the whole live history; Java's exceptions count as incompatible (Pulsar 4.0.7)."""
-    outcome = check_types(existing, candidate) or types.checker_of(candidate.schema.type)(
+    outcome = check_types(existing, candidate) or line.types.checker_of(candidate.schema.type)(
         existing, candidate, strategy
     )
     if outcome.end is not End.CRASHED:
@@ -81,7 +84,9 @@ _STATUS: Final = {End.INCOMPATIBLE: 409, End.CRASHED: 500, End.OVERFLOWED: 500}
 
 
 @refuse_deep_recursion
-def register(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
+def register(
+    history: StoredHistory, candidate: SchemaInfo, strategy: Strategy, line: BrokerLine
+) -> Decision:
     """What POST …/schema answers, and a producer with auto-update on (Pulsar 4.0.7).
 
     In this order: the text is converted, its data validated, an equal version looked for, and
@@ -89,83 +94,89 @@ def register(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) 
     UNDEFINED counts as FULL.
     """
     try:
-        stored = to_stored(candidate)
+        stored = line.types.to_stored(candidate)
     except PayloadError as error:
         return _refused(Gate.PAYLOAD, 500, str(error))
-    return register_sent(history, stored, strategy)
+    return register_sent(history, stored, strategy, line)
 
 
 @refuse_deep_recursion
-def register_sent(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Decision:
+def register_sent(
+    history: StoredHistory, candidate: StoredSchema, strategy: Strategy, line: BrokerLine
+) -> Decision:
     """The gates behind conversion: a client sends the bytes themselves."""
     try:
-        validate(candidate)
+        line.types.validate(candidate)
     except InvalidSchemaDataError as error:
         return _refused(Gate.DATA, error.status, str(error))
-    return register_stored(history, candidate, strategy)
+    return register_stored(history, candidate, strategy, line)
 
 
 def register_stored(
-    history: StoredHistory, candidate: StoredSchema, strategy: Strategy
+    history: StoredHistory, candidate: StoredSchema, strategy: Strategy, line: BrokerLine
 ) -> Decision:
     """The gates behind conversion and validation."""
-    equal = find_registered(history, candidate)
+    equal = find_registered(history, candidate, line)
     if equal.accepted or equal.status != NOT_REGISTERED:
         return equal
     if not history.entries:
         return Decision(accepted=True, version=history.next_version, gate=Gate.FIRST)
-    outcome = check(history, candidate, strategy)
+    outcome = check(history, candidate, strategy, line)
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True, version=history.next_version, gate=Gate.STRATEGY)
     return decision_of(outcome)
 
 
 @refuse_deep_recursion
-def find_registered(history: StoredHistory, candidate: StoredSchema) -> Decision:
+def find_registered(history: StoredHistory, candidate: StoredSchema, line: BrokerLine) -> Decision:
     """The version of a schema that equals it; without one refused as while auto-update is off.
 
     Nothing is validated, so that a producer may send what a registration would not take, and an
     empty history refuses even a first schema (Pulsar 4.0.7).
     """
     try:
-        known = types.find_equal(history.entries, candidate)
+        known = line.types.find_equal(history.entries, candidate)
     except AvroParseError as error:
-        return _refused(Gate.EQUALITY, 500, _poisoned(history, error))
+        return _refused(Gate.EQUALITY, 500, _poisoned(history, error, line))
     if known is not None:
         return Decision(accepted=True, version=known, known=True, gate=Gate.EQUALITY)
     return _refused(Gate.EQUALITY, NOT_REGISTERED, "the topic has no such schema")
 
 
 @refuse_deep_recursion
-def compatible(history: StoredHistory, candidate: SchemaInfo, strategy: Strategy) -> Decision:
+def compatible(
+    history: StoredHistory, candidate: SchemaInfo, strategy: Strategy, line: BrokerLine
+) -> Decision:
     """What POST …/compatibility answers: no equality, so it can differ from `register`.
 
     Under a transitive strategy the checker runs on an empty history as well (Pulsar 4.0.7).
     """
     try:
-        stored = to_stored(candidate)
-        validate(stored)
+        stored = line.types.to_stored(candidate)
+        line.types.validate(stored)
     except PayloadError as error:
         return _refused(Gate.PAYLOAD, 500, str(error))
     except InvalidSchemaDataError as error:
         return _refused(Gate.DATA, 500, str(error))
-    outcome = check(history, stored, strategy)
+    outcome = check(history, stored, strategy, line)
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True)
     # The endpoint never answers "false": whatever stands against it is a server error.
     return replace(decision_of(outcome), status=500)
 
 
-def check(history: StoredHistory, candidate: StoredSchema, strategy: Strategy) -> Outcome:
+def check(
+    history: StoredHistory, candidate: StoredSchema, strategy: Strategy, line: BrokerLine
+) -> Outcome:
     """The strategy's question: against the latest version, or against all."""
     strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
     entries = [LabelledSchema(f"v{version}", schema) for version, schema in history.entries]
     new = LabelledSchema(CANDIDATE, candidate)
     if strategy in TRANSITIVE:
-        return check_all(entries, new, strategy)
+        return check_all(entries, new, strategy, line)
     if not entries:
         return Outcome(end=End.COMPATIBLE)
-    return check_latest(entries[-1], new, strategy)
+    return check_latest(entries[-1], new, strategy, line)
 
 
 def decision_of(outcome: Outcome) -> Decision:
@@ -183,10 +194,10 @@ def _refused(gate: Gate, status: int, reason: str) -> Decision:
     return Decision(accepted=False, status=status, reason=reason, gate=gate)
 
 
-def _poisoned(history: StoredHistory, error: AvroParseError) -> str:
+def _poisoned(history: StoredHistory, error: AvroParseError, line: BrokerLine) -> str:
     for version, entry in history.entries:
         try:
-            types.read_definition(entry)
+            line.types.read_definition(entry)
         except AvroParseError as broken:
             return (
                 f"v{version} of this topic is not a valid schema ({broken}); the broker fails on "
@@ -198,13 +209,13 @@ def _poisoned(history: StoredHistory, error: AvroParseError) -> str:
 # Which version a schema has by its bytes: POST …/version.
 
 
-def find_version(history: StoredHistory, candidate: SchemaInfo) -> int | None:
+def find_version(history: StoredHistory, candidate: SchemaInfo, line: BrokerLine) -> int | None:
     """What POST …/version answers (None: -1); raises PayloadError.
 
     It compares type and raw bytes, also of Avro definitions, so it disagrees with a registration
     about white space (Pulsar 4.0.7).
     """
-    wanted = to_stored(candidate)
+    wanted = line.types.to_stored(candidate)
     for version, entry in history.entries:
         if (entry.type, entry.data) == (wanted.type, wanted.data):
             return version

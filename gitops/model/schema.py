@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class SchemaType(Enum):
-    """Every SchemaType that Pulsar 4.0.7's admin REST understands by name."""
+    """Every SchemaType that Pulsar's admin REST understands by name; EXTERNAL from 4.2 on."""
 
     NONE = "NONE"
     STRING = "STRING"
@@ -31,6 +31,7 @@ class SchemaType(Enum):
     LOCAL_TIME = "LOCAL_TIME"
     LOCAL_DATE_TIME = "LOCAL_DATE_TIME"
     PROTOBUF_NATIVE = "PROTOBUF_NATIVE"
+    EXTERNAL = "EXTERNAL"
     BYTES = "BYTES"
     AUTO = "AUTO"
     AUTO_CONSUME = "AUTO_CONSUME"

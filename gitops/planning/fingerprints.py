@@ -24,7 +24,7 @@ from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.payload import PayloadError, as_shown
-from gitops.schemas.types import are_equal
+from gitops.schemas.types import TYPES
 
 # Fingerprints of what a registry holds, by subject, and of what it will hold.
 
@@ -135,7 +135,7 @@ def is_same(one: SchemaInfo, other: SchemaInfo) -> bool:
     if left.type is right.type and left.data == right.data:
         return True
     try:
-        return are_equal(left, right)
+        return TYPES.are_equal(left, right)
     except AvroParseError:
         return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Severity
@@ -140,7 +141,7 @@ def _broker_says(case: TopicCase) -> tuple[tuple[Finding, ...], bool]:
         history = stored_history(case.history)
     except PayloadError as error:
         return (broken_history(str(case.topic), str(error)),), False
-    decision = register(history, case.desired, case.strategy)
+    decision = register(history, case.desired, case.strategy, PULSAR_4_0)
     if decision.accepted:
         return (), True
     return findings_of(str(case.topic), decision, DefinitionLocations(new=case.locate)), False

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from gitops.broker.cases import history_of
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.decision import Decision
 from gitops.model.errors import UsageError
@@ -103,7 +104,7 @@ class _Comparer:
             except PayloadError as error:
                 raise UsageError(f"{side.file}: {error}") from None
         history = history_of([side.info for side in self.sides[:-1]])
-        return register(history, self.new.info, self.strategy)
+        return register(history, self.new.info, self.strategy, PULSAR_4_0)
 
     def changes(self, decision: Decision) -> tuple[SchemaChange, ...]:
         if self._reverts(decision):

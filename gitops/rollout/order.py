@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from gitops.broker.consumer_compatibility import check_consumer
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.decision import StoredHistory
 from gitops.model.names import TopicName
@@ -72,10 +73,10 @@ def _lets_in(info: SchemaInfo, strategy: SchemaCompatibilityStrategy, *, consume
         stored = to_stored(info)
     except PayloadError:
         return False
-    if not register(StoredHistory(), info, strategy).accepted:
+    if not register(StoredHistory(), info, strategy, PULSAR_4_0).accepted:
         return False
     alone = StoredHistory(entries=((0, stored),), next_version=1)
-    return not consumers or check_consumer(alone, info, strategy).accepted
+    return not consumers or check_consumer(alone, info, strategy, PULSAR_4_0).accepted
 
 
 # Constraints to an order of upgrades, or to why there is none.

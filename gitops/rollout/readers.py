@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from gitops.broker.consumer_compatibility import check_consumer
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import CANDIDATE, NOT_REGISTERED, find_registered
 from gitops.model.decision import StoredHistory
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.model import Role, TopicModel, Use, UsedSchema
-from gitops.schemas import event_kinds, types
+from gitops.schemas import event_kinds
 from gitops.schemas.payload import PayloadError, as_kept, to_info, to_stored
+from gitops.schemas.types import TYPES
 
 
 def histories(topic: TopicModel) -> list[StoredHistory]:
@@ -39,7 +41,7 @@ def is_of_version(schema: UsedSchema, history: StoredHistory, version: int) -> b
     if not isinstance(schema, SchemaInfo):
         return False
     try:
-        return find_registered(history, to_stored(schema)).version == version
+        return find_registered(history, to_stored(schema), PULSAR_4_0).version == version
     except PayloadError:
         return False
 
@@ -57,7 +59,7 @@ def why_refused(use: Use, topic: TopicModel, history: StoredHistory) -> str | No
 def _consumer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[str]:
     for schema in use.schemas:
         if isinstance(schema, SchemaInfo):
-            decision = check_consumer(history, schema, topic.strategy)
+            decision = check_consumer(history, schema, topic.strategy, PULSAR_4_0)
             if not decision.accepted:
                 why = _refusal_text(decision.reason, topic)
                 yield f"the broker refuses it as a consumer: {why}"
@@ -77,7 +79,7 @@ def _producer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[s
                 yield "schemaValidationEnforced refuses a producer without a schema"
             continue
         try:
-            found = find_registered(history, to_stored(schema))
+            found = find_registered(history, to_stored(schema), PULSAR_4_0)
         except PayloadError as error:
             yield f"the broker fails on its schema: {error}"
             continue
@@ -125,6 +127,6 @@ def becomes(old: SchemaInfo, new: SchemaInfo) -> bool:
 
 def _unreadable_text(reader: SchemaInfo, writer: SchemaInfo) -> str | None:
     try:
-        return types.why_unreadable(to_stored(reader), to_stored(writer))
+        return TYPES.why_unreadable(to_stored(reader), to_stored(writer))
     except PayloadError as error:
         return str(error)

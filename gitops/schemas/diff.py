@@ -10,7 +10,7 @@ from gitops.model.schema import SchemaInfo
 from gitops.schemas.avro.diff import IGNORED
 from gitops.schemas.payload import PayloadError, as_shown
 from gitops.schemas.row import definition_change, type_change
-from gitops.schemas.types import row_of
+from gitops.schemas.types import TYPES
 
 
 def schema_changes(before: SchemaInfo | None, after: SchemaInfo) -> tuple[SchemaChange, ...]:
@@ -30,12 +30,12 @@ def schema_changes(before: SchemaInfo | None, after: SchemaInfo) -> tuple[Schema
         return (type_change(before.type, after.type, new.type), *_properties(before, after))
     shown = _half_type_properties(old, new)
     others = (one for one in _properties(before, after) if one.path not in shown)
-    return (*row_of(new.type).diff(old, new), *others)
+    return (*TYPES.row_of(new.type).diff(old, new), *others)
 
 
 def _half_type_properties(old: StoredSchema, new: StoredSchema) -> set[str]:
     """The paths of properties whose change is shown as that of the type of a half."""
-    parts = row_of(new.type).parts(old, new)
+    parts = TYPES.row_of(new.type).parts(old, new)
     return {f"property {name}.schema.type" for name, b, a in parts if b.type is not a.type}
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from gitops.model.decision import StoredSchema
 from gitops.schemas.key_value.parser import add_half_prefix
 from gitops.schemas.row import Reason, Remark
-from gitops.schemas.types import row_of
+from gitops.schemas.types import TYPES
 
 _RULE: Final = "CLIENT-R007"
 
@@ -28,7 +28,7 @@ def is_of_kind(old: StoredSchema, new: StoredSchema) -> bool:
 
 
 def _names(schema: StoredSchema) -> tuple[str, ...]:
-    return row_of(schema.type).names(schema) or (schema.type.value,)
+    return TYPES.row_of(schema.type).names(schema) or (schema.type.value,)
 
 
 def broken_readers(
@@ -38,7 +38,7 @@ def broken_readers(
     for half, before, after in _parts(old, new):
         for backward in (True, False) if forward else (True,):
             writer, reader = (before, after) if backward else (after, before)
-            for reason in row_of(after.type).resolve(writer, reader):
+            for reason in TYPES.row_of(after.type).resolve(writer, reader):
                 yield _remark(f"v{version}", reason, half, backward=backward)
 
 
@@ -46,7 +46,7 @@ def _parts(
     old: StoredSchema, new: StoredSchema
 ) -> Iterator[tuple[str, StoredSchema, StoredSchema]]:
     """What differs: the schemas, or the halves of both; the name of the half is first."""
-    for name, before, after in row_of(new.type).parts(old, new):
+    for name, before, after in TYPES.row_of(new.type).parts(old, new):
         if name:
             yield from ((name, b, a) for _, b, a in _parts(before, after))
         elif before.type is after.type and before.data != after.data:

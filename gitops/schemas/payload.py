@@ -6,33 +6,25 @@ from dataclasses import replace
 
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.schema import SchemaHistory, SchemaInfo
-from gitops.schemas.row import UndecodableError
-from gitops.schemas.types import row_of
+from gitops.schemas.row import PayloadError, UndecodableError
+from gitops.schemas.types import TYPES
+
+__all__ = ["PayloadError", "as_kept", "as_shown", "stored_history", "to_info", "to_stored"]
 
 
-class PayloadError(ValueError):
-    """The text cannot be turned into what is stored; the broker answers 500."""
-
-
-def to_stored(info: SchemaInfo) -> StoredSchema:
-    """What POST …/schema hands to the registry for `info`; raises PayloadError."""
-    try:
-        data = row_of(info.type).pack(info.schema)
-    except UndecodableError as error:
-        raise PayloadError(str(error)) from None
-    return StoredSchema(type=info.type, data=data, properties=info.properties)
+to_stored = TYPES.to_stored
 
 
 def as_kept(schema: StoredSchema) -> StoredSchema:
     """The schema as it is read back: BYTES is kept as NONE (Pulsar 4.0.7)."""
-    kept = row_of(schema.type).kept_as
+    kept = TYPES.row_of(schema.type).kept_as
     return schema if kept is None else replace(schema, type=kept)
 
 
 def to_info(stored: StoredSchema) -> SchemaInfo:
     """What GET …/schema answers for a stored schema; raises PayloadError."""
     try:
-        text = row_of(stored.type).show(stored)
+        text = TYPES.row_of(stored.type).show(stored)
     except UndecodableError as error:
         raise PayloadError(str(error)) from None
     return SchemaInfo(type=stored.type, schema=text, properties=stored.properties)

@@ -11,7 +11,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.schemas import event_kinds
 from gitops.schemas.row import Remark
-from gitops.schemas.types import row_of
+from gitops.schemas.types import TYPES
 
 _OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})
 """What is about the step from the latest version, not about what older messages hold."""
@@ -22,17 +22,17 @@ ONLY_IF_TAKEN: Final = frozenset({"KV-W002"})
 
 def poison_of(schema: StoredSchema) -> tuple[Remark, ...]:
     """Why no later schema would ever get past this one; empty for text that is no schema."""
-    return row_of(schema.type).review(schema)
+    return TYPES.row_of(schema.type).review(schema)
 
 
 def poison_of_half(half: StoredSchema) -> tuple[Remark, ...]:
     """The same of the key or the value of a KEY_VALUE."""
-    return row_of(half.type).review_half(half)
+    return TYPES.row_of(half.type).review_half(half)
 
 
 def defaults_of_halves(schema: StoredSchema) -> tuple[Remark, ...]:
     """Defaults in a KEY_VALUE that do not fit; empty for other schemas and for halves of none."""
-    return row_of(schema.type).review_defaults(schema)
+    return TYPES.row_of(schema.type).review_defaults(schema)
 
 
 def changes_of(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tuple[Remark, ...]:
@@ -42,7 +42,7 @@ def changes_of(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tupl
     """
     if old.type is not new.type:
         return ()
-    return row_of(new.type).review_change(old, new, strategy)
+    return TYPES.row_of(new.type).review_change(old, new, strategy)
 
 
 def changes_of_all(

@@ -80,6 +80,10 @@ class UndecodableError(ValueError):
     """The text or the bytes are no schema of the type; the broker answers 500."""
 
 
+class PayloadError(ValueError):
+    """The text cannot be turned into what is stored; the broker answers 500."""
+
+
 CheckList = Callable[[Sequence[LabelledSchema], LabelledSchema, Strategy], Outcome]
 
 

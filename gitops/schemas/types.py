@@ -6,108 +6,143 @@ A new type is a package beside these and a row here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import AUTO_TYPES, SchemaType
-from gitops.schemas.avro.row import AVRO
+from gitops.model.schema import AUTO_TYPES, SchemaInfo, SchemaType
+from gitops.schemas.avro.row import avro_row
+from gitops.schemas.external.row import EXTERNAL, UNKNOWN
 from gitops.schemas.installed_checkers import installed_checker
-from gitops.schemas.json.row import JSON
+from gitops.schemas.json.row import json_row
 from gitops.schemas.key_value.row import key_value_row
 from gitops.schemas.primitive.row import AUTO, BYTES, STRING, VALUE
-from gitops.schemas.protobuf.row import PROTOBUF
-from gitops.schemas.protobuf_native.row import PROTOBUF_NATIVE
-from gitops.schemas.row import CheckList, DefinitionForm, SchemaTypeRow
+from gitops.schemas.protobuf.row import protobuf_row
+from gitops.schemas.protobuf_native.row import protobuf_native_row
+from gitops.schemas.row import (
+    CheckList,
+    DefinitionForm,
+    PayloadError,
+    SchemaTypeRow,
+    UndecodableError,
+)
+from gitops.schemas.rules import ANY_LINE, SchemaRules
 from gitops.schemas.strategies import LabelledSchema, Outcome
 
 
-def row_of(schema_type: SchemaType) -> SchemaTypeRow:
-    """The row of a type; every type has one."""
-    return _ROWS[schema_type]
+class SchemaTypes:
+    """The schema types as one broker line has them."""
+
+    def __init__(self, rules: SchemaRules) -> None:
+        self._rows: Final[Mapping[SchemaType, SchemaTypeRow]] = {
+            **dict.fromkeys(SchemaType, VALUE),
+            **dict.fromkeys(AUTO_TYPES, AUTO),
+            SchemaType.NONE: BYTES,
+            SchemaType.BYTES: BYTES,
+            SchemaType.STRING: STRING,
+            SchemaType.AVRO: avro_row(rules.avro, takes_top_union=rules.takes_top_union),
+            SchemaType.JSON: json_row(rules.avro, rules.jackson),
+            SchemaType.PROTOBUF: protobuf_row(rules.avro),
+            SchemaType.PROTOBUF_NATIVE: protobuf_native_row(rules.descriptors),
+            SchemaType.EXTERNAL: EXTERNAL if rules.has_external else UNKNOWN,
+            SchemaType.KEY_VALUE: key_value_row(
+                rules.deepest_pair, self.row_of, self.checker_of, self.why_unreadable
+            ),
+        }
+
+    def row_of(self, schema_type: SchemaType) -> SchemaTypeRow:
+        """The row of a type; every type has one."""
+        return self._rows[schema_type]
+
+    def types_with(self, *forms: DefinitionForm) -> frozenset[SchemaType]:
+        """The types whose definitions are written in one of these forms."""
+        return frozenset(each for each, row in self._rows.items() if row.form in forms)
+
+    # What a registry makes of a schema.
+
+    def to_stored(self, info: SchemaInfo) -> StoredSchema:
+        """What POST …/schema hands to the registry for `info`; raises PayloadError."""
+        try:
+            data = self._rows[info.type].pack(info.schema)
+        except UndecodableError as error:
+            raise PayloadError(str(error)) from None
+        return StoredSchema(type=info.type, data=data, properties=info.properties)
+
+    def validate(self, schema: StoredSchema) -> None:
+        """Raise InvalidSchemaDataError where the broker's SchemaDataValidator would.
+
+        It runs before everything else, also for a schema that is registered already.
+        """
+        self._rows[schema.type].validate(schema)
+
+    def checker_of(self, schema_type: SchemaType) -> CheckList:
+        """The checker for lists of versions: of an installed package, else the built-in one."""
+        return installed_checker(schema_type) or self._rows[schema_type].check
+
+    def check_latest(
+        self, latest: LabelledSchema, candidate: LabelledSchema, strategy: Strategy
+    ) -> Outcome:
+        """The checker for a single version, which is another one for JSON."""
+        schema_type = candidate.schema.type
+        check = self._rows[schema_type].check_latest
+        if check is not None and installed_checker(schema_type) is None:
+            return check(latest, candidate, strategy)
+        return self.checker_of(schema_type)([latest], candidate, strategy)
+
+    def why_unreadable(self, reader: StoredSchema, writer: StoredSchema) -> str | None:
+        """Why a consumer fails on messages of `writer`; None if it reads them."""
+        if reader.type is not writer.type:
+            return f"it reads {reader.type.value}, and messages are {writer.type.value}"
+        return self._rows[reader.type].why_unreadable(reader, writer)
+
+    # When two schemas are one version: the registry's equality, not that of bytes.
+
+    def find_equal(
+        self, entries: Sequence[tuple[int, StoredSchema]], candidate: StoredSchema
+    ) -> int | None:
+        """The oldest version that equals `candidate`; raises AvroParseError.
+
+        AVRO, JSON and PROTOBUF are parsed, defaults checked, and compared by Avro's equality;
+        every other type by its bytes. Types must match, properties never count. Versions behind
+        the first hit are not read, so a broken one there does no harm (Pulsar 4.0.7).
+        """
+        if entries:
+            self.read_definition(candidate)  # the broker reads it before any version
+        return next(
+            (version for version, entry in entries if self.are_equal(candidate, entry)), None
+        )
+
+    def are_equal(self, one: StoredSchema, other: StoredSchema) -> bool:
+        """Whether the registry takes both for one version; raises AvroParseError.
+
+        A definition counts only beside another definition: the bytes of other types are not read.
+        """
+        if one.type is other.type:
+            return self._rows[one.type].equal(one, other)
+        if self._rows[one.type].definition and self._rows[other.type].definition:
+            self.read_definition(one)
+            self.read_definition(other)
+        return False
+
+    def read_definition(self, schema: StoredSchema) -> None:
+        """Raise AvroParseError for a definition on which the registry's equality fails."""
+        read = self._rows[schema.type].definition
+        if read is not None:
+            read(schema)
 
 
-def checker_of(schema_type: SchemaType) -> CheckList:
-    """The checker for lists of versions: of an installed package, else the built-in one."""
-    return installed_checker(schema_type) or row_of(schema_type).check
+@cache
+def schema_types(rules: SchemaRules) -> SchemaTypes:
+    """The table for a broker line's rules, made once."""
+    return SchemaTypes(rules)
 
 
-def check_latest(latest: LabelledSchema, candidate: LabelledSchema, strategy: Strategy) -> Outcome:
-    """The checker for a single version, which is another one for JSON."""
-    schema_type = candidate.schema.type
-    check = row_of(schema_type).check_latest
-    if check is not None and installed_checker(schema_type) is None:
-        return check(latest, candidate, strategy)
-    return checker_of(schema_type)([latest], candidate, strategy)
+TYPES: Final = schema_types(ANY_LINE)
+"""The table for what no broker is asked about: differences, reviews, replays."""
 
-
-def validate(schema: StoredSchema) -> None:
-    """Raise InvalidSchemaDataError where Pulsar 4.0.7's SchemaDataValidator would.
-
-    It runs before everything else, also for a schema that is registered already.
-    """
-    row_of(schema.type).validate(schema)
-
-
-def why_unreadable(reader: StoredSchema, writer: StoredSchema) -> str | None:
-    """Why a consumer fails on messages of `writer`; None if it reads them."""
-    if reader.type is not writer.type:
-        return f"it reads {reader.type.value}, and messages are {writer.type.value}"
-    return row_of(reader.type).why_unreadable(reader, writer)
-
-
-_ROWS: Final[Mapping[SchemaType, SchemaTypeRow]] = {
-    **dict.fromkeys(SchemaType, VALUE),
-    **dict.fromkeys(AUTO_TYPES, AUTO),
-    SchemaType.NONE: BYTES,
-    SchemaType.BYTES: BYTES,
-    SchemaType.STRING: STRING,
-    SchemaType.AVRO: AVRO,
-    SchemaType.JSON: JSON,
-    SchemaType.PROTOBUF: PROTOBUF,
-    SchemaType.PROTOBUF_NATIVE: PROTOBUF_NATIVE,
-    SchemaType.KEY_VALUE: key_value_row(row_of, checker_of, why_unreadable),
-}
-
-DEFINED_TYPES: Final = frozenset(each for each, row in _ROWS.items() if row.form)
+DEFINED_TYPES: Final = TYPES.types_with(*DefinitionForm)
 """Types that need a definition; the others are told by their type alone."""
 
-AVRO_DEFINED: Final = frozenset(
-    each for each, row in _ROWS.items() if row.form is DefinitionForm.AVRO
-)
+AVRO_DEFINED: Final = TYPES.types_with(DefinitionForm.AVRO)
 """Types whose definition is an Avro schema, and which Pulsar compares by Avro's equality."""
-
-
-# When two schemas are one version: the registry's equality, not that of bytes.
-
-
-def find_equal(entries: Sequence[tuple[int, StoredSchema]], candidate: StoredSchema) -> int | None:
-    """The oldest version that equals `candidate`; raises AvroParseError.
-
-    AVRO, JSON and PROTOBUF are parsed, defaults checked, and compared by Avro's equality; every
-    other type by its bytes. Types must match, properties never count. Versions behind the first
-    hit are not read, so a broken one there does no harm (Pulsar 4.0.7).
-    """
-    if entries:
-        read_definition(candidate)  # the broker reads it before any version
-    return next((version for version, entry in entries if are_equal(candidate, entry)), None)
-
-
-def are_equal(one: StoredSchema, other: StoredSchema) -> bool:
-    """Whether the registry takes both for one version; raises AvroParseError.
-
-    A definition counts only beside another definition: the bytes of other types are not read.
-    """
-    if one.type is other.type:
-        return row_of(one.type).equal(one, other)
-    if row_of(one.type).definition and row_of(other.type).definition:
-        read_definition(one)
-        read_definition(other)
-    return False
-
-
-def read_definition(schema: StoredSchema) -> None:
-    """Raise AvroParseError for a definition on which the registry's equality fails."""
-    read = row_of(schema.type).definition
-    if read is not None:
-        read(schema)

@@ -16,6 +16,7 @@ from gitops.broker.connection import (
     connection_policies,
 )
 from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.producer_connection import admit_schemas
 from gitops.changes.registries import desired_state
 from gitops.model.config import RegistryConfig
@@ -112,7 +113,10 @@ def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
     history = observed.topics[topic].history
     policies = _policies(connecting, topic, observed, wanted)
     place = ConnectionTarget(
-        history=_stored_schema(connecting, history), policies=policies, use=question.use
+        history=_stored_schema(connecting, history),
+        policies=policies,
+        use=question.use,
+        line=PULSAR_4_0,
     )
     context = Context(
         repository=connecting.repository,

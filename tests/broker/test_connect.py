@@ -19,6 +19,7 @@ from gitops.broker.connection import (
     TopicUse,
 )
 from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.producer_connection import admit_producer
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import NamespaceName, TopicName
@@ -123,7 +124,9 @@ class Cells:
     policies: ConnectionPolicies
 
     def world(self, name: str, use: TopicUse = "idle") -> World:
-        place = ConnectionTarget(history=StoredHistory(), policies=self.policies, use=use)
+        place = ConnectionTarget(
+            history=StoredHistory(), policies=self.policies, use=use, line=PULSAR_4_0
+        )
         return World(self.client, TopicName(self.namespace, name), place)
 
     def upload(self, world: World, schema: StoredSchema) -> None:
@@ -257,7 +260,9 @@ def test_a_definition_on_which_the_validator_fails(
     namespace = NamespaceName(tenant, "cells")
     admin_request("PUT", f"{pulsar.admin_url}/admin/v2/namespaces/{namespace}", {})
     policies = ConnectionPolicies(strategy=Strategy.FULL)
-    place = ConnectionTarget(history=StoredHistory(), policies=policies, use="idle")
+    place = ConnectionTarget(
+        history=StoredHistory(), policies=policies, use="idle", line=PULSAR_4_0
+    )
     data = b'{"type": "nothing"}' if kind is SchemaType.JSON else b"{"
     rubbish = StoredSchema(type=kind, data=data)
     world = World(client, TopicName(namespace, "failing"), place)

@@ -20,6 +20,7 @@ from gitops.broker.connection import (
     connection_policies,
 )
 from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.producer_connection import admit_producer
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import NamespaceName, TopicName
@@ -74,7 +75,7 @@ def namespace(pulsar: RunningBroker) -> Callable[..., NamespaceName]:
 
 
 def idle(policies: ConnectionPolicies) -> ConnectionTarget:
-    return ConnectionTarget(history=StoredHistory(), policies=policies, use="idle")
+    return ConnectionTarget(history=StoredHistory(), policies=policies, use="idle", line=PULSAR_4_0)
 
 
 @pytest.fixture(params=[True, False], ids=["update", "no update"])

@@ -12,6 +12,9 @@ from tests.support.decisions import broker_answer, our_answer
 
 _HERE: Final = Path(__file__).parent
 _CASES: Final = {"generated": 6000, "parsing": 888}
+_RECORDED_WRONG: Final = frozenset(("gen-03405", "gen-03927", "gen-04677"))
+"""Consumers with an invalid definition on an idle topic. The file has them refused, as the
+validator refuses them; a running 4.0.7 drops that and lets them in (see test_lines.py)."""
 
 
 def _cases(name: str) -> list[dict[str, Any]]:
@@ -30,4 +33,5 @@ def test_every_case_is_decided_as_the_broker_decides(name: str) -> None:
         if broker_answer(case, case["broker"]) != our_answer(case)
     }
 
-    assert not different
+    assert {name: each for name, each in different.items() if name not in _RECORDED_WRONG} == {}
+    assert all(ours.accepted and ours.version is None for _, ours in different.values())

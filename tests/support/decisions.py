@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitops.broker.consumer_compatibility import check_consumer, subscribe
+from gitops.broker.lines.line import BrokerLine
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import compatible, find_registered, find_version, register
 from gitops.model.decision import Decision, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.schemas.payload import PayloadError, as_kept, to_stored
+from gitops.schemas.payload import PayloadError, as_kept
 
 Case = Mapping[str, Any]
 
@@ -35,9 +37,10 @@ def broker_answer(case: Case, verdict: Mapping[str, Any]) -> Answer:
     return Answer(verdict["accepted"], verdict["version"], http)
 
 
-def our_answer(case: Case) -> Answer:
-    """Ours, to the same case."""
-    return _ANSWERS[_mode(case)](case, _history(case), _info(case["candidate"]))
+def our_answer(case: Case, line: BrokerLine = PULSAR_4_0) -> Answer:
+    """Ours, to the same case, for a broker of that line."""
+    history = _history(line, case)
+    return _ANSWERS[_mode(case)](line, case, history, _info(case["candidate"]))
 
 
 def _mode(case: Case) -> str:
@@ -52,22 +55,22 @@ def _info(schema: Mapping[str, Any]) -> SchemaInfo:
     )
 
 
-def _stored(entry: Mapping[str, Any]) -> StoredSchema:
+def _stored(line: BrokerLine, entry: Mapping[str, Any]) -> StoredSchema:
     if entry.get("encoding") != "b64":
-        return as_kept(to_stored(_info(entry)))
+        return as_kept(line.types.to_stored(_info(entry)))
     data = base64.b64decode(entry["schema"])
     properties = entry.get("properties") or {}
     kind = SchemaType(entry["type"])
     return as_kept(StoredSchema(type=kind, data=data, properties=properties))
 
 
-def _history(case: Case) -> StoredHistory:
+def _history(line: BrokerLine, case: Case) -> StoredHistory:
     entries: list[tuple[int, StoredSchema]] = []
     for version, entry in enumerate(case["existing"]):
         if entry.get("deleted"):
             entries.clear()
         else:
-            entries.append((version, _stored(entry)))
+            entries.append((version, _stored(line, entry)))
     return StoredHistory(entries=tuple(entries), next_version=len(case["existing"]))
 
 
@@ -75,45 +78,45 @@ def _strategy(case: Case) -> SchemaCompatibilityStrategy:
     return SchemaCompatibilityStrategy(case["strategy"])
 
 
-def _producer(case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
-    decision = register(history, candidate, _strategy(case))
+def _producer(line: BrokerLine, case: Case, old: StoredHistory, new: SchemaInfo) -> Answer:
+    decision = register(old, new, _strategy(case), line)
     return Answer(decision.accepted, decision.version, decision.status)
 
 
-def _compat(case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
-    decision = compatible(history, candidate, _strategy(case))
+def _compat(line: BrokerLine, case: Case, old: StoredHistory, new: SchemaInfo) -> Answer:
+    decision = compatible(old, new, _strategy(case), line)
     return Answer(decision.accepted, None, 202 if decision.accepted else decision.status)
 
 
-def _consumer(case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
-    return _without_status(check_consumer(history, candidate, _strategy(case)))
+def _consumer(line: BrokerLine, case: Case, old: StoredHistory, new: SchemaInfo) -> Answer:
+    return _without_status(check_consumer(old, new, _strategy(case), line))
 
 
-def _subscribe(case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
+def _subscribe(line: BrokerLine, case: Case, old: StoredHistory, new: SchemaInfo) -> Answer:
     idle = case.get("idle", True)
-    return _without_status(subscribe(history, candidate, _strategy(case), idle=idle))
+    return _without_status(subscribe(old, new, _strategy(case), line, idle=idle))
 
 
 def _without_status(decision: Decision) -> Answer:
     return Answer(decision.accepted, decision.version, None)
 
 
-def _version(_case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
+def _version(line: BrokerLine, _case: Case, old: StoredHistory, new: SchemaInfo) -> Answer:
     try:
-        version = find_version(history, candidate)
+        version = find_version(old, new, line)
     except PayloadError:
         return Answer(accepted=False, version=None, http=500)
     return Answer(accepted=True, version=-1 if version is None else version, http=200)
 
 
-def _lookup(_case: Case, history: StoredHistory, candidate: SchemaInfo) -> Answer:
+def _lookup(line: BrokerLine, _case: Case, old: StoredHistory, new: SchemaInfo) -> Answer:
     try:
-        return _without_status(find_registered(history, to_stored(candidate)))
+        return _without_status(find_registered(old, line.types.to_stored(new), line))
     except PayloadError:
         return Answer(accepted=False, version=None, http=None)
 
 
-_ANSWERS: Final[Mapping[str, Callable[[Case, StoredHistory, SchemaInfo], Answer]]] = {
+_ANSWERS: Final[Mapping[str, Callable[[BrokerLine, Case, StoredHistory, SchemaInfo], Answer]]] = {
     "producer": _producer,
     "compat": _compat,
     "consumer": _consumer,

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -208,7 +209,7 @@ class Simulation:
 def is_healthy(world: RolloutModel) -> bool:
     """Whether everybody is let in and reads everything now, and the new versions are accepted."""
     return not Simulation(world).troubles() and all(
-        register(before, info, topic.strategy).accepted
+        register(before, info, topic.strategy, PULSAR_4_0).accepted
         for topic in world.topics.values()
         for before, info in zip(histories(topic), topic.new, strict=False)
     )

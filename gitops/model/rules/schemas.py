@@ -101,7 +101,7 @@ KEY_VALUE_RULES: Final = (
     warning(
         "KV-W003",
         "invalid default in half of a KEY_VALUE",
-        "schemas.avro.row.review_half_defaults",
+        "schemas.avro.row.AvroDefinitions.review_half_defaults",
     ),
 )
 """KV-*: pairs of key and value that the broker accepts and should not."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from gitops.broker import registration
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.model.decision import Decision
 from gitops.model.errors import RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
@@ -156,7 +157,7 @@ class EmbeddedRegistry:
         with self.database.writing() as connection:
             strategy = self._strategy(connection, topic)
             stored = schema_rows.read_topic(connection, key_of(topic))
-            decision = registration.register(stored.history, info, strategy)
+            decision = registration.register(stored.history, info, strategy, PULSAR_4_0)
             if not decision.accepted or decision.version is None:
                 raise self._refusal_error(decision.reason, decision.status, topic)
             if not decision.known:
@@ -197,7 +198,7 @@ class EmbeddedRegistry:
         with self.database.reading() as connection:
             strategy = self._strategy(connection, topic)
             stored = _read(connection, topic)
-        return registration.register(stored.history, info, strategy)
+        return registration.register(stored.history, info, strategy, PULSAR_4_0)
 
     def check_compatibility(
         self, topic: TopicName, info: SchemaInfo
@@ -206,7 +207,7 @@ class EmbeddedRegistry:
         with self.database.reading() as connection:
             strategy = self._strategy(connection, topic)
             stored = _read(connection, topic)
-        return registration.compatible(stored.history, info, strategy), strategy
+        return registration.compatible(stored.history, info, strategy, PULSAR_4_0), strategy
 
     def find_version(self, topic: TopicName, info: SchemaInfo) -> int | None:
         """What POST …/version finds: a live version with the same bytes.
@@ -215,7 +216,7 @@ class EmbeddedRegistry:
         """
         with self.database.reading() as connection:
             stored = _read(connection, topic)
-        return registration.find_version(stored.history, info)
+        return registration.find_version(stored.history, info, PULSAR_4_0)
 
     def _namespace(
         self, connection: sqlite3.Connection | None, namespace: NamespaceName

@@ -99,7 +99,10 @@ def _pair_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as 
 
 
 OPAQUE: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
-"""Types whose value is the payload as it is: they read every type, and every type reads them."""
+"""Types whose value is the payload as it is: they read every type, and every type reads them.
+
+That of EXTERNAL is, too, but only clients with its schema know what to do with it.
+"""
 
 _MILLISECONDS: Final = frozenset(
     {SchemaType.INT64, SchemaType.DATE, SchemaType.TIME, SchemaType.TIMESTAMP}
@@ -150,6 +153,7 @@ PAYLOAD_TYPES: Final[dict[SchemaType, PayloadType]] = {
             SchemaType.LOCAL_DATE,
             SchemaType.LOCAL_TIME,
             SchemaType.LOCAL_DATE_TIME,
+            SchemaType.EXTERNAL,
         ),
         PayloadType(kernels=_primitive),
     ),

@@ -16,7 +16,7 @@ from gitops.replay.job import Job, Owner
 from gitops.replay.kernel.key_value.definition import is_separated
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.payload import PayloadError, to_stored
-from gitops.schemas.types import find_equal
+from gitops.schemas.types import TYPES
 
 STREAM: Final = -1
 """The `group` of a part that is a whole file."""
@@ -140,6 +140,6 @@ class LiveVersions:
 
 def _is_equal(version: int, info: SchemaInfo, candidate: StoredSchema) -> bool:
     try:
-        return find_equal([(version, to_stored(info))], candidate) is not None
+        return TYPES.find_equal([(version, to_stored(info))], candidate) is not None
     except (AvroParseError, PayloadError):
         return False

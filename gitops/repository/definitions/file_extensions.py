@@ -7,7 +7,7 @@ from typing import Final
 
 from gitops.model.schema import SchemaType
 from gitops.schemas.row import DefinitionForm
-from gitops.schemas.types import row_of
+from gitops.schemas.types import TYPES
 
 AVSC: Final = ".avsc"
 PROTO: Final = ".proto"
@@ -30,12 +30,12 @@ WRITTEN_EXTENSIONS: Final = tuple(dict.fromkeys(_WRITTEN.values()))
 
 def extension_of(schema_type: SchemaType) -> str:
     """The extension with which a definition of the type is written."""
-    return _WRITTEN[row_of(schema_type).form]
+    return _WRITTEN[TYPES.row_of(schema_type).form]
 
 
 def is_compiled(schema_type: SchemaType) -> bool:
     """Whether definitions of the type are compiled from `.proto` files."""
-    return row_of(schema_type).form is DefinitionForm.DESCRIPTORS
+    return TYPES.row_of(schema_type).form is DefinitionForm.DESCRIPTORS
 
 
 def is_proto(file: str) -> bool:

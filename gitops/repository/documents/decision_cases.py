@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from gitops.broker.cases import Case, CaseError, decide, history_of
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.model.decision import Decision, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -135,6 +136,7 @@ def _case(content: object) -> Case:
         strategy=line.strategy,
         mode=line.mode,
         idle=line.idle,
+        line=PULSAR_4_0,
     )
 
 

@@ -32,7 +32,7 @@ from gitops.repository.documents.base import (
 HalfType = Literal[
     "AVRO", "JSON", "PROTOBUF", "PROTOBUF_NATIVE", "STRING", "BYTES", "NONE", "BOOLEAN", "INT8",
     "INT16", "INT32", "INT64", "FLOAT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "INSTANT",
-    "LOCAL_DATE", "LOCAL_TIME", "LOCAL_DATE_TIME",
+    "LOCAL_DATE", "LOCAL_TIME", "LOCAL_DATE_TIME", "EXTERNAL",
 ]  # fmt: skip
 """What a half of a KEY_VALUE may be: everything but another KEY_VALUE."""
 

@@ -32,7 +32,7 @@ from gitops.repository.tracked_files import TrackedFiles
 from gitops.repository.yaml.parser import parse_yaml
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.payload import PayloadError, as_shown
-from gitops.schemas.types import row_of
+from gitops.schemas.types import TYPES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +202,7 @@ def _schemas(client: Client) -> Iterator[SchemaInfo]:
 
 
 def _is_compared_as_avro(info: SchemaInfo) -> bool:
-    read_definition = row_of(info.type).definition
+    read_definition = TYPES.row_of(info.type).definition
     if read_definition is None:
         return False
     try:

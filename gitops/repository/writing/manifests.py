@@ -28,7 +28,7 @@ from gitops.repository.writing.proto_files import ProtoSources
 from gitops.repository.yaml.dumper import yaml_text
 from gitops.schemas.key_value.parser import ENCODING, HALVES, NO_DEFINITION, shown_half, split
 from gitops.schemas.payload import to_stored
-from gitops.schemas.types import DEFINED_TYPES, row_of
+from gitops.schemas.types import DEFINED_TYPES, TYPES
 
 # A stored KEY_VALUE taken apart into its halves, where that can be undone exactly.
 
@@ -70,7 +70,7 @@ def _parts(info: SchemaInfo) -> Pair:
 
 
 def _half(prefix: str, half: StoredSchema, pair: SchemaInfo) -> Half:
-    text = shown_half(row_of, half)
+    text = shown_half(TYPES.row_of, half)
     is_empty = text == NO_DEFINITION
     # A broker holds halves without the definition that a manifest's half of that type needs.
     if half.type.value not in _TYPES or (is_empty and half.type in DEFINED_TYPES):

@@ -146,7 +146,7 @@ class _Rewriter:
                 return replace(schema, values=self.schema(schema.values, f"{at}/values"))
             case Union():
                 branches = [self.schema(b, f"{at}/{i}") for i, b in enumerate(schema.branches)]
-                return make_union(tuple(branches), at)
+                return make_union(tuple(branches), at, any_default=schema.any_default)
             case _:
                 return schema
 

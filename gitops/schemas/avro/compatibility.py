@@ -12,7 +12,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro.aliases import apply_aliases, clashing_alias
 from gitops.schemas.avro.default_values import UnusableDefaultError
 from gitops.schemas.avro.errors import AvroParseError, JavaError
-from gitops.schemas.avro.parser import parse_data
+from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.recursion import collect_edges, first_loop, has_cycle, recurses_directly
 from gitops.schemas.avro.resolution import (
@@ -289,7 +289,10 @@ def _loop_of(schema: Schema) -> str:
 
 
 def check(
-    existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
+    parser: AvroParser,
+    existing: Sequence[LabelledSchema],
+    candidate: LabelledSchema,
+    strategy: Strategy,
 ) -> Outcome:
     """Pulsar 4.0.7's AvroSchemaBasedCompatibilityCheck, with every incompatibility.
 
@@ -298,7 +301,7 @@ def check(
     parsed: dict[str, Schema] = {}
     for one in (*existing, candidate):
         try:
-            parsed[one.label] = parse_data(one.schema.data)
+            parsed[one.label] = parser.parse_data(one.schema.data)
         except AvroParseError as error:
             return unparseable(one.label, error)
     if strategy is Strategy.ALWAYS_COMPATIBLE:

@@ -1,4 +1,4 @@
-"""Whether a default that a reader needs can be used: encoded and decoded, as Avro 1.11.4 does.
+"""Whether a default that a reader needs can be used: encoded and decoded, as Avro for Java does.
 
 This is laxer in some ways and stricter in others than `fields.is_valid_default`.
 """
@@ -91,7 +91,13 @@ class _Encoding:
     def _union(self, union: Union, value: Json | Missing) -> None:
         if not union.branches:
             raise _MisfitError("an empty union has no value")
-        self.value(union.branches[0], value)
+        if not union.any_default:
+            self.value(union.branches[0], value)
+            return
+        branch = next((one for one in union.branches if _may_be(one, value)), None)
+        if branch is None:
+            raise _MisfitError(f"no branch takes {value!r}")
+        self.value(branch, value)
 
     def _record(self, record: Record, value: Json | Missing) -> None:
         given = value if isinstance(value, dict) else {}
@@ -121,6 +127,13 @@ class _Encoding:
             self.value(schema.values, inner)
 
 
+def _may_be(branch: Schema, value: Json | Missing) -> bool:
+    """Whether Avro 1.12.0 tries this branch: a record, enum, array or map takes anything."""
+    if isinstance(branch, Fixed | Primitive):
+        return _is_scalar(branch.kind, value)
+    return True
+
+
 def _encode_symbol(enum: Enum, value: Json | Missing) -> None:
     if value not in enum.symbols:
         raise _MisfitError(f"{value!r} is not a symbol of {enum.name}")
@@ -133,14 +146,17 @@ def _items_of(value: Json | Missing) -> list[Json]:
 
 
 def _encode_scalar(kind: str, value: Json | Missing) -> None:
+    if not _is_scalar(kind, value):
+        raise _MisfitError(f"{value!r} is not a {kind}")
+
+
+def _is_scalar(kind: str, value: Json | Missing) -> bool:
     match kind:
         case "null":
-            fits = value is None
+            return value is None
         case "boolean":
-            fits = isinstance(value, bool)
+            return isinstance(value, bool)
         case "int" | "long" | "float" | "double":
-            fits = is_number(value)
+            return not isinstance(value, Missing) and is_number(value)
         case _:
-            fits = isinstance(value, str)
-    if not fits:
-        raise _MisfitError(f"{value!r} is not a {kind}")
+            return isinstance(value, str)

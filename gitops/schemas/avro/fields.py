@@ -34,13 +34,13 @@ class IncompleteRecordError(ValueError):
 def is_valid_default(schema: Schema, value: Json | Missing) -> bool:
     """Whether `value` is a default of `schema`; a missing one is not.
 
-    A union takes what its first branch takes. Text stands for string, bytes, enum and fixed,
-    whatever it says. Raises IncompleteRecordError.
+    A union takes what its first branch takes, from Avro 1.12.0 on what any takes. Text stands for
+    string, bytes, enum and fixed, whatever it says. Raises IncompleteRecordError.
     """
     if value is MISSING:
         return False
     if isinstance(schema, Union):
-        return bool(schema.branches) and is_valid_default(schema.branches[0], value)
+        return any(is_valid_default(branch, value) for branch in schema.default_branches)
     if isinstance(schema, Primitive):  # most types are, so they are asked for early
         return _is_valid_scalar(schema.kind, value)
     match schema:
@@ -100,11 +100,12 @@ _RESERVED: Final = frozenset(("default", "doc", "name", "order", "type", "aliase
 _ORDERS: Final = frozenset(("ASCENDING", "DESCENDING", "IGNORE"))
 
 
-def read(node: dict[str, Json], name: str, kind: Schema, at: str, *, validate: bool) -> Field:
-    """A field whose name and type are known already."""
+def read(node: dict[str, Json], kind: Schema, at: str, *, validate: bool, signs: str) -> Field:
+    """A field that has a name, and whose type is known; `signs` as for `check_name`."""
+    name = str(node["name"])
     order = _order(node, at) if "order" in node else "ASCENDING"
     default = default_of(node["default"], kind, at) if "default" in node else MISSING
-    check_name(name, at, "name")
+    check_name(name, at, "name", signs=signs)
     if validate:
         check_default(name, kind, default, at)
     return Field(
@@ -126,7 +127,7 @@ def props(node: dict[str, Json], reserved: frozenset[str]) -> Mapping[str, Json]
 
 
 def check_default(name: str, kind: Schema, default: Json | Missing, at: str) -> None:
-    """Refuse a default that its type does not allow (Avro 1.11.4: a union's first branch)."""
+    """Refuse a default that its type does not allow (of a union: a branch that may have one)."""
     if isinstance(default, Missing):
         return
     where = f"{at}/default"

@@ -82,11 +82,22 @@ class SizeBoundedCache(Generic[_K, _V]):
 # this way, an error above all, is read the long way instead.
 
 
-KNOWN_FIELDS: Final[SizeBoundedCache[bytes, Field]] = SizeBoundedCache(2**24)
-"""By their texts and the namespace around them; a node weighs about five times as much."""
+class KnownFragments:
+    """What one parser has read.
 
-KNOWN_TYPES: Final[SizeBoundedCache[bytes, Schema]] = SizeBoundedCache(2**20)
-"""Types that neither define nor name others, and so mean the same everywhere, by their texts."""
+    `fields` by their texts and the namespace around them; a node weighs about five times as much.
+    `types` neither define nor name others, and so mean the same everywhere, by their texts.
+    """
+
+    def __init__(self) -> None:
+        self.fields: SizeBoundedCache[bytes, Field] = SizeBoundedCache(2**24)
+        self.types: SizeBoundedCache[bytes, Schema] = SizeBoundedCache(2**20)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.fields.clear()
+        self.types.clear()
+
 
 _SHORT: Final = MAX_DEPTH - 2
 """No text of so many characters is too deep for a field, which stands in a list in an object."""

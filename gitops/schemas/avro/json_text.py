@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import accumulate
 from typing import Any, Final, NoReturn
 
@@ -67,7 +68,13 @@ def _decoder(hook: Callable[[list[tuple[str, Json]]], Json] | None) -> json.JSON
     )
 
 
+def _long_int(number: str) -> int:
+    """A whole number of any length: Python's own limit is there against slow texts."""
+    return int(number) if len(number) <= MAX_NUMBER_LENGTH else int(Decimal(number))
+
+
 _DECODER: Final = _decoder(None)
+_UNLIMITED_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant, parse_int=_long_int)
 _MEMBER_DECODER: Final = _decoder(
     lambda members: {check_member(name): value for name, value in members}
 )
@@ -83,14 +90,19 @@ def read_json(text: str) -> Json:
     return value
 
 
-def read_value(text: str) -> tuple[Json, int]:
-    """The value at the start of `text`, and where it ends; raises JsonTextError."""
+def read_value(text: str, *, limited: bool = True) -> tuple[Json, int]:
+    """The value at the start of `text`, and where it ends; raises JsonTextError.
+
+    Not `limited`: depth and lengths are not looked at, as before Jackson 2.15 (Pulsar 3.0.7).
+    """
     blanked = blank_comments(text) if "/" in text else text
-    check_depth(blanked)
+    if limited:
+        check_depth(blanked)
     start = len(blanked) - len(blanked.lstrip(_SPACE))
+    decoder = _decoder_for(blanked) if limited else _UNLIMITED_DECODER
     try:
         value: Json
-        value, end = _decoder_for(blanked).raw_decode(blanked, start)
+        value, end = decoder.raw_decode(blanked, start)
     except json.JSONDecodeError as error:
         raise JsonTextError(error.msg, error.pos) from None
     return value, end

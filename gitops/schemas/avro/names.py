@@ -26,8 +26,12 @@ def problem(
     return AvroParseError((found,))
 
 
-def check_name(name: str, at: str, member: str | int | None = None) -> str:
-    """A simple name: a letter of any script or `_`, then letters, decimal digits, `_`.
+SIGNS: Final = "_"
+"""What names may have beside letters and digits (Avro 1.11.4)."""
+
+
+def check_name(name: str, at: str, member: str | int | None = None, *, signs: str = SIGNS) -> str:
+    """A simple name: a letter of any script or one of `signs`, then decimal digits, too.
 
     The name stands in `member` of the node at pointer `at`, or is that node. Java looks at
     UTF-16 units, so no letter beyond the basic plane passes (Avro 1.11.4).
@@ -37,20 +41,22 @@ def check_name(name: str, at: str, member: str | int | None = None) -> str:
     pointer = at if member is None else f"{at}/{member}"
     if not name:
         raise problem("bad-name", "a name is empty", pointer)
-    if not all(c == "_" or (ord(c) <= _BMP and (c.isalpha() or c.isdecimal())) for c in name):
+    if not all(c in signs or (ord(c) <= _BMP and (c.isalpha() or c.isdecimal())) for c in name):
         raise problem("bad-name", f"'{name}' is not a name: use letters, digits and _", pointer)
     if name[0].isdecimal():
         raise problem("bad-name", f"'{name}' starts with a digit", pointer)
     return name
 
 
-def full_name(name: str, space: str | None, at: str, member: str | None = None) -> str:
+def full_name(
+    name: str, space: str | None, at: str, member: str | None = None, *, signs: str = SIGNS
+) -> str:
     """The full name of `name` in namespace `space`; a dotted one brings its own namespace.
 
     Only the part behind the last dot is checked (Avro 1.11.4).
     """
     before, dot, simple = name.rpartition(".")
-    check_name(simple, at, member)
+    check_name(simple, at, member, signs=signs)
     inside = before if dot else space
     return f"{inside}.{simple}" if inside else simple
 
@@ -67,13 +73,13 @@ class References(NamedTuple):
     has_aliases: bool = False
 
 
-_DEFINED: Final = References()
+DEFINED: Final = References()
 
 
 def _met(contents: Contents) -> References:
     if contents.has_aliases or contents.refers_back:
         return References(refers_back=contents.refers_back, has_aliases=contents.has_aliases)
-    return _DEFINED
+    return DEFINED
 
 
 @dataclass(slots=True)
@@ -94,7 +100,7 @@ class Names:
         if schema.name in self.known:
             raise problem("redefined", f"{schema.name} is defined twice", at)
         self.known[schema.name] = schema
-        self.met.append(_DEFINED)
+        self.met.append(DEFINED)
 
     def add_all(self, contents: Contents) -> bool:
         """Make the types of a part known that is met again; not if one of its names is taken."""
@@ -122,14 +128,14 @@ class Names:
         if found := self.find_named(name, pointer):
             return found
         if found := self.known.get(name):
-            self._note(found, -1)
+            self.note(found, -1)
         return found
 
     def find_named(self, name: str, at: str, member: str | None = None) -> Named | None:
         """The type of that name, in the enclosing namespace unless the name has a dot."""
         full = full_name(name, self.space, at, member)
         if found := self.known.get(full):
-            self._note(found, self._number(full))
+            self.note(found, self._number(full))
         return found
 
     def _number(self, full: str) -> int:
@@ -146,7 +152,7 @@ class Names:
         """
         has_aliases = refers_back = False
         found = self.met[met:]
-        if found.count(_DEFINED) < len(found):  # most only define
+        if found.count(DEFINED) < len(found):  # most only define
             for one in found:
                 if one.number < known:
                     return None
@@ -154,7 +160,12 @@ class Names:
                 refers_back |= one.refers_back
         return Contents(dict(islice(self.known.items(), known, None)), has_aliases, refers_back)
 
-    def _note(self, found: Named, number: int) -> None:
+    def note_recursion(self) -> None:
+        """Note that a type may be part of itself."""
+        self.met.append(References(refers_back=True))
+
+    def note(self, found: Named, number: int = -1) -> None:
+        """Note that a type was looked up."""
         refers_back = isinstance(found, Record) and found.fields is None
         self.met.append(References(number, refers_back))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import permutations
-from typing import Final, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 from gitops.schemas.avro import fields
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem, JavaError
 from gitops.schemas.avro.json_text import Json
 from gitops.schemas.avro.names import (
     SHARED,
+    SIGNS,
     Names,
     References,
     check_name,
@@ -41,38 +42,58 @@ _INTS: Final = range(-(2**31), 2**31)
 _LONGEST: Final = 2**31 - 1 - 8
 """Java makes no longer arrays, and so Avro 1.11.4 no longer fixed."""
 
-_PLAIN_UNIONS: Final = {
-    (one.kind, other.kind): Union((one, other), NO_PROPS)
-    for one, other in permutations(SHARED.values(), 2)
-}
+
+def _plain_unions(*, any_default: bool) -> dict[tuple[str, str], Union]:
+    return {
+        (one.kind, other.kind): Union((one, other), NO_PROPS, any_default=any_default)
+        for one, other in permutations(SHARED.values(), 2)
+    }
+
+
+_PLAIN_UNIONS: Final = {rule: _plain_unions(any_default=rule) for rule in (False, True)}
 _WRITTEN: Final = {list: "a list", dict: "an object", bool: "a boolean", type(None): "null"}
 """What stands where a text is wanted; all else is a number."""
 
+_READERS: Final = {kind: kind for kind in ("record", "enum", "fixed", "array", "map")} | {
+    "error": "record"
+}
+"""The methods that read what is no primitive, which a version of Avro may have of its own."""
+
 _T = TypeVar("_T")
+_Read = Callable[[dict[str, Json], str], Schema]
 
 
 class Reader:
-    """One reading of one definition.
+    """One reading of one definition, by the rules of Avro 1.11.4.
 
     A strict one refuses invalid defaults. The other takes them and says so in `defaults_valid`.
+    `signs` are what names may have beside letters and digits; `any_default` as for Union.
     """
+
+    signs: ClassVar[str] = SIGNS
+    any_default: ClassVar[bool] = False
 
     def __init__(self, *, strict: bool) -> None:
         self.names = Names()
         self.strict = strict
         self.defaults_valid = True
 
+    def finish(self, schema: Schema) -> Schema:
+        """The whole schema, once all of it is read; raises AvroParseError."""
+        return schema
+
     def schema(self, node: Json, at: str) -> Schema:
         """The schema that `node` at pointer `at` stands for; raises AvroParseError."""
         if isinstance(node, str):
-            return SHARED.get(node) or self._reference(node, at)
+            return SHARED.get(node) or self.reference(node, at)
         if isinstance(node, dict):
             return self._object(node, at)
         if isinstance(node, list):
             return self._union(node, at)
         raise problem("no-schema", "expected a type: a name, an object or a list", at)
 
-    def _reference(self, name: str, at: str) -> Schema:
+    def reference(self, name: str, at: str) -> Schema:
+        """The type that a text in the place of a schema names."""
         found = self.names.find(name, at)
         if found is None:
             raise problem("undefined-name", f"'{name}' is not a defined type", at, name=name)
@@ -86,14 +107,19 @@ class Reader:
             return Primitive(kind, fields.props(node, _RESERVED))
         if kind in _READERS:
             space = self.names.space
+            read: _Read = getattr(self, _READERS[kind])
             try:
-                return _READERS[kind](self, node, at)
+                return read(node, at)
             finally:
                 self.names.space = space
-        found = self.names.find_named(kind, at, "type")
+        return self.object_reference(kind, at)
+
+    def object_reference(self, name: str, at: str) -> Schema:
+        """The type that an object names as its own."""
+        found = self.names.find_named(name, at, "type")
         if found is None:
-            message = f"'{kind}' is neither a type nor a defined name"
-            raise problem("undefined-name", message, f"{at}/type", name=kind)
+            message = f"'{name}' is neither a type nor a defined name"
+            raise problem("undefined-name", message, f"{at}/type", name=name)
         return found
 
     def _enter(self, node: dict[str, Json], at: str) -> str:
@@ -106,7 +132,7 @@ class Reader:
     def enter(self, name: str, given: str | None, at: str) -> str:
         """The full name of a type of this name; its namespace encloses what is read next."""
         space = self.names.space if given is None else given
-        full = full_name(name, space, at, "name")
+        full = full_name(name, space, at, "name", signs=self.signs)
         if "." in name:
             self.names.space = full.rpartition(".")[0] or None
         elif given is not None:
@@ -119,7 +145,8 @@ class Reader:
         found = fields.aliases(node, at)
         if found:
             self.names.met.append(References(has_aliases=True))
-        return tuple(full_name(alias, self.names.space, at, "aliases") for alias in found)
+        space, signs = self.names.space, self.signs
+        return tuple(full_name(alias, space, at, "aliases", signs=signs) for alias in found)
 
     def record(self, node: dict[str, Json], at: str) -> Schema:
         """A record or an error."""
@@ -155,7 +182,7 @@ class Reader:
         if "type" not in member:
             raise problem("no-type", f"field '{name}' has no type", at)
         kind = self.schema(member["type"], f"{at}/type")
-        field = fields.read(member, name, kind, at, validate=self.strict)
+        field = fields.read(member, kind, at, validate=self.strict, signs=self.signs)
         if field.aliases:
             self.names.met.append(References(has_aliases=True))
         return self.checked(field)
@@ -181,7 +208,7 @@ class Reader:
     def new_enum(self, name: str, given: list[Json], default: str | None, at: str) -> Enum:
         """An enum of that full name, known from now on."""
         check_not_primitive(name, at)
-        symbols = _symbols(given, f"{at}/symbols")
+        symbols = _symbols(given, f"{at}/symbols", self.signs)
         if default is not None and default not in symbols:
             message = f"the default '{default}' of enum {name} is not one of its symbols"
             raise problem("enum-default", message, f"{at}/default")
@@ -228,10 +255,10 @@ class Reader:
     def _union(self, node: list[Json], at: str) -> Schema:
         pair = len(node) == 2  # noqa: PLR2004 - null and a type, as most unions
         if pair and isinstance(node[0], str) and isinstance(node[1], str):
-            known = _PLAIN_UNIONS.get((node[0], node[1]))
+            known = _PLAIN_UNIONS[self.any_default].get((node[0], node[1]))
             if known is not None:
                 return known
-        return make_union(_each(self.schema, node, at), at)
+        return make_union(_each(self.schema, node, at), at, any_default=self.any_default)
 
 
 def _no_type(node: dict[str, Json], at: str) -> AvroParseError:
@@ -241,12 +268,12 @@ def _no_type(node: dict[str, Json], at: str) -> AvroParseError:
     return problem("bad-type", f"'type' must be a name here, not {written}", f"{at}/type")
 
 
-def make_union(branches: tuple[Schema, ...], at: str) -> Union:
+def make_union(branches: tuple[Schema, ...], at: str, *, any_default: bool) -> Union:
     """A union of these; unions in it and branches of one name are refused, as Java does."""
     names = {branch_name(branch) for branch in branches}
     if len(names) < len(branches) or "union" in names:
         _refuse(branches, at)
-    return Union(branches, NO_PROPS)
+    return Union(branches, NO_PROPS, any_default=any_default)
 
 
 def _refuse(branches: tuple[Schema, ...], at: str) -> None:
@@ -271,14 +298,14 @@ def _refuse_twice(read: tuple[Field, ...], record: str, at: str) -> None:
         seen.add(one.name)
 
 
-def _symbols(given: list[Json], at: str) -> tuple[str, ...]:
+def _symbols(given: list[Json], at: str, signs: str) -> tuple[str, ...]:
     if _are_plain_names(given):
         return tuple(given)
     symbols: dict[str, None] = {}
     for index, symbol in enumerate(given):
         if not isinstance(symbol, str):
             raise problem("bad-name", "a symbol must be text", f"{at}/{index}")
-        if check_name(symbol, at, index) in symbols:
+        if check_name(symbol, at, index, signs=signs) in symbols:
             message = f"symbol '{symbol}' stands twice"
             raise problem("duplicate-symbol", message, f"{at}/{index}")
         symbols[symbol] = None
@@ -309,13 +336,3 @@ def _each(read: Callable[[Json, str], _T], nodes: list[Json], at: str) -> tuple[
     if problems:
         raise AvroParseError(tuple(problems))
     return tuple(found)
-
-
-_READERS: Final[dict[str, Callable[[Reader, dict[str, Json], str], Schema]]] = {
-    "record": Reader.record,
-    "error": Reader.record,
-    "enum": Reader.enum,
-    "fixed": Reader.fixed,
-    "array": Reader.array,
-    "map": Reader.map,
-}

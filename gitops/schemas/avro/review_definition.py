@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.recursion import first_loop
 from gitops.schemas.avro.schema import Schema
@@ -23,10 +23,10 @@ INVALID_DEFAULTS: Final = {
 """What the rules about a default that does not fit say of it: of a schema, and of half of one."""
 
 
-def review_defaults(text: str, rule: str) -> tuple[Remark, ...]:
+def review_defaults(parser: AvroParser, text: str, rule: str) -> tuple[Remark, ...]:
     """Defaults that do not fit, by the rule for a schema or the one for half of a KEY_VALUE."""
     try:
-        parse(text, validate_defaults=True)
+        parser.parse(text, validate_defaults=True)
     except AvroParseError as error:
         return tuple(
             Remark(

@@ -63,12 +63,21 @@ class Map(Struct, eq=False):
 
 
 class Union(Struct, eq=False):
-    """A union; a union has no properties. `facts` as for a record."""
+    """A union; a union has no properties. `facts` as for a record.
+
+    `any_default`: a default may be of any branch, not of the first alone (from Avro 1.12.0 on).
+    """
 
     branches: tuple[Schema, ...]
     props: Mapping[str, Json] = field(default_factory=dict)
     kind: str = "union"
     facts: Facts | None = None
+    any_default: bool = False
+
+    @property
+    def default_branches(self) -> tuple[Schema, ...]:
+        """The branches that a default may be of."""
+        return self.branches if self.any_default else self.branches[:1]
 
 
 class Enum(Struct, eq=False, gc=False):

@@ -6,10 +6,12 @@ the compatibility endpoint and consumers reach the rest (Pulsar 4.0.7).
 
 from __future__ import annotations
 
+from enum import Enum
+
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro import compatibility
 from gitops.schemas.avro.errors import AvroParseError, JavaError
-from gitops.schemas.avro.parser import parse_data
+from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.json import legacy_parser
 from gitops.schemas.strategies import COMPATIBLE, End, LabelledSchema, Outcome, incompatible
 
@@ -18,38 +20,69 @@ class _CrashError(Exception):
     pass
 
 
-def check(existing: LabelledSchema, candidate: LabelledSchema, strategy: Strategy) -> Outcome:
-    """Pulsar 4.0.7's JsonSchemaCompatibilityCheck for a single version."""
-    try:
-        return _check(existing, candidate, strategy)
-    except _CrashError as error:
-        return Outcome(end=End.CRASHED, reason=str(error))
+class JacksonForm(Enum):
+    """When the definition of a JSON schema is read as Jackson's JsonSchema, which old clients sent.
+
+    Pulsar 4.0.7 tries it after Avro's SchemaParseException alone; 4.2.4 never (PIP-464), or, with
+    `schemaJsonAllowLegacyJacksonFormat`, after any failure.
+    """
+
+    AFTER_PARSE_FAILURE = "after a SchemaParseException"
+    AFTER_ANY_FAILURE = "after any failure"
+    NEVER = "never"
 
 
-def _check(existing: LabelledSchema, candidate: LabelledSchema, strategy: Strategy) -> Outcome:
-    if _is_avro(existing):
-        if _is_avro(candidate):
-            return compatibility.check([existing], candidate, strategy)
-        if _is_jackson(candidate):
-            return COMPATIBLE
-        return incompatible("the candidate is neither an Avro nor a JSON schema definition")
-    if _is_jackson(existing):
-        if _is_avro(candidate):
-            return COMPATIBLE
-        if _is_jackson(candidate):
-            return _same_id(existing, candidate)
-        return incompatible("the candidate is neither an Avro nor a JSON schema definition")
-    return COMPATIBLE
+class JsonChecker:
+    """JsonSchemaCompatibilityCheck for a single version, by the rules of one broker line."""
 
+    def __init__(self, parser: AvroParser, jackson: JacksonForm) -> None:
+        self._parser, self._jackson = parser, jackson
 
-def _is_avro(one: LabelledSchema) -> bool:
-    try:
-        parse_data(one.schema.data)
-    except AvroParseError as error:
-        if error.java is not JavaError.SCHEMA_PARSE:
-            raise _CrashError(f"{one.label}: {error}") from None
-        return False
-    return True
+    def check(
+        self, existing: LabelledSchema, candidate: LabelledSchema, strategy: Strategy
+    ) -> Outcome:
+        """How the check ends."""
+        try:
+            if self._jackson is JacksonForm.NEVER:
+                return self._check_avro(existing, candidate, strategy)
+            return self._check(existing, candidate, strategy)
+        except _CrashError as error:
+            return Outcome(end=End.CRASHED, reason=str(error))
+
+    def _check_avro(
+        self, existing: LabelledSchema, candidate: LabelledSchema, strategy: Strategy
+    ) -> Outcome:
+        for one in (candidate, existing):
+            if not self._is_avro(one):
+                return incompatible(f"{one.label} is not a valid Avro schema")
+        return compatibility.check(self._parser, [existing], candidate, strategy)
+
+    def _check(
+        self, existing: LabelledSchema, candidate: LabelledSchema, strategy: Strategy
+    ) -> Outcome:
+        if self._is_avro(existing):
+            if self._is_avro(candidate):
+                return compatibility.check(self._parser, [existing], candidate, strategy)
+            if _is_jackson(candidate):
+                return COMPATIBLE
+            return incompatible("the candidate is neither an Avro nor a JSON schema definition")
+        if _is_jackson(existing):
+            if self._is_avro(candidate):
+                return COMPATIBLE
+            if _is_jackson(candidate):
+                return _same_id(existing, candidate)
+            return incompatible("the candidate is neither an Avro nor a JSON schema definition")
+        return COMPATIBLE
+
+    def _is_avro(self, one: LabelledSchema) -> bool:
+        try:
+            self._parser.parse_data(one.schema.data)
+        except AvroParseError as error:
+            stops = self._jackson is JacksonForm.AFTER_PARSE_FAILURE
+            if stops and error.java is not JavaError.SCHEMA_PARSE:
+                raise _CrashError(f"{one.label}: {error}") from None
+            return False
+        return True
 
 
 def _is_jackson(one: LabelledSchema) -> bool:

@@ -3,25 +3,51 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.schemas.avro import row
 from gitops.schemas.avro.errors import AvroParseError, JavaError
-from gitops.schemas.avro.parser import parse, parse_data
+from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion
 from gitops.schemas.avro.review_types import Wire
-from gitops.schemas.json import compatibility, legacy_parser
-from gitops.schemas.row import InvalidSchemaDataError, Remark, text_of
+from gitops.schemas.avro.row import AvroDefinitions, avro_row
+from gitops.schemas.json import legacy_parser
+from gitops.schemas.json.compatibility import JacksonForm, JsonChecker
+from gitops.schemas.row import InvalidSchemaDataError, Remark, SchemaTypeRow, text_of
 
 
-def _validate(schema: StoredSchema) -> None:
-    try:
-        parse_data(schema.data)
-    except AvroParseError as error:
-        if error.java is not JavaError.SCHEMA_PARSE:
-            raise InvalidSchemaDataError(f"not a valid JSON schema: {error}") from None
-        _validate_legacy(schema, error)
+class _JsonDefinitions:
+    """Definitions of type JSON, read by the parser of one broker line."""
+
+    def __init__(self, parser: AvroParser, jackson: JacksonForm) -> None:
+        self._parser, self._jackson = parser, jackson
+
+    def validate(self, schema: StoredSchema) -> None:
+        try:
+            self._parser.parse_data(schema.data)
+        except AvroParseError as error:
+            if not self._may_be_jackson(error):
+                raise InvalidSchemaDataError(f"not a valid JSON schema: {error}") from None
+            _validate_legacy(schema, error)
+
+    def review(self, schema: StoredSchema) -> tuple[Remark, ...]:
+        defaults = review_defaults(self._parser, text_of(schema), "AVRO-P002")
+        return (*defaults, *self.review_half(schema))
+
+    def review_half(self, schema: StoredSchema) -> tuple[Remark, ...]:
+        text = text_of(schema)
+        try:
+            return review_recursion(self._parser.parse(text))
+        except AvroParseError as error:
+            return _review_legacy(text) if self._may_be_jackson(error) else ()
+
+    def _may_be_jackson(self, error: AvroParseError) -> bool:
+        match self._jackson:
+            case JacksonForm.AFTER_PARSE_FAILURE:
+                return error.java is JavaError.SCHEMA_PARSE
+            case JacksonForm.AFTER_ANY_FAILURE:
+                return True
+            case JacksonForm.NEVER:
+                return False
 
 
 def _validate_legacy(schema: StoredSchema, avro: AvroParseError) -> None:
@@ -31,15 +57,6 @@ def _validate_legacy(schema: StoredSchema, avro: AvroParseError) -> None:
         raise InvalidSchemaDataError(f"not a valid JSON schema: {avro}") from None
     except legacy_parser.UnknownTypeIdError:
         raise InvalidSchemaDataError(f"not a valid JSON schema: {avro}", status=500) from None
-
-
-def _review_half(schema: StoredSchema) -> tuple[Remark, ...]:
-    text = text_of(schema)
-    try:
-        return review_recursion(parse(text))
-    except AvroParseError as error:
-        # JSON is read as Jackson's JsonSchema only where Avro calls it no schema.
-        return _review_legacy(text) if error.java is JavaError.SCHEMA_PARSE else ()
 
 
 def _review_legacy(text: str) -> tuple[Remark, ...]:
@@ -57,16 +74,15 @@ def _review_legacy(text: str) -> tuple[Remark, ...]:
     )
 
 
-def _review(schema: StoredSchema) -> tuple[Remark, ...]:
-    return (*review_defaults(text_of(schema), "AVRO-P002"), *_review_half(schema))
-
-
-JSON: Final = replace(
-    row.AVRO,
-    validate=_validate,
-    check_latest=compatibility.check,
-    review=_review,
-    review_half=_review_half,
-    review_change=row.change_review(Wire.JSON),
-    why_unreadable=row.reader_check(Wire.JSON),
-)
+def json_row(parser: AvroParser, jackson: JacksonForm) -> SchemaTypeRow:
+    """The row for the parser of one broker line."""
+    json, avro = _JsonDefinitions(parser, jackson), AvroDefinitions(parser)
+    return replace(
+        avro_row(parser, takes_top_union=True),
+        validate=json.validate,
+        check_latest=JsonChecker(parser, jackson).check,
+        review=json.review,
+        review_half=json.review_half,
+        review_change=avro.change_review(Wire.JSON),
+        why_unreadable=avro.reader_check(Wire.JSON),
+    )

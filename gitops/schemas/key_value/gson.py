@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 Json = Any
@@ -36,12 +38,13 @@ class Number(str):
     __slots__ = ()
 
 
-def read(text: str) -> Json:
+def read(text: str, deepest: int | None = None) -> Json:
     """The value that the whole of `text` stands for; raises GsonError.
 
-    Behind the value even Gson takes nothing but white space.
+    Behind the value even Gson takes nothing but white space. Objects and lists nest as deep as
+    `deepest`, if it is given (Gson 2.13.2: 255).
     """
-    reader = _Reader(text)
+    reader = _Reader(text, sys.maxsize if deepest is None else deepest)
     value = reader.value()
     if text[reader.at :].strip(" \t\r\n"):
         raise GsonError("text after the end of the value")
@@ -76,8 +79,9 @@ def write(value: Json) -> str:
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, deepest: int = sys.maxsize) -> None:
         self.text = text
+        self._room = deepest
         self.at = 1 if text.startswith("\ufeff") else 0
         self.skip_space()
         if text.startswith(_NOT_EXECUTABLE, self.at):
@@ -97,15 +101,22 @@ class _Reader:
     def value(self) -> Json:
         match self.next():
             case "{":
-                self.at += 1
-                return self.members()
+                return self._inside(self.members)
             case "[":
-                self.at += 1
-                return self.items()
+                return self._inside(self.items)
             case '"' | "'":
                 return self.string()
             case _:
                 return _meaning(self.bare())
+
+    def _inside(self, read: Callable[[], Json]) -> Json:
+        if not self._room:
+            raise GsonError("nested too deep")
+        self.at += 1
+        self._room -= 1
+        found = read()
+        self._room += 1
+        return found
 
     def members(self) -> dict[str, Json]:
         found: dict[str, Json] = {}

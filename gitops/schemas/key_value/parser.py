@@ -23,10 +23,13 @@ NO_DEFINITION: Final = '""'
 """What the text of a KEY_VALUE has in place of the definition of a half that has none."""
 
 
-def pack(text: str) -> bytes:
-    """The stored bytes for a REST text `{"key": …, "value": …}`; raises UndecodableError."""
+def pack(deepest: int | None, text: str) -> bytes:
+    """The stored bytes for a REST text `{"key": …, "value": …}`; raises UndecodableError.
+
+    `deepest` is how deep the text may nest, None for any depth.
+    """
     try:
-        pair = gson.read(text)
+        pair = gson.read(text, deepest)
         if not isinstance(pair, dict) or "key" not in pair or "value" not in pair:
             raise UndecodableError("a KEY_VALUE definition needs the members 'key' and 'value'")
         halves = (_half(pair["key"]), _half(pair["value"]))

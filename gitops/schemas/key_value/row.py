@@ -34,9 +34,12 @@ _WhyUnreadable = Callable[[StoredSchema, StoredSchema], str | None]
 
 
 def key_value_row(
-    row_of: RowOf, checker_of: CheckerOf, why_unreadable: _WhyUnreadable
+    deepest: int | None, row_of: RowOf, checker_of: CheckerOf, why_unreadable: _WhyUnreadable
 ) -> SchemaTypeRow:
-    """The row; the functions are those of the table, which are asked about the halves."""
+    """The row; the functions are those of the table, which are asked about the halves.
+
+    `deepest` is how deep the text may nest, None for any depth.
+    """
 
     def check(
         existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
@@ -46,7 +49,7 @@ def key_value_row(
     return SchemaTypeRow(
         validate=partial(_validate, row_of),
         form=DefinitionForm.HALVES,
-        pack=pack,
+        pack=partial(pack, deepest),
         show=partial(to_text, row_of),
         check=check,
         review=partial(_review, lambda half: row_of(half.type).review_half),

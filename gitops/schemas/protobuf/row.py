@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.schemas.avro import row
-from gitops.schemas.avro.review_definition import review_defaults
+from gitops.schemas.avro.parser import AvroParser
+from gitops.schemas.avro.row import AvroDefinitions
 from gitops.schemas.protobuf import review
-from gitops.schemas.row import DefinitionForm, Remark, SchemaTypeRow, text_of
-
-
-def _validate(schema: StoredSchema) -> None:
-    row.read_valid(schema)
-
-
-def _review(schema: StoredSchema) -> tuple[Remark, ...]:
-    return review_defaults(text_of(schema), "AVRO-P002")
+from gitops.schemas.row import DefinitionForm, Remark, SchemaTypeRow
 
 
 def _review_change(old: StoredSchema, new: StoredSchema, _strategy: Strategy) -> tuple[Remark, ...]:
     return review.remarks(old, new)
 
 
-PROTOBUF: Final = SchemaTypeRow(
-    validate=_validate,
-    form=DefinitionForm.AVRO,
-    definition=row.read_definition,
-    equal=row.equal,
-    review=_review,
-    review_half_defaults=row.review_half_defaults,
-    review_change=_review_change,
-    diff=row.diff,
-    names=row.names,
-)
+def protobuf_row(parser: AvroParser) -> SchemaTypeRow:
+    """The row for the parser of one broker line."""
+    avro = AvroDefinitions(parser)
+
+    def validate(schema: StoredSchema) -> None:
+        avro.read_valid(schema)
+
+    return SchemaTypeRow(
+        validate=validate,
+        form=DefinitionForm.AVRO,
+        definition=avro.read,
+        equal=avro.equal,
+        review=avro.review_defaults,
+        review_half_defaults=avro.review_half_defaults,
+        review_change=_review_change,
+        diff=avro.diff,
+        names=avro.names,
+    )

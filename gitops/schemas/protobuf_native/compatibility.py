@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.schemas.protobuf_native.descriptors import DescriptorRules
 from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
 from gitops.schemas.protobuf_native.root_message import root_message
 from gitops.schemas.strategies import (
@@ -18,12 +19,16 @@ from gitops.schemas.strategies import (
 
 
 def check(
-    existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
+    rules: DescriptorRules,
+    existing: Sequence[LabelledSchema],
+    candidate: LabelledSchema,
+    strategy: Strategy,
 ) -> Outcome:
     """Name by name, oldest first; both sides are read even where every change is refused."""
     try:
         for one in existing:
-            old, new = root_message(one.schema.data), root_message(candidate.schema.data)
+            old = root_message(one.schema.data, rules)
+            new = root_message(candidate.schema.data, rules)
             outcome = check_strategy(strategy)
             if outcome.end is not End.COMPATIBLE:
                 return outcome

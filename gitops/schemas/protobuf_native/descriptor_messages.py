@@ -193,6 +193,7 @@ _FILE: Final = Shape(
         10: _int32s("public_dependency"),
         11: _int32s("weak_dependency"),
         12: _text("syntax"),
+        14: _int32("edition"),
     }
 )
 FILE_DESCRIPTOR_SET: Final = Shape({1: _many("file", lambda: _FILE)})

@@ -151,3 +151,16 @@ class File:
     services: tuple[Service, ...]
     extensions: tuple[Field, ...]
     checks_text: bool = False
+    edition: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescriptorRules:
+    """How strict a version of protobuf-java is; the defaults are those of 3.25.5 (Pulsar 4.0.7).
+
+    `editions` are the numbers that it knows, None where it takes any. `message_set_fields`: a
+    message set may have fields.
+    """
+
+    editions: frozenset[int] | None = None
+    message_set_fields: bool = False

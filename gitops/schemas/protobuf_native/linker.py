@@ -10,6 +10,7 @@ from typing import Final
 
 from gitops.schemas.protobuf_native.default_values import is_default_value
 from gitops.schemas.protobuf_native.descriptors import (
+    DescriptorRules,
     EnumType,
     Field,
     File,
@@ -278,11 +279,12 @@ _FILE_COST: Final = 4
 _TYPE_OF: Final = {SymbolKind.MESSAGE: Type.MESSAGE, SymbolKind.ENUM: Type.ENUM}
 
 
-def link(file: File, imports: tuple[Pool, ...], effort: Effort) -> Pool:
+def link(file: File, imports: tuple[Pool, ...], effort: Effort, rules: DescriptorRules) -> Pool:
     """The pool of a file whose `imports` are linked, in the file's order of them.
 
     Raises InvalidEnvelopeError.
     """
+    _check_edition(file, rules)
     public = []
     for index in file.public_dependencies:
         if index not in range(len(imports)):
@@ -290,7 +292,7 @@ def link(file: File, imports: tuple[Pool, ...], effort: Effort) -> Pool:
         public.append(imports[index])
     pool = Pool(file.package, _visible(imports, effort), effort, tuple(dict.fromkeys(public)))
     for placed in tuple(enter(file, pool)):
-        _link(placed, pool)
+        _link(placed, pool, rules)
     return pool
 
 
@@ -307,17 +309,23 @@ def _visible(imports: tuple[Pool, ...], effort: Effort) -> tuple[Pool, ...]:
     return tuple(seen)
 
 
-def _link(placed: Placed, pool: Pool) -> None:
+def _check_edition(file: File, rules: DescriptorRules) -> None:
+    if rules.editions is None or file.syntax != "editions" or file.edition in rules.editions:
+        return
+    raise InvalidEnvelopeError(f"the broker does not know the edition of '{file.name[:100]}'")
+
+
+def _link(placed: Placed, pool: Pool, rules: DescriptorRules) -> None:
     match placed:
         case PlacedField():
-            _link_field(placed, pool)
+            _link_field(placed, pool, rules)
         case PlacedMethod():
             for name in placed.types:
                 if pool.look_up(name, placed.full_name).kind is not SymbolKind.MESSAGE:
                     raise InvalidEnvelopeError(f"'{name[:100]}' is not a message")
 
 
-def _link_field(placed: PlacedField, pool: Pool) -> None:
+def _link_field(placed: PlacedField, pool: Pool, rules: DescriptorRules) -> None:
     field = placed.field
     message = placed.message or _extended(placed, pool)
     kind, named = pool.types[placed.full_name] = _type(placed, pool)
@@ -326,7 +334,7 @@ def _link_field(placed: PlacedField, pool: Pool) -> None:
     if field.default_value is not None:
         _check_default(field, field.default_value, kind, named)
     if message is not None and message.message_set:
-        _check_message_set(field, kind)
+        _check_message_set(field, kind, rules)
 
 
 def _extended(placed: PlacedField, pool: Pool) -> Message | None:
@@ -380,7 +388,9 @@ def _check_default(field: Field, value: str, kind: Type, named: Symbol | None) -
         raise InvalidEnvelopeError(f"the field '{field.name}' has a default value of another type")
 
 
-def _check_message_set(field: Field, kind: Type) -> None:
+def _check_message_set(field: Field, kind: Type, rules: DescriptorRules) -> None:
     extension = field.extendee is not None
+    if not extension and rules.message_set_fields:
+        return
     if not extension or field.label is not Label.OPTIONAL or kind is not Type.MESSAGE:
         raise InvalidEnvelopeError("a MessageSet has optional messages as extensions, nothing else")

@@ -7,10 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gitops.schemas.protobuf_native.descriptors import File
+from gitops.schemas.protobuf_native.descriptors import DescriptorRules, File
 from gitops.schemas.protobuf_native.envelope import read_envelope
 from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
-from gitops.schemas.protobuf_native.linker import Effort, Pool, Symbol, SymbolKind, link
+from gitops.schemas.protobuf_native.linker import (
+    Effort,
+    Pool,
+    Symbol,
+    SymbolKind,
+    link,
+)
 from gitops.schemas.protobuf_native.wire_format import read_files
 
 _DEEPEST_IMPORT: Final = 1_750
@@ -22,6 +28,7 @@ _PART: Final = re.compile(
 )
 """A part of a Java pattern that stands for one character, or for a group that there is not."""
 
+PULSAR_4_0: Final = DescriptorRules()
 _NEVER: Final = "(?!)"
 _ANY_CHARACTER: Final = "[^\n\r\x85\u2028\u2029]"
 
@@ -34,15 +41,15 @@ class LinkedRoot:
     files: tuple[tuple[File, Pool], ...]
 
 
-def root_message(data: bytes) -> str:
+def root_message(data: bytes, rules: DescriptorRules = PULSAR_4_0) -> str:
     """The full name of the root message, as its descriptor has it (Pulsar 4.0.7).
 
     Raises InvalidEnvelopeError, or EndlessImportsError where the broker runs out of stack.
     """
-    return link_envelope(data).root.full_name
+    return link_envelope(data, rules).root.full_name
 
 
-def link_envelope(data: bytes) -> LinkedRoot:
+def link_envelope(data: bytes, rules: DescriptorRules = PULSAR_4_0) -> LinkedRoot:
     """The files of an envelope, linked as the broker links them (Pulsar 4.0.7).
 
     Raises InvalidEnvelopeError, or EndlessImportsError where the broker runs out of stack.
@@ -51,14 +58,16 @@ def link_envelope(data: bytes) -> LinkedRoot:
     """
     envelope = read_envelope(data)
     files = {file.name: file for file in read_files(envelope.file_descriptor_set)}
-    linked = _link_with_imports(envelope.root_file_descriptor_name, files)
+    linked = _link_with_imports(envelope.root_file_descriptor_name, files, rules)
     if envelope.root_message_type_name is None:
         raise InvalidEnvelopeError("the PROTOBUF_NATIVE envelope has no 'rootMessageTypeName'")
     root = _find(linked[envelope.root_file_descriptor_name], envelope.root_message_type_name)
     return LinkedRoot(root=root, files=tuple((files[name], linked[name]) for name in linked))
 
 
-def _link_with_imports(name: str, files: Mapping[str, File]) -> dict[str, Pool]:
+def _link_with_imports(
+    name: str, files: Mapping[str, File], rules: DescriptorRules
+) -> dict[str, Pool]:
     """Each file behind its imports, in the order in which the broker links them."""
     effort = Effort()
     linked: dict[str, Pool] = {}
@@ -69,7 +78,7 @@ def _link_with_imports(name: str, files: Mapping[str, File]) -> dict[str, Pool]:
         wanted = next((one for one in imports if one not in linked), None)
         if wanted is None:
             pools = tuple(linked[one] for one in file.dependencies)
-            linked[file.name] = link(file, pools, effort)
+            linked[file.name] = link(file, pools, effort, rules)
             names.discard(path.pop()[0].name)
         elif wanted in names or len(path) > _DEEPEST_IMPORT:
             raise EndlessImportsError(f"the imports of '{wanted}' never end")

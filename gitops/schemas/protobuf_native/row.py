@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Final
+from functools import lru_cache, partial
 
 from gitops.model.decision import StoredSchema
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.protobuf_native.compatibility import check
+from gitops.schemas.protobuf_native.descriptors import DescriptorRules
 from gitops.schemas.protobuf_native.diff import differences
 from gitops.schemas.protobuf_native.envelope import read_envelope
 from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
@@ -26,9 +26,9 @@ from gitops.schemas.row import (
 from gitops.schemas.strategies import reads_forward
 
 
-def _validate(schema: StoredSchema) -> None:
+def _validate(rules: DescriptorRules, schema: StoredSchema) -> None:
     try:
-        root_message(schema.data)
+        root_message(schema.data, rules)
     except EndlessImportsError as error:
         raise InvalidSchemaDataError(str(error), status=500) from None
     except InvalidEnvelopeError as error:
@@ -63,12 +63,14 @@ def _stop_text(reader: bytes, writer: bytes) -> str | None:
     return blocking_text(remarks(writer, reader, forward=False))
 
 
-PROTOBUF_NATIVE: Final = SchemaTypeRow(
-    validate=_validate,
-    form=DefinitionForm.DESCRIPTORS,
-    check=check,
-    review_change=_review_change,
-    diff=_diff,
-    names=_names,
-    why_unreadable=_why_unreadable,
-)
+def protobuf_native_row(rules: DescriptorRules) -> SchemaTypeRow:
+    """The row for the descriptor rules of one broker line."""
+    return SchemaTypeRow(
+        validate=partial(_validate, rules),
+        form=DefinitionForm.DESCRIPTORS,
+        check=partial(check, rules),
+        review_change=_review_change,
+        diff=_diff,
+        names=_names,
+        why_unreadable=_why_unreadable,
+    )

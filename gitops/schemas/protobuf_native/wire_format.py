@@ -224,6 +224,7 @@ def _file(values: _Values) -> File:
         services=tuple(map(_service, values.get("service", ()))),
         extensions=tuple(map(_field, values.get("extension", ()))),
         checks_text=bool(values.get("options", {}).get("java_string_check_utf8")),
+        edition=values.get("edition", 0),
     )
 
 

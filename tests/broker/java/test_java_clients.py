@@ -14,6 +14,7 @@ import pytest
 
 from gitops.broker.connection import Admission, ConnectionPolicies, ConnectionTarget, Offer
 from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.producer_connection import admit_producer, admit_schemas
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import NamespaceName, TopicName
@@ -121,7 +122,7 @@ def place_of(schema: StoredSchema | None, policies: ConnectionPolicies) -> Conne
     history = StoredHistory()
     if schema is not None:
         history = replace(history, entries=((0, as_kept(schema)),), next_version=1)
-    return ConnectionTarget(history=history, policies=policies, use="idle")
+    return ConnectionTarget(history=history, policies=policies, use="idle", line=PULSAR_4_0)
 
 
 def avro_of(text: str) -> StoredSchema:

@@ -14,6 +14,7 @@ from gitops.broker.connection import (
     TopicUse,
 )
 from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.producer_connection import admit_producer, admit_schemas
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -39,7 +40,7 @@ def place(
         strategy=strategy, allows_auto_update=update, enforces_validation=enforced
     )
     history = StoredHistory(entries=tuple(enumerate(schemas)), next_version=len(schemas))
-    return ConnectionTarget(history=history, policies=policies, use=use)
+    return ConnectionTarget(history=history, policies=policies, use=use, line=PULSAR_4_0)
 
 
 def end(admission: Admission) -> tuple[str | None, int | None, bool]:

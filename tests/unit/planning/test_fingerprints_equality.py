@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -52,7 +53,9 @@ def test_it_is_what_a_registration_finds(held: SchemaInfo, candidate: SchemaInfo
         stored = stored_history(history(held))
     except PayloadError:
         return  # nothing that a registry could hold
-    decision = register(stored, candidate, SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE)
+    decision = register(
+        stored, candidate, SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE, PULSAR_4_0
+    )
 
     if decision.status in (200, 409):
         # BYTES is posted as BYTES, and compared with what is kept as NONE.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import CANDIDATE, register
 from gitops.model.decision import Decision, Incompatibility
 from gitops.model.findings import Finding, Location
@@ -20,7 +21,7 @@ _NEW = avro(field("id"), field("house"))
 def _found(
     new: SchemaInfo, *old: SchemaInfo, strategy: Strategy = Strategy.BACKWARD_TRANSITIVE
 ) -> tuple[Finding, ...]:
-    decision = register(stored_history(history(*old)), new, strategy)
+    decision = register(stored_history(history(*old)), new, strategy, PULSAR_4_0)
     assert not decision.accepted
     return _of(decision)
 

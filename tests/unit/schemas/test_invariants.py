@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.broker.consumer_compatibility import check_consumer, subscribe
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import compatible, register
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -77,11 +78,13 @@ def test_registering_twice_names_one_version(pair: tuple[Json, Json], strategy: 
     old, new = (SchemaInfo(type=SchemaType.AVRO, schema=json.dumps(one)) for one in pair)
     history = StoredHistory(entries=((0, to_stored(old)),), next_version=1)
 
-    first = register(history, new, strategy)
+    first = register(history, new, strategy, PULSAR_4_0)
     if not first.accepted:
         return
     entries = history.entries if first.known else (*history.entries, (1, to_stored(new)))
-    second = register(StoredHistory(entries=entries, next_version=len(entries)), new, strategy)
+    second = register(
+        StoredHistory(entries=entries, next_version=len(entries)), new, strategy, PULSAR_4_0
+    )
 
     assert (second.accepted, second.version, second.known) == (True, first.version, True)
 
@@ -91,7 +94,7 @@ def test_full_is_backward_and_forward(pair: tuple[Json, Json]) -> None:
     old, new = (SchemaInfo(type=SchemaType.AVRO, schema=json.dumps(one)) for one in pair)
     history = StoredHistory(entries=((0, to_stored(old)),), next_version=1)
 
-    answers = {s: register(history, new, s).accepted for s in Strategy}
+    answers = {s: register(history, new, s, PULSAR_4_0).accepted for s in Strategy}
 
     assert answers[Strategy.FULL] == (answers[Strategy.BACKWARD] and answers[Strategy.FORWARD])
 
@@ -108,10 +111,10 @@ def test_whatever_is_asked_is_answered(
     history = StoredHistory(entries=((0, as_kept(to_stored(old))),), next_version=1)
 
     for decision in (
-        register(history, new, strategy),
-        compatible(history, new, strategy),
-        check_consumer(history, new, strategy),
-        subscribe(history, new, strategy, idle=True),
+        register(history, new, strategy, PULSAR_4_0),
+        compatible(history, new, strategy, PULSAR_4_0),
+        check_consumer(history, new, strategy, PULSAR_4_0),
+        subscribe(history, new, strategy, PULSAR_4_0, idle=True),
     ):
         assert decision.accepted or decision.reason
 
@@ -125,9 +128,9 @@ def test_whatever_is_stored_is_answered(kind: SchemaType, data: bytes, text: str
     candidate = SchemaInfo(type=kind, schema=text)
 
     for strategy in Strategy:
-        decision = check_consumer(history, candidate, strategy)
+        decision = check_consumer(history, candidate, strategy, PULSAR_4_0)
         assert decision.accepted or decision.reason
-        assert register(history, candidate, strategy).status in (200, 409, 422, 500)
+        assert register(history, candidate, strategy, PULSAR_4_0).status in (200, 409, 422, 500)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +144,7 @@ def test_deep_texts_are_answered(text: str, kind: SchemaType) -> None:
     except PayloadError:
         stored = StoredSchema(type=kind, data=b"")
 
-    decision = register(StoredHistory(), candidate, Strategy.FULL)
+    decision = register(StoredHistory(), candidate, Strategy.FULL, PULSAR_4_0)
 
     assert decision.accepted or decision.reason
     assert len(stored.data) <= len(text)

@@ -9,12 +9,12 @@ import pytest
 from gitops.model.decision import StoredSchema
 from gitops.model.schema import AUTO_TYPES, SchemaType
 from gitops.schemas.row import InvalidSchemaDataError
-from gitops.schemas.types import AVRO_DEFINED, row_of, validate
+from gitops.schemas.types import AVRO_DEFINED, TYPES
 
 
 @pytest.mark.parametrize("schema_type", SchemaType)
 def test_every_type_has_a_row(schema_type: SchemaType) -> None:
-    row = row_of(schema_type)
+    row = TYPES.row_of(schema_type)
     assert (row.definition is not None) == (schema_type in AVRO_DEFINED)
     assert (schema_type in AUTO_TYPES) <= (row.kept_as is SchemaType.NONE and row.form is None)
     empty = StoredSchema(type=schema_type, data=b"")
@@ -24,7 +24,7 @@ def test_every_type_has_a_row(schema_type: SchemaType) -> None:
 @pytest.mark.parametrize("schema_type", [each for each in SchemaType if each in AUTO_TYPES])
 def test_what_only_clients_use_is_never_stored(schema_type: SchemaType) -> None:
     with pytest.raises(InvalidSchemaDataError, match="for clients"):
-        validate(StoredSchema(type=schema_type, data=b""))
+        TYPES.validate(StoredSchema(type=schema_type, data=b""))
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,6 @@ def test_a_half_is_validated_by_the_row_of_its_type(
         properties={"key.schema.type": "STRING", "value.schema.type": schema_type},
     )
     with pytest.raises(InvalidSchemaDataError, match=f"value: .*{why}"):
-        validate(pair)
+        TYPES.validate(pair)
     with pytest.raises(InvalidSchemaDataError, match=f"^(?!value).*{why}"):
-        validate(StoredSchema(type=SchemaType(schema_type), data=data))
+        TYPES.validate(StoredSchema(type=SchemaType(schema_type), data=data))

@@ -11,7 +11,7 @@ from gitops.schemas.row import Remark, UndecodableError
 
 
 def _pair(value: str) -> StoredSchema:
-    data = pack(f'{{"key":"","value":{value}}}')
+    data = pack(None, f'{{"key":"","value":{value}}}')
     return StoredSchema(type=SchemaType.KEY_VALUE, data=data)
 
 

@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from gitops.broker.cases import history_of
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -43,7 +44,7 @@ def test_a_case_is_about_the_rule_of_its_folder(case: Case) -> None:
 def test_the_broker_takes_the_change(case: Case) -> None:
     old, new = _compiled(case)
 
-    assert register(history_of([old]), new, _strategy(case)).accepted
+    assert register(history_of([old]), new, _strategy(case), PULSAR_4_0).accepted
 
 
 @pytest.mark.parametrize("rule", _RULES)

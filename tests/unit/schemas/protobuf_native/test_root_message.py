@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import check_latest
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -21,7 +22,7 @@ from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEn
 from gitops.schemas.protobuf_native.root_message import root_message
 from gitops.schemas.row import InvalidSchemaDataError
 from gitops.schemas.strategies import End, LabelledSchema
-from gitops.schemas.types import validate
+from gitops.schemas.types import TYPES
 from tests.oracle.protobuf_native_cases import Pair, encode
 
 _A: Pair = (4, [(1, b"A")])
@@ -220,12 +221,13 @@ def test_imports_in_a_circle_are_a_server_error() -> None:
         with pytest.raises(EndlessImportsError):
             root_message(envelope)
     with pytest.raises(InvalidSchemaDataError) as refused:
-        validate(schema)
+        TYPES.validate(schema)
     assert refused.value.status == 500
     outcome = check_latest(
         LabelledSchema("v0", schema),
         LabelledSchema("candidate", other),
         SchemaCompatibilityStrategy.FULL,
+        PULSAR_4_0,
     )
     assert outcome.end is End.OVERFLOWED
 
@@ -246,7 +248,7 @@ def test_always_incompatible_reads_what_it_refuses() -> None:
     strategy = SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE
 
     outcome = check_latest(
-        LabelledSchema("v0", broken), LabelledSchema("candidate", good), strategy
+        LabelledSchema("v0", broken), LabelledSchema("candidate", good), strategy, PULSAR_4_0
     )
 
     assert outcome.end is End.CRASHED

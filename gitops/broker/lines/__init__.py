@@ -1,0 +1,1 @@
+"""Broker lines: what each release line of Pulsar decides otherwise."""

@@ -1,0 +1,30 @@
+"""What a broker line is: a value, with everything in which one differs from another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gitops.schemas.rules import SchemaRules
+from gitops.schemas.types import SchemaTypes, schema_types
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerLine:
+    """A release line of Pulsar, as the releases in `seen` were seen to decide.
+
+    `invalid_consumers_connect`: a consumer whose definition is not valid connects to an idle topic
+    and registers nothing. `has_metadata`: admin REST has GET …/metadata.
+    `reason_in_status_line`: a refusal's message is the reason phrase of the HTTP status line.
+    """
+
+    name: str
+    seen: str
+    rules: SchemaRules
+    invalid_consumers_connect: bool = True
+    has_metadata: bool = True
+    reason_in_status_line: bool = True
+
+    @property
+    def types(self) -> SchemaTypes:
+        """The schema types as this line has them."""
+        return schema_types(self.rules)

@@ -1,0 +1,21 @@
+"""Pulsar 3.0 (seen: 3.0.7), also 3.3.
+
+Jackson 2.14 has no limits, the validator lets an AVRO definition be a union, a consumer with an
+invalid definition is refused, and admin REST has no GET …/metadata.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitops.broker.lines.line import BrokerLine
+from gitops.schemas.avro.parser import AVRO_1_11_UNLIMITED
+from gitops.schemas.rules import SchemaRules
+
+PULSAR_3_0: Final = BrokerLine(
+    name="3.0",
+    seen="3.0.7",
+    rules=SchemaRules(avro=AVRO_1_11_UNLIMITED, takes_top_union=True),
+    invalid_consumers_connect=False,
+    has_metadata=False,
+)

@@ -1,0 +1,33 @@
+"""What the code and the settings of a broker make of schemas: all in which broker lines differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from gitops.schemas.avro.parser import AVRO_1_11, AvroParser
+from gitops.schemas.json.compatibility import JacksonForm
+from gitops.schemas.protobuf_native.descriptors import DescriptorRules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaRules:
+    """The rules of one broker line; the defaults are those of Pulsar 4.0.7.
+
+    `takes_top_union`: an AVRO definition may be a union. `deepest_pair`: how deep the text of a
+    KEY_VALUE may nest, the pair included. `has_external`: the type EXTERNAL is known.
+    """
+
+    avro: AvroParser = AVRO_1_11
+    takes_top_union: bool = False
+    jackson: JacksonForm = JacksonForm.AFTER_PARSE_FAILURE
+    deepest_pair: int | None = None
+    has_external: bool = False
+    descriptors: DescriptorRules = field(default_factory=DescriptorRules)
+
+
+PULSAR_4_0: Final = SchemaRules()
+"""Pulsar 4.0.7."""
+
+ANY_LINE: Final = replace(PULSAR_4_0, has_external=True)
+"""For what no broker is asked about."""
