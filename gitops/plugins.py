@@ -41,7 +41,7 @@ from gitops.repository.documents.authentication import environment as secret_ref
 from gitops.repository.documents.base import Document, NonEmpty, Number, problem
 from gitops.repository.documents.registry_kinds import RegistryKind
 from gitops.repository.documents.registry_settings import RegistryDocument
-from gitops.schemas.payload import as_kept, stored_history, to_info, to_stored
+from gitops.schemas.payload import stored_history, to_info, to_stored, to_stored_type
 
 __all__ = [
     "AuthenticationDocument",
@@ -103,4 +103,4 @@ def decide(
 
 def stored_form(info: SchemaInfo) -> SchemaInfo:
     """An accepted schema as a broker gives it back: BYTES becomes NONE."""
-    return to_info(as_kept(to_stored(info)))
+    return to_info(to_stored_type(to_stored(info)))

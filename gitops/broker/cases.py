@@ -11,7 +11,7 @@ from gitops.broker.registration import compatible, find_registered, find_version
 from gitops.model.decision import Decision, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
-from gitops.schemas.payload import PayloadError, as_kept, to_stored
+from gitops.schemas.payload import PayloadError, to_stored, to_stored_type
 
 
 class CaseError(ValueError):
@@ -62,7 +62,7 @@ def history_of(schemas: Sequence[SchemaInfo | StoredSchema | None]) -> StoredHis
             stored = to_stored(schema) if isinstance(schema, SchemaInfo) else schema
         except PayloadError as error:
             raise CaseError(f"existing {version}: {error}") from None
-        entries.append((version, as_kept(stored)))
+        entries.append((version, to_stored_type(stored)))
     return StoredHistory(entries=tuple(entries), next_version=len(schemas))
 
 

@@ -21,7 +21,7 @@ from gitops.model.policy import (
 )
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
-from gitops.schemas.payload import as_kept
+from gitops.schemas.payload import to_stored_type
 from gitops.schemas.strategies import TRANSITIVE
 
 # The three policies that decide about clients, and who set each.
@@ -182,7 +182,7 @@ class Admission:
         if not self.registers or self.sent is None or self.version is None:
             return before
         return StoredHistory(
-            entries=(*before.entries, (self.version, as_kept(self.sent))),
+            entries=(*before.entries, (self.version, to_stored_type(self.sent))),
             next_version=self.version + 1,
         )
 

@@ -37,7 +37,7 @@ from gitops.registries.snapshot import SnapshotRegistry
 _MOST_NAMED: Final = 5
 
 
-def with_versions_of_base(
+def add_base_versions(
     state: RegistryState, base: Repository
 ) -> tuple[RegistryState, tuple[str, ...]]:
     """The state once the base's definitions are registered, and a sentence that names them.
@@ -181,7 +181,7 @@ class KnownVersions:
         if registry.is_empty:
             raise no_snapshot(wanted.name, in_base=True)
         recorded = registry.observe(self.scope, self.progress)
-        state, missing = with_versions_of_base(recorded, self.loaded.base)
+        state, missing = add_base_versions(recorded, self.loaded.base)
         day = last_change(change.checkout, change.base, registry.address)
         limit = snapshot_limit(f"on {day}" if day else "(the clone does not tell when)")
         history = History(source=HistorySource.SNAPSHOT, recorded=day, limits=(limit, *missing))

@@ -23,7 +23,7 @@ from gitops.model.policy import (
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.payload import PayloadError, as_shown
+from gitops.schemas.payload import PayloadError, shown_schema
 from gitops.schemas.types import TYPES
 
 # Fingerprints of what a registry holds, by subject, and of what it will hold.
@@ -102,7 +102,7 @@ def schema_fingerprint(info: SchemaInfo) -> list[object]:
     As they are kept, so that a schema is the same before and after a post.
     """
     try:
-        kept = as_shown(info)
+        kept = shown_schema(info)
     except PayloadError:
         return [info.type.value, info.schema, dict(info.properties)]
     content = hashlib.sha256(kept.data).hexdigest()
@@ -129,7 +129,7 @@ def is_same(one: SchemaInfo, other: SchemaInfo) -> bool:
     if they are the same text.
     """
     try:
-        left, right = as_shown(one), as_shown(other)
+        left, right = shown_schema(one), shown_schema(other)
     except PayloadError:
         return one.type is other.type and one.schema == other.schema
     if left.type is right.type and left.data == right.data:

@@ -26,7 +26,7 @@ from gitops.planning.temporary_strategy import obstacle
 from gitops.planning.waivers import case_fingerprint, find_waiver, proposal, waive_findings
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.event_kinds import is_of_kind
-from gitops.schemas.payload import PayloadError, as_kept, stored_history, to_stored
+from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
 from gitops.schemas.review import ONLY_IF_TAKEN, changes_of_all
 
 TopicOutcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect | SchemaSwallowed | None
@@ -151,7 +151,7 @@ def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ..
     """What our own rules say about the change, for readers of all live versions' messages."""
     entries = case.history.entries[-1:] if latest_only else case.history.entries
     try:
-        new = as_kept(to_stored(case.desired))
+        new = to_stored_type(to_stored(case.desired))
     except PayloadError:
         return ()
     places = DefinitionLocations(new=case.locate)
@@ -166,6 +166,6 @@ def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ..
 def _readable(entries: Sequence[SchemaEntry]) -> Iterator[tuple[int, StoredSchema]]:
     for entry in entries:
         try:
-            yield entry.version, as_kept(to_stored(entry.info))
+            yield entry.version, to_stored_type(to_stored(entry.info))
         except PayloadError:
             continue

@@ -12,7 +12,7 @@ from gitops.replay.counts import Key
 from gitops.replay.job import Job
 from gitops.replay.kernel.definition import remove_symbol
 from gitops.replay.kernel.protocol import Reason, Unreadable, ValueChange
-from gitops.replay.kernel.schema_types import carries_names, with_decimals
+from gitops.replay.kernel.schema_types import carries_names, replace_decimals
 from gitops.replay.sensitive_fields import SensitiveFields
 
 FORWARD: Final = Direction.FORWARD.value
@@ -102,7 +102,7 @@ class FailureDisplay:
         try:
             try:
                 read = self._job.kernels.row_reader(writer, writer, "none").read(payload)
-                value = with_decimals(read, writer)
+                value = replace_decimals(read, writer)
             except Unreadable:
                 if sensitive and not carries_names(writer):
                     return WITHHELD

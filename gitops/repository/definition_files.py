@@ -24,7 +24,7 @@ from gitops.repository.definitions.file_extensions import (
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.proto_positions import ProtoPositions
 from gitops.repository.definitions.protobuf import Files, envelope, messages, read_files
-from gitops.repository.definitions.protoc import Compiled, Protoc, ProtocProblem
+from gitops.repository.definitions.protoc import CompiledFiles, Protoc, ProtocProblem
 from gitops.repository.definitions.text_edits import Definition
 from gitops.repository.definitions.upload import POST_MEMBERS, parse_type, read_payload
 from gitops.repository.file_references import imports
@@ -32,7 +32,7 @@ from gitops.repository.file_trees import FolderTree, GivenFiles
 from gitops.repository.folder import read_definition
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.repository.tracked_files import TrackedFiles
-from gitops.schemas.payload import PayloadError, as_kept, to_stored
+from gitops.schemas.payload import PayloadError, to_stored, to_stored_type
 
 # One side of a comparison: a definition file and what is in it.
 
@@ -98,7 +98,7 @@ def _payload_locator(file: str, text: str) -> Callable[[str], Location]:
 def stored_schema(side: Side) -> StoredSchema:
     """What a registry would keep of it; of a pair that is none, the text as it is."""
     try:
-        return as_kept(to_stored(side.info))
+        return to_stored_type(to_stored(side.info))
     except PayloadError:
         return StoredSchema(type=side.info.type, data=side.info.schema.encode())
 
@@ -200,7 +200,7 @@ def _base(path: Path, root: Path | None) -> Path:
     return next((each for each in around if (each / "gitops.yaml").is_file()), path.parent)
 
 
-def _compile(sources: TrackedFiles, path: Path, name: str) -> Compiled:
+def _compile(sources: TrackedFiles, path: Path, name: str) -> CompiledFiles:
     if not Protoc.is_installed():
         hint = "install pulsar-schema-gitops with its extra 'protobuf'"
         raise UsageError(f"no protoc to compile {path} with", hint=hint)

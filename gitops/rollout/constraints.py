@@ -27,7 +27,13 @@ from gitops.model.rollout import (
 )
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.model import Role, RolloutModel, Service, TopicModel, Use
-from gitops.rollout.readers import histories, is_of_version, readable, why_refused, why_unreadable
+from gitops.rollout.readers import (
+    histories,
+    is_of_version,
+    readable,
+    refusal_reason,
+    unreadable_reason,
+)
 
 
 def constraints(world: RolloutModel) -> Constraints:
@@ -146,7 +152,7 @@ class _Topic:
     def _refusal(
         self, uses: Iterable[Use], topic: TopicModel, history: StoredHistory
     ) -> str | None:
-        return next((why for use in uses if (why := why_refused(use, topic, history))), None)
+        return next((why for use in uses if (why := refusal_reason(use, topic, history))), None)
 
     def _admission(self, side: _Side) -> None:
         """Old clients reconnect until they upgrade, new ones from then on."""
@@ -358,9 +364,9 @@ def _key(uses: tuple[Use, ...]) -> _Key:
 
 def _why(consumers: Iterable[Use], producers: Iterable[Use]) -> str | None:
     written = [schema for use in producers for schema in use.schemas]
-    reasons = (why_unreadable(use, one) for use in consumers for one in written)
+    reasons = (unreadable_reason(use, one) for use in consumers for one in written)
     return next((why for why in reasons if why), None)
 
 
 def _why_any(consumers: Iterable[Use], written: SchemaInfo) -> str | None:
-    return next((why for use in consumers if (why := why_unreadable(use, written))), None)
+    return next((why for use in consumers if (why := unreadable_reason(use, written))), None)

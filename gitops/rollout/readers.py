@@ -13,7 +13,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.model import Role, TopicModel, Use, UsedSchema
 from gitops.schemas import event_kinds
-from gitops.schemas.payload import PayloadError, as_kept, to_info, to_stored
+from gitops.schemas.payload import PayloadError, to_info, to_stored, to_stored_type
 from gitops.schemas.types import TYPES
 
 
@@ -22,7 +22,7 @@ def histories(topic: TopicModel) -> list[StoredHistory]:
     found = [topic.history]
     for info in topic.new:
         last = found[-1]
-        entry = (last.next_version, as_kept(to_stored(info)))
+        entry = (last.next_version, to_stored_type(to_stored(info)))
         found.append(
             StoredHistory(entries=(*last.entries, entry), next_version=last.next_version + 1)
         )
@@ -46,7 +46,7 @@ def is_of_version(schema: UsedSchema, history: StoredHistory, version: int) -> b
         return False
 
 
-def why_refused(use: Use, topic: TopicModel, history: StoredHistory) -> str | None:
+def refusal_reason(use: Use, topic: TopicModel, history: StoredHistory) -> str | None:
     """Why a client that reconnects is refused; None if it is let in.
 
     The topic is in use, so that no consumer seeds it. A producer's schema has to be registered:
@@ -92,7 +92,7 @@ def _producer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[s
 # Whether a consumer decodes what a producer writes: resolution, and symbols beyond it.
 
 
-def why_unreadable(consumer: Use, written: UsedSchema) -> str | None:
+def unreadable_reason(consumer: Use, written: UsedSchema) -> str | None:
     """Why the consumer fails on messages of `written`; None if it reads them.
 
     Of a consumer with several kinds of event, those of the record's own name are asked. What is
@@ -127,6 +127,6 @@ def becomes(old: SchemaInfo, new: SchemaInfo) -> bool:
 
 def _unreadable_text(reader: SchemaInfo, writer: SchemaInfo) -> str | None:
     try:
-        return TYPES.why_unreadable(to_stored(reader), to_stored(writer))
+        return TYPES.unreadable_reason(to_stored(reader), to_stored(writer))
     except PayloadError as error:
         return str(error)

@@ -8,7 +8,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.schema import SchemaInfo
 from gitops.schemas.avro.diff import IGNORED
-from gitops.schemas.payload import PayloadError, as_shown
+from gitops.schemas.payload import PayloadError, shown_schema
 from gitops.schemas.row import definition_change, type_change
 from gitops.schemas.types import TYPES
 
@@ -21,7 +21,7 @@ def schema_changes(before: SchemaInfo | None, after: SchemaInfo) -> tuple[Schema
     if before is None:
         return ()
     try:
-        old, new = as_shown(before), as_shown(after)
+        old, new = shown_schema(before), shown_schema(after)
     except PayloadError:
         if before.schema == after.schema:
             return ()

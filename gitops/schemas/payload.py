@@ -9,13 +9,20 @@ from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.schemas.row import PayloadError, UndecodableError
 from gitops.schemas.types import TYPES
 
-__all__ = ["PayloadError", "as_kept", "as_shown", "stored_history", "to_info", "to_stored"]
+__all__ = [
+    "PayloadError",
+    "shown_schema",
+    "stored_history",
+    "to_info",
+    "to_stored",
+    "to_stored_type",
+]
 
 
 to_stored = TYPES.to_stored
 
 
-def as_kept(schema: StoredSchema) -> StoredSchema:
+def to_stored_type(schema: StoredSchema) -> StoredSchema:
     """The schema as it is read back: BYTES is kept as NONE (Pulsar 4.0.7)."""
     kept = TYPES.row_of(schema.type).kept_as
     return schema if kept is None else replace(schema, type=kept)
@@ -30,15 +37,15 @@ def to_info(stored: StoredSchema) -> SchemaInfo:
     return SchemaInfo(type=stored.type, schema=text, properties=stored.properties)
 
 
-def as_shown(info: SchemaInfo) -> StoredSchema:
+def shown_schema(info: SchemaInfo) -> StoredSchema:
     """What can be told of a schema from outside, once it is registered; raises PayloadError.
 
     A KEY_VALUE loses what is stored of halves that need no definition (Pulsar 4.0.7).
     """
-    return to_stored(to_info(as_kept(to_stored(info))))
+    return to_stored(to_info(to_stored_type(to_stored(info))))
 
 
 def stored_history(history: SchemaHistory) -> StoredHistory:
     """A history as admin REST shows it, as bytes; raises PayloadError."""
-    entries = tuple((e.version, as_kept(to_stored(e.info))) for e in history.entries)
+    entries = tuple((e.version, to_stored_type(to_stored(e.info))) for e in history.entries)
     return StoredHistory(entries=entries, next_version=history.next_version)

@@ -162,7 +162,7 @@ class SchemaTypeRow:
     present name, then aliases. `parts` are the schemas that readers resolve one by one, named.
 
     `resolve` gets what is written and what reads it: why Avro's resolution of both fails, of types
-    whose readers resolve. `why_unreadable` gets a reader and a writer: why a consumer fails on
+    whose readers resolve. `unreadable_reason` gets a reader and a writer: why a consumer fails on
     such messages, None where it reads them, or nothing is known.
     """
 
@@ -189,7 +189,7 @@ class SchemaTypeRow:
         [StoredSchema, StoredSchema], Iterable[tuple[str, StoredSchema, StoredSchema]]
     ] = _whole
     resolve: Callable[[StoredSchema, StoredSchema], tuple[Reason, ...]] = _no_reasons
-    why_unreadable: Callable[[StoredSchema, StoredSchema], str | None] = _never_unreadable
+    unreadable_reason: Callable[[StoredSchema, StoredSchema], str | None] = _never_unreadable
 
 
 RowOf = Callable[[SchemaType], SchemaTypeRow]

@@ -47,7 +47,7 @@ class SchemaTypes:
             SchemaType.PROTOBUF_NATIVE: protobuf_native_row(rules.descriptors),
             SchemaType.EXTERNAL: EXTERNAL if rules.has_external else UNKNOWN,
             SchemaType.KEY_VALUE: key_value_row(
-                rules.deepest_pair, self.row_of, self.checker_of, self.why_unreadable
+                rules.deepest_pair, self.row_of, self.checker_of, self.unreadable_reason
             ),
         }
 
@@ -90,11 +90,11 @@ class SchemaTypes:
             return check(latest, candidate, strategy)
         return self.checker_of(schema_type)([latest], candidate, strategy)
 
-    def why_unreadable(self, reader: StoredSchema, writer: StoredSchema) -> str | None:
+    def unreadable_reason(self, reader: StoredSchema, writer: StoredSchema) -> str | None:
         """Why a consumer fails on messages of `writer`; None if it reads them."""
         if reader.type is not writer.type:
             return f"it reads {reader.type.value}, and messages are {writer.type.value}"
-        return self._rows[reader.type].why_unreadable(reader, writer)
+        return self._rows[reader.type].unreadable_reason(reader, writer)
 
     # When two schemas are one version: the registry's equality, not that of bytes.
 

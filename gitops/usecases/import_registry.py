@@ -11,7 +11,7 @@ from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import FileTree, Progress, Registry, no_progress
-from gitops.repository.writing.imported_files import ImportedFiles, as_files
+from gitops.repository.writing.imported_files import ImportedFiles, imported_files
 from gitops.repository.writing.topic_updates import update_topics
 
 
@@ -30,7 +30,7 @@ def import_new_topics(  # noqa: PLR0913 - all different
     """
     state = observe_all(registry, namespaces=namespaces, recorded=recorded, progress=progress)
     new, kept = new_to(repository, state)
-    return as_files(tree, repository, new), tuple(new.topics), kept
+    return imported_files(tree, repository, new), tuple(new.topics), kept
 
 
 def import_latest_versions(

@@ -14,7 +14,7 @@ from gitops.broker.registration import compatible, find_registered, find_version
 from gitops.model.decision import Decision, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.schemas.payload import PayloadError, as_kept
+from gitops.schemas.payload import PayloadError, to_stored_type
 
 Case = Mapping[str, Any]
 
@@ -57,11 +57,11 @@ def _info(schema: Mapping[str, Any]) -> SchemaInfo:
 
 def _stored(line: BrokerLine, entry: Mapping[str, Any]) -> StoredSchema:
     if entry.get("encoding") != "b64":
-        return as_kept(line.types.to_stored(_info(entry)))
+        return to_stored_type(line.types.to_stored(_info(entry)))
     data = base64.b64decode(entry["schema"])
     properties = entry.get("properties") or {}
     kind = SchemaType(entry["type"])
-    return as_kept(StoredSchema(type=kind, data=data, properties=properties))
+    return to_stored_type(StoredSchema(type=kind, data=data, properties=properties))
 
 
 def _history(line: BrokerLine, case: Case) -> StoredHistory:

@@ -20,7 +20,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rollout import Delete, Drain, Register, Step, Upgrade
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.rollout.model import Role, RolloutModel, Service, TopicModel, Use, UsedSchema
-from gitops.rollout.readers import histories, why_refused, why_unreadable
+from gitops.rollout.readers import histories, refusal_reason, unreadable_reason
 from gitops.schemas.payload import stored_history, to_info
 from tests.support.states import history as history_of
 
@@ -180,14 +180,14 @@ class Simulation:
             registered = self.registered(name)
             for role in Role:
                 for service, use in self.uses(name, role):
-                    if why_refused(use, topic, every[registered]):
+                    if refusal_reason(use, topic, every[registered]):
                         yield ("refused", service.name, name, role)
 
     def _unreadable(self) -> Iterator[Trouble]:
         for name in self.world.topics:
             for reader, reads in self.uses(name, Role.CONSUMER):
                 for writer, writes in self.uses(name, Role.PRODUCER):
-                    if any(why_unreadable(reads, one) for one in self.written(writes)):
+                    if any(unreadable_reason(reads, one) for one in self.written(writes)):
                         yield ("unreadable", reader.name, writer.name, name)
 
     def _lost(self) -> Iterator[Trouble]:
@@ -195,7 +195,7 @@ class Simulation:
             for reader, reads in self.uses(name, Role.CONSUMER):
                 for version, stored in topic.history.entries:
                     gone = (name, version) in self.drained
-                    if not gone and why_unreadable(reads, to_info(stored)):
+                    if not gone and unreadable_reason(reads, to_info(stored)):
                         yield ("lost", reader.name, name, version)
 
     def _orphans(self) -> Iterator[Trouble]:

@@ -55,10 +55,10 @@ def upload(
     """Register a schema; prints the version that the registry answers."""
     from gitops.cli.console import print_message, print_text
     from gitops.cli.session import open_registry, open_repository
-    from gitops.repository.definitions.upload import read_upload, repeated_in
+    from gitops.repository.definitions.upload import read_upload, repeated_members_of_upload
 
     info = read_upload(schema, schema_type, properties or [])
-    for each in repeated_in(info, schema, whole=schema_type is not None):
+    for each in repeated_members_of_upload(info, schema, whole=schema_type is not None):
         print_message(f"{each.location}: warning: {each.message} ({each.rule})")
     name = TopicName.parse(topic)
     with open_registry(open_repository(repo), registry) as (live, _):

@@ -26,7 +26,7 @@ AVRO_RULES: Final = (
     warning(
         "AVRO-W022",
         "member that is given twice",
-        "repository.definitions.avro_ignored_members.findings_of_repeated",
+        "repository.definitions.avro_ignored_members.repeated_member_findings",
     ),
     fixed_error(
         "AVRO-R001",

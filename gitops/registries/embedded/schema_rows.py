@@ -13,7 +13,7 @@ from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.registries.embedded import namespace_rows
-from gitops.schemas.payload import PayloadError, as_kept, to_info
+from gitops.schemas.payload import PayloadError, to_info, to_stored_type
 
 HistoryKey = tuple[str, str, str]
 """Tenant, namespace, local name: the domain is no part of it."""
@@ -117,7 +117,7 @@ def append(
     timestamp: int,
 ) -> None:
     """Store a version."""
-    kept = as_kept(schema)
+    kept = to_stored_type(schema)
     properties = json.dumps(dict(schema.properties), ensure_ascii=False)
     row = (*key, version, kept.type.value, kept.data, properties, timestamp, 0)
     connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)

@@ -86,16 +86,16 @@ def _pair_nodes(schema: SchemaInfo) -> Nodes:
 
 
 def _avro_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
-    from gitops.replay.kernel.avro.logical_types import with_decimals
+    from gitops.replay.kernel.avro.logical_types import replace_decimals
 
-    return with_decimals(avro_definition.schema_of(schema), value)
+    return replace_decimals(avro_definition.schema_of(schema), value)
 
 
 def _pair_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
     if not isinstance(value, dict):
         return value
     halves = zip(value.items(), halves_of(schema), strict=True)
-    return {name: with_decimals(each, half) for (name, each), half in halves}
+    return {name: replace_decimals(each, half) for (name, each), half in halves}
 
 
 OPAQUE: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
@@ -285,7 +285,7 @@ def described_message(schema: SchemaInfo) -> Message | None:
 # What a person is shown of a value.
 
 
-def with_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
+def replace_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as the schema says
     """The value of a message as `schema` reads it, with a Decimal for the bytes of each.
 
     Raises DefinitionError, and RecursionError for a value that is too deep.

@@ -12,11 +12,11 @@ from gitops.model.findings import Finding, Location
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaType
 from gitops.repository.definitions.avro_ignored_members import (
-    Ignored,
-    findings_of_repeated,
+    IgnoredMember,
     ignored_logical_types,
     ignored_members,
     may_have_ignored_members,
+    repeated_member_findings,
 )
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
@@ -177,7 +177,7 @@ class AvroDefinitions:
                 *(self._finding(each, given, whole, subject, half=half) for each in problems),
                 *(self._poisonous(each, given, whole, subject) for each in poison),
                 *self._ignored_findings(given, whole, subject),
-                *findings_of_repeated(given, subject),
+                *repeated_member_findings(given, subject),
             ),
             obstacles=(
                 *(self._obstacle(each, given, whole, subject) for each in whole.problems),
@@ -288,7 +288,7 @@ class AvroDefinitions:
         return JsonPositions(file, text).at_pointer(there, at_key=at_key)
 
 
-def _passed_over(text: str) -> Iterator[tuple[str, Ignored]]:
+def _passed_over(text: str) -> Iterator[tuple[str, IgnoredMember]]:
     """What Avro ignores, by rule; most definitions need not be read for that."""
     logical, members = '"logicalType"' in text, may_have_ignored_members(text)
     if not (logical or members):

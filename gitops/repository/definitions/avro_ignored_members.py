@@ -20,7 +20,7 @@ from gitops.schemas.avro.schema import LOGICAL_TYPES, most_digits
 # What Avro passes over in silence in a definition, and the types in which it may stand.
 
 
-class Ignored(NamedTuple):
+class IgnoredMember(NamedTuple):
     """What is ignored and why; `pointer` is that of the member to look at."""
 
     message: str
@@ -53,14 +53,14 @@ _NEAR_LOGICAL_TYPE: Final = 0.85
 _SIZES: Final = {"duration": 12, "uuid": 16}
 
 
-def ignored_logical_types(definition: Any) -> Iterator[Ignored]:  # noqa: ANN401 - JSON
+def ignored_logical_types(definition: Any) -> Iterator[IgnoredMember]:  # noqa: ANN401 - JSON
     """Every logical type of a definition, read as JSON, that Avro ignores (Avro 1.11.4)."""
     for node, at in types_in(definition):
         yield from _ignored_of_type(node, at)
         yield from _ignored_of_fields(node, at)
 
 
-def _ignored_of_type(node: dict[str, Any], at: str) -> Iterator[Ignored]:
+def _ignored_of_type(node: dict[str, Any], at: str) -> Iterator[IgnoredMember]:
     name, kind = node.get("logicalType"), node.get("type")
     if not isinstance(name, str) or not isinstance(kind, str):
         return
@@ -70,33 +70,33 @@ def _ignored_of_type(node: dict[str, Any], at: str) -> Iterator[Ignored]:
         meant = closest(name, LOGICAL_TYPES, near=_NEAR_LOGICAL_TYPE)
         if meant:
             message = f"unknown logicalType '{name}': the values stay plain {kind}"
-            yield Ignored(message, where, f"did you mean {meant}?")
+            yield IgnoredMember(message, where, f"did you mean {meant}?")
     elif kind in _PLAIN and kind not in bases:
         message = f"logicalType {name} does not go with {kind}: it is ignored"
-        yield Ignored(message, where, f"it stands on {' or '.join(bases)}")
+        yield IgnoredMember(message, where, f"it stands on {' or '.join(bases)}")
     elif name == "decimal":
         yield from _ignored_of_decimal(node, at)
     elif kind == "fixed" and name in _SIZES and node.get("size") != _SIZES[name]:
         message = f"logicalType {name} needs a fixed of size {_SIZES[name]}: it is ignored"
-        yield Ignored(message, where, f"write size {_SIZES[name]}")
+        yield IgnoredMember(message, where, f"write size {_SIZES[name]}")
 
 
-def _ignored_of_decimal(node: dict[str, Any], at: str) -> Iterator[Ignored]:
+def _ignored_of_decimal(node: dict[str, Any], at: str) -> Iterator[IgnoredMember]:
     precision, scale = node.get("precision"), node.get("scale", 0)
     if "precision" not in node:
         message = "a decimal without precision: its logicalType is ignored"
         hint = "add the number of digits, as precision: 12, and scale: 2 for those behind the point"
-        yield Ignored(message, f"{at}/logicalType", hint)
+        yield IgnoredMember(message, f"{at}/logicalType", hint)
     elif not _is_count(precision) or precision == 0:
         message = "the precision of a decimal must be a whole number above 0: it is ignored"
-        yield Ignored(message, f"{at}/precision", "write the number of digits")
+        yield IgnoredMember(message, f"{at}/precision", "write the number of digits")
     elif not _is_count(scale) or scale > precision:
         message = f"the scale of a decimal must be 0 to its precision {precision}: it is ignored"
         hint = "precision counts all digits, scale those behind the point"
-        yield Ignored(message, f"{at}/scale", hint)
+        yield IgnoredMember(message, f"{at}/scale", hint)
     elif node["type"] == "fixed" and precision > (most := _most(node.get("size"))):
         message = f"a fixed of size {node.get('size')} holds {most} digits: the decimal is ignored"
-        yield Ignored(message, f"{at}/precision", "lower it, or make the fixed larger")
+        yield IgnoredMember(message, f"{at}/precision", "lower it, or make the fixed larger")
 
 
 def _most(size: object) -> int:
@@ -107,7 +107,7 @@ def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _ignored_of_fields(node: dict[str, Any], at: str) -> Iterator[Ignored]:
+def _ignored_of_fields(node: dict[str, Any], at: str) -> Iterator[IgnoredMember]:
     """A logicalType beside a field's type, where Avro looks for none."""
     fields = node.get("fields")
     for index, field in enumerate(fields if isinstance(fields, list) else ()):
@@ -117,7 +117,7 @@ def _ignored_of_fields(node: dict[str, Any], at: str) -> Iterator[Ignored]:
             kind = field.get("type")
             inner = kind if isinstance(kind, str) else LOGICAL_TYPES[name][0]
             hint = f'put it into the type: {{"type": "{inner}", "logicalType": "{name}"}}'
-            yield Ignored(message, f"{at}/fields/{index}/logicalType", hint)
+            yield IgnoredMember(message, f"{at}/fields/{index}/logicalType", hint)
 
 
 # Members of a definition that mean nothing to Avro, and seem to be meant for one that does.
@@ -151,7 +151,7 @@ def may_have_ignored_members(text: str) -> bool:
     )
 
 
-def ignored_members(definition: Any) -> Iterator[Ignored]:  # noqa: ANN401 - JSON
+def ignored_members(definition: Any) -> Iterator[IgnoredMember]:  # noqa: ANN401 - JSON
     """Every such member of a definition, read as JSON."""
     for node, at in types_in(definition):
         kind = kind_of(node)
@@ -159,19 +159,21 @@ def ignored_members(definition: Any) -> Iterator[Ignored]:  # noqa: ANN401 - JSO
         if kind in _WITHOUT_DEFAULT and "default" in node:
             message = f"a default in the type {kind}, where Avro does not look: it is ignored"
             hint = "move it out of the type, beside the field's name"
-            yield Ignored(message, f"{at}/default", hint)
+            yield IgnoredMember(message, f"{at}/default", hint)
         if kind in NAMED and isinstance(fields := node.get("fields"), list):
             for index, field in enumerate(fields):
                 if isinstance(field, dict):
                     yield from _misspelt(field, f"{at}/fields/{index}", _OF_FIELD)
 
 
-def _misspelt(node: dict[str, Any], at: str, meaningful: tuple[str, ...]) -> Iterator[Ignored]:
+def _misspelt(
+    node: dict[str, Any], at: str, meaningful: tuple[str, ...]
+) -> Iterator[IgnoredMember]:
     for word in node.keys() - _OWN:
         meant = _meant(word)
         if meant in meaningful and meant not in node:
             message = f"'{word}' means nothing to Avro: it is ignored"
-            yield Ignored(message, f"{at}{pointer((word,))}", f"did you mean {meant}?")
+            yield IgnoredMember(message, f"{at}{pointer((word,))}", f"did you mean {meant}?")
 
 
 @lru_cache(maxsize=1024)
@@ -187,14 +189,14 @@ def _meant(word: str) -> str | None:
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 
 
-class Repeated(NamedTuple):
+class RepeatedMember(NamedTuple):
     """The name, and the character where it stands again."""
 
     name: str
     offset: int
 
 
-def findings_of_repeated(given: DefinitionText, subject: str) -> Iterator[Finding]:
+def repeated_member_findings(given: DefinitionText, subject: str) -> Iterator[Finding]:
     """A warning at each of them."""
     for each in repeated_members(given.text):
         yield make_finding(
@@ -206,7 +208,7 @@ def findings_of_repeated(given: DefinitionText, subject: str) -> Iterator[Findin
         )
 
 
-def repeated_members(text: str) -> tuple[Repeated, ...]:
+def repeated_members(text: str) -> tuple[RepeatedMember, ...]:
     """Every such member, each time that it stands again; none in what is no JSON."""
     blanked = blank_comments(text) if "/" in text else text
     end = _end_if_any(blanked)
@@ -229,7 +231,7 @@ def _end_if_any(text: str) -> int:
     return end if repeated else 0
 
 
-def _repeated_in_json(text: str) -> Iterator[Repeated]:
+def _repeated_in_json(text: str) -> Iterator[RepeatedMember]:
     """Those of a text that is JSON without comments."""
     names: list[set[str]] = []  # of the objects around; arrays have none
     before, at = "", 0
@@ -242,6 +244,6 @@ def _repeated_in_json(text: str) -> Iterator[Repeated]:
         elif word == ":":
             name = json.loads(before)
             if name in names[-1]:
-                yield Repeated(name, at)
+                yield RepeatedMember(name, at)
             names[-1].add(name)
         before, at = word, found.start()

@@ -89,14 +89,14 @@ def messages(files: Files, root: str) -> dict[str, str]:
     """The full names of all messages that a file and its imports define, with their files."""
     return {
         name: file
-        for file in with_imports(files, root)
+        for file in files_in_import_order(files, root)
         for name in _names(files[file][0].message_type, files[file][0].package)
     }
 
 
 def envelope(files: Files, file: str, message: str) -> str:
     """The text that a registry keeps for `message`, which `file` defines."""
-    order = java_order(list(with_imports(files, file)))
+    order = java_order(list(files_in_import_order(files, file)))
     descriptor_set = b"".join(_member(files[name][1]) for name in order)
     members = {
         "fileDescriptorSet": base64.b64encode(descriptor_set).decode(),
@@ -106,7 +106,7 @@ def envelope(files: Files, file: str, message: str) -> str:
     return json.dumps(members, separators=(",", ":"), ensure_ascii=False)
 
 
-def with_imports(files: Files, root: str) -> Iterator[str]:
+def files_in_import_order(files: Files, root: str) -> Iterator[str]:
     """A file after all that it imports, each once."""
     done: set[str] = set()
     waiting = [(root, False)]

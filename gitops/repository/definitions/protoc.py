@@ -37,7 +37,7 @@ class ProtocProblem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
+class CompiledFiles:
     """The files of a descriptor set as bytes, in protoc's order; none if there are problems."""
 
     files: tuple[bytes, ...] = ()
@@ -49,7 +49,7 @@ class Protoc:
 
     def __init__(self, sources: TrackedFiles) -> None:
         self._sources = sources
-        self._folders: dict[str, Compiled] = {}
+        self._folders: dict[str, CompiledFiles] = {}
         self._open = ExitStack()
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ class Protoc:
         """Whether the extra `protobuf` is there."""
         return all(_is_there(name) for name in ("grpc_tools", "google.protobuf"))
 
-    def compile(self, file: str, *, source_info: bool = False) -> Compiled:
+    def compile(self, file: str, *, source_info: bool = False) -> CompiledFiles:
         """A file and all that it imports, from its own folder or from the root.
 
         With `source_info` the descriptors say where their parts stand; a registry gets none of it.
@@ -92,7 +92,7 @@ class Protoc:
                 continue  # protoc then says that the file is not there
         return root
 
-    def _run(self, folder: str, files: Sequence[str], *options: str) -> Compiled:
+    def _run(self, folder: str, files: Sequence[str], *options: str) -> CompiledFiles:
         output = self._root / ".descriptors"
         output.unlink(missing_ok=True)
         command = [
@@ -105,10 +105,12 @@ class Protoc:
                 command, cwd=self._root, capture_output=True, check=False, timeout=_SECONDS
             )
         except subprocess.TimeoutExpired:
-            return Compiled(problems=(ProtocProblem(message="protoc does not come to an end"),))
+            return CompiledFiles(
+                problems=(ProtocProblem(message="protoc does not come to an end"),)
+            )
         if done.returncode == 0 and output.exists():
-            return Compiled(files=tuple(_split(output.read_bytes())))
-        return Compiled(problems=_problems(done.stderr.decode("utf-8", "replace")))
+            return CompiledFiles(files=tuple(_split(output.read_bytes())))
+        return CompiledFiles(problems=_problems(done.stderr.decode("utf-8", "replace")))
 
 
 def _is_there(module: str) -> bool:

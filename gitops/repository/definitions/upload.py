@@ -12,7 +12,7 @@ from typing import Final
 from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Location
 from gitops.model.schema import AUTO_TYPES, SchemaInfo, SchemaType
-from gitops.repository.definitions.avro_ignored_members import findings_of_repeated
+from gitops.repository.definitions.avro_ignored_members import repeated_member_findings
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.folder import read_definition
@@ -48,12 +48,12 @@ def read_upload(schema: str, schema_type: str | None, properties: Sequence[str])
     return SchemaInfo(type=kind, schema=text, properties=given)
 
 
-def repeated_in(info: SchemaInfo, file: str, *, whole: bool) -> Iterator[Finding]:
+def repeated_members_of_upload(info: SchemaInfo, file: str, *, whole: bool) -> Iterator[Finding]:
     """The members that a definition gives twice; `whole`: it is all that the file holds."""
     if info.type not in AVRO_DEFINED:
         return
     given = DefinitionText(text=info.schema, places=JsonPositions(file, info.schema))
-    for each in findings_of_repeated(given, file):
+    for each in repeated_member_findings(given, file):
         yield each if whole else replace(each, location=Location(file=file))
 
 

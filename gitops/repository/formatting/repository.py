@@ -31,7 +31,7 @@ from gitops.repository.loading.settings import load_settings
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.repository.yaml.parser import parse_yaml
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.payload import PayloadError, as_shown
+from gitops.schemas.payload import PayloadError, shown_schema
 from gitops.schemas.types import TYPES
 
 
@@ -206,7 +206,7 @@ def _is_compared_as_avro(info: SchemaInfo) -> bool:
     if read_definition is None:
         return False
     try:
-        read_definition(as_shown(info))
+        read_definition(shown_schema(info))
     except (AvroParseError, PayloadError):
         return False
     return True

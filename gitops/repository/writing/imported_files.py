@@ -36,7 +36,7 @@ class ImportedFiles:
     unshared: Mapping[TopicName, tuple[str, ...]] = field(default_factory=dict)
 
 
-def as_files(tree: FileTree, repository: Repository, state: RegistryState) -> ImportedFiles:
+def imported_files(tree: FileTree, repository: Repository, state: RegistryState) -> ImportedFiles:
     """The files of what is not in the repository yet, with those that they refer to.
 
     Shared types that the registry has the same stay references. An Avro definition with another

@@ -15,8 +15,8 @@ from gitops.repository.definitions.protobuf import (
     BROUGHT_ALONG,
     Files,
     envelope,
+    files_in_import_order,
     read_files,
-    with_imports,
 )
 from gitops.repository.definitions.protoc import Protoc
 from gitops.repository.writing.proto_text import UnwritableProtoError, proto_texts
@@ -98,7 +98,7 @@ def proto_sources(info: SchemaInfo) -> ProtoSources:
     if file not in files or envelope(files, file, message) != info.schema:
         raise UnwritableProtoError(_difference(given, files))
     _check_names(files)
-    texts = proto_texts([files[name][0] for name in with_imports(files, file)])
+    texts = proto_texts([files[name][0] for name in files_in_import_order(files, file)])
     return ProtoSources(file=file, message=message, texts=texts)
 
 

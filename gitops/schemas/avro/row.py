@@ -125,7 +125,7 @@ class AvroDefinitions:
         """
 
         def why(reader: StoredSchema, writer: StoredSchema) -> str | None:
-            return _why_unreadable(self._parser, wire, reader.data, writer.data)
+            return _unreadable_reason(self._parser, wire, reader.data, writer.data)
 
         return why
 
@@ -137,7 +137,7 @@ class AvroDefinitions:
 
 
 @lru_cache(maxsize=4096)
-def _why_unreadable(parser: AvroParser, wire: Wire, reader: bytes, writer: bytes) -> str | None:
+def _unreadable_reason(parser: AvroParser, wire: Wire, reader: bytes, writer: bytes) -> str | None:
     if reader == writer:
         return None
     try:
@@ -172,5 +172,5 @@ def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
         diff=avro.diff,
         names=avro.names,
         resolve=avro.resolve,
-        why_unreadable=avro.reader_check(Wire.AVRO),
+        unreadable_reason=avro.reader_check(Wire.AVRO),
     )

@@ -84,5 +84,5 @@ def json_row(parser: AvroParser, jackson: JacksonForm) -> SchemaTypeRow:
         review=json.review,
         review_half=json.review_half,
         review_change=avro.change_review(Wire.JSON),
-        why_unreadable=avro.reader_check(Wire.JSON),
+        unreadable_reason=avro.reader_check(Wire.JSON),
     )

@@ -30,11 +30,11 @@ from gitops.schemas.row import (
 )
 from gitops.schemas.strategies import LabelledSchema, Outcome
 
-_WhyUnreadable = Callable[[StoredSchema, StoredSchema], str | None]
+_UnreadableReason = Callable[[StoredSchema, StoredSchema], str | None]
 
 
 def key_value_row(
-    deepest: int | None, row_of: RowOf, checker_of: CheckerOf, why_unreadable: _WhyUnreadable
+    deepest: int | None, row_of: RowOf, checker_of: CheckerOf, unreadable_reason: _UnreadableReason
 ) -> SchemaTypeRow:
     """The row; the functions are those of the table, which are asked about the halves.
 
@@ -58,7 +58,7 @@ def key_value_row(
         review_change=partial(_review_change, row_of),
         diff=partial(_diff, row_of),
         parts=_parts,
-        why_unreadable=partial(_why_unreadable, why_unreadable),
+        unreadable_reason=partial(_unreadable_reason, unreadable_reason),
     )
 
 
@@ -121,8 +121,8 @@ def _parts(
         yield name, before, after
 
 
-def _why_unreadable(
-    why_half: _WhyUnreadable, reader: StoredSchema, writer: StoredSchema
+def _unreadable_reason(
+    why_half: _UnreadableReason, reader: StoredSchema, writer: StoredSchema
 ) -> str | None:
     """Keys are looked for where the reader's own schema says; Pulsar compares no encodings."""
     looks, has = (one.properties.get(ENCODING, INLINE) for one in (reader, writer))

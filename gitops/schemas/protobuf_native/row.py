@@ -54,7 +54,7 @@ def _names(schema: StoredSchema) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-def _why_unreadable(reader: StoredSchema, writer: StoredSchema) -> str | None:
+def _unreadable_reason(reader: StoredSchema, writer: StoredSchema) -> str | None:
     return _stop_text(reader.data, writer.data)
 
 
@@ -72,5 +72,5 @@ def protobuf_native_row(rules: DescriptorRules) -> SchemaTypeRow:
         review_change=_review_change,
         diff=_diff,
         names=_names,
-        why_unreadable=_why_unreadable,
+        unreadable_reason=_unreadable_reason,
     )

@@ -22,7 +22,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
-from gitops.schemas.payload import as_kept, to_info, to_stored
+from gitops.schemas.payload import to_info, to_stored, to_stored_type
 from tests.support.admin_rest import admin_request
 from tests.support.client_schemas import AVRO_CHANGES, record
 from tests.support.pulsar_broker import RunningBroker
@@ -121,7 +121,7 @@ def expected(policies: ConnectionPolicies) -> dict[str, str]:
 def place_of(schema: StoredSchema | None, policies: ConnectionPolicies) -> ConnectionTarget:
     history = StoredHistory()
     if schema is not None:
-        history = replace(history, entries=((0, as_kept(schema)),), next_version=1)
+        history = replace(history, entries=((0, to_stored_type(schema)),), next_version=1)
     return ConnectionTarget(history=history, policies=policies, use="idle", line=PULSAR_4_0)
 
 

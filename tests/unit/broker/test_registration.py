@@ -10,7 +10,7 @@ from gitops.broker.registration import compatible, register
 from gitops.model.decision import StoredHistory
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.schemas.payload import as_kept, to_stored
+from gitops.schemas.payload import to_stored, to_stored_type
 
 _OLD = '{"type":"record","name":"R","fields":[]}'
 _NEW = '{"type":"record","name":"R","fields":[{"name":"a","type":"int"}]}'
@@ -19,7 +19,9 @@ _POISON = '{"type":"record","name":"R","fields":[{"name":"a","type":"int","defau
 
 def _history(*texts: str, kind: SchemaType = SchemaType.AVRO) -> StoredHistory:
     infos = [SchemaInfo(type=kind, schema=text) for text in texts]
-    entries = tuple((version, as_kept(to_stored(info))) for version, info in enumerate(infos))
+    entries = tuple(
+        (version, to_stored_type(to_stored(info))) for version, info in enumerate(infos)
+    )
     return StoredHistory(entries=entries, next_version=len(entries))
 
 

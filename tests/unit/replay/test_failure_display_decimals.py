@@ -10,7 +10,7 @@ import pytest
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.failure_display import as_text
 from gitops.replay.kernel.avro.values import UnionValue
-from gitops.replay.kernel.schema_types import with_decimals
+from gitops.replay.kernel.schema_types import replace_decimals
 
 _PRICE: Final = {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}
 _FIXED: Final = {"type": "fixed", "name": "F", "size": 2, "logicalType": "decimal", "precision": 4}
@@ -47,15 +47,17 @@ _TREE: Final = {
     ],
 )
 def test_a_decimal_is_a_number(schema: object, value: object, shown: str) -> None:
-    assert as_text(with_decimals(value, _info(schema))) == shown
+    assert as_text(replace_decimals(value, _info(schema))) == shown
 
 
 def test_a_branch_of_a_union_keeps_its_name() -> None:
     union = _info(["string", _PRICE, _FIXED])
 
-    assert with_decimals(UnionValue("F", b"\x04\xd2"), union) == UnionValue("F", 1234)
-    assert str(with_decimals(UnionValue("bytes", b"\x04\xd2"), union).value) == "12.34"
-    assert with_decimals(UnionValue("string", "decimal"), union) == UnionValue("string", "decimal")
+    assert replace_decimals(UnionValue("F", b"\x04\xd2"), union) == UnionValue("F", 1234)
+    assert str(replace_decimals(UnionValue("bytes", b"\x04\xd2"), union).value) == "12.34"
+    assert replace_decimals(UnionValue("string", "decimal"), union) == UnionValue(
+        "string", "decimal"
+    )
 
 
 def test_a_half_has_decimals_too() -> None:
@@ -72,11 +74,11 @@ def test_a_half_has_decimals_too() -> None:
         },
     )
 
-    assert as_text(with_decimals({"key": "k", "value": b"\x04\xd2"}, pair)) == (
+    assert as_text(replace_decimals({"key": "k", "value": b"\x04\xd2"}, pair)) == (
         '{"key": "k", "value": 12.34}'
     )
     text = SchemaInfo(type=SchemaType.STRING, schema="decimal")
-    assert with_decimals("x", text) == "x"
+    assert replace_decimals("x", text) == "x"
 
 
 def _info(schema: Any) -> SchemaInfo:  # noqa: ANN401 - JSON

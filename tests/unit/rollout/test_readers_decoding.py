@@ -10,7 +10,7 @@ import pytest
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.rollout.model import Role, Use, UsedSchema
-from gitops.rollout.readers import why_unreadable
+from gitops.rollout.readers import unreadable_reason
 from tests.support.protos import native
 
 TOPIC = TopicName.parse("t/n/events")
@@ -49,7 +49,7 @@ def message(body: str, more: str = "") -> SchemaInfo:
 
 
 def why(written: UsedSchema, *readers: UsedSchema) -> str | None:
-    return why_unreadable(Use(topic=TOPIC, role=Role.CONSUMER, schemas=readers), written)
+    return unreadable_reason(Use(topic=TOPIC, role=Role.CONSUMER, schemas=readers), written)
 
 
 A = record("Made", field("a", "int"))

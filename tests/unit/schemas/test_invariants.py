@@ -22,7 +22,7 @@ from gitops.schemas.avro.errors import AvroParseError, AvroProblem
 from gitops.schemas.avro.parser import parse
 from gitops.schemas.avro.recursion import recurses_directly
 from gitops.schemas.avro.schema import Schema
-from gitops.schemas.payload import PayloadError, as_kept, to_stored
+from gitops.schemas.payload import PayloadError, to_stored, to_stored_type
 from tests.support.random_avro import definitions, json_values, pairs
 
 Json = Any
@@ -108,7 +108,7 @@ def test_whatever_is_asked_is_answered(
         for one in pair
     ]
     old, new = (SchemaInfo(type=kind, schema=text) for text in texts)
-    history = StoredHistory(entries=((0, as_kept(to_stored(old))),), next_version=1)
+    history = StoredHistory(entries=((0, to_stored_type(to_stored(old))),), next_version=1)
 
     for decision in (
         register(history, new, strategy, PULSAR_4_0),

@@ -10,7 +10,7 @@ from gitops.cli.app import run
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.planning.fingerprints import is_same
 from gitops.repository.template import copy_template
-from gitops.schemas.payload import as_shown
+from gitops.schemas.payload import shown_schema
 
 
 @pytest.mark.slow
@@ -25,4 +25,4 @@ def test_what_a_broker_does_not_show_is_no_difference() -> None:
     posted = SchemaInfo(type=SchemaType.KEY_VALUE, schema='{"key":1,"value":2}')
     shown = SchemaInfo(type=SchemaType.KEY_VALUE, schema='{"key":"","value":""}')
     assert is_same(posted, shown)
-    assert as_shown(posted) == as_shown(shown)
+    assert shown_schema(posted) == shown_schema(shown)

@@ -147,18 +147,18 @@ _TEXTS: Final[Mapping[str, Callable[[Meaning, Any], str]]] = {
 }
 
 
-def with_decimals(schema: Schema, value: Any) -> Any:  # noqa: ANN401 - as the schema says
+def replace_decimals(schema: Schema, value: Any) -> Any:  # noqa: ANN401 - as the schema says
     """The value with a Decimal for the bytes of each; RecursionError for one that is too deep."""
     match schema:
         case Union():
             return _decimals_in_branch(schema, value)
         case Record():
             types = schema.by_name
-            return {name: with_decimals(types[name].type, each) for name, each in value.items()}
+            return {name: replace_decimals(types[name].type, each) for name, each in value.items()}
         case Array():
-            return [with_decimals(schema.items, each) for each in value]
+            return [replace_decimals(schema.items, each) for each in value]
         case Map():
-            return {name: with_decimals(schema.values, each) for name, each in value.items()}
+            return {name: replace_decimals(schema.values, each) for name, each in value.items()}
     if decimal_of(schema) is None or not 0 < len(value) <= _MOST_SHOWN:
         return value
     return Decimal(value_meaning(schema).text(value))
@@ -169,8 +169,8 @@ def _decimals_in_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
         return None
     if isinstance(value, UnionValue):
         branch = next(each for each in union.branches if branch_name(each) == value.branch)
-        return value._replace(value=with_decimals(branch, value.value))
-    return with_decimals(next(each for each in union.branches if each.kind != "null"), value)
+        return value._replace(value=replace_decimals(branch, value.value))
+    return replace_decimals(next(each for each in union.branches if each.kind != "null"), value)
 
 
 # What Java's classes make of values: logical types, and classes that a definition names.

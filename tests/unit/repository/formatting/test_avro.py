@@ -18,7 +18,7 @@ from gitops.planning.fingerprints import is_same
 from gitops.repository.formatting.avro import WIDTH, format_avro
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.json_text import JsonTextError, blank_comments
-from gitops.schemas.payload import PayloadError, as_shown
+from gitops.schemas.payload import PayloadError, shown_schema
 from gitops.schemas.types import TYPES
 from tests.support.examples import examples
 from tests.support.layouts import JsonLayouts
@@ -137,7 +137,7 @@ def test_a_broker_takes_the_canonical_form_of_recorded_schemas_for_the_same() ->
     for text in _recorded():
         before = SchemaInfo(type=SchemaType.JSON, schema=text, properties={})
         try:
-            TYPES.read_definition(as_shown(before))
+            TYPES.read_definition(shown_schema(before))
             after = format_avro(text)
         except (AvroParseError, PayloadError, JsonTextError):
             continue

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.schemas.key_value.parser import double_text, reprint
-from gitops.schemas.payload import as_shown, to_info
+from gitops.schemas.payload import shown_schema, to_info
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,6 @@ def test_half_a_key_value_is_shown_so() -> None:
         properties=properties,
     )
 
-    shown = to_info(as_shown(info)).schema
+    shown = to_info(shown_schema(info)).schema
 
     assert shown == f'{{"key":{key.replace("1e-4", "1.0E-4")},"value":""}}'
