@@ -5,14 +5,14 @@ Names that are listed here stay when modules move. Nothing else here is meant fo
 
 from __future__ import annotations
 
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.broker.lines.table import line_of
 from gitops.broker.registration import register
 from gitops.model.config import PulsarAuthentication, RegistryConfig, SecretRef, TlsConfig
 from gitops.model.decision import Decision, StoredSchema
 from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     PolicyChange,
     SchemaAutoUpdateCompatibilityStrategy,
@@ -45,7 +45,7 @@ from gitops.schemas.payload import stored_history, to_info, to_stored, to_stored
 
 __all__ = [
     "AuthenticationDocument",
-    "BrokerDefaults",
+    "BrokerSettings",
     "CompatibilityChecker",
     "Decision",
     "Document",
@@ -95,10 +95,13 @@ __all__ = [
 
 
 def decide(
-    history: SchemaHistory, info: SchemaInfo, strategy: SchemaCompatibilityStrategy
+    history: SchemaHistory,
+    info: SchemaInfo,
+    strategy: SchemaCompatibilityStrategy,
+    broker: BrokerSettings,
 ) -> Decision:
-    """What a Pulsar 4.0.7 broker answers to a registration, for a store that does not decide."""
-    return register(stored_history(history), info, strategy, PULSAR_4_0)
+    """What a broker answers to a registration, for a store that does not decide."""
+    return register(stored_history(history), info, strategy, line_of(broker))
 
 
 def stored_form(info: SchemaInfo) -> SchemaInfo:

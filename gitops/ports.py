@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from gitops.model.decision import StoredSchema
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerDefaults, PolicyChange, SchemaCompatibilityStrategy
+from gitops.model.policy import BrokerSettings, PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.posts import Post
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import RegistryState, Scope
@@ -53,7 +53,7 @@ class Registry(Protocol):
         ...
 
     @property
-    def defaults(self) -> BrokerDefaults:
+    def broker(self) -> BrokerSettings:
         """What holds where neither topic nor namespace says anything."""
         ...
 

@@ -13,7 +13,7 @@ from gitops.model.clients import SchemalessClient
 from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     SchemaCompatibilityStrategy,
     TopicPolicies,
@@ -42,19 +42,20 @@ class ConnectionPolicies:
 
 
 def connection_policies(
-    topic: TopicName, own: TopicPolicies, namespace: NamespacePolicies, broker: BrokerDefaults
+    topic: TopicName, own: TopicPolicies, namespace: NamespacePolicies, broker: BrokerSettings
 ) -> ConnectionPolicies:
     """What a Pulsar 4.0.7 broker resolves for a client.
 
     The strategy as for a registration; isAllowAutoUpdateSchema of the namespace, else of the
     broker; schemaValidationEnforced of the broker if it is on there, which nobody can take back,
-    else of the topic, else of the namespace. A system topic is ALWAYS_COMPATIBLE with auto-update
-    on for its clients, whatever its namespace says; a registration by REST knows no such exception.
+    else of the topic, else of the namespace. A system topic has the broker's strategy for such
+    topics, with auto-update on for its clients, whatever its namespace says; a registration by
+    REST knows no such exception.
     """
     enforced, enforced_by = _enforced(own, namespace, broker)
     if topic.is_system:
         return ConnectionPolicies(
-            strategy=SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE,
+            strategy=broker.system_topic_schema_compatibility_strategy,
             strategy_by=_OWN,
             auto_update_by=_OWN,
             enforces_validation=enforced,
@@ -75,7 +76,7 @@ def connection_policies(
 
 
 def _enforced(
-    own: TopicPolicies, namespace: NamespacePolicies, broker: BrokerDefaults
+    own: TopicPolicies, namespace: NamespacePolicies, broker: BrokerSettings
 ) -> tuple[bool, str]:
     if broker.is_schema_validation_enforced:
         return True, "broker"

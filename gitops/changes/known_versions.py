@@ -176,7 +176,7 @@ class KnownVersions:
 
     def _snapshot(self, wanted: VersionsRequest) -> KnownRegistry:
         change = self.loaded.change
-        defaults = wanted.head_config.broker_defaults
+        defaults = wanted.head_config.broker
         registry = SnapshotRegistry(wanted.former_name, change.base_tree, defaults)
         if registry.is_empty:
             raise no_snapshot(wanted.name, in_base=True)
@@ -190,7 +190,7 @@ class KnownVersions:
     def _git(self, wanted: VersionsRequest) -> KnownRegistry:
         change = self.loaded.change
         past = git_history(change.checkout, change.base, self.loaded.base, wanted.before)
-        registry = GitRegistry(wanted.name, past, wanted.head_config.broker_defaults)
+        registry = GitRegistry(wanted.name, past, wanted.head_config.broker)
         state = registry.observe(self.scope, self.progress)
         history = History(source=HistorySource.GIT, limits=registry.limits())
         return KnownRegistry(registry=registry, state=state, history=history)

@@ -42,7 +42,7 @@ def removed_registries(base: Config, head: Config) -> tuple[str, ...]:
 def defaults_differ(base: Config, head: Config) -> bool:
     """Whether what a registry's brokers do by default is said to be another."""
     return any(
-        former_config(name, base, head).broker_defaults != config.broker_defaults
+        former_config(name, base, head).broker != config.broker
         for name, config in head.registries.items()
     )
 

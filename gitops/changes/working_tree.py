@@ -86,7 +86,7 @@ class WorkingTreeHistory:
         return RegistryVersions(state=state, source=HistorySource.REGISTRY.value)
 
     def _snapshot(self, scope: Scope, progress: Progress) -> RegistryVersions:
-        registry = SnapshotRegistry(self.name, self.tree, self.config.broker_defaults)
+        registry = SnapshotRegistry(self.name, self.tree, self.config.broker)
         if registry.is_empty:
             raise no_snapshot(self.name, in_base=False)
         return RegistryVersions(
@@ -102,7 +102,7 @@ class WorkingTreeHistory:
                 commit = commit_of(checkout, "HEAD")
                 base = load(tree_of(checkout, commit), progress)
                 past = git_history(checkout, commit, base, self.config)
-                registry = GitRegistry(self.name, past, self.config.broker_defaults)
+                registry = GitRegistry(self.name, past, self.config.broker)
                 state = registry.observe(scope, progress)
                 return RegistryVersions(
                     state=state, source=HistorySource.GIT.value, limits=registry.limits()

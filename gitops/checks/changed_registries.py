@@ -103,7 +103,7 @@ def _override_findings(loaded: LoadedChange, name: str, space: NamespaceName) ->
     base, head = loaded.base.config, loaded.head.config
     old, new = former_config(name, base, head), head.registries[name]
     was, now = _policies(loaded.base, old, space), _policies(loaded.head, new, space)
-    held = effective_policies(was, NamespacePolicies(), default_policies(old.broker_defaults))
+    held = effective_policies(was, NamespacePolicies(), default_policies(old.broker))
     for one in loosened_policies(space, now, held):
         yield policy_loosened(one, place_of_policy(loaded, space, one.change.key, name))
     for one in dropped_policies(space, now, was):

@@ -12,7 +12,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RefusedSchema
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     Policies,
     PolicyChange,
@@ -72,7 +72,7 @@ def _unmanaged_namespaces(loaded: LoadedChange, after: PlanInput) -> list[Namesp
 
 
 def _loosened_policies(before: PlanInput, after: PlanInput) -> Iterator[LoosenedPolicy]:
-    defaults = default_policies(before.defaults)
+    defaults = default_policies(before.broker)
     for name, state in sorted(after.desired.namespaces.items()):
         old = before.desired.namespaces.get(name)
         observed = after.observed.namespaces[name]
@@ -93,9 +93,7 @@ def _above(before: PlanInput, topic: TopicName) -> Mapping[str, PolicyValue]:
     none = NamespaceState(namespace=topic.namespace)
     desired = before.desired.namespaces.get(topic.namespace, none)
     observed = before.observed.namespaces.get(topic.namespace, none)
-    return effective_policies(
-        desired.policies, observed.policies, default_policies(before.defaults)
-    )
+    return effective_policies(desired.policies, observed.policies, default_policies(before.broker))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +144,7 @@ def effective_policies(
 _NOTHING: Final = (None, SchemaCompatibilityStrategy.UNDEFINED)
 
 
-def default_policies(defaults: BrokerDefaults) -> dict[str, PolicyValue]:
+def default_policies(defaults: BrokerSettings) -> dict[str, PolicyValue]:
     """What a broker does where nobody says anything, by the keys of policies."""
     return {
         "schemaCompatibilityStrategy": defaults.schema_compatibility_strategy,

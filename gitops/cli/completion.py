@@ -66,6 +66,13 @@ def strategies() -> list[str]:
     return [strategy.value for strategy in SchemaCompatibilityStrategy]
 
 
+def broker_lines() -> list[str]:
+    """Every broker line that there is a profile of."""
+    from gitops.broker.lines.table import LINES
+
+    return list(LINES)
+
+
 def schema_types() -> list[str]:
     """Every SchemaType that can be stored."""
     return [kind.value for kind in SchemaType if kind not in AUTO_TYPES]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from gitops.cli.completion import registry_names
+from gitops.cli.completion import broker_lines, registry_names
 from gitops.cli.extras import Engine
 from gitops.model.check import HistoryChoice
 from gitops.model.errors import UsageError
@@ -104,6 +104,15 @@ ClusterUrl = Annotated[
         metavar="URL",
         help="Admin REST of a cluster, in place of a registry of gitops.yaml.",
         show_default="outside of a repository PULSAR_ADMIN_URL",
+    ),
+]
+Broker = Annotated[
+    str | None,
+    typer.Option(
+        "--broker",
+        metavar="LINE",
+        help="The broker line that decides: 3.0, 3.3, 4.0, 4.2, 5.0, or a version of one.",
+        autocompletion=broker_lines,
     ),
 ]
 OutputFile = Annotated[

@@ -6,7 +6,7 @@ import datetime
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitops.cli.options import HERE
@@ -97,16 +97,19 @@ def repository_root(root: Path) -> Path:
 
 @contextmanager
 def open_registry(
-    opened: OpenedRepository, names: list[str] | None
+    opened: OpenedRepository, names: list[str] | None, *, release: str | None = None
 ) -> Iterator[tuple[Registry, RegistryConfig]]:
     """The registry of that name, or the default one without any; closed in the end.
 
-    `names` has one name at most: more are refused where options are read.
+    `names` has one name at most: more are refused where options are read. `release` is the one by
+    which the registry is to decide, where that is another than its own.
     """
     from gitops.changes.registries import registry_config
     from gitops.registries.factory import open_registry as open_by_kind
 
     found, config = registry_config(opened.repository, names[0] if names else None)
+    if release is not None:
+        config = replace(config, broker=replace(config.broker, release=release))
     registry = open_by_kind(found, config, opened.root)
     try:
         yield registry, config

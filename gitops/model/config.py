@@ -9,7 +9,7 @@ from typing import Literal
 
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName
-from gitops.model.policy import BrokerDefaults, NamespacePolicies
+from gitops.model.policy import BrokerSettings, NamespacePolicies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class RegistryConfig(ABC):
     """
 
     kind: str
-    broker_defaults: BrokerDefaults = field(default_factory=BrokerDefaults)
+    broker: BrokerSettings = field(default_factory=BrokerSettings)
     namespaces: Mapping[NamespaceName, NamespacePolicies] = field(default_factory=dict)
 
     @property

@@ -88,13 +88,25 @@ Policies = NamespacePolicies | TopicPolicies
 PolicyValue = SchemaCompatibilityStrategy | SchemaAutoUpdateCompatibilityStrategy | bool | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerDefaults:
-    """What broker.conf says; the defaults are those of Pulsar 4.0.7."""
+DEFAULT_RELEASE = "4.0"
+"""The broker line where nobody names one."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSettings:
+    """The release of a broker and its broker.conf; the defaults are Pulsar's own.
+
+    `release` is a broker line (`4.2`) or a version of one (`4.2.4`).
+    """
+
+    release: str = DEFAULT_RELEASE
     schema_compatibility_strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.FULL
     is_allow_auto_update_schema_enabled: bool = True
     is_schema_validation_enforced: bool = False
+    schema_json_allow_legacy_jackson_format: bool = False
+    system_topic_schema_compatibility_strategy: SchemaCompatibilityStrategy = (
+        SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,14 +145,14 @@ def is_unset(key: str, value: PolicyValue) -> bool:
 
 
 def effective_strategy(
-    topic: TopicPolicies, namespace: NamespacePolicies, broker: BrokerDefaults
+    topic: TopicPolicies, namespace: NamespacePolicies, broker: BrokerSettings
 ) -> SchemaCompatibilityStrategy:
     """The strategy of `strategy_in_force`."""
     return strategy_in_force(topic, namespace, broker)[0]
 
 
 def strategy_in_force(
-    topic: TopicPolicies, namespace: NamespacePolicies, broker: BrokerDefaults
+    topic: TopicPolicies, namespace: NamespacePolicies, broker: BrokerSettings
 ) -> tuple[SchemaCompatibilityStrategy, str]:
     """Topic, else namespace, else the legacy setting, else the broker's; UNDEFINED never counts.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from gitops.broker.lines.table import line_of
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName
@@ -20,7 +21,7 @@ from gitops.model.plan import (
     SetPolicy,
 )
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     SchemaCompatibilityStrategy,
     TopicPolicies,
@@ -114,7 +115,7 @@ class PlanInput:
     files: str
     desired: RegistryState
     observed: RegistryState
-    defaults: BrokerDefaults
+    broker: BrokerSettings
     safety: SafetyConfig
     locate: LocateIn
     today: datetime.date
@@ -192,10 +193,10 @@ def _topic(
 
     def holds(own: SchemaCompatibilityStrategy | None) -> SchemaCompatibilityStrategy:
         policies = TopicPolicies(schema_compatibility_strategy=own)
-        return effective_strategy(policies, above, question.defaults)
+        return effective_strategy(policies, above, question.broker)
 
     settled = settle(desired, observed, waivers, holds)
-    by_broker = question.defaults.is_schema_validation_enforced
+    by_broker = question.broker.is_schema_validation_enforced
     differing = changes(
         desired.policies,
         settled.state.policies,
@@ -239,6 +240,7 @@ def _case(
         desired=latest.info,
         history=observed.history,
         strategy=holds(own),
+        line=line_of(question.broker),
         locate=lambda pointer: question.locate(topic, pointer),
         today=question.today,
         own=own,
@@ -255,7 +257,7 @@ def is_validation_enforced(question: PlanInput, topic: TopicName) -> bool:
     What a topic says of its own comes before its namespace's word, and nobody takes back what the
     broker enforces (Pulsar 4.0.7).
     """
-    if question.defaults.is_schema_validation_enforced:
+    if question.broker.is_schema_validation_enforced:
         return True
     desired = question.desired.topics.get(topic, TopicState(topic=topic))
     own = _topic_policies(desired, question.observed.topics[topic]).schema_validation_enforced
@@ -268,7 +270,7 @@ def strategy_of(question: PlanInput, topic: TopicName) -> SchemaCompatibilityStr
     desired = question.desired.topics.get(topic, TopicState(topic=topic))
     observed = question.observed.topics[topic]
     above = _policies(question, topic.namespace)
-    return effective_strategy(_topic_policies(desired, observed), above, question.defaults)
+    return effective_strategy(_topic_policies(desired, observed), above, question.broker)
 
 
 def _topic_policies(desired: TopicState, observed: TopicState) -> TopicPolicies:

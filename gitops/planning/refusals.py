@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
 
+from gitops.broker.lines.line import BrokerLine
 from gitops.broker.registration import CANDIDATE
 from gitops.model.decision import Decision, Incompatibility
 from gitops.model.findings import Finding, Location, Severity, group
@@ -201,6 +202,7 @@ class TopicCase:
     desired: SchemaInfo
     history: SchemaHistory
     strategy: SchemaCompatibilityStrategy
+    line: BrokerLine
     locate: Locate
     today: datetime.date
     own: SchemaCompatibilityStrategy | None = None

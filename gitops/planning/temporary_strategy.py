@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.names import TopicName
 from gitops.model.plan import Action, RegisterSchema, SetPolicy
@@ -58,7 +57,7 @@ def obstacle(case: TopicCase) -> tuple[str, str] | None:
     non-persistent one do not count for a registration (Pulsar 4.0.7).
     """
     try:
-        decision = register(stored_history(case.history), case.desired, OPEN, PULSAR_4_0)
+        decision = register(stored_history(case.history), case.desired, OPEN, case.line)
     except PayloadError as error:
         return f"the registry holds a schema that cannot be read: {error}", _MEND
     if not decision.accepted:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Severity
@@ -28,6 +27,7 @@ from gitops.schemas.diff import schema_changes
 from gitops.schemas.event_kinds import is_of_kind
 from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
 from gitops.schemas.review import ONLY_IF_TAKEN, changes_of_all
+from gitops.schemas.types import SchemaTypes
 
 TopicOutcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect | SchemaSwallowed | None
 """None: the topic is as the files want it."""
@@ -110,15 +110,15 @@ def _compared_version(case: TopicCase) -> SchemaInfo | None:
     """The latest version, under ALWAYS_COMPATIBLE of the same kind of event; None: all is new."""
     infos = [entry.info for entry in case.history.entries]
     if case.strategy is SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE:
-        of_kind = [one for one in infos if _is_of_kind(one, case.desired)]
+        of_kind = [one for one in infos if _is_of_kind(case.line.types, one, case.desired)]
         # Another type is no other kind of event of the same sort, and has to be seen.
         infos = of_kind or [one for one in infos[-1:] if one.type is not case.desired.type]
     return infos[-1] if infos else None
 
 
-def _is_of_kind(old: SchemaInfo, new: SchemaInfo) -> bool:
+def _is_of_kind(types: SchemaTypes, old: SchemaInfo, new: SchemaInfo) -> bool:
     try:
-        return is_of_kind(to_stored(old), to_stored(new))
+        return is_of_kind(types, to_stored(old), to_stored(new))
     except PayloadError:
         return False
 
@@ -141,7 +141,7 @@ def _broker_says(case: TopicCase) -> tuple[tuple[Finding, ...], bool]:
         history = stored_history(case.history)
     except PayloadError as error:
         return (broken_history(str(case.topic), str(error)),), False
-    decision = register(history, case.desired, case.strategy, PULSAR_4_0)
+    decision = register(history, case.desired, case.strategy, case.line)
     if decision.accepted:
         return (), True
     return findings_of(str(case.topic), decision, DefinitionLocations(new=case.locate)), False
@@ -157,7 +157,9 @@ def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ..
     places = DefinitionLocations(new=case.locate)
     found = [
         one
-        for version, remark in changes_of_all(list(_readable(entries)), new, case.strategy)
+        for version, remark in changes_of_all(
+            case.line.types, list(_readable(entries)), new, case.strategy
+        )
         for one in findings_of_remarks(str(case.topic), f"v{version}", (remark,), places)
     ]
     return apply_severities(found, case.rules)

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerDefaults, PolicyChange
+from gitops.model.policy import BrokerSettings, PolicyChange
 from gitops.model.schema import SchemaInfo
 
 
 class ReadOnlyRegistry:
     """Name, address and defaults of such a registry, and an error for everything that writes."""
 
-    def __init__(self, name: str, address: str, defaults: BrokerDefaults) -> None:
+    def __init__(self, name: str, address: str, defaults: BrokerSettings) -> None:
         self._name = name
         self._address = address
         self._defaults = defaults
@@ -29,7 +29,7 @@ class ReadOnlyRegistry:
         return self._address
 
     @property
-    def defaults(self) -> BrokerDefaults:
+    def broker(self) -> BrokerSettings:
         """What holds where neither topic nor namespace says anything."""
         return self._defaults
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerDefaults
+from gitops.model.policy import BrokerSettings
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.read_only import ReadOnlyRegistry
@@ -30,7 +30,7 @@ class SnapshotRegistry(ReadOnlyRegistry):
     file.
     """
 
-    def __init__(self, name: str, tree: FileTree, defaults: BrokerDefaults) -> None:
+    def __init__(self, name: str, tree: FileTree, defaults: BrokerSettings) -> None:
         super().__init__(name, folder_of(name), defaults)
         self._tree = tree
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from gitops.broker.cases import history_of
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.broker.lines.line import BrokerLine
 from gitops.broker.registration import register
 from gitops.model.decision import Decision
 from gitops.model.errors import UsageError
@@ -31,13 +31,15 @@ from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.file_trees import GivenFiles
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.payload import PayloadError, to_stored
 from gitops.schemas.review import ONLY_IF_TAKEN, changes_of_all, defaults_of_halves, poison_of
 from gitops.schemas.types import AVRO_DEFINED
 
 _FAILS: Final = 500
+
+_NO_SOURCES: Final = TrackedFiles(GivenFiles({}))
+"""Definitions that are compared are no repository: each is whole by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,9 @@ class Comparison:
     old: tuple[str, ...] = ()
 
 
-def compare(sides: tuple[Side, ...], strategy: SchemaCompatibilityStrategy) -> Comparison:
+def compare(
+    sides: tuple[Side, ...], strategy: SchemaCompatibilityStrategy, line: BrokerLine
+) -> Comparison:
     """The last side as a candidate after the others, oldest first; raises UsageError."""
     texts = {side.file: side.text for side in sides}
     old = tuple(side.file for side in sides[:-1])
@@ -69,7 +73,7 @@ def compare(sides: tuple[Side, ...], strategy: SchemaCompatibilityStrategy) -> C
             texts=texts,
             old=old,
         )
-    comparer = _Comparer(sides=sides, strategy=strategy)
+    comparer = _Comparer(sides=sides, strategy=strategy, line=line)
     decision = comparer.decision()
     return Comparison(
         strategy=strategy,
@@ -92,6 +96,7 @@ class _Comparer:
 
     sides: tuple[Side, ...]
     strategy: SchemaCompatibilityStrategy
+    line: BrokerLine
 
     @property
     def new(self) -> Side:
@@ -104,7 +109,7 @@ class _Comparer:
             except PayloadError as error:
                 raise UsageError(f"{side.file}: {error}") from None
         history = history_of([side.info for side in self.sides[:-1]])
-        return register(history, self.new.info, self.strategy, PULSAR_4_0)
+        return register(history, self.new.info, self.strategy, self.line)
 
     def changes(self, decision: Decision) -> tuple[SchemaChange, ...]:
         if self._reverts(decision):
@@ -133,17 +138,19 @@ class _Comparer:
             return locate(self.sides[int(version.removeprefix("v"))], pointer)
 
         places = DefinitionLocations(new=partial(locate, self.new), old=old_place)
-        said = tuple(_unreadable(self.new))
+        said = tuple(self._unreadable(self.new))
         if not decision.accepted and not said:
             said = self._broken(decision) or findings_of(self.new.file, decision, places)
-        old = (one for side in self.sides[:-1] for one in (*_unreadable(side), *_alone(side)))
+        old = (
+            one for side in self.sides[:-1] for one in (*self._unreadable(side), *self._alone(side))
+        )
         known = (replace(one, severity=Severity.WARNING) for one in old)
         own = () if decision.known else self._own_of_new()
         return (*said, *own, *known, *self._remarks(decision, places))
 
     def _own_of_new(self) -> tuple[Finding, ...]:
         """What our own rules say of it; of poison, only a first schema gets in in spite of it."""
-        found = _alone(self.new)
+        found = self._alone(self.new)
         if len(self.sides) == 1:
             return found
         hint = "Pulsar would take it as a first schema, and answers 500 to it after others"
@@ -154,7 +161,7 @@ class _Comparer:
         if decision.incompatibilities or decision.status != _FAILS:
             return ()
         for side in self.sides[:-1]:
-            if found := (*_unreadable(side), *_poison(side)):
+            if found := (*self._unreadable(side), *self._poison(side)):
                 what = f"Pulsar would refuse it ({_FAILS}): {decision.reason}"
                 place = found[0].location
                 hint = "delete the topic's schema first, or compare with what it held before"
@@ -170,7 +177,9 @@ class _Comparer:
             yield revert_finding(file, decision.version or 0, latest, places.new(""))
             return
         versions = [(number, stored_schema(side)) for number, side in enumerate(self.sides[:-1])]
-        for version, one in changes_of_all(versions, stored_schema(self.new), self.strategy):
+        for version, one in changes_of_all(
+            self.line.types, versions, stored_schema(self.new), self.strategy
+        ):
             if decision.accepted or one.rule not in ONLY_IF_TAKEN:
                 yield from findings_of_remarks(file, f"v{version}", (one,), places)
 
@@ -188,45 +197,41 @@ class _Comparer:
         after = replace(self, sides=(*self.sides[:-1], edited))
         found = after.findings(after.decision(), lambda _side, _pointer: None)
         # Whatever the topic holds already, nobody is to be led back into it.
-        every = (*found, *_alone(edited))
+        every = (*found, *self._alone(edited))
         return severities_of(every)
 
+    def _unreadable(self, side: Side) -> Iterator[Finding]:
+        """A definition that is none: where, which a refusal as a whole does not tell."""
+        if side.info.type not in AVRO_DEFINED or side.positions is None or self._poison(side):
+            return
+        try:
+            self.line.rules.avro.parse(side.info.schema)
+        except AvroParseError:
+            given = DefinitionText(text=side.info.schema, places=side.positions, file=side.file)
+            read = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES), self.line).read(
+                given, side.file, side.info.type
+            )
+            for one in read.findings:
+                if one.rule == "AVRO-P001":
+                    alone = " (compat looks into this file alone)" if ".avsc of" in one.hint else ""
+                    yield replace(one, hint=f"{one.hint}{alone}")
 
-def _unreadable(side: Side) -> Iterator[Finding]:
-    """A definition that is none: where, which a refusal as a whole does not tell."""
-    if side.info.type not in AVRO_DEFINED or side.positions is None or _poison(side):
-        return
-    try:
-        parse(side.info.schema)
-    except AvroParseError:
-        given = DefinitionText(text=side.info.schema, places=side.positions, file=side.file)
-        read = _DEFINITIONS.read(given, side.file, side.info.type)
-        for one in read.findings:
-            if one.rule == "AVRO-P001":
-                alone = " (compat looks into this file alone)" if ".avsc of" in one.hint else ""
-                yield replace(one, hint=f"{one.hint}{alone}")
+    def _poison(self, side: Side) -> tuple[Finding, ...]:
+        """Why nothing would come after it."""
+        return findings_of_remarks(
+            side.file,
+            "",
+            poison_of(self.line.types, stored_schema(side)),
+            DefinitionLocations(new=side.locate),
+        )
 
-
-_NO_SOURCES: Final = TrackedFiles(GivenFiles({}))
-"""Definitions that are compared are no repository: each is whole by itself."""
-
-_DEFINITIONS: Final = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES))
-
-
-def _poison(side: Side) -> tuple[Finding, ...]:
-    """Why nothing would come after it."""
-    return findings_of_remarks(
-        side.file, "", poison_of(stored_schema(side)), DefinitionLocations(new=side.locate)
-    )
-
-
-def _alone(side: Side) -> tuple[Finding, ...]:
-    """What our own rules say of it, whatever it comes after."""
-    said = defaults_of_halves(stored_schema(side))
-    return (
-        *_poison(side),
-        *findings_of_remarks(side.file, "", said, DefinitionLocations(new=side.locate)),
-    )
+    def _alone(self, side: Side) -> tuple[Finding, ...]:
+        """What our own rules say of it, whatever it comes after."""
+        said = defaults_of_halves(self.line.types, stored_schema(side))
+        return (
+            *self._poison(side),
+            *findings_of_remarks(side.file, "", said, DefinitionLocations(new=side.locate)),
+        )
 
 
 def _without_note(one: SchemaChange) -> SchemaChange:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 
+from gitops.broker.lines.table import line_of
 from gitops.model.config import Config
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
+from gitops.model.policy import BrokerSettings
 from gitops.model.rules import apply_severities
 from gitops.model.state import RegistryState, Repository, TopicSource
 from gitops.planning.severities import stricter
@@ -38,7 +40,9 @@ def load(
     config, registries, findings = load_settings(sources)
     found = layout(sources.paths)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
-    with closing(SchemaBuilder(sources)) as builder:
+    default = config.registries.get(config.default_registry)
+    line = line_of(default.broker if default else BrokerSettings())
+    with closing(SchemaBuilder(sources, line)) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics)
         whole = not _has_errors(topics.findings)

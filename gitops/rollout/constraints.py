@@ -321,9 +321,8 @@ class _Topic:
 
     def _writes(self, producer: _Side, version: int) -> list[bool]:
         """Whether its messages carry this version, before and after its upgrade."""
-        history = self.topic.history
         return [
-            any(is_of_version(one, history, version) for use in uses for one in use.schemas)
+            any(is_of_version(one, self.topic, version) for use in uses for one in use.schemas)
             for uses in producer.states
         ]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from gitops.broker.lines.line import BrokerLine
 from gitops.model.clients import SchemalessClient
 from gitops.model.decision import StoredHistory
 from gitops.model.names import TopicName
@@ -68,6 +69,7 @@ class TopicModel:
 
     topic: TopicName
     history: StoredHistory
+    line: BrokerLine
     new: tuple[SchemaInfo, ...] = ()
     strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.FULL
     is_schema_validation_enforced: bool = False

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from gitops.broker.consumer_compatibility import check_consumer
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.broker.lines.line import BrokerLine
 from gitops.broker.registration import register
 from gitops.model.decision import StoredHistory
 from gitops.model.names import TopicName
@@ -31,7 +31,7 @@ from gitops.model.rollout import (
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.constraints import constraints
 from gitops.rollout.model import Role, RolloutModel, Service
-from gitops.schemas.payload import PayloadError, to_stored
+from gitops.schemas.payload import PayloadError
 
 _NUMBERED: Final = re.compile(r"(.+)-v(\d{1,9})")
 _FIRST: Final = 2
@@ -52,8 +52,9 @@ def migration(
     to: TopicName,
     services: Iterable[Service],
     schema: tuple[SchemaInfo, SchemaCompatibilityStrategy],
+    line: BrokerLine,
 ) -> Migration | None:
-    """Who moves; None where Pulsar would not let them in at the new topic either (4.0.7)."""
+    """Who moves; None where the broker would not let them in at the new topic either."""
     info, strategy = schema
     sides: dict[Role, dict[str, bool]] = {role: {} for role in Role}
     for service in services:
@@ -62,21 +63,23 @@ def migration(
                 has_schema = any(isinstance(one, SchemaInfo) for one in use.schemas)
                 side = sides[use.role]
                 side[service.name] = side.get(service.name, False) or has_schema
-    if not _lets_in(info, strategy, consumers=any(sides[Role.CONSUMER].values())):
+    if not _lets_in(info, strategy, line, consumers=any(sides[Role.CONSUMER].values())):
         return None
     consumers, producers = (tuple(sides[role]) for role in (Role.CONSUMER, Role.PRODUCER))
     return Migration(topic=topic, to=to, consumers=consumers, producers=producers)
 
 
-def _lets_in(info: SchemaInfo, strategy: SchemaCompatibilityStrategy, *, consumers: bool) -> bool:
+def _lets_in(
+    info: SchemaInfo, strategy: SchemaCompatibilityStrategy, line: BrokerLine, *, consumers: bool
+) -> bool:
     try:
-        stored = to_stored(info)
+        stored = line.types.to_stored(info)
     except PayloadError:
         return False
-    if not register(StoredHistory(), info, strategy, PULSAR_4_0).accepted:
+    if not register(StoredHistory(), info, strategy, line).accepted:
         return False
     alone = StoredHistory(entries=((0, stored),), next_version=1)
-    return not consumers or check_consumer(alone, info, strategy, PULSAR_4_0).accepted
+    return not consumers or check_consumer(alone, info, strategy, line).accepted
 
 
 # Constraints to an order of upgrades, or to why there is none.

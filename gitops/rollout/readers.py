@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from gitops.broker.consumer_compatibility import check_consumer
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import CANDIDATE, NOT_REGISTERED, find_registered
 from gitops.model.decision import StoredHistory
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -36,12 +35,12 @@ def readable(history: StoredHistory) -> Iterator[tuple[int, SchemaInfo]]:
             yield version, to_info(stored)
 
 
-def is_of_version(schema: UsedSchema, history: StoredHistory, version: int) -> bool:
+def is_of_version(schema: UsedSchema, topic: TopicModel, version: int) -> bool:
     """Whether messages with this schema carry the version, however its text is laid out."""
     if not isinstance(schema, SchemaInfo):
         return False
     try:
-        return find_registered(history, to_stored(schema), PULSAR_4_0).version == version
+        return find_registered(topic.history, to_stored(schema), topic.line).version == version
     except PayloadError:
         return False
 
@@ -59,7 +58,7 @@ def refusal_reason(use: Use, topic: TopicModel, history: StoredHistory) -> str |
 def _consumer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[str]:
     for schema in use.schemas:
         if isinstance(schema, SchemaInfo):
-            decision = check_consumer(history, schema, topic.strategy, PULSAR_4_0)
+            decision = check_consumer(history, schema, topic.strategy, topic.line)
             if not decision.accepted:
                 why = _refusal_text(decision.reason, topic)
                 yield f"the broker refuses it as a consumer: {why}"
@@ -79,7 +78,7 @@ def _producer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[s
                 yield "schemaValidationEnforced refuses a producer without a schema"
             continue
         try:
-            found = find_registered(history, to_stored(schema), PULSAR_4_0)
+            found = find_registered(history, to_stored(schema), topic.line)
         except PayloadError as error:
             yield f"the broker fails on its schema: {error}"
             continue
@@ -112,7 +111,7 @@ def unreadable_reason(consumer: Use, written: UsedSchema) -> str | None:
 def kind_of(info: SchemaInfo) -> str:
     """The kind of event: the name of the record or message, else the type."""
     try:
-        return event_kinds.kind_of(to_stored(info))
+        return event_kinds.kind_of(TYPES, to_stored(info))
     except PayloadError:
         return info.type.value
 
@@ -120,7 +119,7 @@ def kind_of(info: SchemaInfo) -> str:
 def becomes(old: SchemaInfo, new: SchemaInfo) -> bool:
     """Whether `new` is a later version of the kind that `old` is; an alias is an earlier name."""
     try:
-        return event_kinds.is_of_kind(to_stored(old), to_stored(new))
+        return event_kinds.is_of_kind(TYPES, to_stored(old), to_stored(new))
     except PayloadError:
         return False
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from gitops.broker.lines.table import line_of
 from gitops.model.clients import Client, Consumes, Produces, VersionPin
 from gitops.model.findings import Finding, Location, group
 from gitops.model.names import TopicName
@@ -176,7 +177,8 @@ def _migrations(
         to = next_name(topic, {*taken, *(replace(topic, local_name=stem) for stem in stems)})
         taken.add(to)
         strategy = strategy_of(rolling.question, topic)
-        if found := migration(topic, to, services, (info, strategy)):
+        line = line_of(rolling.question.broker)
+        if found := migration(topic, to, services, (info, strategy), line):
             yield found
 
 
@@ -239,6 +241,7 @@ def _topics(rolling: RolloutRequest) -> Iterator[tuple[TopicName, TopicModel]]:
             TopicModel(
                 topic=topic,
                 history=history,
+                line=line_of(question.broker),
                 new=(new[topic].info,) if topic in new else (),
                 strategy=strategy_of(question, topic),
                 is_schema_validation_enforced=is_validation_enforced(question, topic),

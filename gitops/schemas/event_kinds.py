@@ -12,43 +12,43 @@ from typing import Final
 from gitops.model.decision import StoredSchema
 from gitops.schemas.key_value.parser import add_half_prefix
 from gitops.schemas.row import Reason, Remark
-from gitops.schemas.types import TYPES
+from gitops.schemas.types import SchemaTypes
 
 _RULE: Final = "CLIENT-R007"
 
 
-def kind_of(schema: StoredSchema) -> str:
+def kind_of(types: SchemaTypes, schema: StoredSchema) -> str:
     """The name of the record or message, else the type."""
-    return _names(schema)[0]
+    return _names(types, schema)[0]
 
 
-def is_of_kind(old: StoredSchema, new: StoredSchema) -> bool:
+def is_of_kind(types: SchemaTypes, old: StoredSchema, new: StoredSchema) -> bool:
     """Whether `new` is a later version of what `old` is: an alias is an earlier name."""
-    return old.type is new.type and kind_of(old) in _names(new)
+    return old.type is new.type and kind_of(types, old) in _names(types, new)
 
 
-def _names(schema: StoredSchema) -> tuple[str, ...]:
-    return TYPES.row_of(schema.type).names(schema) or (schema.type.value,)
+def _names(types: SchemaTypes, schema: StoredSchema) -> tuple[str, ...]:
+    return types.row_of(schema.type).names(schema) or (schema.type.value,)
 
 
 def broken_readers(
-    version: int, old: StoredSchema, new: StoredSchema, *, forward: bool
+    types: SchemaTypes, version: int, old: StoredSchema, new: StoredSchema, *, forward: bool
 ) -> Iterator[Remark]:
     """Which side of one kind could not read the other; consumers of `old` only with `forward`."""
-    for half, before, after in _parts(old, new):
+    for half, before, after in _parts(types, old, new):
         for backward in (True, False) if forward else (True,):
             writer, reader = (before, after) if backward else (after, before)
-            for reason in TYPES.row_of(after.type).resolve(writer, reader):
+            for reason in types.row_of(after.type).resolve(writer, reader):
                 yield _remark(f"v{version}", reason, half, backward=backward)
 
 
 def _parts(
-    old: StoredSchema, new: StoredSchema
+    types: SchemaTypes, old: StoredSchema, new: StoredSchema
 ) -> Iterator[tuple[str, StoredSchema, StoredSchema]]:
     """What differs: the schemas, or the halves of both; the name of the half is first."""
-    for name, before, after in TYPES.row_of(new.type).parts(old, new):
+    for name, before, after in types.row_of(new.type).parts(old, new):
         if name:
-            yield from ((name, b, a) for _, b, a in _parts(before, after))
+            yield from ((name, b, a) for _, b, a in _parts(types, before, after))
         elif before.type is after.type and before.data != after.data:
             yield "", before, after
 

@@ -11,7 +11,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.schemas import event_kinds
 from gitops.schemas.row import Remark
-from gitops.schemas.types import TYPES
+from gitops.schemas.types import SchemaTypes
 
 _OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})
 """What is about the step from the latest version, not about what older messages hold."""
@@ -20,33 +20,38 @@ ONLY_IF_TAKEN: Final = frozenset({"KV-W002"})
 """What is untrue of a schema that the broker refuses for another reason."""
 
 
-def poison_of(schema: StoredSchema) -> tuple[Remark, ...]:
+def poison_of(types: SchemaTypes, schema: StoredSchema) -> tuple[Remark, ...]:
     """Why no later schema would ever get past this one; empty for text that is no schema."""
-    return TYPES.row_of(schema.type).review(schema)
+    return types.row_of(schema.type).review(schema)
 
 
-def poison_of_half(half: StoredSchema) -> tuple[Remark, ...]:
+def poison_of_half(types: SchemaTypes, half: StoredSchema) -> tuple[Remark, ...]:
     """The same of the key or the value of a KEY_VALUE."""
-    return TYPES.row_of(half.type).review_half(half)
+    return types.row_of(half.type).review_half(half)
 
 
-def defaults_of_halves(schema: StoredSchema) -> tuple[Remark, ...]:
+def defaults_of_halves(types: SchemaTypes, schema: StoredSchema) -> tuple[Remark, ...]:
     """Defaults in a KEY_VALUE that do not fit; empty for other schemas and for halves of none."""
-    return TYPES.row_of(schema.type).review_defaults(schema)
+    return types.row_of(schema.type).review_defaults(schema)
 
 
-def changes_of(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tuple[Remark, ...]:
+def changes_of(
+    types: SchemaTypes, old: StoredSchema, new: StoredSchema, strategy: Strategy
+) -> tuple[Remark, ...]:
     """What a change from `old` to `new` does to readers, whether or not the broker takes it.
 
     `strategy` says whether consumers of the old schema are to read what the new one writes.
     """
     if old.type is not new.type:
         return ()
-    return TYPES.row_of(new.type).review_change(old, new, strategy)
+    return types.row_of(new.type).review_change(old, new, strategy)
 
 
 def changes_of_all(
-    versions: Sequence[tuple[int, StoredSchema]], new: StoredSchema, strategy: Strategy
+    types: SchemaTypes,
+    versions: Sequence[tuple[int, StoredSchema]],
+    new: StoredSchema,
+    strategy: Strategy,
 ) -> Iterator[tuple[int, Remark]]:
     """What readers of all live versions' messages suffer from; `versions` are oldest first.
 
@@ -55,7 +60,7 @@ def changes_of_all(
     Under ALWAYS_COMPATIBLE the versions of the new schema's own kind are all that counts.
     """
     if strategy is Strategy.ALWAYS_COMPATIBLE:
-        versions = [each for each in versions if event_kinds.is_of_kind(each[1], new)]
+        versions = [each for each in versions if event_kinds.is_of_kind(types, each[1], new)]
     told: set[tuple[str, str, str]] = set()
     compared: set[tuple[SchemaType, bytes, frozenset[tuple[str, str]]]] = set()
     latest = len(versions) - 1
@@ -66,11 +71,11 @@ def changes_of_all(
             continue
         compared.add(identity)
         if index == latest:
-            found = changes_of(old, new, strategy)
+            found = changes_of(types, old, new, strategy)
         else:
-            found = _since(version, changes_of(old, new, Strategy.BACKWARD))
+            found = _since(version, changes_of(types, old, new, Strategy.BACKWARD))
         if strategy is Strategy.ALWAYS_COMPATIBLE:
-            broken = event_kinds.broken_readers(version, old, new, forward=index == latest)
+            broken = event_kinds.broken_readers(types, version, old, new, forward=index == latest)
             found = (*broken, *found)
         for remark in found:
             place = (remark.rule, remark.path, remark.pointer)

@@ -269,7 +269,7 @@ class _RegistryAnswer:
                 topics=topics,
             ),
             observed=observed.state,
-            defaults=config.broker_defaults,
+            broker=config.broker,
             # Its share is of all topics, which are not here: a guard of the change looks at them.
             safety=replace(limits.safety, max_changed_share=1.0),
             locate=Locator(tree, repository.topics).locate,
@@ -351,7 +351,7 @@ def _with_policies(after: PlanInput, before: PlanInput) -> PlanInput:
         for name in after.desired.namespaces
     }
     desired = RegistryState(namespaces=namespaces, topics=topics)
-    return replace(after, desired=desired, defaults=before.defaults)
+    return replace(after, desired=desired, broker=before.broker)
 
 
 def _refused_before(

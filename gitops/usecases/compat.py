@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from gitops.broker.lines.table import line_of
 from gitops.model.errors import UsageError
-from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.policy import DEFAULT_RELEASE, BrokerSettings, SchemaCompatibilityStrategy
 from gitops.repository.definition_files import read_file
 from gitops.repository.definitions.upload import parse_type
 from gitops.repository.file_comparison import Comparison, compare
 from gitops.repository.suggestions import did_you_mean_or_list
 
 
-def compare_files(
+def compare_files(  # noqa: PLR0913 - each is an option of the command
     files: Sequence[Path],
     strategy: str,
     schema_type: str | None = None,
     messages: Sequence[str] = (),
     root: Path | None = None,
+    *,
+    broker: str = DEFAULT_RELEASE,
 ) -> Comparison:
     """The last file as a candidate after the others, oldest first; raises UsageError.
 
     `messages` are the root message of `.proto` files: one of all, or that of the old files and
-    that of the new one. Their imports may reach `root`.
+    that of the new one. Their imports may reach `root`. `broker` is the release that decides.
     """
     rule = _strategy(strategy)
     if schema_type is not None:
@@ -33,7 +36,7 @@ def compare_files(
         read_file(path, schema_type, message, root)
         for path, message in zip(files, named, strict=True)
     )
-    return compare(sides, rule)
+    return compare(sides, rule, line_of(BrokerSettings(release=broker), "--broker"))
 
 
 def _root_messages(messages: Sequence[str], count: int) -> list[str | None]:

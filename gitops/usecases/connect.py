@@ -16,7 +16,7 @@ from gitops.broker.connection import (
     connection_policies,
 )
 from gitops.broker.consumer_connection import admit_consumer
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.broker.lines.table import line_of
 from gitops.broker.producer_connection import admit_schemas
 from gitops.changes.registries import desired_state
 from gitops.model.config import RegistryConfig
@@ -116,7 +116,7 @@ def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
         history=_stored_schema(connecting, history),
         policies=policies,
         use=question.use,
-        line=PULSAR_4_0,
+        line=line_of(connecting.registry.broker),
     )
     context = Context(
         repository=connecting.repository,
@@ -194,7 +194,7 @@ def _policies(
             want_namespace.policies if want_namespace else NamespacePolicies(),
             observed.namespaces[topic.namespace].policies,
         ),
-        connecting.registry.defaults,
+        connecting.registry.broker,
     )
 
 

@@ -58,7 +58,7 @@ def observe_policies(
     of_topic = state.topics[topic].policies if topic else TopicPolicies()
     return ObservedPolicies(
         own=of_topic if topic else found.policies,
-        effective=effective_strategy(of_topic, found.policies, registry.defaults),
+        effective=effective_strategy(of_topic, found.policies, registry.broker),
     )
 
 

@@ -199,7 +199,7 @@ def _question(lying: WorkingTreeHistory, observed: RegistryState) -> PlanInput:
         files=lying.repository.digest,
         desired=desired_state(lying.repository, lying.config),
         observed=observed,
-        defaults=lying.config.broker_defaults,
+        broker=lying.config.broker,
         safety=SafetyConfig(),
         locate=lambda _topic, _pointer: None,
         today=_NO_DAY,

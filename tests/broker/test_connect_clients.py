@@ -25,7 +25,7 @@ from gitops.broker.producer_connection import admit_producer
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     PolicyChange,
     PolicyValue,
@@ -167,7 +167,7 @@ def test_a_topics_own_policies_come_before_its_namespaces(
     above = NamespacePolicies(
         schema_compatibility_strategy=Strategy.FULL, schema_validation_enforced=True
     )
-    policies = connection_policies(topic, TopicPolicies(), above, BrokerDefaults())
+    policies = connection_policies(topic, TopicPolicies(), above, BrokerSettings())
     first = admit_producer(idle(policies), AVRO[KNOWN])
     place = replace(idle(policies), history=first.history_after(StoredHistory()))
     refused: list[tuple[Offer, StoredSchema | None]] = [
@@ -189,7 +189,7 @@ def test_a_topics_own_policies_come_before_its_namespaces(
     changes = [PolicyChange(key=key, before=None, after=each) for key, each in values.items()]
     registry.set_policies(topic, changes)
     registry.close()
-    place = replace(place, policies=connection_policies(topic, own, above, BrokerDefaults()))
+    place = replace(place, policies=connection_policies(topic, own, above, BrokerSettings()))
     assert admit_producer(place, "NONE").accepted
     until(lambda: client.produce(url, None)[1].error is None)
     admission = admit_producer(place, AVRO["neither"])

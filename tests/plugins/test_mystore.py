@@ -150,7 +150,7 @@ def test_hints_are_those_of_its_kind(run: Run, root: Path) -> None:
         "{kind: mystor, folder: x}": "did you mean mystore?",
         "{kind: other}": "use one of embedded, mystore, pulsar",
         "{folder: x}": "use one of embedded, mystore, pulsar",
-        "{kind: mystore, folder: x, abc: 1}": "use one of brokerDefaults, folder, kind, "
+        "{kind: mystore, folder: x, abc: 1}": "use one of broker, brokerDefaults, folder, kind, "
         "namespaces, pin",
     }
     lines = [f"  {name}: {settings}\n" for name, settings in zip("abcd", wrong, strict=True)]

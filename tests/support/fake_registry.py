@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerDefaults, PolicyChange
+from gitops.model.policy import BrokerSettings, PolicyChange
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.ports import Progress, no_progress
@@ -46,8 +46,8 @@ class FakeRegistry:
         return "nowhere"
 
     @property
-    def defaults(self) -> BrokerDefaults:
-        return BrokerDefaults()
+    def broker(self) -> BrokerSettings:
+        return BrokerSettings()
 
     def list_namespaces(self) -> tuple[NamespaceName, ...]:
         return tuple(sorted(name for name, each in self._state.namespaces.items() if each.exists))

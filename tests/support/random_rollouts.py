@@ -88,6 +88,7 @@ class Worlds:
         return TopicModel(
             topic=TopicName.parse(f"t/n/{name}"),
             history=stored_history(history_of(*old)),
+            line=PULSAR_4_0,
             new=tuple(info for info in new if info not in old),
             strategy=dice.choice(list(Strategy)),
             is_schema_validation_enforced=dice.random() < 0.3,

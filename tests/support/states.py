@@ -10,7 +10,7 @@ from dataclasses import replace
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerDefaults, NamespacePolicies, TopicPolicies
+from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.model.waivers import Waiver
@@ -98,7 +98,7 @@ def question(  # noqa: PLR0913 - each is one member of a question
     desired: RegistryState,
     observed: RegistryState,
     *,
-    defaults: BrokerDefaults | None = None,
+    broker: BrokerSettings | None = None,
     safety: SafetyConfig = UNLIMITED,
     content: Mapping[TopicName, tuple[Finding, ...]] | None = None,
     rules: Mapping[str, Severity] | None = None,
@@ -112,7 +112,7 @@ def question(  # noqa: PLR0913 - each is one member of a question
         files="sha256:" + "0" * 64,
         desired=desired,
         observed=_completed(observed, desired),
-        defaults=defaults or BrokerDefaults(),
+        broker=broker or BrokerSettings(),
         safety=safety,
         locate=lambda _topic, _pointer: None,
         today=TODAY,

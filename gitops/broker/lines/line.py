@@ -10,7 +10,7 @@ from gitops.schemas.types import SchemaTypes, schema_types
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLine:
-    """A release line of Pulsar, as the releases in `seen` were seen to decide.
+    """A release line of Pulsar, as the release `seen` was seen to decide, if any was.
 
     `invalid_consumers_connect`: a consumer whose definition is not valid connects to an idle topic
     and registers nothing. `has_metadata`: admin REST has GET …/metadata.

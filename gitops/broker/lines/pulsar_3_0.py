@@ -1,4 +1,4 @@
-"""Pulsar 3.0 (seen: 3.0.7), also 3.3.
+"""Pulsar 3.0 (seen: 3.0.7) and 3.3 (read, not seen).
 
 Jackson 2.14 has no limits, the validator lets an AVRO definition be a union, a consumer with an
 invalid definition is refused, and admin REST has no GET …/metadata.
@@ -6,6 +6,7 @@ invalid definition is refused, and admin REST has no GET …/metadata.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
@@ -19,3 +20,8 @@ PULSAR_3_0: Final = BrokerLine(
     invalid_consumers_connect=False,
     has_metadata=False,
 )
+
+PULSAR_3_3: Final = replace(
+    PULSAR_3_0, name="3.3", seen="", invalid_consumers_connect=True, has_metadata=True
+)
+"""As 3.0, but for consumers with an invalid definition (read in the classes of 3.3.6)."""

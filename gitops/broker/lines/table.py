@@ -2,18 +2,64 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lines.pulsar_3_0 import PULSAR_3_0
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.broker.lines.pulsar_3_0 import PULSAR_3_0, PULSAR_3_3
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0, PULSAR_4_0_4
 from gitops.broker.lines.pulsar_4_2 import PULSAR_4_2
 from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0
+from gitops.model.errors import UsageError
+from gitops.model.policy import BrokerSettings
 from gitops.schemas.json.compatibility import JacksonForm
 
-LINES: Final = {line.name: line for line in (PULSAR_3_0, PULSAR_4_0, PULSAR_4_2, PULSAR_5_0)}
+LINES: Final = {
+    line.name: line for line in (PULSAR_3_0, PULSAR_3_3, PULSAR_4_0, PULSAR_4_2, PULSAR_5_0)
+}
 """By name, oldest first."""
+
+_RELEASE: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:[-.].*)?", re.ASCII)
+_LAST_WITH_TOP_UNION: Final = 4
+"""The patch level of 4.0 up to which an AVRO definition may be a union."""
+
+
+class UnknownBrokerError(UsageError):
+    """There is no profile of a broker line, so that nothing can be decided for it."""
+
+
+def line_of(broker: BrokerSettings, option: str = "--as-if-broker") -> BrokerLine:
+    """The line by which a broker decides; raises UnknownBrokerError, which offers `option`."""
+    line = find_line(broker.release)
+    if line is None:
+        near = nearest_line(broker.release)
+        raise UnknownBrokerError(
+            f"there is no profile of Pulsar {broker.release}: known are {', '.join(LINES)}",
+            hint=f"decide as the nearest line does: {option} {near}",
+        )
+    return with_legacy_json(line) if broker.schema_json_allow_legacy_jackson_format else line
+
+
+@cache
+def find_line(release: str) -> BrokerLine | None:
+    """The line of a release, `4.2` or `4.2.4`, None for one without a profile."""
+    found = _RELEASE.fullmatch(release.strip())
+    if found is None:
+        return None
+    line = LINES.get(f"{int(found[1])}.{int(found[2])}")
+    if line is PULSAR_4_0 and found[3] and int(found[3]) <= _LAST_WITH_TOP_UNION:
+        return PULSAR_4_0_4
+    return line
+
+
+def nearest_line(release: str) -> str:
+    """The newest line that is not newer than a release, else the oldest."""
+    found = _RELEASE.fullmatch(release.strip())
+    number = (int(found[1]), int(found[2])) if found else (0, 0)
+    older = [name for name in LINES if tuple(map(int, name.split("."))) <= number]
+    return older[-1] if older else next(iter(LINES))
 
 
 def with_legacy_json(line: BrokerLine) -> BrokerLine:

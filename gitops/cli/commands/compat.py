@@ -12,6 +12,7 @@ from gitops.cli import completion, options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, FailOn
 from gitops.model.errors import UsageError
+from gitops.model.policy import DEFAULT_RELEASE, BrokerSettings
 from gitops.reports import results
 
 
@@ -55,6 +56,7 @@ def compat(
             show_default="the schemas repository around the file",
         ),
     ] = None,
+    broker: options.Broker = None,
     first: Annotated[
         bool,
         typer.Option("--first", help="A single definition, as the first schema of a topic."),
@@ -70,14 +72,16 @@ def compat(
     """Say whether a broker would take NEW after OLD..., and why not."""
     if jsonl:
         _refuse_options(context)
-        return _stream(files, output)
+        return _stream(files, output, broker or DEFAULT_RELEASE)
     from gitops.cli.answer import Display, exit_code, folder_in_git, print_result
     from gitops.cli.console import refuse_inputs
     from gitops.usecases.compat import compare_files
 
     files = _require_versions(context, files or [], first=first)
     refuse_inputs([output], files)
-    compared = compare_files(files, strategy, schema_type, message or (), repo)
+    compared = compare_files(
+        files, strategy, schema_type, message or (), repo, broker=broker or DEFAULT_RELEASE
+    )
     display = Display(output_format=output_format, output=output, no_color=no_color)
     print_result(results.DecisionResult(comparison=compared, folder=folder_in_git(HERE)), display)
     if not compared.decision.accepted:
@@ -127,26 +131,28 @@ def _refuse_options(context: typer.Context) -> None:
             raise UsageError(f"{option} has no meaning with --jsonl", hint=why)
 
 
-def _stream(files: list[Path] | None, output: Path | None) -> int:
+def _stream(files: list[Path] | None, output: Path | None, broker: str) -> int:
     if files:
         raise UsageError("--jsonl reads cases from stdin, not files")
     if output is None:
-        return _decide_all(sys.stdout)
+        return _decide_all(sys.stdout, broker)
     from gitops.cli.console import open_for_writing
 
     with open_for_writing(output) as stream:
-        return _decide_all(stream)
+        return _decide_all(stream, broker)
 
 
-def _decide_all(answers: TextIO) -> int:
+def _decide_all(answers: TextIO, broker: str) -> int:
     from gitops.repository.documents.decision_cases import decide_lines
+
+    settings = BrokerSettings(release=broker)
 
     good = True
     stdin = sys.stdin
     if hasattr(stdin, "reconfigure"):
         # A carriage return alone is white space of JSON and no end of a line.
         stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape", newline="\n")
-    for verdict, readable in decide_lines(stdin):
+    for verdict, readable in decide_lines(stdin, settings):
         answers.write(verdict + "\n")
         answers.flush()  # whoever asks one by one waits for this one
         good = good and readable

@@ -131,7 +131,7 @@ def _run_from_registry(
         return code
     if history is HistoryChoice.SNAPSHOT:
         name, config = registry_config(opened.repository, registries[0] if registries else None)
-        recorded = SnapshotRegistry(name, opened.tree, config.broker_defaults)
+        recorded = SnapshotRegistry(name, opened.tree, config.broker)
         if recorded.is_empty:
             raise UsageError(
                 f"there is no snapshot of registry '{name}'",

@@ -17,6 +17,7 @@ _PORT = 8080
 def serve(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    broker: options.Broker = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="The port; 0 takes a free one.")] = _PORT,
     allow_host: Annotated[
@@ -40,7 +41,7 @@ def serve(
 
     load_installed_checkers()
     opened = open_repository(repo)
-    with open_registry(opened, registry) as (live, _):
+    with open_registry(opened, registry, release=broker) as (live, _):
         if not isinstance(live, EmbeddedRegistry):
             raise UsageError(
                 f"{live.name} is not an embedded registry",
@@ -49,7 +50,7 @@ def serve(
             )
 
         def ready(url: str) -> None:
-            print_message(f"serving {live.address} at {url}")
+            print_message(f"serving {live.address} at {url} as Pulsar {live.line.name}")
 
         run(live, host, port, ready, allow_hosts=allow_host or ())
     return Exit.GOOD

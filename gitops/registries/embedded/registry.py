@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from gitops.broker import registration
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.broker.lines.line import BrokerLine
+from gitops.broker.lines.table import line_of
 from gitops.model.decision import Decision
 from gitops.model.errors import RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     PolicyChange,
     SchemaCompatibilityStrategy,
@@ -43,7 +44,7 @@ def open_registry(name: str, config: EmbeddedConfig, root: Path) -> Registry:
     Nothing is opened or created yet.
     """
     path = root / config.path
-    return EmbeddedRegistry(name, path, config.broker_defaults, address=config.path)
+    return EmbeddedRegistry(name, path, config.broker, address=config.path)
 
 
 def now() -> int:
@@ -52,7 +53,7 @@ def now() -> int:
 
 
 class EmbeddedRegistry:
-    """Schemas and policies in one SQLite file, decided as a Pulsar 4.0.7 broker decides.
+    """Schemas and policies in one SQLite file, decided as a broker of its line decides.
 
     Safe for several threads and processes at once: a registration reads the history, decides and
     writes in one transaction. A file that is not there is an empty registry until the first write.
@@ -64,7 +65,7 @@ class EmbeddedRegistry:
         self,
         name: str,
         path: Path,
-        defaults: BrokerDefaults | None = None,
+        broker: BrokerSettings | None = None,
         *,
         address: str | None = None,
         clock: Clock = now,
@@ -72,7 +73,8 @@ class EmbeddedRegistry:
     ) -> None:
         self._name = name
         self._address = str(path) if address is None else address
-        self._defaults = defaults or BrokerDefaults()
+        self._broker = broker or BrokerSettings()
+        self.line: Final[BrokerLine] = line_of(self._broker)
         self._clock = clock
         self.database: Final = Database(path, busy_seconds=busy_seconds)
 
@@ -87,9 +89,9 @@ class EmbeddedRegistry:
         return self._address
 
     @property
-    def defaults(self) -> BrokerDefaults:
-        """What holds where neither topic nor namespace says anything."""
-        return self._defaults
+    def broker(self) -> BrokerSettings:
+        """Its release, and what holds where neither topic nor namespace says anything."""
+        return self._broker
 
     def list_namespaces(self) -> tuple[NamespaceName, ...]:
         """All namespaces, sorted; without Pulsar's own."""
@@ -157,7 +159,7 @@ class EmbeddedRegistry:
         with self.database.writing() as connection:
             strategy = self._strategy(connection, topic)
             stored = schema_rows.read_topic(connection, key_of(topic))
-            decision = registration.register(stored.history, info, strategy, PULSAR_4_0)
+            decision = registration.register(stored.history, info, strategy, self.line)
             if not decision.accepted or decision.version is None:
                 raise self._refusal_error(decision.reason, decision.status, topic)
             if not decision.known:
@@ -198,7 +200,7 @@ class EmbeddedRegistry:
         with self.database.reading() as connection:
             strategy = self._strategy(connection, topic)
             stored = _read(connection, topic)
-        return registration.register(stored.history, info, strategy, PULSAR_4_0)
+        return registration.register(stored.history, info, strategy, self.line)
 
     def check_compatibility(
         self, topic: TopicName, info: SchemaInfo
@@ -207,7 +209,7 @@ class EmbeddedRegistry:
         with self.database.reading() as connection:
             strategy = self._strategy(connection, topic)
             stored = _read(connection, topic)
-        return registration.compatible(stored.history, info, strategy, PULSAR_4_0), strategy
+        return registration.compatible(stored.history, info, strategy, self.line), strategy
 
     def find_version(self, topic: TopicName, info: SchemaInfo) -> int | None:
         """What POST …/version finds: a live version with the same bytes.
@@ -216,7 +218,7 @@ class EmbeddedRegistry:
         """
         with self.database.reading() as connection:
             stored = _read(connection, topic)
-        return registration.find_version(stored.history, info, PULSAR_4_0)
+        return registration.find_version(stored.history, info, self.line)
 
     def _namespace(
         self, connection: sqlite3.Connection | None, namespace: NamespaceName
@@ -239,7 +241,7 @@ class EmbeddedRegistry:
         persistent = TopicName(topic.namespace, topic.local_name)
         created = namespace_rows.created_topics(connection, [persistent]) if connection else {}
         own = created[persistent].policies if created else TopicPolicies()
-        return effective_strategy(own, namespace, self._defaults)
+        return effective_strategy(own, namespace, self._broker)
 
     def _refusal_error(
         self, what: str, status: int, subject: NamespaceName | TopicName

@@ -14,7 +14,7 @@ from gitops.model.config import Config
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerDefaults
+from gitops.model.policy import BrokerSettings
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
 from gitops.planning.fingerprints import equal_version
@@ -57,7 +57,7 @@ class GitRegistry(ReadOnlyRegistry):
     which a registry may have seen otherwise. Policies are those that the files say.
     """
 
-    def __init__(self, name: str, past: GitHistory, defaults: BrokerDefaults) -> None:
+    def __init__(self, name: str, past: GitHistory, defaults: BrokerSettings) -> None:
         super().__init__(name, f"git {past.commit[:7]}", defaults)
         self._past = past
         self._unreadable = 0

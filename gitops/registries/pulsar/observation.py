@@ -318,7 +318,7 @@ class _Observer:
         return dict(zip(names, found, strict=True))
 
     def _policies(self, topic: TopicName, namespace: NamespaceState | None) -> TopicPolicies | None:
-        by_broker = self.config.broker_defaults.is_schema_validation_enforced
+        by_broker = self.config.broker.is_schema_validation_enforced
         by_namespace = namespace is not None and namespace.policies.schema_validation_enforced
         return self.reading.topic_policies(topic, enforced_above=bool(by_namespace) or by_broker)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gitops.model.names import TopicName
-    from gitops.model.policy import BrokerDefaults, PolicyChange, PolicyValue
+    from gitops.model.policy import BrokerSettings, PolicyChange, PolicyValue
     from gitops.model.schema import SchemaInfo
     from gitops.model.state import RegistryState, Scope
     from gitops.ports import Progress, Registry
@@ -205,9 +205,9 @@ class PulsarRegistry:
         return str(self._admin_client.address)
 
     @property
-    def defaults(self) -> BrokerDefaults:
+    def broker(self) -> BrokerSettings:
         """What `gitops.yaml` says about broker.conf; the admin endpoint does not tell it."""
-        return self._config.broker_defaults
+        return self._config.broker
 
     def list_namespaces(self) -> tuple[NamespaceName, ...]:
         """All namespaces of all tenants, sorted; needs a superuser role."""

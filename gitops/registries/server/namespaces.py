@@ -106,7 +106,7 @@ def post_allow_auto_update(call: Call) -> Response:
 
 def get_validation_enforced(call: Call) -> Response:
     """Whether producers need a schema: what was set, else false."""
-    applied = call.asked("applied") and call.registry.defaults.is_schema_validation_enforced
+    applied = call.asked("applied") and call.registry.broker.is_schema_validation_enforced
     return responses.value(bool(_policies(call).schema_validation_enforced) or applied)
 
 
@@ -132,7 +132,7 @@ def _set(call: Call, key: str, value: PolicyValue) -> Response:
 
 def _allows_auto_update(policies: NamespacePolicies, call: Call) -> bool:
     own = policies.is_allow_auto_update_schema
-    return call.registry.defaults.is_allow_auto_update_schema_enabled if own is None else own
+    return call.registry.broker.is_allow_auto_update_schema_enabled if own is None else own
 
 
 def _shown(policies: NamespacePolicies, call: Call) -> dict[str, Any]:

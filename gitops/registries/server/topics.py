@@ -158,7 +158,7 @@ def get_strategy(call: Call) -> Response:
     topic, created = _topic_with_policies(call)
     if call.asked("applied"):
         namespace = call.administration.namespace(topic.namespace) or NamespacePolicies()
-        defaults = call.registry.defaults
+        defaults = call.registry.broker
         return responses.value(effective_strategy(created.policies, namespace, defaults).value)
     own = created.policies.schema_compatibility_strategy
     if own is None or own is SchemaCompatibilityStrategy.UNDEFINED:
@@ -185,7 +185,7 @@ def get_validation_enforced(call: Call) -> Response:
         namespace = call.administration.namespace(topic.namespace) or NamespacePolicies()
         own = (
             bool(namespace.schema_validation_enforced)
-            or call.registry.defaults.is_schema_validation_enforced
+            or call.registry.broker.is_schema_validation_enforced
         )
     return responses.value(bool(own))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gitops.broker.lines.line import BrokerLine
 from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import make_finding
@@ -32,11 +33,12 @@ from gitops.repository.suggestions import closest, one_line
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem
 from gitops.schemas.avro.json_text import Json, JsonTextError, read_json
-from gitops.schemas.avro.parser import not_json, parse
+from gitops.schemas.avro.parser import AvroParser, not_json
 from gitops.schemas.avro.review_definition import INVALID_DEFAULTS
 from gitops.schemas.avro.schema import LOGICAL_TYPES, Union
 from gitops.schemas.review import poison_of_half
 from gitops.schemas.row import Remark
+from gitops.schemas.types import SchemaTypes
 
 # What somebody may have meant by a part of a definition that Avro does not know.
 
@@ -133,10 +135,11 @@ class AvroText:
 
 
 class AvroDefinitions:
-    """Reads definitions of one repository."""
+    """Reads definitions of one repository, as a broker of `line` does."""
 
-    def __init__(self, sources: TrackedFiles, shared: SharedTypes) -> None:
+    def __init__(self, sources: TrackedFiles, shared: SharedTypes, line: BrokerLine) -> None:
         self._sources = sources
+        self._line = line
         self._shared = shared
 
     def read(
@@ -146,8 +149,9 @@ class AvroDefinitions:
 
         `half`: of a KEY_VALUE, where the broker never looks at defaults (Pulsar 4.0.7).
         """
-        top_union = schema_type is not SchemaType.AVRO  # the one that Pulsar 4.0.7 refuses with it
-        problems = _problems(given.text, top_union=top_union)
+        rules = self._line.rules
+        top_union = rules.takes_top_union or schema_type is not SchemaType.AVRO
+        problems = _problems(rules.avro, given.text, top_union=top_union)
         whole = Expansion(text=given.text)
         if any(each.kind == "undefined-name" for each in problems):
             whole = self._expand(given) or whole
@@ -155,7 +159,7 @@ class AvroDefinitions:
                 problems = behind
                 whole = Expansion(text=given.text, files=whole.files)
             elif whole.origins:
-                problems = _problems(whole.text, top_union=top_union)
+                problems = _problems(rules.avro, whole.text, top_union=top_union)
             else:
                 whole.text = given.text
         lacking = any(each.kind == "undefined-name" for each in problems)
@@ -163,7 +167,7 @@ class AvroDefinitions:
         if whole.problems or broken:
             # What a shared type would have defined is missing now, which is no second mistake.
             problems = tuple(each for each in problems if each.kind != "undefined-name")
-        poison = _poison(whole.text, schema_type)
+        poison = _poison(self._line.types, whole.text, schema_type)
         if any(each.rule == "JSON-P001" for each in poison):
             problems = ()  # it is no Avro because it is in the other form
         return AvroText(
@@ -307,10 +311,10 @@ def _json(text: str) -> Json:
         return None
 
 
-def _poison(text: str, schema_type: SchemaType) -> tuple[Remark, ...]:
+def _poison(types: SchemaTypes, text: str, schema_type: SchemaType) -> tuple[Remark, ...]:
     """Why no later schema would get past this one, defaults apart."""
     try:
-        return poison_of_half(StoredSchema(type=schema_type, data=text.encode()))
+        return poison_of_half(types, StoredSchema(type=schema_type, data=text.encode()))
     except (RecursionError, UnicodeEncodeError):
         return ()
 
@@ -326,14 +330,14 @@ def _behind(text: str) -> tuple[AvroProblem, ...]:
     return ()
 
 
-def _problems(text: str, *, top_union: bool) -> tuple[AvroProblem, ...]:
+def _problems(parser: AvroParser, text: str, *, top_union: bool) -> tuple[AvroProblem, ...]:
     invalid: tuple[AvroProblem, ...] = ()
     try:
         try:
-            schema = parse(text, validate_defaults=True)
+            schema = parser.parse(text, validate_defaults=True)
         except AvroParseError as error:
             invalid = error.problems
-            schema = parse(text)  # which is another one's business than its defaults
+            schema = parser.parse(text)  # which is another one's business than its defaults
     except AvroParseError as error:
         return invalid or error.problems
     except RecursionError:

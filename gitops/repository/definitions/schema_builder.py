@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from gitops.broker.lines.line import BrokerLine
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import make_finding
@@ -130,11 +131,11 @@ class Place:
 
 
 class SchemaBuilder:
-    """Builds the schemas of one repository."""
+    """Builds the schemas of one repository, read as a broker of `line` does."""
 
-    def __init__(self, sources: TrackedFiles) -> None:
+    def __init__(self, sources: TrackedFiles, line: BrokerLine) -> None:
         self._sources = sources
-        self._avro = AvroDefinitions(sources, SharedTypes(sources))
+        self._avro = AvroDefinitions(sources, SharedTypes(sources), line)
         self._protoc = Protoc(sources)
         self._own: set[str] = set()
 

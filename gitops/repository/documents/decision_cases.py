@@ -5,19 +5,23 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final, Literal, NoReturn
 
 import msgspec
 from msgspec import Struct
 
 from gitops.broker.cases import Case, CaseError, decide, history_of
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.broker.lines.table import UnknownBrokerError, line_of
 from gitops.model.decision import Decision, StoredSchema
-from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 
 _DECODER: Final = msgspec.json.Decoder()
 _NAMES: Final = json.JSONEncoder(allow_nan=False)
+
+
+_DEFAULT_BROKER: Final = BrokerSettings()
 
 
 class _Schema(Struct, kw_only=True):
@@ -52,25 +56,31 @@ class _Line(Struct, kw_only=True):
     strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.UNDEFINED
     mode: Literal["producer", "consumer", "subscribe", "compat", "version", "lookup"] = "producer"
     idle: bool = True
+    broker: str | None = None
 
 
-def decide_lines(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+def decide_lines(
+    lines: Iterable[str], broker: BrokerSettings = _DEFAULT_BROKER
+) -> Iterator[tuple[str, bool]]:
     """A verdict as a line of JSON for each case, in order, and whether the case could be read.
+
+    `broker` is the one of cases that name none.
 
     Bytes that are no UTF-8 stand in the lines as lone surrogates (`surrogateescape`).
     """
+    line_of(broker, "--broker")  # which fails before a case is read
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield _decide_line(number, line)
+            yield _decide_line(number, line, broker)
 
 
-def _decide_line(number: int, line: str) -> tuple[str, bool]:
+def _decide_line(number: int, line: str, broker: BrokerSettings) -> tuple[str, bool]:
     name: object = None
     try:
         content = _read(line)
         name = _name(content)
-        decision = decide(_case(content))
-    except (CaseError, ValueError) as error:
+        decision = decide(_case(content, broker))
+    except (CaseError, UnknownBrokerError, ValueError) as error:
         return _verdict(name, Decision(accepted=False, reason=f"line {number}: {error}")), False
     return _verdict(name, decision), True
 
@@ -123,11 +133,12 @@ def _name(content: object) -> object:
     return name
 
 
-def _case(content: object) -> Case:
+def _case(content: object, default: BrokerSettings) -> Case:
     try:
         line = msgspec.convert(content, _Line)
     except msgspec.ValidationError as error:
         raise CaseError(_what_is_wrong(content) or str(error)) from None
+    broker = default if line.broker is None else replace(default, release=line.broker)
     return Case(
         existing=history_of(
             [_existing_version(number, one) for number, one in enumerate(line.existing)]
@@ -136,7 +147,7 @@ def _case(content: object) -> Case:
         strategy=line.strategy,
         mode=line.mode,
         idle=line.idle,
-        line=PULSAR_4_0,
+        line=line_of(broker),
     )
 
 

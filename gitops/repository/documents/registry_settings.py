@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from gitops.broker.lines.table import LINES, find_line
 from gitops.model.config import RegistryConfig
 from gitops.model.names import NamespaceName
-from gitops.model.policy import BrokerDefaults, NamespacePolicies, SchemaCompatibilityStrategy
-from gitops.repository.documents.base import Document, NamespaceText, Strategy
+from gitops.model.policy import (
+    DEFAULT_RELEASE,
+    BrokerSettings,
+    NamespacePolicies,
+    SchemaCompatibilityStrategy,
+)
+from gitops.repository.documents.base import Document, NamespaceText, Strategy, problem
 from gitops.repository.documents.manifests import NamespacePoliciesDocument
 
 
@@ -21,27 +27,50 @@ class BrokerDefaultsDocument(Document):
     schema_compatibility_strategy: Strategy = SchemaCompatibilityStrategy.FULL
     is_allow_auto_update_schema_enabled: bool = True
     is_schema_validation_enforced: bool = False
+    schema_json_allow_legacy_jackson_format: bool = False
+    system_topic_schema_compatibility_strategy: Strategy = (
+        SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
+    )
 
-    def model(self) -> BrokerDefaults:
-        """The same as a value of the model."""
-        return BrokerDefaults(
+    def model(self, release: str) -> BrokerSettings:
+        """The same as a value of the model, of a broker of that release."""
+        return BrokerSettings(
+            release=release,
             schema_compatibility_strategy=self.schema_compatibility_strategy,
             is_allow_auto_update_schema_enabled=self.is_allow_auto_update_schema_enabled,
             is_schema_validation_enforced=self.is_schema_validation_enforced,
+            schema_json_allow_legacy_jackson_format=self.schema_json_allow_legacy_jackson_format,
+            system_topic_schema_compatibility_strategy=(
+                self.system_topic_schema_compatibility_strategy
+            ),
         )
+
+
+def _known_release(text: str) -> str:
+    if find_line(text) is None:
+        hint = f"use one of {', '.join(LINES)}, or a version of one"
+        raise problem("REPO-R011", f"there is no profile of Pulsar {text}", hint)
+    return text
+
+
+BrokerRelease = Annotated[str, AfterValidator(_known_release)]
+"""A broker line, `4.2`, or a version of one, `4.2.4`."""
 
 
 class CommonSettings(TypedDict):
     """The arguments of a RegistryConfig that every kind has."""
 
     kind: str
-    broker_defaults: BrokerDefaults
+    broker: BrokerSettings
     namespaces: Mapping[NamespaceName, NamespacePolicies]
 
 
 class RegistryDocument(Document):
     """The settings of a registry; each kind adds its own keys in a subclass."""
 
+    broker: BrokerRelease = Field(
+        default=DEFAULT_RELEASE, description="The broker line that decides: 3.0, 4.0, 4.2 or 5.0."
+    )
     broker_defaults: BrokerDefaultsDocument = Field(default_factory=BrokerDefaultsDocument)
     namespaces: dict[NamespaceText, NamespacePoliciesDocument] = Field(
         default_factory=dict, description="Policies that differ on this registry, by namespace."
@@ -56,7 +85,7 @@ class RegistryDocument(Document):
         """What every kind has, as arguments of its RegistryConfig."""
         return CommonSettings(
             kind=self.kind,
-            broker_defaults=self.broker_defaults.model(),
+            broker=self.broker_defaults.model(self.broker),
             namespaces={
                 NamespaceName.parse(name): each.policies() for name, each in self.namespaces.items()
             },

@@ -7,7 +7,7 @@ import pytest
 from gitops.broker.connection import ConnectionPolicies, connection_policies
 from gitops.model.names import TopicName
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     SchemaAutoUpdateCompatibilityStrategy,
     TopicPolicies,
@@ -21,11 +21,11 @@ NOTHING = NamespacePolicies()
 def held(
     topic: TopicPolicies | None = None,
     namespace: NamespacePolicies = NOTHING,
-    broker: BrokerDefaults | None = None,
+    broker: BrokerSettings | None = None,
     name: TopicName = TOPIC,
 ) -> ConnectionPolicies:
     return connection_policies(
-        name, topic or TopicPolicies(), namespace, broker or BrokerDefaults()
+        name, topic or TopicPolicies(), namespace, broker or BrokerSettings()
     )
 
 
@@ -79,13 +79,13 @@ def test_validation_of_the_broker_cannot_be_taken_back(
     found = held(
         TopicPolicies(schema_validation_enforced=topic),
         NamespacePolicies(schema_validation_enforced=namespace),
-        BrokerDefaults(is_schema_validation_enforced=broker),
+        BrokerSettings(is_schema_validation_enforced=broker),
     )
     assert (found.enforces_validation, found.validation_by) == (enforced, by)
 
 
 def test_auto_update_of_the_namespace_comes_before_the_brokers() -> None:
-    broker = BrokerDefaults(is_allow_auto_update_schema_enabled=False)
+    broker = BrokerSettings(is_allow_auto_update_schema_enabled=False)
     assert not held(broker=broker).allows_auto_update
     found = held(namespace=NamespacePolicies(is_allow_auto_update_schema=True), broker=broker)
     assert (found.allows_auto_update, found.auto_update_by) == (True, "namespace")

@@ -27,7 +27,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RefusedSchema
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     PolicyChange,
     PolicyValue,
@@ -121,7 +121,7 @@ def test_flags_that_let_more_through() -> None:
 
 
 def test_what_is_in_force_is_the_files_the_registrys_or_what_is_above() -> None:
-    above = default_policies(BrokerDefaults())
+    above = default_policies(BrokerSettings())
     none = NamespacePolicies()
     undefined = NamespacePolicies(schema_compatibility_strategy=Strategy.UNDEFINED)
     forward = NamespacePolicies(schema_compatibility_strategy=Strategy.FORWARD)

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     PolicyValue,
     TopicPolicies,
@@ -78,7 +78,7 @@ def test_the_strategy_that_holds(
             schema_compatibility_strategy=namespace,
             schema_auto_update_compatibility_strategy=legacy,
         ),
-        BrokerDefaults(schema_compatibility_strategy=broker),
+        BrokerSettings(schema_compatibility_strategy=broker),
     )
 
     assert found is holds

@@ -24,7 +24,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     SetPolicy,
 )
-from gitops.model.policy import BrokerDefaults, NamespacePolicies, TopicPolicies
+from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaHistory
@@ -171,10 +171,10 @@ def _outcomes(plan: Plan) -> list[Action | Notice]:
 
 def test_another_type_is_refused_unless_everything_is_allowed() -> None:
     observed = state(topic_state(CREATED, _OLD))
-    anything = BrokerDefaults(schema_compatibility_strategy=Strategy.ALWAYS_COMPATIBLE)
+    anything = BrokerSettings(schema_compatibility_strategy=Strategy.ALWAYS_COMPATIBLE)
 
     refused = make_plan(question(state(topic_state(CREATED, STRING)), observed))
-    accepted = make_plan(question(state(topic_state(CREATED, STRING)), observed, defaults=anything))
+    accepted = make_plan(question(state(topic_state(CREATED, STRING)), observed, broker=anything))
 
     assert [one.rule for one in refused.findings] == ["PLAN-R001"]
     assert "AVRO" in refused.findings[0].message

@@ -9,7 +9,7 @@ from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import CreateNamespace, Plan, RefusedSchema, RegisterSchema, SetPolicy
-from gitops.model.policy import BrokerDefaults, NamespacePolicies, TopicPolicies
+from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, TopicState
@@ -50,7 +50,7 @@ def question(desired: RegistryState, observed: RegistryState, **rest: object) ->
         files="sha256:0",
         desired=desired,
         observed=observed,
-        defaults=BrokerDefaults(),
+        broker=BrokerSettings(),
         safety=SafetyConfig(),
         today=datetime.date(2026, 1, 1),
         locate=lambda topic, pointer: Location(file=str(topic), pointer=pointer),

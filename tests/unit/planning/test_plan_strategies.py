@@ -8,7 +8,7 @@ import pytest
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Action, Notice, Plan, RefusedSchema, RegisterSchema, SetPolicy
-from gitops.model.policy import BrokerDefaults, NamespacePolicies, TopicPolicies
+from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.state import RegistryState
@@ -19,11 +19,11 @@ _OLD, _BREAKING = avro(field("a")), avro(field("a"), field("b"))
 
 
 def _strategy(
-    desired: RegistryState, observed: RegistryState, defaults: BrokerDefaults | None = None
+    desired: RegistryState, observed: RegistryState, defaults: BrokerSettings | None = None
 ) -> Strategy:
     (decided,) = [
         one
-        for one in _outcomes(make_plan(question(desired, observed, defaults=defaults)))
+        for one in _outcomes(make_plan(question(desired, observed, broker=defaults)))
         if isinstance(one, RegisterSchema | RefusedSchema)
     ]
     return decided.strategy
@@ -109,7 +109,7 @@ def test_the_strategy_is_the_one_that_holds_once_the_policies_are_set(
 ) -> None:
     wanted = state(topic_state(desired[2], _BREAKING, policies=desired[0]), namespaces=desired[1])
     there = state(topic_state(observed[2], _OLD, policies=observed[0]), namespaces=observed[1])
-    broker = BrokerDefaults(schema_compatibility_strategy=Strategy.FORWARD)
+    broker = BrokerSettings(schema_compatibility_strategy=Strategy.FORWARD)
 
     assert _strategy(wanted, there, broker) is expected
 

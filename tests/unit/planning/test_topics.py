@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, SchemaWithoutEffect
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -49,6 +50,7 @@ def _planned(
             desired=desired,
             history=known,
             strategy=strategy,
+            line=PULSAR_4_0,
             locate=_locate,
             content=content,
         )
@@ -284,6 +286,7 @@ def _graded(rules: dict[str, Severity]) -> TopicOutcome:
             desired=_FEWER,
             history=history(_MORE),
             strategy=Strategy.FULL,
+            line=PULSAR_4_0,
             locate=_locate,
             rules=rules,
         )

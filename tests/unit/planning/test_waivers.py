@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -46,6 +47,7 @@ _CASE = TopicCase(
     desired=_NEW,
     history=history(_OLD),
     strategy=Strategy.FULL,
+    line=PULSAR_4_0,
     locate=lambda _pointer: None,
     today=TODAY,
 )

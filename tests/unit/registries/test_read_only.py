@@ -8,7 +8,7 @@ import pytest
 
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
-from gitops.model.policy import BrokerDefaults
+from gitops.model.policy import BrokerSettings
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registries.read_only import ReadOnlyRegistry
 
@@ -25,7 +25,7 @@ TOPIC = TopicName.parse("shop/orders/created")
     ],
 )
 def test_every_way_to_write_is_refused(write: Callable[[ReadOnlyRegistry], object]) -> None:
-    registry = ReadOnlyRegistry("production", "snapshots/production", BrokerDefaults())
+    registry = ReadOnlyRegistry("production", "snapshots/production", BrokerSettings())
     with pytest.raises(UsageError, match="only a record") as raised:
         write(registry)
     assert raised.value.where == "snapshots/production"

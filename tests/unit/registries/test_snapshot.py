@@ -9,7 +9,7 @@ import pytest
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     SchemaCompatibilityStrategy,
     TopicPolicies,
@@ -52,7 +52,7 @@ FILES = render("local", STATE)
 
 
 def registry(tree: MemoryTree | None = None) -> SnapshotRegistry:
-    return SnapshotRegistry("local", tree or MemoryTree(FILES), BrokerDefaults())
+    return SnapshotRegistry("local", tree or MemoryTree(FILES), BrokerSettings())
 
 
 def test_what_was_recorded_is_what_is_observed() -> None:
@@ -98,7 +98,7 @@ def test_lists() -> None:
 
 def test_another_registrys_snapshot_is_none() -> None:
     assert not registry().is_empty
-    assert SnapshotRegistry("other", MemoryTree(FILES), BrokerDefaults()).is_empty
+    assert SnapshotRegistry("other", MemoryTree(FILES), BrokerSettings()).is_empty
 
 
 @pytest.mark.parametrize("path", ["shop/orders/Created.json", "shop/orders.json"])

@@ -19,7 +19,7 @@ from gitops.model.errors import UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     SchemaCompatibilityStrategy,
     TopicPolicies,
@@ -269,7 +269,7 @@ def test_the_whole_of_gitops_yaml() -> None:
         request_timeout=5.0,
         run_timeout=900.0,
         concurrency=4,
-        broker_defaults=BrokerDefaults(
+        broker=BrokerSettings(
             schema_compatibility_strategy=SchemaCompatibilityStrategy.BACKWARD,
             is_schema_validation_enforced=True,
         ),

@@ -6,7 +6,7 @@ import pytest
 
 from gitops.model.findings import Severity
 from gitops.model.plan import Plan, RegisterSchema
-from gitops.model.policy import BrokerDefaults
+from gitops.model.policy import BrokerSettings
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.planning.plan import make_plan
@@ -20,9 +20,9 @@ _CANCELLED = avro(field("id"), field("why"), name="Cancelled")
 def _plan(
     *history: SchemaInfo, new: SchemaInfo, strategy: Strategy = Strategy.ALWAYS_COMPATIBLE
 ) -> Plan:
-    defaults = BrokerDefaults(schema_compatibility_strategy=strategy)
+    defaults = BrokerSettings(schema_compatibility_strategy=strategy)
     return make_plan(
-        question(state(topic(CREATED, new)), state(topic(CREATED, *history)), defaults=defaults)
+        question(state(topic(CREATED, new)), state(topic(CREATED, *history)), broker=defaults)
     )
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -16,20 +17,22 @@ from tests.support.states import avro, field, record
 _ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
 _LESS = {**_ENUM, "symbols": ["A"]}
 
+_TYPES = PULSAR_4_0.types
+
 
 def _avro(*fields: object, kind: SchemaType = SchemaType.AVRO) -> StoredSchema:
     return StoredSchema(type=kind, data=json.dumps(record(*fields)).encode())
 
 
 def _rules(old: StoredSchema, new: StoredSchema, strategy: Strategy = Strategy.FULL) -> list[str]:
-    return [remark.rule for remark in changes_of(old, new, strategy)]
+    return [remark.rule for remark in changes_of(_TYPES, old, new, strategy)]
 
 
 def test_every_field_with_the_same_change_is_named() -> None:
     old = _avro(field("a", "long"), field("b", "long"), field("c", _ENUM), field("d", "E"))
     new = _avro(field("a", "double"), field("b", "double"), field("c", _LESS), field("d", "E"))
 
-    remarks = changes_of(old, new, Strategy.BACKWARD)
+    remarks = changes_of(_TYPES, old, new, Strategy.BACKWARD)
 
     assert [(one.rule, one.path) for one in remarks] == [
         ("AVRO-W008", "a"),
@@ -51,7 +54,7 @@ def test_a_change_deep_in_unions_arrays_and_maps_is_found() -> None:
         nested = {"type": "map", "values": {"type": "array", "items": ["null", inner]}}
         return _avro(field("a", ["null", nested]))
 
-    (remark,) = changes_of(wrapped(_ENUM), wrapped(_LESS), Strategy.FORWARD)
+    (remark,) = changes_of(_TYPES, wrapped(_ENUM), wrapped(_LESS), Strategy.FORWARD)
 
     assert remark.path == "a{}[]"
     assert remark.pointer == "/fields/0/type/1/values/items/1/symbols"
@@ -79,7 +82,7 @@ def test_what_is_no_schema_has_no_remarks(broken: bytes) -> None:
     old, new = StoredSchema(type=SchemaType.AVRO, data=broken), _avro(field("a"))
 
     assert _rules(old, new) == _rules(new, old) == []
-    assert poison_of(old) == ()
+    assert poison_of(_TYPES, old) == ()
 
 
 def _pair(value: object, encoding: str = "INLINE", kind: str = "AVRO") -> StoredSchema:
@@ -96,7 +99,7 @@ def _pair(value: object, encoding: str = "INLINE", kind: str = "AVRO") -> Stored
 def test_halves_of_a_key_value_are_looked_into() -> None:
     old, new = _pair(record(field("e", _ENUM))), _pair(record(field("e", _LESS)), "SEPARATED")
 
-    encoding, symbols = changes_of(old, new, Strategy.BACKWARD)
+    encoding, symbols = changes_of(_TYPES, old, new, Strategy.BACKWARD)
 
     assert (encoding.rule, encoding.pointer) == ("KV-W001", "/encoding")
     assert (symbols.rule, symbols.path) == ("AVRO-W001", "value.e")
@@ -105,8 +108,8 @@ def test_halves_of_a_key_value_are_looked_into() -> None:
 
 
 def test_a_half_in_the_old_json_form_or_with_a_loop_is_poison() -> None:
-    loop = poison_of(_pair(record(field("self", "Order"))))
-    jackson = poison_of(_pair({"type": "object"}, kind="JSON"))
+    loop = poison_of(_TYPES, _pair(record(field("self", "Order"))))
+    jackson = poison_of(_TYPES, _pair({"type": "object"}, kind="JSON"))
 
     assert [(one.rule, one.pointer) for one in loop] == [("AVRO-P003", "/value/fields/0")]
     assert [(one.rule, one.pointer) for one in jackson] == [("JSON-P001", "/value")]
@@ -115,17 +118,17 @@ def test_a_half_in_the_old_json_form_or_with_a_loop_is_poison() -> None:
 def test_a_default_in_a_half_poisons_nothing() -> None:
     wrong = record(field("a", "int", default="x"))
 
-    assert poison_of(_pair(wrong)) == ()
-    (told,) = defaults_of_halves(_pair(wrong))
+    assert poison_of(_TYPES, _pair(wrong)) == ()
+    (told,) = defaults_of_halves(_TYPES, _pair(wrong))
     assert (told.rule, told.pointer) == ("KV-W003", "/value/fields/0/default")
-    assert defaults_of_halves(_pair(record(field("a", "int", default=1)))) == ()
-    alone = poison_of(StoredSchema(type=SchemaType.AVRO, data=json.dumps(wrong).encode()))
+    assert defaults_of_halves(_TYPES, _pair(record(field("a", "int", default=1)))) == ()
+    alone = poison_of(_TYPES, StoredSchema(type=SchemaType.AVRO, data=json.dumps(wrong).encode()))
     assert [one.rule for one in alone] == ["AVRO-P002"]
-    assert defaults_of_halves(StoredSchema(type=SchemaType.AVRO, data=b"")) == ()
+    assert defaults_of_halves(_TYPES, StoredSchema(type=SchemaType.AVRO, data=b"")) == ()
 
 
 def test_protobuf_is_not_compared_so_a_loop_does_not_matter() -> None:
-    assert poison_of(_avro(field("self", "Order"), kind=SchemaType.PROTOBUF)) == ()
+    assert poison_of(_TYPES, _avro(field("self", "Order"), kind=SchemaType.PROTOBUF)) == ()
 
 
 @pytest.mark.parametrize(
@@ -141,7 +144,7 @@ def test_protobuf_is_not_compared_so_a_loop_does_not_matter() -> None:
 def test_what_looks_like_a_rename(old: list[str], new: list[str], meant: list[str]) -> None:
     before, after = (_avro(*(field(n, "string", default="") for n in side)) for side in (old, new))
 
-    remarks = changes_of(before, after, Strategy.BACKWARD)
+    remarks = changes_of(_TYPES, before, after, Strategy.BACKWARD)
 
     assert sorted(one.path for one in remarks if one.rule == "AVRO-W006") == sorted(meant)
 
@@ -160,4 +163,4 @@ def test_what_looks_like_a_rename(old: list[str], new: list[str], meant: list[st
 def test_logical_types_that_avro_ignores_do_not_change(old: object, new: object) -> None:
     before, after = (to_stored(avro(field("f", kind))) for kind in (old, new))
 
-    assert changes_of(before, after, Strategy.FULL) == ()
+    assert changes_of(_TYPES, before, after, Strategy.FULL) == ()

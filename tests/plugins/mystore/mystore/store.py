@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gitops.plugins import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespaceName,
     NamespacePolicies,
     NamespaceState,
@@ -64,8 +64,8 @@ class MyStore:
         return self._config.address
 
     @property
-    def defaults(self) -> BrokerDefaults:
-        return self._config.broker_defaults
+    def broker(self) -> BrokerSettings:
+        return self._config.broker
 
     def list_namespaces(self) -> tuple[NamespaceName, ...]:
         files = self._folder.glob("*/*.json")
@@ -103,8 +103,8 @@ class MyStore:
         place = _topic_of(content, topic)
         own = _policies(TopicPolicies(), place["policies"])
         policies = _policies(NamespacePolicies(), content["policies"])
-        strategy = effective_strategy(own, policies, self.defaults)
-        decision = decide(_history(place), info, strategy)
+        strategy = effective_strategy(own, policies, self.broker)
+        decision = decide(_history(place), info, strategy, self.broker)
         if not decision.accepted or decision.version is None:
             raise self._refused(decision.reason, decision.status, topic)
         if not decision.known:

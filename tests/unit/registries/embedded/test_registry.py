@@ -11,7 +11,7 @@ import pytest
 from gitops.model.errors import RegistryRefusedError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     NamespacePolicies,
     PolicyChange,
     SchemaCompatibilityStrategy,
@@ -51,12 +51,12 @@ def topic_state(registry: EmbeddedRegistry, topic: TopicName = TOPIC) -> TopicSt
 
 
 def test_it_is_opened_below_the_repository_and_told_by_its_path(tmp_path: Path) -> None:
-    defaults = BrokerDefaults(is_schema_validation_enforced=True)
-    config = EmbeddedConfig(path=".pulsar/registry.db", broker_defaults=defaults)
+    defaults = BrokerSettings(is_schema_validation_enforced=True)
+    config = EmbeddedConfig(path=".pulsar/registry.db", broker=defaults)
     registry = open_registry("local", config, tmp_path)
     assert registry.name == "local"
     assert registry.address == ".pulsar/registry.db"
-    assert registry.defaults is defaults
+    assert registry.broker is defaults
 
 
 def test_reading_creates_nothing(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_the_strategy_of_a_non_persistent_topic_never_counts(registry: EmbeddedR
 
 
 def test_the_brokers_default_strategy_counts_last(tmp_path: Path) -> None:
-    defaults = BrokerDefaults(
+    defaults = BrokerSettings(
         schema_compatibility_strategy=SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
     )
     registry = EmbeddedRegistry("local", tmp_path / "registry.db", defaults)

@@ -11,7 +11,7 @@ import pytest
 from gitops.git.checkout import Checkout, open_checkout
 from gitops.git.tree import tree_of
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerDefaults, NamespacePolicies, SchemaCompatibilityStrategy
+from gitops.model.policy import BrokerSettings, NamespacePolicies, SchemaCompatibilityStrategy
 from gitops.model.state import NamespaceState, Scope
 from gitops.registries.git.registry import GitHistory, GitRegistry
 from gitops.repository.loader import load
@@ -57,7 +57,7 @@ def registry(checkout: Checkout, commit: str = "HEAD") -> GitRegistry:
     }
     head = checkout.line("rev-parse", commit)
     past = GitHistory(checkout=checkout, commit=head, desired=repository.desired, files=files)
-    return GitRegistry("local", past, BrokerDefaults())
+    return GitRegistry("local", past, BrokerSettings())
 
 
 def fields(checkout: Checkout, found: GitRegistry | None = None) -> dict[int, list[str]]:

@@ -63,7 +63,7 @@ def test_nobody_is_named_without_a_variable() -> None:
 def test_the_registry_is_called_by_its_address() -> None:
     registry, config = open_cluster("http://broker.example:8080/admin/v2/", "--url")
     assert registry.name == registry.address == "http://broker.example:8080"
-    assert config.broker_defaults == registry.defaults
+    assert config.broker == registry.broker
 
 
 @pytest.mark.parametrize("plugin", [f"{_JAVA}AuthenticationToken", "token"])

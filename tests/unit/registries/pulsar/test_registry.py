@@ -13,7 +13,7 @@ from werkzeug import Request, Response
 from gitops.model.errors import OutsideError, RegistryRefusedError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
-    BrokerDefaults,
+    BrokerSettings,
     PolicyChange,
     SchemaCompatibilityStrategy,
     TopicPolicies,
@@ -75,10 +75,10 @@ def registry(cluster: FakeCluster) -> PulsarRegistry:
 
 
 def test_it_tells_its_name_and_address(cluster: FakeCluster) -> None:
-    defaults = BrokerDefaults(is_schema_validation_enforced=True)
-    registry = open_test_registry(cluster.url, broker_defaults=defaults)
+    defaults = BrokerSettings(is_schema_validation_enforced=True)
+    registry = open_test_registry(cluster.url, broker=defaults)
     assert (registry.name, registry.address) == ("test", cluster.url.rstrip("/"))
-    assert registry.defaults is defaults
+    assert registry.broker is defaults
 
 
 def test_the_url_may_be_a_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -144,8 +144,8 @@ def test_without_topic_policies_there_are_none(
 
 
 def test_false_counts_where_the_broker_enforces_validation(cluster: FakeCluster) -> None:
-    defaults = BrokerDefaults(is_schema_validation_enforced=True)
-    registry = open_test_registry(cluster.url, broker_defaults=defaults)
+    defaults = BrokerSettings(is_schema_validation_enforced=True)
+    registry = open_test_registry(cluster.url, broker=defaults)
     cluster.has_topic(TOPIC)
     path = f"persistent/{TOPIC}/schemaValidationEnforced"
     cluster.answers[f"persistent/{TOPIC}/schemaCompatibilityStrategy"] = Response(b"")

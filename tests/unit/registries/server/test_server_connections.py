@@ -383,7 +383,7 @@ def requests(draw: st.DrawFn) -> bytes:
 def test_any_bytes_are_answered_or_the_connection_ends(
     url: str, caplog: pytest.LogCaptureFixture, data: bytes
 ) -> None:
-    received = exchanged(url, data)
+    received = exchanged(url, data).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
     if received:
         status_of(received, method="HEAD" if data.startswith(b"HEAD ") else "GET")
     assert status_of(exchanged_whole(url)) == 200

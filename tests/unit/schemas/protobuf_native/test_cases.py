@@ -63,7 +63,7 @@ def _remarks(case: Case) -> tuple[Remark, ...]:
         StoredSchema(type=SchemaType.PROTOBUF_NATIVE, data=info.schema.encode())
         for info in _compiled(case)
     )
-    return changes_of(old, new, _strategy(case))
+    return changes_of(PULSAR_4_0.types, old, new, _strategy(case))
 
 
 def _strategy(case: Case) -> SchemaCompatibilityStrategy:

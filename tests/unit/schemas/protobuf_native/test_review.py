@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -117,7 +118,7 @@ def test_the_strategy_says_which_consumers_count(strategy: str) -> None:
         for one in (order("int32 n = 1;"), order("int64 n = 1;"))
     )
 
-    found = changes_of(old, new, SchemaCompatibilityStrategy(strategy))
+    found = changes_of(PULSAR_4_0.types, old, new, SchemaCompatibilityStrategy(strategy))
 
     assert len(found) == (strategy == "FORWARD")
 
@@ -125,7 +126,7 @@ def test_the_strategy_says_which_consumers_count(strategy: str) -> None:
 def test_a_half_of_a_pair_is_compared() -> None:
     old, new = (to_stored(_pair(value)) for value in (_OLD, _NEW))
 
-    found = changes_of(old, new, SchemaCompatibilityStrategy.FULL)
+    found = changes_of(PULSAR_4_0.types, old, new, SchemaCompatibilityStrategy.FULL)
 
     assert [(one.rule, one.path, one.pointer) for one in found] == [
         ("PROTO-W001", "value.note", "/value/shop.Order")

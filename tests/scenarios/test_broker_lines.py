@@ -1,0 +1,86 @@
+"""A definition that one broker line accepts and another refuses, through the whole of commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import captured as run
+
+_DOLLAR = {"type": "record", "name": "Order", "fields": [{"name": "a$b", "type": "int"}]}
+_DASH = {**_DOLLAR, "namespace": "com.my-co", "fields": [{"name": "a", "type": "int"}]}
+
+
+def _repository(root: Path, broker: str, definition: object) -> Path:
+    folder = root / "namespaces" / "shop" / "orders"
+    folder.mkdir(parents=True)
+    (root / "gitops.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Config\nregistries:\n  local:\n    kind: embedded\n"
+        f'    path: registry.db\n    broker: "{broker}"\n'
+    )
+    (folder / "namespace.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
+    )
+    (folder / "order.avsc").write_text(json.dumps(definition))
+    (folder / "order.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Topic\ntopic: order\n"
+        "schema: {type: AVRO, definition: order.avsc}\n"
+    )
+    return root
+
+
+@pytest.mark.parametrize(
+    ("definition", "accepting", "refusing"), [(_DOLLAR, "4.2", "4.0"), (_DASH, "4.0.7", "5.0")]
+)
+def test_a_registry_decides_by_its_line(
+    tmp_path: Path, definition: object, accepting: str, refusing: str
+) -> None:
+    good = _repository(tmp_path / "good", accepting, definition)
+    bad = _repository(tmp_path / "bad", refusing, definition)
+
+    assert run("validate", "--repo", str(good)).code == 0
+    assert run("plan", "--repo", str(good), "--out", str(tmp_path / "p.json")).code == 0
+    applied = run("apply", "--repo", str(good), str(tmp_path / "p.json"))
+    assert applied.code == 0, applied.err
+    assert run("plan", "--repo", str(good)).code == 0
+    refused = run("validate", "--repo", str(bad))
+    assert refused.code == 1
+    assert "AVRO-P001" in refused.out
+
+
+def test_an_unknown_line_names_those_there_are(tmp_path: Path) -> None:
+    repository = _repository(tmp_path / "r", "4.7", _DOLLAR)
+
+    found = run("validate", "--repo", str(repository))
+
+    assert found.code == 1
+    assert "there is no profile of Pulsar 4.7" in found.out
+    assert "3.0, 3.3, 4.0, 4.2, 5.0" in found.out
+
+
+def test_compat_takes_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "order.avsc"
+    file.write_text(json.dumps(_DOLLAR))
+
+    codes = {
+        line: run("compat", "--first", "--broker", line, str(file)).code
+        for line in ("3.0", "4.0", "4.2", "5.0", "4.7")
+    }
+
+    assert codes == {"3.0": 1, "4.0": 1, "4.2": 0, "5.0": 0, "4.7": 2}
+
+
+def test_a_case_of_a_stream_may_name_its_line() -> None:
+    cases = [
+        {"id": n, "candidate": {"type": "EXTERNAL", "schema": "x"}, **broker}
+        for n, broker in enumerate(({}, {"broker": "4.0"}, {"broker": "5.0"}, {"broker": "9"}))
+    ]
+
+    answer = run("compat", "--jsonl", "--broker", "4.2", stdin="\n".join(map(json.dumps, cases)))
+
+    verdicts = [json.loads(line) for line in answer.out.splitlines()]
+    assert [each["accepted"] for each in verdicts] == [True, False, True, False]
+    assert "no profile of Pulsar 9" in verdicts[3]["reason"]
+    assert answer.code == 2

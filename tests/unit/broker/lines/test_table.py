@@ -1,0 +1,64 @@
+"""Which line a release belongs to, and what there is no profile of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.broker.lines.table import LINES, UnknownBrokerError, find_line, line_of
+from gitops.model.policy import BrokerSettings
+from gitops.schemas.json.compatibility import JacksonForm
+
+
+@pytest.mark.parametrize(
+    ("release", "name"),
+    [
+        ("3.0", "3.0"),
+        ("3.0.7", "3.0"),
+        ("3.3.6", "3.3"),
+        ("4.0", "4.0"),
+        ("4.0.5", "4.0"),
+        ("4.0.4", "4.0.4"),
+        ("4.0.0", "4.0.4"),
+        ("4.2.4", "4.2"),
+        ("5.0.0-M1", "5.0"),
+        ("5.0.1-SNAPSHOT", "5.0"),
+    ],
+)
+def test_a_release_is_of_a_line(release: str, name: str) -> None:
+    line = find_line(release)
+
+    assert line is not None
+    assert line.name == name
+
+
+@pytest.mark.parametrize(
+    ("release", "nearest"),
+    [("4.1.0", "4.0"), ("4.9", "4.2"), ("6.0", "5.0"), ("2.11.4", "3.0"), ("x", "3.0")],
+)
+def test_a_release_without_a_profile_is_an_error_that_offers_the_nearest(
+    release: str, nearest: str
+) -> None:
+    with pytest.raises(UnknownBrokerError) as raised:
+        line_of(BrokerSettings(release=release))
+
+    assert release in raised.value.what
+    assert raised.value.hint.endswith(f"--as-if-broker {nearest}")
+
+
+def test_the_flag_for_old_json_counts_from_4_2_on() -> None:
+    flag = BrokerSettings(schema_json_allow_legacy_jackson_format=True)
+
+    old, new = line_of(replace(flag, release="4.0.7")), line_of(replace(flag, release="4.2"))
+
+    assert old is LINES["4.0"]
+    assert new.rules.jackson is JacksonForm.AFTER_ANY_FAILURE
+    assert LINES["4.2"].rules.jackson is JacksonForm.NEVER
+
+
+def test_lines_stand_in_their_order_and_are_named_by_their_key() -> None:
+    numbers = [tuple(map(int, name.split("."))) for name in LINES]
+
+    assert numbers == sorted(numbers)
+    assert [line.name for line in LINES.values()] == list(LINES)
