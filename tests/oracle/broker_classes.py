@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
+from tests.oracle.oracle_lines import ORACLE_LINES, OracleLine
 from tests.support.pulsar_class_path import CACHE, class_path, find_java
 
 Verdict = Mapping[str, Any]
@@ -47,15 +48,23 @@ def _open(stream: IO[str] | None) -> IO[str]:
 
 
 @contextmanager
-def broker_classes(folder: Path) -> Iterator[BrokerClasses]:
-    """The oracle while the block runs; raises BrokerUnavailableError.
+def broker_classes(
+    folder: Path, asked: OracleLine = ORACLE_LINES["4.0"]
+) -> Iterator[BrokerClasses]:
+    """The oracle of a line while the block runs; raises BrokerUnavailableError.
 
     `folder` is where the list of the broker's jars is written.
     """
     find_java()
-    jars = folder / "class-path.txt"
-    jars.write_text(class_path(), encoding="utf-8")
-    environment = {**os.environ, "ORACLE_BUILD": str(CACHE / "oracle"), "ORACLE_FLUSH": "true"}
+    jars = folder / f"class-path-{asked.release}.txt"
+    jars.write_text(class_path(asked.release), encoding="utf-8")
+    environment = {
+        **os.environ,
+        "ORACLE_BUILD": str(CACHE / "oracle"),
+        "ORACLE_CONF": asked.settings,
+        "ORACLE_FLUSH": "true",
+        "ORACLE_SUBSCRIBE": "broker",
+    }
     process = subprocess.Popen(
         [str(_SCRIPT), str(jars)],
         stdin=subprocess.PIPE,

@@ -1,6 +1,6 @@
-"""Resolves the jars of the Pulsar broker that the tests start, once, with Maven.
+"""Resolves the jars of a Pulsar release that the tests start or ask, once, with Maven.
 
-The class path is kept in the project's `.cache/`, under the hash of the pom that it came from.
+A class path is kept in the project's `.cache/`, under the hash of the pom that it came from.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 CACHE: Final = ROOT / ".cache"
-POM: Final = Path(__file__).parent / "pulsar" / "pom.xml"
+POMS: Final = Path(__file__).parent / "pulsar"
+RELEASE: Final = "4.0.7"
+"""The release of the broker that tests start unless they ask for another."""
 OLDEST_JAVA: Final = 17
 RESOLVE_SECONDS: Final = 600
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
@@ -41,14 +43,15 @@ def find_java() -> str:
     return java
 
 
-def class_path() -> str:
-    """The broker's class path, from the cache or from Maven; raises BrokerUnavailableError."""
-    digest = hashlib.sha256(POM.read_bytes()).hexdigest()[:16]
+def class_path(release: str = RELEASE) -> str:
+    """A broker's class path, from the cache or from Maven; raises BrokerUnavailableError."""
+    pom = POMS / f"pom-{release}.xml"
+    digest = hashlib.sha256(pom.read_bytes()).hexdigest()[:16]
     cached = CACHE / f"pulsar-class-path-{digest}.txt"
     CACHE.mkdir(exist_ok=True)
     with _locked(CACHE / "pulsar-class-path.lock"):
         if not _is_complete(cached):
-            _resolve(cached)
+            _resolve(pom, cached)
         return cached.read_text(encoding="utf-8").strip()
 
 
@@ -68,14 +71,14 @@ def _is_complete(cached: Path) -> bool:
     return all(Path(jar).is_file() for jar in jars)
 
 
-def _resolve(target: Path) -> None:
+def _resolve(pom: Path, target: Path) -> None:
     """Let Maven download the jars and write their paths; raises BrokerUnavailableError."""
     mvn = shutil.which("mvn")
     if mvn is None:
         raise BrokerUnavailableError("no mvn on the PATH (it resolves the broker's jars)")
     unfinished = target.with_suffix(".part")
     goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
-    command = [mvn, "-q", "-B", "-f", str(POM), goal, f"-Dmdep.outputFile={unfinished}"]
+    command = [mvn, "-q", "-B", "-f", str(pom), goal, f"-Dmdep.outputFile={unfinished}"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=RESOLVE_SECONDS

@@ -6,14 +6,27 @@ defined twice, and what is copied afterwards loses whole numbers beyond 64 bits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem, JavaError
+from gitops.schemas.avro.fields import has_valid_default
 from gitops.schemas.avro.incremental_parser import IncrementalParser
 from gitops.schemas.avro.json_text import Json
 from gitops.schemas.avro.names import DEFINED, Names, check_name, check_not_primitive, problem
 from gitops.schemas.avro.node_parser import Reader, make_union
-from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Named, Record, Schema, Union
+from gitops.schemas.avro.schema import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Named,
+    Record,
+    Schema,
+    Union,
+    describe,
+)
 
 _LONG: Final = range(-(2**63), 2**63)
 
@@ -72,9 +85,18 @@ class QuickReader(IncrementalParser, _Rules):
 
     def reference(self, name: str, at: str) -> Schema:
         """A type that is defined already."""
-        if name.startswith("."):
-            raise problem("undefined-name", f"'{name}' is not a defined type", at, name=name)
-        return super().reference(name, at)
+        return super().reference(_without_first_dot(name, at), at)
+
+    def object_reference(self, name: str, at: str) -> Schema:
+        """A type that is defined already."""
+        return super().object_reference(_without_first_dot(name, at), at)
+
+
+def _without_first_dot(name: str, at: str) -> str:
+    """The name: no type's begins with a dot, and Avro 1.12 looks a name up as it is written."""
+    if name.startswith("."):
+        raise problem("undefined-name", f"'{name}' is not a defined type", at, name=name)
+    return name
 
 
 class WholeReader(_Rules):
@@ -85,6 +107,7 @@ class WholeReader(_Rules):
         self.names: Names = _NamesOnceOrTwice()
         self._late: list[AvroProblem] = []
         self._forward: dict[int, tuple[Record, str]] = {}
+        self._places: dict[int, str] = {}
 
     def fail_late(self, kind: str, message: str, at: str, name: str = "") -> None:
         """Note the problem: any that Java meets on its way goes before it."""
@@ -122,8 +145,41 @@ class WholeReader(_Rules):
         if not self._forward:
             return schema
         self.names.note_recursion()
+        order = self._copies(schema)
         self._replace_in(schema)
+        self._judge_defaults(order)
         return self._defined(schema)
+
+    def read_field(self, node: Json, at: str) -> Field:
+        """A record's field, and where it is."""
+        field = super().read_field(node, at)
+        self._places[id(field)] = at
+        return field
+
+    def _copies(self, schema: Schema) -> list[Record]:
+        copies = _CopyOrder({key: self._defined(one) for key, (one, _) in self._forward.items()})
+        for one in (*self.names.known.values(), schema):
+            copies.visit(one, set())
+        return copies.order
+
+    def _judge_defaults(self, order: list[Record]) -> None:
+        """Java judges each default again by what is in the place of a placeholder.
+
+        A record that is not copied yet has no fields, and no default can be one of it.
+        """
+        given = [record.all_fields for record in order]
+        for record in order:
+            record.fields = None
+        misfits: list[Field] = []
+        for record, members in zip(order, given, strict=True):
+            misfits += (one for one in members if one.has_default and not has_valid_default(one))
+            record.fields = members
+        if misfits:
+            self.defaults_valid = False
+        if misfits and self.strict:
+            name, at = misfits[0].name, self._places[id(misfits[0])]
+            message = f"the default of '{name}' is no {describe(misfits[0].type)}"
+            raise problem("invalid-default", message, f"{at}/default", java=JavaError.RUNTIME)
 
     def _replace_in(self, schema: Schema) -> None:
         seen: set[int] = set()
@@ -163,6 +219,51 @@ class WholeReader(_Rules):
 
 def _forward_name(placeholder: Record) -> str:
     return placeholder.name.rpartition("?")[0]
+
+
+class _CopyOrder:
+    """The order in which Java copies records: its ResolvingVisitor, from each named type on.
+
+    `forward` has what is in the place of each placeholder; a visit begins there anew.
+    """
+
+    def __init__(self, forward: Mapping[int, Schema]) -> None:
+        self.order: list[Record] = []
+        self._forward = forward
+        self._begun: set[int] = set()
+        self._complete: set[int] = set()
+
+    def visit(self, schema: Schema, visited: set[int]) -> None:
+        """Copy what `schema` consists of, then `schema` itself."""
+        if id(schema) in visited:
+            return
+        visited.add(id(schema))
+        if id(schema) in self._forward:
+            target = self._forward[id(schema)]
+            if id(target) not in self._begun:
+                self.visit(target, set())
+            return
+        self._begun.add(id(schema))
+        for part in _parts(schema):
+            self.visit(part, visited)
+        if isinstance(schema, Record) and id(schema) not in self._complete:
+            self._complete.add(id(schema))
+            self.order.append(schema)
+
+
+def _parts(schema: Schema) -> list[Schema]:
+    """What a schema consists of, in the order in which Java visits it."""
+    match schema:
+        case Record():
+            return [field.type for field in schema.all_fields]
+        case Array():
+            return [schema.items]
+        case Map():
+            return [schema.values]
+        case Union():
+            return [*reversed(schema.branches)]
+        case _:
+            return []
 
 
 class _NamesOnceOrTwice(Names):

@@ -91,11 +91,11 @@ class AvroParser:
         reader = self._reader(strict=strict)
         try:
             value, end = read_value(text, limited=self._limited)
-            schema = reader.schema(value, "")
+            schema = reader.finish(reader.schema(value, ""))
             check_end(text, end)
         except JsonTextError as error:
             raise AvroParseError((not_json(error),)) from None
-        return _noted(reader.finish(schema), reader)
+        return _noted(schema, reader)
 
 
 def not_json(error: JsonTextError) -> AvroProblem:

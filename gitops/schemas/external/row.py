@@ -34,5 +34,5 @@ def _refuse(_schema: StoredSchema) -> NoReturn:
 
 EXTERNAL: Final = SchemaTypeRow(validate=_accept, check=_compatible)
 
-UNKNOWN: Final = SchemaTypeRow(validate=_refuse, pack=_fail_to_pack)
+UNKNOWN: Final = SchemaTypeRow(validate=_refuse, pack=_fail_to_pack, is_known=False)
 """Up to Pulsar 4.0 admin REST answers 500 to the name."""

@@ -11,7 +11,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.schemas.key_value import parser
-from gitops.schemas.key_value.parser import HALVES, add_half_prefix, named_halves
+from gitops.schemas.key_value.parser import HALVES, add_half_prefix, known_halves
 from gitops.schemas.row import CheckList, RowOf, UndecodableError
 from gitops.schemas.strategies import COMPATIBLE, End, LabelledSchema, Outcome, check_types
 
@@ -32,7 +32,7 @@ def check_pairs(
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         return COMPATIBLE
     try:
-        halves = named_halves(candidate.schema, *(one.schema for one in existing))
+        halves = known_halves(row_of, candidate.schema, *(one.schema for one in existing))
     except UndecodableError as error:
         return Outcome(end=End.CRASHED, reason=str(error))
     # The list is turned round on its way to the checker of a half, so that the oldest comes first.

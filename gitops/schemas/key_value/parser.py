@@ -215,6 +215,18 @@ def named_halves(*pairs: StoredSchema) -> tuple[tuple[str, tuple[StoredSchema, .
     return tuple(zip(HALVES, zip(*map(split, pairs), strict=True), strict=True))
 
 
+def known_halves(
+    row_of: RowOf, *pairs: StoredSchema
+) -> tuple[tuple[str, tuple[StoredSchema, ...]], ...]:
+    """As `named_halves`, of types that the broker line knows; raises UndecodableError."""
+    halves = named_halves(*pairs)
+    for _, ones in halves:
+        for one in ones:
+            if not row_of(one.type).is_known:
+                raise UndecodableError(f"'{one.type.value}' is not a schema type of this line")
+    return halves
+
+
 def add_half_prefix(found: _T, half: str) -> _T:
     """What was found in a half, with a path and pointers that begin with its name."""
     path = f"{half}.{found.path}" if found.path else half

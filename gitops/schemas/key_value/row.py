@@ -14,6 +14,7 @@ from gitops.schemas.key_value.parser import (
     ENCODING,
     INLINE,
     add_half_prefix,
+    known_halves,
     named_halves,
     pack,
     to_text,
@@ -64,7 +65,7 @@ def key_value_row(
 
 def _validate(row_of: RowOf, schema: StoredSchema) -> None:
     try:
-        halves = named_halves(schema)
+        halves = known_halves(row_of, schema)
     except UndecodableError as error:
         raise InvalidSchemaDataError(str(error), status=500) from None
     for name, (half,) in halves:
