@@ -59,7 +59,7 @@ def _share_accepted(
 
     assert not found, f"{len(found)} with ORACLE_SEED={seed}, for example:\n" + "\n".join(lines)
     assert len(accepted) > len(cases) * 0.85
-    return sum(accepted) / len(accepted)
+    return float(sum(accepted) / len(accepted))
 
 
 @pytest.mark.broker
