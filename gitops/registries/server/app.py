@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server import namespaces, responses, schemas, tenants, topics
+from gitops.registries.server import brokers, namespaces, responses, schemas, tenants, topics
 from gitops.registries.server.host_guard import HostGuard, HostNames
 from gitops.registries.server.requests import BROKEN_PERCENT, SLASH_IN_SEGMENT, Handlers, endpoint
 
@@ -25,6 +25,8 @@ _TOPIC: Final = "/{domain}/{tenant}/{namespace}/{topic}"
 _SCHEMAS: Final = "/schemas/{tenant}/{namespace}/{topic}"
 
 PATHS: Final[Mapping[str, Handlers]] = {
+    "/brokers/version": {"GET": brokers.get_version},
+    "/brokers/configuration/runtime": {"GET": brokers.get_runtime_configuration},
     "/clusters": {"GET": tenants.list_clusters},
     "/clusters/{cluster}": {
         "GET": tenants.get_cluster,

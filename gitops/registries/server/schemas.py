@@ -7,6 +7,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
 
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from gitops.model.errors import RegistryRefusedError
@@ -43,7 +44,7 @@ def post_schema(call: Call) -> Response:
 
     def register() -> Response:
         _require_storable(call, topic, payload)
-        version = call.registry.register_schema(topic, _info(payload))
+        version = call.registry.register_schema(topic, _info(call, payload))
         return responses.value({"version": {"version": version}})
 
     try:
@@ -64,7 +65,7 @@ def post_compatibility(call: Call) -> Response:
     _require_namespace(call, topic)
 
     def check() -> Response:
-        decision, strategy = call.registry.check_compatibility(topic, _info(payload))
+        decision, strategy = call.registry.check_compatibility(topic, _info(call, payload))
         if not decision.accepted:
             return responses.failure(decision.reason)
         content = {"compatibility": True, "schemaCompatibilityStrategy": strategy.value}
@@ -79,7 +80,7 @@ def post_version(call: Call) -> Response:
     topic = call.schema_topic()
 
     def find() -> Response:
-        version = call.registry.find_version(topic, _info(payload))
+        version = call.registry.find_version(topic, _info(call, payload))
         return responses.value({"version": -1 if version is None else version})
 
     return _guard(find)
@@ -110,7 +111,12 @@ def get_schemas(call: Call) -> Response:
 
 
 def get_metadata(call: Call) -> Response:
-    """The positions of all entries, tombstones included; made up, for there are no ledgers."""
+    """The positions of all entries, tombstones included; made up, for there are no ledgers.
+
+    Pulsar 3.0.7 has no such path.
+    """
+    if not call.registry.line.has_metadata:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
     index = [
         {"ledgerId": version, "entryId": 0, "version": version}
         for version in call.administration.all_versions(call.schema_topic())
@@ -132,13 +138,13 @@ def _guard(answer: Callable[[], Response]) -> Response:
         return responses.failure(str(error))
 
 
-def _info(payload: PostSchemaPayload | None) -> SchemaInfo:
+def _info(call: Call, payload: PostSchemaPayload | None) -> SchemaInfo:
     """The schema of a payload; raises _UnusablePayloadError with the broker's message."""
     if payload is None:
         raise _UnusablePayloadError(_NULL_PAYLOAD)
     if payload.type is None:
         raise _UnusablePayloadError("Name is null")
-    if payload.type not in SchemaType.__members__:
+    if not _is_known(call, payload.type):
         constant = f"org.apache.pulsar.common.schema.SchemaType.{payload.type}"
         raise _UnusablePayloadError(f"No enum constant {constant}")
     if payload.schema is None:
@@ -147,11 +153,18 @@ def _info(payload: PostSchemaPayload | None) -> SchemaInfo:
     return SchemaInfo(type=SchemaType(payload.type), schema=payload.schema, properties=properties)
 
 
+def _is_known(call: Call, name: str) -> bool:
+    """Whether the broker line has a schema type of that name."""
+    return name in SchemaType.__members__ and (
+        name != SchemaType.EXTERNAL.name or call.registry.line.rules.has_external
+    )
+
+
 def _require_storable(call: Call, topic: TopicName, payload: PostSchemaPayload | None) -> None:
     """A null property fails where it would be stored, and only there."""
     if payload is None or None not in payload.properties.values():
         return
-    decision = call.registry.would_register(topic, _info(payload))
+    decision = call.registry.would_register(topic, _info(call, payload))
     if decision.accepted and not decision.known:
         raise _UnusablePayloadError("null")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.types import Message
 
+from gitops.model.policy import BrokerSettings
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server import requests
 from gitops.registries.server.app import PATHS, make_app
@@ -87,7 +89,14 @@ class Client:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    registry = EmbeddedRegistry("local", tmp_path / "registry.db", clock=count(1_000).__next__)
+    with _client_of(tmp_path, BrokerSettings()) as client:
+        yield client
+
+
+@contextmanager
+def _client_of(tmp_path: Path, broker: BrokerSettings) -> Iterator[Client]:
+    path = tmp_path / f"{broker.release}.db"
+    registry = EmbeddedRegistry("local", path, broker, clock=count(1_000).__next__)
     client = Client(registry)
     tenant = {"adminRoles": [], "allowedClusters": ["standalone"]}
     assert client.send("PUT", "/tenants/t", tenant).status == 204
@@ -311,3 +320,44 @@ def test_hostile_requests_are_answered(
     answer = client.send(method, path, body)
     assert answer.status in (200, 202, 204, 400, 404, 405, 406, 409, 412, 422, 500)
     assert b"Traceback" not in answer.body
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "metadata", "external"),
+    [("3.0", "3.0.7", 404, 500), ("4.0", "4.0.7", 200, 500), ("4.2.9", "4.2.9", 200, 200)],
+)
+def test_a_line_answers_as_its_brokers(
+    tmp_path: Path, release: str, version: str, metadata: int, external: int
+) -> None:
+    with _client_of(tmp_path, BrokerSettings(release=release)) as client:
+        said = client.send("GET", "/brokers/version")
+        schema = {"type": "EXTERNAL", "schema": "x", "properties": {}}
+        posted = client.send("POST", f"{TOPIC}/schema", schema)
+
+        assert (said.status, said.body.decode()) == (200, version)
+        assert client.send("GET", f"{TOPIC}/metadata").status == metadata
+        assert posted.status == external
+        if external == 500:
+            constant = "org.apache.pulsar.common.schema.SchemaType.EXTERNAL"
+            assert f"No enum constant {constant}" in posted.json["reason"]
+
+
+def test_the_runtime_configuration_is_text_and_has_what_the_line_knows(tmp_path: Path) -> None:
+    with _client_of(tmp_path, BrokerSettings()) as client:
+        old = client.send("GET", "/brokers/configuration/runtime").json
+    flags = BrokerSettings(
+        release="4.2",
+        is_schema_validation_enforced=True,
+        schema_json_allow_legacy_jackson_format=True,
+    )
+    with _client_of(tmp_path, flags) as client:
+        new = client.send("GET", "/brokers/configuration/runtime").json
+
+    assert old == {
+        "schemaCompatibilityStrategy": "FULL",
+        "isAllowAutoUpdateSchemaEnabled": "true",
+        "isSchemaValidationEnforced": "false",
+        "systemTopicSchemaCompatibilityStrategy": "ALWAYS_COMPATIBLE",
+    }
+    assert new["isSchemaValidationEnforced"] == "true"
+    assert new["schemaJsonAllowLegacyJacksonFormat"] == "true"
