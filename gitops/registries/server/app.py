@@ -23,6 +23,8 @@ _NAMESPACE: Final = "/namespaces/{tenant}/{namespace}"
 _TOPICS: Final = "/{domain}/{tenant}/{namespace}"
 _TOPIC: Final = "/{domain}/{tenant}/{namespace}/{topic}"
 _SCHEMAS: Final = "/schemas/{tenant}/{namespace}/{topic}"
+_METADATA: Final = f"{_SCHEMAS}/metadata"
+"""Not served by Pulsar 3.0.7."""
 
 PATHS: Final[Mapping[str, Handlers]] = {
     "/brokers/version": {"GET": brokers.get_version},
@@ -70,7 +72,7 @@ PATHS: Final[Mapping[str, Handlers]] = {
     },
     f"{_SCHEMAS}/schema/{{version}}": {"GET": schemas.get_schema_version},
     f"{_SCHEMAS}/schemas": {"GET": schemas.get_schemas},
-    f"{_SCHEMAS}/metadata": {"GET": schemas.get_metadata},
+    _METADATA: {"GET": schemas.get_metadata},
     f"{_SCHEMAS}/compatibility": {"POST": schemas.post_compatibility},
     f"{_SCHEMAS}/version": {"POST": schemas.post_version},
     _TOPICS: {"GET": topics.list_topics},
@@ -98,7 +100,10 @@ def make_app(registry: EmbeddedRegistry, names: HostNames) -> Starlette:
     """The admin REST of that registry, for requests that ask for one of these names."""
     app = Starlette(
         routes=[
-            route for template, handlers in PATHS.items() for route in _routes(template, handlers)
+            route
+            for template, handlers in PATHS.items()
+            if template != _METADATA or registry.line.has_metadata
+            for route in _routes(template, handlers)
         ],
         middleware=[Middleware(HostGuard, names=names), Middleware(_PathSegments)],
         exception_handlers={HTTPException: _page},

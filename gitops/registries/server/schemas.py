@@ -7,7 +7,6 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
 
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from gitops.model.errors import RegistryRefusedError
@@ -111,12 +110,7 @@ def get_schemas(call: Call) -> Response:
 
 
 def get_metadata(call: Call) -> Response:
-    """The positions of all entries, tombstones included; made up, for there are no ledgers.
-
-    Pulsar 3.0.7 has no such path.
-    """
-    if not call.registry.line.has_metadata:
-        raise HTTPException(HTTPStatus.NOT_FOUND)
+    """The positions of all entries, tombstones included; made up, for there are no ledgers."""
     index = [
         {"ledgerId": version, "entryId": 0, "version": version}
         for version in call.administration.all_versions(call.schema_topic())
