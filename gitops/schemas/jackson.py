@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from gitops.schemas.avro.json_text import check_member, check_number
+from gitops.schemas.avro.json_text import (
+    MAX_NUMBER_LENGTH,
+    check_depth,
+    check_member,
+    check_number,
+    java_double,
+)
 
 # Bytes of JSON as Jackson turns them into text.
 
@@ -115,6 +123,11 @@ Json = Any
 """None, bool, str, Whole, Fraction, list of Json, or Members."""
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
+_INT: Final = range(-(2**31), 2**31)
+_PLAIN_NUMBER: Final = re.compile(
+    r"[+-]?[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?|[+-]?[0-9]+\.", re.ASCII
+)
+"""What looks like a number to Jackson 2.18."""
 
 
 class Whole(str):
@@ -145,9 +158,66 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-DECODER: Final = json.JSONDecoder(
-    parse_int=lambda number: Whole(check_number(number)),
-    parse_float=lambda number: Fraction(check_number(number)),
-    parse_constant=_refuse,
-    object_pairs_hook=lambda members: Members((check_member(n), value) for n, value in members),
-)
+def _decoder(number: Callable[[str], str], member: Callable[[str], str]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        parse_int=lambda written: Whole(number(written)),
+        parse_float=lambda written: Fraction(number(written)),
+        parse_constant=_refuse,
+        object_pairs_hook=lambda members: Members((member(n), value) for n, value in members),
+    )
+
+
+_DECODER: Final = _decoder(check_number, check_member)
+_UNLIMITED_DECODER: Final = _decoder(str, str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jackson:
+    """What versions of Jackson differ in.
+
+    `limited`: depth, numbers and names of members have limits (2.15). `plain_numbers`: text in the
+    place of a number has to look like one in JSON (2.18), and not only to Java.
+    """
+
+    limited: bool = True
+    plain_numbers: bool = False
+
+    @property
+    def decoder(self) -> json.JSONDecoder:
+        """Reads values, with the limits of numbers and of names."""
+        return _DECODER if self.limited else _UNLIMITED_DECODER
+
+    def check_depth(self, text: str) -> None:
+        """Refuse what nests too deep; raises JsonTextError."""
+        if self.limited:
+            check_depth(text)
+
+    def check_member(self, name: str) -> str:
+        """The name of a member, unless it is too long; raises JsonTextError."""
+        return check_member(name) if self.limited else name
+
+    def is_double(self, text: str) -> bool:
+        """Whether text without blanks around it is taken for a double."""
+        if self.plain_numbers and not _PLAIN_NUMBER.fullmatch(text):
+            return False
+        return java_double(text) is not None and not self._is_too_long(text)
+
+    def is_int(self, text: str) -> bool:
+        """Whether text without blanks around it is taken for a whole number of 32 bits."""
+        digits = text[1:] if text[:1] in ("+", "-") else text
+        if self.plain_numbers and self._is_too_long(text):
+            return False
+        return digits.isdecimal() and int(text) in _INT
+
+    def _is_too_long(self, text: str) -> bool:
+        return self.limited and len(text) > MAX_NUMBER_LENGTH
+
+
+JACKSON_2_14: Final = Jackson(limited=False)
+"""Pulsar 3.0.7."""
+
+JACKSON_2_17: Final = Jackson()
+"""Pulsar 4.0.7."""
+
+JACKSON_2_18: Final = Jackson(plain_numbers=True)
+"""Pulsar 4.2.4, and 2.21 of 5.0.0-M1."""

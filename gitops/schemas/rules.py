@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gitops.schemas.avro.parser import AVRO_1_11, AvroParser
+from gitops.schemas.jackson import JACKSON_2_17, Jackson
 from gitops.schemas.json.compatibility import JacksonForm
 from gitops.schemas.protobuf_native.descriptors import DescriptorRules
 
@@ -15,12 +16,14 @@ class SchemaRules:
     """The rules of one broker line; the defaults are those of Pulsar 4.0.7.
 
     `takes_top_union`: an AVRO definition may be a union. `deepest_pair`: how deep the text of a
-    KEY_VALUE may nest, the pair included. `has_external`: the type EXTERNAL is known.
+    KEY_VALUE may nest, the pair included. `jackson` is when a JSON definition is read in the old
+    form, and `jackson_version` by whom. `has_external`: the type EXTERNAL is known.
     """
 
     avro: AvroParser = AVRO_1_11
     takes_top_union: bool = False
     jackson: JacksonForm = JacksonForm.AFTER_PARSE_FAILURE
+    jackson_version: Jackson = JACKSON_2_17
     deepest_pair: int | None = None
     has_external: bool = False
     descriptors: DescriptorRules = field(default_factory=DescriptorRules)

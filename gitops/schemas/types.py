@@ -15,6 +15,7 @@ from gitops.model.schema import AUTO_TYPES, SchemaInfo, SchemaType
 from gitops.schemas.avro.row import avro_row
 from gitops.schemas.external.row import EXTERNAL, UNKNOWN
 from gitops.schemas.installed_checkers import installed_checker
+from gitops.schemas.json.legacy_parser import LegacyParser
 from gitops.schemas.json.row import json_row
 from gitops.schemas.key_value.row import key_value_row
 from gitops.schemas.primitive.row import AUTO, BYTES, STRING, VALUE
@@ -42,7 +43,9 @@ class SchemaTypes:
             SchemaType.BYTES: BYTES,
             SchemaType.STRING: STRING,
             SchemaType.AVRO: avro_row(rules.avro, takes_top_union=rules.takes_top_union),
-            SchemaType.JSON: json_row(rules.avro, rules.jackson),
+            SchemaType.JSON: json_row(
+                rules.avro, rules.jackson, LegacyParser(rules.jackson_version)
+            ),
             SchemaType.PROTOBUF: protobuf_row(rules.avro),
             SchemaType.PROTOBUF_NATIVE: protobuf_native_row(rules.descriptors),
             SchemaType.EXTERNAL: EXTERNAL if rules.has_external else UNKNOWN,

@@ -11,12 +11,19 @@ from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.schemas.avro.parser import AVRO_1_11_UNLIMITED
+from gitops.schemas.jackson import JACKSON_2_14
+from gitops.schemas.protobuf_native.descriptors import DescriptorRules
 from gitops.schemas.rules import SchemaRules
 
 PULSAR_3_0: Final = BrokerLine(
     name="3.0",
     seen="3.0.7",
-    rules=SchemaRules(avro=AVRO_1_11_UNLIMITED, takes_top_union=True),
+    rules=SchemaRules(
+        avro=AVRO_1_11_UNLIMITED,
+        takes_top_union=True,
+        jackson_version=JACKSON_2_14,
+        descriptors=DescriptorRules(jackson=JACKSON_2_14),
+    ),
     invalid_consumers_connect=False,
     has_metadata=False,
 )

@@ -10,6 +10,7 @@ from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.schemas.avro.parser import AVRO_1_12
+from gitops.schemas.jackson import JACKSON_2_18
 from gitops.schemas.json.compatibility import JacksonForm
 from gitops.schemas.rules import SchemaRules
 
@@ -17,7 +18,11 @@ PULSAR_4_2: Final = BrokerLine(
     name="4.2",
     seen="4.2.4",
     rules=SchemaRules(
-        avro=AVRO_1_12, jackson=JacksonForm.NEVER, deepest_pair=255, has_external=True
+        avro=AVRO_1_12,
+        jackson=JacksonForm.NEVER,
+        jackson_version=JACKSON_2_18,
+        deepest_pair=255,
+        has_external=True,
     ),
     reason_in_status_line=False,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,7 +13,7 @@ from gitops.schemas.avro.equality import equal
 from gitops.schemas.avro.errors import JavaError
 from gitops.schemas.avro.fields import IncompleteRecordError, is_valid_default
 from gitops.schemas.avro.json_text import Json
-from gitops.schemas.avro.names import problem
+from gitops.schemas.avro.names import check_name, problem
 from gitops.schemas.avro.node_parser import make_union
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.schema import (
@@ -28,6 +28,7 @@ from gitops.schemas.avro.schema import (
     Union,
     facts_of,
     named_types,
+    short_name,
 )
 
 
@@ -95,13 +96,16 @@ class Aliases:
         """
         return self.fields.get(self.name(written.name), _NONE)
 
-    def collect(self, schema: Schema, seen: set[str]) -> None:
-        """Note what a definition says; `seen` are the records that were looked into."""
+    def collect(self, schema: Schema, seen: set[int]) -> None:
+        """Note what a definition says; `seen` are the records that were looked into.
+
+        By identity: from Avro 1.12 on a record inside itself can have its name.
+        """
         if isinstance(schema, Record | Enum | Fixed):
             self.names.update(dict.fromkeys(schema.aliases, schema.name))
         match schema:
-            case Record() if schema.name not in seen:
-                seen.add(schema.name)
+            case Record() if id(schema) not in seen:
+                seen.add(id(schema))
                 self._record(schema, seen)
             case Array():
                 self.collect(schema.items, seen)
@@ -113,7 +117,7 @@ class Aliases:
             case _:
                 pass
 
-    def _record(self, record: Record, seen: set[str]) -> None:
+    def _record(self, record: Record, seen: set[int]) -> None:
         for one in record.all_fields:
             for alias in one.aliases:
                 self.fields.setdefault(record.name, {})[alias] = one.name
@@ -139,7 +143,7 @@ class _Rewriter:
             case Record():
                 return self.seen.get(id(schema)) or self._record(schema)
             case Enum() | Fixed():
-                return replace(schema, name=self.aliases.name(schema.name), aliases=())
+                return self._renamed(schema, at)
             case Array():
                 return replace(schema, items=self.schema(schema.items, f"{at}/items"))
             case Map():
@@ -150,8 +154,17 @@ class _Rewriter:
             case _:
                 return schema
 
+    def _renamed(self, schema: Enum | Fixed, at: str) -> Schema:
+        name = self.aliases.names.get(schema.name)
+        if name is None:
+            return schema
+        symbols = schema.symbols if isinstance(schema, Enum) else ()
+        _check_names((short_name(name), *symbols), at)
+        return replace(schema, name=name, aliases=())
+
     def _record(self, record: Record) -> Record:
         renamed = Record(name=self.aliases.name(record.name), props=record.props)
+        _check_names([short_name(renamed.name)], "")
         self.seen[id(record)] = renamed
         new_names = self.aliases.fields_of(record)
         rewritten = tuple(
@@ -165,9 +178,11 @@ class _Rewriter:
 
     def _field(self, record: Record, old: Field, name: str) -> Field:
         if name == old.name and old.is_plain:
+            _check_names([name], "")
             return old  # nothing in it can be renamed, and its default is valid
         at = self.places.field(record, old)
         kind = self.schema(old.type, f"{at}/type")
+        _check_names([name], at)
         if old.has_default:
             self._check_default(name, kind, old, at)
         return Field(name, kind, old.default, old.doc, old.order, (), old.props)
@@ -177,6 +192,12 @@ class _Rewriter:
         if _is_refused(kind, old.default) and (twice := _defined_twice(kind)):
             raise problem("redefined", f"{twice} is defined twice", at)
         fields.check_default(name, kind, old.default, at)
+
+
+def _check_names(names: Iterable[str], at: str) -> None:
+    """Java makes the writer anew, by Avro's own rule for names: it has no `$`, also in 1.12."""
+    for name in names:
+        check_name(name, at)
 
 
 def _is_refused(kind: Schema, default: Json | Missing) -> bool:

@@ -12,7 +12,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro import compatibility
 from gitops.schemas.avro.errors import AvroParseError, JavaError
 from gitops.schemas.avro.parser import AvroParser
-from gitops.schemas.json import legacy_parser
+from gitops.schemas.json.legacy_parser import LegacyParser, NotJacksonError, UnknownTypeIdError
 from gitops.schemas.strategies import COMPATIBLE, End, LabelledSchema, Outcome, incompatible
 
 
@@ -35,8 +35,8 @@ class JacksonForm(Enum):
 class JsonChecker:
     """JsonSchemaCompatibilityCheck for a single version, by the rules of one broker line."""
 
-    def __init__(self, parser: AvroParser, jackson: JacksonForm) -> None:
-        self._parser, self._jackson = parser, jackson
+    def __init__(self, parser: AvroParser, jackson: JacksonForm, legacy: LegacyParser) -> None:
+        self._parser, self._jackson, self._legacy = parser, jackson, legacy
 
     def check(
         self, existing: LabelledSchema, candidate: LabelledSchema, strategy: Strategy
@@ -63,14 +63,14 @@ class JsonChecker:
         if self._is_avro(existing):
             if self._is_avro(candidate):
                 return compatibility.check(self._parser, [existing], candidate, strategy)
-            if _is_jackson(candidate):
+            if self._is_jackson(candidate):
                 return COMPATIBLE
             return incompatible("the candidate is neither an Avro nor a JSON schema definition")
-        if _is_jackson(existing):
+        if self._is_jackson(existing):
             if self._is_avro(candidate):
                 return COMPATIBLE
-            if _is_jackson(candidate):
-                return _same_id(existing, candidate)
+            if self._is_jackson(candidate):
+                return self._same_id(existing, candidate)
             return incompatible("the candidate is neither an Avro nor a JSON schema definition")
         return COMPATIBLE
 
@@ -84,19 +84,19 @@ class JsonChecker:
             return False
         return True
 
+    def _is_jackson(self, one: LabelledSchema) -> bool:
+        try:
+            self._legacy.read_data(one.schema.data)
+        except NotJacksonError:
+            return False
+        except UnknownTypeIdError as error:
+            raise _CrashError(f"{one.label}: {error}") from None
+        return True
 
-def _is_jackson(one: LabelledSchema) -> bool:
-    try:
-        legacy_parser.read_data(one.schema.data)
-    except legacy_parser.NotJacksonError:
-        return False
-    except legacy_parser.UnknownTypeIdError as error:
-        raise _CrashError(f"{one.label}: {error}") from None
-    return True
-
-
-def _same_id(existing: LabelledSchema, candidate: LabelledSchema) -> Outcome:
-    old, new = (legacy_parser.read_data(one.schema.data) for one in (existing, candidate))
-    if old is None or new is None or old.id is None:
-        raise _CrashError(f"{existing.label} or {candidate.label} has no 'id' to compare")
-    return COMPATIBLE if old.id == new.id else incompatible("the 'id' of the JSON schema differs")
+    def _same_id(self, existing: LabelledSchema, candidate: LabelledSchema) -> Outcome:
+        old, new = (self._legacy.read_data(one.schema.data) for one in (existing, candidate))
+        if old is None or new is None or old.id is None:
+            raise _CrashError(f"{existing.label} or {candidate.label} has no 'id' to compare")
+        return (
+            COMPATIBLE if old.id == new.id else incompatible("the 'id' of the JSON schema differs")
+        )

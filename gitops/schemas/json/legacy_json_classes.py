@@ -2,17 +2,16 @@
 
 Members that a class does not know may hold anything. Each was tried with the classes of a
 Pulsar 4.0.7 broker, so Jackson's conversions (text for a number, a number for text) are theirs.
+What other versions of Jackson convert otherwise is in `gitops.schemas.jackson`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
-from gitops.schemas.avro.json_text import java_double
-from gitops.schemas.jackson import Fraction, Json, Members, Whole
+from gitops.schemas.jackson import Fraction, Jackson, Json, Members, Whole
 
 _BLANKS: Final = "".join(map(chr, range(33)))
 _INT: Final = range(-(2**31), 2**31)
@@ -31,43 +30,150 @@ class JsonSchema:
 
 
 _Check = Callable[[Json], object]
+_Known = Mapping[str, _Check]
 
 
-def read_bean(kind: str, members: Members) -> JsonSchema:
-    """The schema of a known `kind`; raises MisfitError."""
-    _check_members(KINDS[kind], members)
-    found = [scalar_text(value) for name, value in members if name == "id" and "id" in KINDS[kind]]
-    return JsonSchema(found[-1] if found else None)
+class LegacyJsonClasses:
+    """The classes as one version of Jackson fills them."""
 
+    def __init__(self, jackson: Jackson) -> None:
+        self._jackson = jackson
+        self._link = self._link_members()
+        self.kinds: Final = self._all_kinds()
+        """Every type of JsonSchema and what its members take."""
 
-def check_schema(value: Json) -> JsonSchema | None:
-    """A schema inside another; None for `null`. Raises MisfitError."""
-    if value is None:
-        return None
-    if isinstance(value, Members):
-        kinds = [scalar_text(given) for name, given in value if name == "type"]
-        return read_bean(_kind(next((k for k in kinds if k is not None), None)), value)
-    if isinstance(value, list):
-        return _check_pair(value)
-    raise LegacyMismatchError("a schema is an object")
+    def read_bean(self, kind: str, members: Members) -> JsonSchema:
+        """The schema of a known `kind`; raises LegacyMismatchError."""
+        known = self.kinds[kind]
+        _check_members(known, members)
+        found = [scalar_text(value) for name, value in members if name == "id" and "id" in known]
+        return JsonSchema(found[-1] if found else None)
 
-
-def _check_pair(value: list[Json]) -> JsonSchema | None:
-    """`["type", {members}]`; without the members it is null."""
-    kind = _kind("null" if value[:1] == [None] else scalar_text(value[0]) if value else None)
-    match value[1:]:
-        case []:
+    def check_schema(self, value: Json) -> JsonSchema | None:
+        """A schema inside another; None for `null`. Raises LegacyMismatchError."""
+        if value is None:
             return None
-        case [Members() as members]:
-            return read_bean(kind, members)
-        case _:
-            raise LegacyMismatchError("a pair is of a type and an object")
+        if isinstance(value, Members):
+            kinds = [scalar_text(given) for name, given in value if name == "type"]
+            return self.read_bean(
+                self._kind(next((k for k in kinds if k is not None), None)), value
+            )
+        if isinstance(value, list):
+            return self._check_pair(value)
+        raise LegacyMismatchError("a schema is an object")
 
+    def _check_pair(self, value: list[Json]) -> JsonSchema | None:
+        """`["type", {members}]`; without the members it is null."""
+        first = "null" if value[:1] == [None] else scalar_text(value[0]) if value else None
+        kind = self._kind(first)
+        match value[1:]:
+            case []:
+                return None
+            case [Members() as members]:
+                return self.read_bean(kind, members)
+            case _:
+                raise LegacyMismatchError("a pair is of a type and an object")
 
-def _kind(name: str | None) -> str:
-    if name is None or name not in KINDS:
-        raise LegacyMismatchError(f"'{name}' is not a type of JsonSchema")
-    return name
+    def _kind(self, name: str | None) -> str:
+        if name is None or name not in self.kinds:
+            raise LegacyMismatchError(f"'{name}' is not a type of JsonSchema")
+        return name
+
+    def _double(self, value: Json) -> None:
+        if isinstance(value, Whole | Fraction):
+            return
+        if value in ("NaN", "Infinity", "-Infinity", "INF", "-INF"):
+            return
+        if not _is_text(value, self._jackson.is_double):
+            raise LegacyMismatchError("expected a number")
+
+    def _integer(self, value: Json) -> None:
+        if isinstance(value, Fraction):
+            fits = _INT[0] <= float(value) <= _INT[-1]
+        else:
+            fits = _is_text(value, self._jackson.is_int)
+        if not fits:
+            raise LegacyMismatchError("expected a whole number of 32 bits")
+
+    def _format(self, value: Json) -> None:
+        if isinstance(value, Whole):
+            self._integer(value)
+        elif isinstance(value, Fraction) or not isinstance(value, str):
+            raise LegacyMismatchError("expected text")
+
+    def _rest(self, value: Json) -> None:
+        """`additionalProperties`, `additionalItems`: true, false, or a schema."""
+        if isinstance(value, bool):
+            return
+        if not isinstance(value, Members):
+            raise LegacyMismatchError("expected true, false or an object")
+        self.check_schema(value)
+
+    def _items(self, value: Json) -> None:
+        if isinstance(value, Members):
+            self.check_schema(value)
+        else:
+            _list_of(self.check_schema)(value)
+
+    def _check_link(self, value: Json) -> None:
+        if not isinstance(value, Members):
+            raise LegacyMismatchError("expected an object")
+        _check_members(self._link, value)
+
+    def _link_members(self) -> _Known:
+        texts = ("href", "rel", "method", "enctype", "mediaType", "title")
+        return {
+            **dict.fromkeys(texts, _text),
+            **dict.fromkeys(("targetSchema", "schema"), self.check_schema),
+        }
+
+    def _simple(self) -> _Known:
+        texts = ("id", "$ref", "$schema", "description", "default", "title", "pathStart")
+        return {
+            **dict.fromkeys(texts, _text),
+            **dict.fromkeys(("disallow", "extends"), _list_of(self.check_schema)),
+            **dict.fromkeys(("required", "readonly"), _boolean),
+            "links": _list_of(self._check_link),
+        }
+
+    def _all_kinds(self) -> Mapping[str, _Known]:
+        simple = self._simple()
+        value: _Known = {**simple, "enum": _list_of(_text), "format": self._format}
+        number: _Known = {
+            **value,
+            **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum"), _boolean),
+            **dict.fromkeys(("maximum", "minimum", "multipleOf"), self._double),
+        }
+        lengths = dict.fromkeys(("maxLength", "minLength"), self._integer)
+        return {
+            "any": simple,
+            "null": simple,
+            "boolean": value,
+            "number": number,
+            "integer": {**number, "divisibleBy": self._integer},
+            "string": {**value, **lengths, "pattern": _text},
+            **self._containers(simple),
+        }
+
+    def _containers(self, simple: _Known) -> Mapping[str, _Known]:
+        shared = {**simple, "enum": _list_of(_text), "oneOf": _list_of(_anything)}
+        schemas = _map_of(self.check_schema)
+        return {
+            "object": {
+                **shared,
+                "additionalProperties": self._rest,
+                "dependencies": _map_of(_anything),
+                **dict.fromkeys(("patternProperties", "properties"), schemas),
+            },
+            "array": {
+                **shared,
+                "additionalItems": self._rest,
+                "items": self._items,
+                "itemsSchema": self.check_schema,
+                **dict.fromkeys(("maxItems", "minItems"), self._integer),
+                "uniqueItems": _boolean,
+            },
+        }
 
 
 def scalar_text(value: Json) -> str | None:
@@ -95,40 +201,12 @@ def _boolean(value: Json) -> None:
         raise LegacyMismatchError("expected true or false")
 
 
-def _double(value: Json) -> None:
-    if isinstance(value, Whole | Fraction) or value in ("INF", "-INF"):
-        return
-    if not _is_text(value, lambda text: java_double(text) is not None):
-        raise LegacyMismatchError("expected a number")
-
-
-def _integer(value: Json) -> None:
-    if isinstance(value, Fraction):
-        fits = _INT[0] <= float(value) <= _INT[-1]
-    else:
-        fits = _is_text(value, _is_int)
-    if not fits:
-        raise LegacyMismatchError("expected a whole number of 32 bits")
-
-
-def _is_int(text: str) -> bool:
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    return digits.isdecimal() and int(text) in _INT
-
-
 def _is_text(value: Json, fits: Callable[[str], bool]) -> bool:
     """Text that is blank, `null`, or fits."""
     if not isinstance(value, str):
         return False
     text = value.strip(_BLANKS)
     return text in ("", "null") or fits(text)
-
-
-def _format(value: Json) -> None:
-    if isinstance(value, Whole):
-        _integer(value)
-    elif isinstance(value, Fraction) or not isinstance(value, str):
-        raise LegacyMismatchError("expected text")
 
 
 def _anything(_value: Json) -> None:
@@ -155,80 +233,3 @@ def _map_of(check: _Check) -> _Check:
                 check(item)
 
     return checked
-
-
-def _rest(value: Json) -> None:
-    """`additionalProperties`, `additionalItems`: true, false, or a schema."""
-    if isinstance(value, bool):
-        return
-    if not isinstance(value, Members):
-        raise LegacyMismatchError("expected true, false or an object")
-    check_schema(value)
-
-
-def _items(value: Json) -> None:
-    if isinstance(value, Members):
-        check_schema(value)
-    else:
-        _list_of(check_schema)(value)
-
-
-def _link(value: Json) -> None:
-    if not isinstance(value, Members):
-        raise LegacyMismatchError("expected an object")
-    _check_members(_LINK, value)
-
-
-_LINK: Final[Mapping[str, _Check]] = {
-    **dict.fromkeys(("href", "rel", "method", "enctype", "mediaType", "title"), _text),
-    **dict.fromkeys(("targetSchema", "schema"), check_schema),
-}
-_SIMPLE: Final[Mapping[str, _Check]] = {
-    **dict.fromkeys(
-        ("id", "$ref", "$schema", "description", "default", "title", "pathStart"), _text
-    ),
-    **dict.fromkeys(("disallow", "extends"), _list_of(check_schema)),
-    **dict.fromkeys(("required", "readonly"), _boolean),
-    "links": _list_of(_link),
-}
-_VALUE: Final[Mapping[str, _Check]] = {**_SIMPLE, "enum": _list_of(_text), "format": _format}
-_CONTAINER: Final[Mapping[str, _Check]] = {
-    **_SIMPLE,
-    "enum": _list_of(_text),
-    "oneOf": _list_of(_anything),
-}
-_NUMBER: Final[Mapping[str, _Check]] = {
-    **_VALUE,
-    **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum"), _boolean),
-    **dict.fromkeys(("maximum", "minimum", "multipleOf"), _double),
-}
-
-KINDS: Final[Mapping[str, Mapping[str, _Check]]] = MappingProxyType(
-    {
-        "any": _SIMPLE,
-        "null": _SIMPLE,
-        "boolean": _VALUE,
-        "number": _NUMBER,
-        "integer": {**_NUMBER, "divisibleBy": _integer},
-        "string": {
-            **_VALUE,
-            **dict.fromkeys(("maxLength", "minLength"), _integer),
-            "pattern": _text,
-        },
-        "object": {
-            **_CONTAINER,
-            "additionalProperties": _rest,
-            "dependencies": _map_of(_anything),
-            **dict.fromkeys(("patternProperties", "properties"), _map_of(check_schema)),
-        },
-        "array": {
-            **_CONTAINER,
-            "additionalItems": _rest,
-            "items": _items,
-            "itemsSchema": check_schema,
-            **dict.fromkeys(("maxItems", "minItems"), _integer),
-            "uniqueItems": _boolean,
-        },
-    }
-)
-"""Every type of JsonSchema and what its members take."""

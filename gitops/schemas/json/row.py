@@ -10,16 +10,16 @@ from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.row import AvroDefinitions, avro_row
-from gitops.schemas.json import legacy_parser
 from gitops.schemas.json.compatibility import JacksonForm, JsonChecker
+from gitops.schemas.json.legacy_parser import LegacyParser, NotJacksonError, UnknownTypeIdError
 from gitops.schemas.row import InvalidSchemaDataError, Remark, SchemaTypeRow, text_of
 
 
 class _JsonDefinitions:
     """Definitions of type JSON, read by the parser of one broker line."""
 
-    def __init__(self, parser: AvroParser, jackson: JacksonForm) -> None:
-        self._parser, self._jackson = parser, jackson
+    def __init__(self, parser: AvroParser, jackson: JacksonForm, legacy: LegacyParser) -> None:
+        self._parser, self._jackson, self._legacy = parser, jackson, legacy
 
     def validate(self, schema: StoredSchema) -> None:
         try:
@@ -27,7 +27,7 @@ class _JsonDefinitions:
         except AvroParseError as error:
             if not self._may_be_jackson(error):
                 raise InvalidSchemaDataError(f"not a valid JSON schema: {error}") from None
-            _validate_legacy(schema, error)
+            self._validate_legacy(schema, error)
 
     def review(self, schema: StoredSchema) -> tuple[Remark, ...]:
         defaults = review_defaults(self._parser, text_of(schema), "AVRO-P002")
@@ -38,7 +38,7 @@ class _JsonDefinitions:
         try:
             return review_recursion(self._parser.parse(text))
         except AvroParseError as error:
-            return _review_legacy(text) if self._may_be_jackson(error) else ()
+            return _review_legacy(self._legacy, text) if self._may_be_jackson(error) else ()
 
     def _may_be_jackson(self, error: AvroParseError) -> bool:
         match self._jackson:
@@ -49,20 +49,19 @@ class _JsonDefinitions:
             case JacksonForm.NEVER:
                 return False
 
+    def _validate_legacy(self, schema: StoredSchema, avro: AvroParseError) -> None:
+        try:
+            self._legacy.read_data(schema.data)
+        except NotJacksonError:
+            raise InvalidSchemaDataError(f"not a valid JSON schema: {avro}") from None
+        except UnknownTypeIdError:
+            raise InvalidSchemaDataError(f"not a valid JSON schema: {avro}", status=500) from None
 
-def _validate_legacy(schema: StoredSchema, avro: AvroParseError) -> None:
+
+def _review_legacy(legacy: LegacyParser, text: str) -> tuple[Remark, ...]:
     try:
-        legacy_parser.read_data(schema.data)
-    except legacy_parser.NotJacksonError:
-        raise InvalidSchemaDataError(f"not a valid JSON schema: {avro}") from None
-    except legacy_parser.UnknownTypeIdError:
-        raise InvalidSchemaDataError(f"not a valid JSON schema: {avro}", status=500) from None
-
-
-def _review_legacy(text: str) -> tuple[Remark, ...]:
-    try:
-        legacy_parser.read(text)
-    except (legacy_parser.NotJacksonError, legacy_parser.UnknownTypeIdError):
+        legacy.read(text)
+    except (NotJacksonError, UnknownTypeIdError):
         return ()
     return (
         Remark(
@@ -74,13 +73,13 @@ def _review_legacy(text: str) -> tuple[Remark, ...]:
     )
 
 
-def json_row(parser: AvroParser, jackson: JacksonForm) -> SchemaTypeRow:
-    """The row for the parser of one broker line."""
-    json, avro = _JsonDefinitions(parser, jackson), AvroDefinitions(parser)
+def json_row(parser: AvroParser, form: JacksonForm, legacy: LegacyParser) -> SchemaTypeRow:
+    """The row for the parsers of one broker line."""
+    json, avro = _JsonDefinitions(parser, form, legacy), AvroDefinitions(parser)
     return replace(
         avro_row(parser, takes_top_union=True),
         validate=json.validate,
-        check_latest=JsonChecker(parser, jackson).check,
+        check_latest=JsonChecker(parser, form, legacy).check,
         review=json.review,
         review_half=json.review_half,
         review_change=avro.change_review(Wire.JSON),

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from operator import itemgetter
 
+from gitops.schemas.jackson import JACKSON_2_17, Jackson
+
 
 class Label(IntEnum):
     """`FieldDescriptorProto.Label`."""
@@ -159,8 +161,9 @@ class DescriptorRules:
     """How strict a version of protobuf-java is; the defaults are those of 3.25.5 (Pulsar 4.0.7).
 
     `editions` are the numbers that it knows, None where it takes any. `message_set_fields`: a
-    message set may have fields.
+    message set may have fields. `jackson` reads the JSON around the descriptors.
     """
 
     editions: frozenset[int] | None = None
     message_set_fields: bool = False
+    jackson: Jackson = JACKSON_2_17

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from gitops.schemas.avro.json_text import check_depth, check_member
 from gitops.schemas.jackson import (
-    DECODER,
+    JACKSON_2_17,
     Fraction,
+    Jackson,
     JacksonTextError,
     Json,
     Members,
@@ -52,7 +52,7 @@ class Envelope:
     root_file_descriptor_name: str
 
 
-def read_envelope(data: bytes) -> Envelope:
+def read_envelope(data: bytes, jackson: Jackson = JACKSON_2_17) -> Envelope:
     """The envelope in `data`; raises InvalidEnvelopeError.
 
     Unknown members and text behind the value are ignored; of several members of one name the
@@ -63,7 +63,7 @@ def read_envelope(data: bytes) -> Envelope:
     except JacksonTextError as error:
         raise InvalidEnvelopeError(f"the PROTOBUF_NATIVE envelope is {error}") from None
     try:
-        found = dict(_members(text))
+        found = dict(_members(text, jackson))
     except (ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, InvalidEnvelopeError):
             raise
@@ -87,20 +87,20 @@ def _optional(found: dict[str, object], name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _members(text: str) -> Iterator[tuple[str, object]]:
+def _members(text: str, jackson: Jackson) -> Iterator[tuple[str, object]]:
     """The known members, converted; what is nested deeper than Jackson reads is refused."""
     start = at = _after(text, 0, "{")
     while not text.startswith("}", at):
-        name, at = DECODER.raw_decode(text, at)
+        name, at = jackson.decoder.raw_decode(text, at)
         if not isinstance(name, str) or isinstance(name, Whole | Fraction):
             raise InvalidEnvelopeError("a name in the PROTOBUF_NATIVE envelope is not text")
         at = _after(text, at, ":")
-        value, at = _value(text, at, check_member(name))
+        value, at = _value(text, at, jackson.check_member(name), jackson)
         yield name, value
         at = end_of_space(text, at)
         if not text.startswith("}", at):
             at = _next(text, at)
-    check_depth(text[start - 1 : at])
+    jackson.check_depth(text[start - 1 : at])
 
 
 def _next(text: str, at: int) -> int:
@@ -118,14 +118,14 @@ def _after(text: str, at: int, mark: str) -> int:
     return end_of_space(text, at + 1)
 
 
-def _value(text: str, at: int, name: str) -> tuple[object, int]:
+def _value(text: str, at: int, name: str, jackson: Jackson) -> tuple[object, int]:
     if name == _SET and text.startswith('"', at):
         # Jackson decodes such a text as it goes: control characters are blanks to it.
         value, end = _LENIENT.raw_decode(text, at)
         if _ESCAPED_PADDING.search(text, at, end):
             value = _without_escapes(_LENIENT.decode(_ESCAPED_PADDING.sub(_MARK, text[at:end])))
         return _base64(value), end
-    value, at = DECODER.raw_decode(text, at)
+    value, at = jackson.decoder.raw_decode(text, at)
     if name == _SET:
         return _array(value), at
     return (_text(value) if name in {_MESSAGE, _FILE} else None), at

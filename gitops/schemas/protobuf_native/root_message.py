@@ -56,7 +56,7 @@ def link_envelope(data: bytes, rules: DescriptorRules = PULSAR_4_0) -> LinkedRoo
     A package is a regular expression to the broker; one that uses more of them than dots and
     escaped characters is refused here.
     """
-    envelope = read_envelope(data)
+    envelope = read_envelope(data, rules.jackson)
     files = {file.name: file for file in read_files(envelope.file_descriptor_set)}
     linked = _link_with_imports(envelope.root_file_descriptor_name, files, rules)
     if envelope.root_message_type_name is None:
