@@ -208,7 +208,7 @@ class _Comparer:
             self.line.rules.avro.parse(side.info.schema)
         except AvroParseError:
             given = DefinitionText(text=side.info.schema, places=side.positions, file=side.file)
-            read = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES), self.line).read(
+            read = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES), {"": self.line}).read(
                 given, side.file, side.info.type
             )
             for one in read.findings:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 
+from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
 from gitops.model.config import Config
 from gitops.model.findings import Finding, Severity
@@ -40,9 +41,7 @@ def load(
     config, registries, findings = load_settings(sources)
     found = layout(sources.paths)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
-    default = config.registries.get(config.default_registry)
-    line = line_of(default.broker if default else BrokerSettings())
-    with closing(SchemaBuilder(sources, line)) as builder:
+    with closing(SchemaBuilder(sources, _lines(config))) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics)
         whole = not _has_errors(topics.findings)
@@ -79,6 +78,13 @@ def load(
         waivers=waivers,
         findings=_sorted(everything, rules),
     )
+
+
+def _lines(config: Config) -> dict[str, BrokerLine]:
+    """The broker line of each registry, the default one first; Pulsar's own where there is none."""
+    names = sorted(config.registries, key=lambda name: (name != config.default_registry, name))
+    lines = {name: line_of(config.registries[name].broker) for name in names}
+    return lines or {"": line_of(BrokerSettings())}
 
 
 def _has_errors(findings: Iterable[Finding]) -> bool:

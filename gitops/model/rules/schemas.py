@@ -28,6 +28,11 @@ AVRO_RULES: Final = (
         "member that is given twice",
         "repository.definitions.avro_ignored_members.repeated_member_findings",
     ),
+    warning(
+        "AVRO-W023",
+        "the broker of another registry refuses the definition",
+        "repository.definitions.avro.AvroDefinitions._refusal_finding",
+    ),
     fixed_error(
         "AVRO-R001",
         "the reader's type cannot read the writer's",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.decision import StoredSchema
@@ -134,12 +134,26 @@ class AvroText:
     obstacles: tuple[Finding, ...] = ()
 
 
-class AvroDefinitions:
-    """Reads definitions of one repository, as a broker of `line` does."""
+class _Refusal(NamedTuple):
+    """Why the broker line of a registry does not accept a definition."""
 
-    def __init__(self, sources: TrackedFiles, shared: SharedTypes, line: BrokerLine) -> None:
+    registry: str
+    line: str
+    reason: AvroProblem | Remark
+
+
+class AvroDefinitions:
+    """Reads definitions of one repository, as the brokers of its registries do.
+
+    `lines` are those of the registries by name, the default one first.
+    """
+
+    def __init__(
+        self, sources: TrackedFiles, shared: SharedTypes, lines: Mapping[str, BrokerLine]
+    ) -> None:
         self._sources = sources
-        self._line = line
+        self._lines = lines
+        self._line = next(iter(lines.values()))
         self._shared = shared
 
     def read(
@@ -170,6 +184,9 @@ class AvroDefinitions:
         poison = _poison(self._line.types, whole.text, schema_type)
         if any(each.rule == "JSON-P001" for each in poison):
             problems = ()  # it is no Avro because it is in the other form
+        refusals = () if whole.problems or broken else self._refusals(whole.text, schema_type)
+        if refusals:
+            problems, poison = (), ()  # some registry accepts it
         return AvroText(
             text=whole.text,
             files=(
@@ -180,6 +197,7 @@ class AvroDefinitions:
             findings=(
                 *(self._finding(each, given, whole, subject, half=half) for each in problems),
                 *(self._poisonous(each, given, whole, subject) for each in poison),
+                *(self._refusal_finding(each, given, whole, subject) for each in refusals),
                 *self._ignored_findings(given, whole, subject),
                 *repeated_member_findings(given, subject),
             ),
@@ -187,6 +205,32 @@ class AvroDefinitions:
                 *(self._obstacle(each, given, whole, subject) for each in whole.problems),
                 *broken,
             ),
+        )
+
+    def _refusals(self, text: str, schema_type: SchemaType) -> tuple[_Refusal, ...]:
+        """The registries whose line refuses what the line of another one accepts."""
+        if len(set(self._lines.values())) == 1:
+            return ()
+        refusals = [
+            _Refusal(registry, line.name, reason)
+            for registry, line in self._lines.items()
+            if (reason := _refusal_reason(line, text, schema_type))
+        ]
+        return tuple(refusals) if len(refusals) < len(self._lines) else ()
+
+    def _refusal_finding(
+        self, refusal: _Refusal, given: DefinitionText, whole: Expansion, subject: str
+    ) -> Finding:
+        reason = refusal.reason
+        return make_finding(
+            "AVRO-W023",
+            one_line(
+                f"registry {refusal.registry} (Pulsar {refusal.line}) does not accept it: "
+                f"{reason.message}"
+            ),
+            location=self._place(reason.pointer, given, whole),
+            subject=subject,
+            hint="write it so that the line of each registry accepts it",
         )
 
     def _obstacle(
@@ -317,6 +361,16 @@ def _poison(types: SchemaTypes, text: str, schema_type: SchemaType) -> tuple[Rem
         return poison_of_half(types, StoredSchema(type=schema_type, data=text.encode()))
     except (RecursionError, UnicodeEncodeError):
         return ()
+
+
+def _refusal_reason(
+    line: BrokerLine, text: str, schema_type: SchemaType
+) -> AvroProblem | Remark | None:
+    """What the line has against a whole definition, None where it accepts it."""
+    poison = _poison(line.types, text, schema_type)
+    top_union = line.rules.takes_top_union or schema_type is not SchemaType.AVRO
+    problems = _problems(line.rules.avro, text, top_union=top_union)
+    return poison[0] if poison else next(iter(problems), None)
 
 
 def _behind(text: str) -> tuple[AvroProblem, ...]:

@@ -131,11 +131,14 @@ class Place:
 
 
 class SchemaBuilder:
-    """Builds the schemas of one repository, read as a broker of `line` does."""
+    """Builds the schemas of one repository.
 
-    def __init__(self, sources: TrackedFiles, line: BrokerLine) -> None:
+    `lines` are the broker lines of its registries by name, the default one first.
+    """
+
+    def __init__(self, sources: TrackedFiles, lines: Mapping[str, BrokerLine]) -> None:
         self._sources = sources
-        self._avro = AvroDefinitions(sources, SharedTypes(sources), line)
+        self._avro = AvroDefinitions(sources, SharedTypes(sources), lines)
         self._protoc = Protoc(sources)
         self._own: set[str] = set()
 
