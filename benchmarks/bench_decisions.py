@@ -43,11 +43,14 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.documents.decision_cases import decide_lines
 from gitops.schemas.avro.compatibility import can_read
-from gitops.schemas.avro.parser import forget, parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from tests.support.admin_rest import admin_request
 from tests.support.command_line import PROGRAM
 from tests.support.pulsar_broker import pulsar_broker
 from tests.support.pulsar_class_path import BrokerUnavailableError
+
+forget = AVRO_1_11.forget
+parse = AVRO_1_11.parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -32,7 +32,9 @@ import pyarrow
 from benchmarks.replay_data import WRITER, avro_payloads, reader
 from gitops.replay.kernel.avro.kernel import avro_kernel, avro_row_reader
 from gitops.replay.kernel.protocol import Unreadable
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
+
+parse = AVRO_1_11.parse
 
 SIZES: Final = (10_000, 50_000, 1_000, 100)
 """Rows of a batch, what a source yields first."""

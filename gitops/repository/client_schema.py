@@ -26,7 +26,7 @@ from gitops.repository.definitions.upload import WITHOUT_DEFINITION, existing_fi
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.json_text import JsonTextError
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import ANY_AVRO
 from gitops.schemas.payload import PayloadError, to_stored
 from gitops.schemas.types import AVRO_DEFINED
 
@@ -154,7 +154,7 @@ def _expand_shared_types(side: Side, sources: TrackedFiles) -> Side:
 
 def _lacks_types(text: str) -> bool:
     try:
-        parse(text)
+        ANY_AVRO.parse(text)
     except AvroParseError as error:
         return any(problem.kind == "undefined-name" for problem in error.problems)
     return False

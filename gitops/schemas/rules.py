@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gitops.schemas.avro.parser import AVRO_1_11, AvroParser
+from gitops.schemas.avro.parser import ANY_AVRO, AVRO_1_11, AvroParser
 from gitops.schemas.jackson import JACKSON_2_17, Jackson
 from gitops.schemas.json.compatibility import JacksonForm
 from gitops.schemas.protobuf_native.descriptors import DescriptorRules
@@ -32,5 +32,5 @@ class SchemaRules:
 PULSAR_4_0: Final = SchemaRules()
 """Pulsar 4.0.7."""
 
-ANY_LINE: Final = replace(PULSAR_4_0, has_external=True)
+ANY_LINE: Final = replace(PULSAR_4_0, avro=ANY_AVRO, takes_top_union=True, has_external=True)
 """For what no broker is asked about."""

@@ -13,7 +13,7 @@ from gitops.replay.kernel.avro.kernel import AvroKernel, AvroRowReader
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.protocol import READ, CountKey, Reason, Unreadable, Walk
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from gitops.schemas.avro.schema import Schema
 from tests.oracle.avro_changes import AvroChanges
 from tests.oracle.avro_schemas import AvroSchemas
@@ -21,6 +21,8 @@ from tests.oracle.random_source import Chance
 from tests.replay.avro_aliases import aliased
 from tests.replay.avro_logical import decorated
 from tests.replay.avro_payloads import AvroPayloads, EndlessError
+
+parse = AVRO_1_11.parse
 
 _FEW: Final = (0, 0, 3, 16)
 

@@ -8,7 +8,9 @@ from typing import Any
 from gitops.replay.kernel.avro.kernel import AvroKernel, AvroRowReader
 from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.steps import Plan
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
+
+parse = AVRO_1_11.parse
 
 Json = Any
 

@@ -23,7 +23,7 @@ from gitops.replay.sources.files import open_stream
 from gitops.replay.sources.source import Part, UnreadableError, Versions
 from gitops.replay.sources.source_errors import AGAIN
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse_data
+from gitops.schemas.avro.parser import ANY_AVRO
 
 # Cuts blocks of Avro containers into messages: nothing in a container says where one ends.
 #
@@ -66,7 +66,7 @@ class MessageBatch:
 def plan_of(definition: bytes, name: str) -> Plan:
     """How messages of a container's schema are passed over; raises UnreadableError."""
     try:
-        return make_skip(parse_data(definition))
+        return make_skip(ANY_AVRO.parse_data(definition))
     except (AvroParseError, RecursionError) as error:
         raise UnreadableError(f"{name} brings a schema that is not valid: {error}") from error
 

@@ -7,7 +7,7 @@ defined twice, and what is copied afterwards loses whole numbers beyond 64 bits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem, JavaError
 from gitops.schemas.avro.fields import has_valid_default
@@ -32,14 +32,17 @@ _LONG: Final = range(-(2**63), 2**63)
 
 
 class _Rules(Reader):
-    """What both readings of a definition share."""
+    """What both readings of a definition share; a `lenient` one accepts what 1.11.4 does, too."""
 
     signs = "_$"
     any_default = True
+    lenient: ClassVar[bool] = False
 
     def enter(self, name: str, given: str | None, at: str) -> str:
         """The full name, of which each part must be a name."""
         full = super().enter(name, given, at)
+        if self.lenient:
+            return full
         for part in full.split(".")[:-1]:
             check_name(part, at, "namespace" if given is not None else "name", signs=self.signs)
         return full
@@ -58,7 +61,7 @@ class _Rules(Reader):
 
     def copied(self, schema: Schema, at: str) -> Schema:
         """The schema, whose properties Java turns into objects and back."""
-        if schema.props and not all(map(_is_copied, schema.props.values())):
+        if schema.props and not self.lenient and not all(map(_is_copied, schema.props.values())):
             message = "a member has a whole number beyond 64 bits, which Avro 1.12 cannot copy"
             self.fail_late("lost-number", message, at)
         return schema
@@ -118,6 +121,8 @@ class WholeReader(_Rules):
 
     def reference(self, name: str, at: str) -> Schema:
         """A type by its name, in the enclosing namespace first; it may be defined later."""
+        if self.lenient and name.count(".") == 1:
+            name = name.removeprefix(".")  # which 1.11.4 takes for a name without a namespace
         space = self.names.space
         full = f"{space}.{name}" if space and "." not in name else name
         known = self.names.known
@@ -264,6 +269,18 @@ def _parts(schema: Schema) -> list[Schema]:
             return [*reversed(schema.branches)]
         case _:
             return []
+
+
+class LenientQuickReader(QuickReader):
+    """As QuickReader, for what a broker of any line may hold."""
+
+    lenient = True
+
+
+class LenientReader(WholeReader):
+    """As WholeReader, for what a broker of any line may hold."""
+
+    lenient = True
 
 
 class _NamesOnceOrTwice(Names):

@@ -118,6 +118,7 @@ AVRO_1_11_UNLIMITED: Final = AvroParser(limited=False)
 AVRO_1_12: Final = AvroParser(whole=avro_1_12.WholeReader, quick=avro_1_12.QuickReader)
 """Avro 1.12.0 (Pulsar 4.2.4, 5.0.0-M1)."""
 
-parse = AVRO_1_11.parse
-parse_data = AVRO_1_11.parse_data
-forget = AVRO_1_11.forget
+ANY_AVRO: Final = AvroParser(
+    whole=avro_1_12.LenientReader, quick=avro_1_12.LenientQuickReader, limited=False
+)
+"""What any of these reads, with the same meaning: for definitions that no broker is asked about."""

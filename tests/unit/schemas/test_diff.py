@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from gitops.model.plan import ChangeKind
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.schemas.avro.diff import render_type
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from gitops.schemas.diff import schema_changes
 from tests.support.states import INT64, STRING, avro, field, info, pair, record
 from tests.support.strategies import odd_infos
+
+parse = AVRO_1_11.parse
 
 
 def _places(before: SchemaInfo | None, after: SchemaInfo) -> list[tuple[str, str, str, bool]]:

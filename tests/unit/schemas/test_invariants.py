@@ -19,11 +19,13 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.schemas.avro.compatibility import can_read
 from gitops.schemas.avro.equality import equal
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from gitops.schemas.avro.recursion import recurses_directly
 from gitops.schemas.avro.schema import Schema
 from gitops.schemas.payload import PayloadError, to_stored, to_stored_type
 from tests.support.random_avro import definitions, json_values, pairs
+
+parse = AVRO_1_11.parse
 
 Json = Any
 

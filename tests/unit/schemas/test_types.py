@@ -9,7 +9,10 @@ import pytest
 from gitops.model.decision import StoredSchema
 from gitops.model.schema import AUTO_TYPES, SchemaType
 from gitops.schemas.row import InvalidSchemaDataError
-from gitops.schemas.types import AVRO_DEFINED, TYPES
+from gitops.schemas.rules import PULSAR_4_0
+from gitops.schemas.types import AVRO_DEFINED, schema_types
+
+TYPES = schema_types(PULSAR_4_0)
 
 
 @pytest.mark.parametrize("schema_type", SchemaType)

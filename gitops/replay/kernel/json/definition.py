@@ -8,7 +8,7 @@ from typing import Any, Final
 from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.definition import DefinitionError
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import ANY_AVRO
 from gitops.schemas.avro.schema import Array, Enum, Field, Map, Primitive, Record, Schema, Union
 from gitops.schemas.json import legacy_parser
 
@@ -30,7 +30,7 @@ def schema_of(info: SchemaInfo) -> Schema:
     In the old form every member may be null or absent, and what it leaves open may be anything.
     """
     try:
-        return parse(info.schema)
+        return ANY_AVRO.parse(info.schema)
     except (AvroParseError, RecursionError) as error:
         try:
             legacy_parser.read(info.schema)

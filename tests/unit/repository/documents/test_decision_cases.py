@@ -15,7 +15,10 @@ from benchmarks import schema_pairs
 from gitops.repository.documents.decision_cases import decide_lines
 from gitops.repository.json_validation import COMPAT_CASE, schema_problems
 from gitops.schemas.avro.compatibility import can_read
-from gitops.schemas.avro.parser import forget, parse
+from gitops.schemas.avro.parser import AVRO_1_11
+
+forget = AVRO_1_11.forget
+parse = AVRO_1_11.parse
 
 _V0 = {"type": "AVRO", "schema": '{"type":"record","name":"A","fields":[]}'}
 _V1 = {

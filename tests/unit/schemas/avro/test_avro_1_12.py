@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from gitops.schemas.avro.equality import equal
 from gitops.schemas.avro.errors import AvroParseError, JavaError
-from gitops.schemas.avro.parser import AVRO_1_11, AVRO_1_12, AvroParser
+from gitops.schemas.avro.parser import ANY_AVRO, AVRO_1_11, AVRO_1_12, AvroParser
 from gitops.schemas.avro.schema import Enum, Record
 
 Json = Any
@@ -126,3 +127,17 @@ def test_parsers_keep_what_they_read_apart() -> None:
         AVRO_1_11.parse(text)
         with pytest.raises(AvroParseError):
             AVRO_1_12.parse(text)
+
+
+@pytest.mark.parametrize("definition", [*_NEW_ONLY, *_OLD_ONLY, *_BOTH], ids=json.dumps)
+def test_the_lenient_parser_reads_what_either_does_and_means_the_same(definition: Json) -> None:
+    text = json.dumps(definition)
+
+    for parser in (AVRO_1_11, AVRO_1_12):
+        if _reads(parser, definition):
+            assert equal(ANY_AVRO.parse(text), parser.parse(text))
+
+
+@pytest.mark.parametrize("definition", _NEITHER, ids=json.dumps)
+def test_what_neither_reads_the_lenient_parser_does_not_either(definition: Json) -> None:
+    assert not _reads(ANY_AVRO, definition)

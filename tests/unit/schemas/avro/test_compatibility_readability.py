@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from gitops.schemas.avro.compatibility import Readability, can_read
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
+
+parse = AVRO_1_11.parse
 
 
 def _record(*fields: Any, **members: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON

@@ -12,9 +12,11 @@ from gitops.model.plan import SchemaChange
 from gitops.schemas.avro.diff import IGNORED, differences
 from gitops.schemas.avro.equality import equal
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from tests.support.states import field, record
 from tests.support.strategies import avro_definitions, definition_pairs
+
+parse = AVRO_1_11.parse
 
 
 def _shown(change: SchemaChange) -> str:

@@ -6,8 +6,10 @@ import json
 
 from gitops.schemas.avro.aliases import aliases_for
 from gitops.schemas.avro.field_matching import guess_renames, match, match_changed
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from gitops.schemas.avro.schema import Field, Record
+
+parse = AVRO_1_11.parse
 
 
 def _record(*fields: str, **aliases: list[str]) -> Record:

@@ -14,9 +14,12 @@ from gitops.schemas.avro import parser
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.fragments import cut_type
 from gitops.schemas.avro.json_text import MAX_DEPTH
-from gitops.schemas.avro.parser import forget, parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from gitops.schemas.avro.schema import facts_of
 from tests.support.avro_shapes import shape
+
+forget = AVRO_1_11.forget
+parse = AVRO_1_11.parse
 
 _CONFORMANCE: Final = Path(__file__).parents[3] / "conformance"
 _NASTY: Final = (

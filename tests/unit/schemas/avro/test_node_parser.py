@@ -19,7 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.schemas.avro.compatibility import can_read
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
+
+parse = AVRO_1_11.parse
 
 Json = Any
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from gitops.schemas.avro.errors import AvroParseError, JavaError
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from gitops.schemas.avro.schema import Record
+
+parse = AVRO_1_11.parse
 
 
 def _record(*fields: Any, **members: Any) -> str:  # noqa: ANN401 - JSON

@@ -20,10 +20,14 @@ from gitops.schemas.avro import compatibility
 from gitops.schemas.avro.compatibility import Readability, can_read
 from gitops.schemas.avro.equality import equal
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import forget, parse, parse_data
+from gitops.schemas.avro.parser import AVRO_1_11
 from gitops.schemas.avro.resolution import Resolver
 from gitops.schemas.avro.schema import Field, Fixed, Record, Schema, Union, facts_of
 from tests.support.avro_shapes import shape, whole_key
+
+forget = AVRO_1_11.forget
+parse = AVRO_1_11.parse
+parse_data = AVRO_1_11.parse_data
 
 _RECORDED: Final = Path(__file__).parents[3] / "conformance" / "generated.jsonl"
 _STRUCT: Final = ("AVRO", "JSON", "PROTOBUF")

@@ -10,9 +10,11 @@ from typing import Any, Final
 import pytest
 
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Named, Record, Schema, Union
+
+parse = AVRO_1_11.parse
 
 _RECORDED: Final = Path(__file__).parents[3] / "conformance" / "generated.jsonl"
 

@@ -15,10 +15,12 @@ from benchmarks.replay_data import WRITER, avro_payloads, reader
 from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroRowReader, avro_row_reader
 from gitops.replay.kernel.protocol import CountKey, CountKind, Unreadable
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from tests.oracle.random_source import Chance
 from tests.replay.avro_payloads import AvroPayloads
 from tests.replay.avro_peers import as_java_shows
+
+parse = AVRO_1_11.parse
 
 LAXER: Final = {
     *(row_counts.LEFT, row_counts.BOOLEAN, row_counts.INT, row_counts.LONG, row_counts.BLOCK),

@@ -15,9 +15,11 @@ import pytest
 
 from gitops.replay.kernel.avro.kernel import AvroKernel, avro_kernel
 from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, ValueChange
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from tests.support.avro_kernels import plan_of
 from tests.support.avro_points import points
+
+parse = AVRO_1_11.parse
 
 UUID = {"type": "string", "logicalType": "uuid"}
 MILLIS = {"type": "int", "logicalType": "time-millis"}

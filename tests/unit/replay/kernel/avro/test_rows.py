@@ -13,9 +13,11 @@ from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.steps import Fail
 from gitops.replay.kernel.avro.values import UnionValue, shown
 from gitops.replay.kernel.protocol import CountKey, CountKind, Reason, Unreadable
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from tests.replay.avro_rows import case, parsed
 from tests.support.avro_kernels import reader_of
+
+parse = AVRO_1_11.parse
 
 A = {"type": "record", "name": "A", "fields": [{"name": "x", "type": "int"}]}
 B = {"type": "record", "name": "B", "fields": [{"name": "x", "type": "int"}]}

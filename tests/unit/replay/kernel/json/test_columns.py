@@ -21,8 +21,10 @@ from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
 from gitops.replay.kernel.payload_column import column
 from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, Unreadable
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from tests.support.json_rows import Definitions, Values
+
+parse = AVRO_1_11.parse
 
 _LINE: Final = {
     "type": "record",

@@ -17,8 +17,10 @@ from gitops.replay.kernel.json.kernel import FEW, JsonKernel
 from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
 from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, Unreadable, Walk
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
 from tests.support.json_rows import Definitions, Values, payload
+
+parse = AVRO_1_11.parse
 
 
 def _plan(writer: Any, reader: Any) -> Any:  # noqa: ANN401 - JSON

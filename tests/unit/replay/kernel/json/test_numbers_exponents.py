@@ -15,7 +15,9 @@ from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
 from gitops.replay.kernel.payload_column import column
 from gitops.replay.kernel.protocol import READ, Unreadable
-from gitops.schemas.avro.parser import parse
+from gitops.schemas.avro.parser import AVRO_1_11
+
+parse = AVRO_1_11.parse
 
 _BEYOND = "9" * 20
 _TYPES: tuple[Any, ...] = (
