@@ -99,9 +99,6 @@ TopicUse = Literal["idle", "active"]
 Request = Literal["connect", "getOrCreateSchema"]
 ClientError = Literal["IncompatibleSchema", "UnknownError", "Timeout"]
 
-PULSAR: Final = "4.0.7"
-"""The broker whose behaviour the steps tell."""
-
 NO_SCHEMA: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
 """Types that client libraries do not send, and that the broker takes for no schema."""
 

@@ -16,6 +16,7 @@ from gitops.broker.connection import (
     connection_policies,
 )
 from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
 from gitops.broker.producer_connection import admit_schemas
 from gitops.changes.registries import desired_state
@@ -72,6 +73,7 @@ class Connection:
     """
 
     question: ConnectRequest
+    line: BrokerLine
     policies: ConnectionPolicies
     answered: tuple[SchemaAdmission, ...]
     notes: tuple[str, ...]
@@ -130,6 +132,7 @@ def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
     offered = [read_client_schema(name, context) for name in question.schemas]
     return Connection(
         question=question,
+        line=place.line,
         policies=policies,
         answered=tuple(_answers(question, place, offered)),
         notes=_notes(connecting, topic, observed, wanted),

@@ -84,3 +84,19 @@ def test_a_case_of_a_stream_may_name_its_line() -> None:
     assert [each["accepted"] for each in verdicts] == [True, False, True, False]
     assert "no profile of Pulsar 9" in verdicts[3]["reason"]
     assert answer.code == 2
+
+
+def test_a_client_connects_by_the_rules_of_the_line(tmp_path: Path) -> None:
+    old = _repository(tmp_path / "old", "3.0", _DASH)
+    new = _repository(tmp_path / "new", "4.2", _DOLLAR)
+    file = tmp_path / "wrong.avsc"
+    file.write_text('["null"]')
+
+    # A consumer whose definition is not valid is let in from 3.3 on; 3.0 has valid top unions.
+    for repository, said in ((old, "as Pulsar 3.0.7 decides"), (new, "as Pulsar 4.2.4 decides")):
+        assert run("plan", "--repo", str(repository), "--out", str(tmp_path / "p.json")).code == 0
+        assert run("apply", "--repo", str(repository), str(tmp_path / "p.json")).code == 0
+        topic = "shop/orders/other"
+        found = run("connect", "producer", topic, str(file), "--repo", str(repository))
+        assert said in found.out
+        assert found.code == (0 if repository == old else 1), found.out

@@ -25,6 +25,11 @@ class BrokerLine:
     reason_in_status_line: bool = True
 
     @property
+    def example(self) -> str:
+        """The release that was seen to decide so, else the line."""
+        return self.seen or self.name
+
+    @property
     def types(self) -> SchemaTypes:
         """The schema types as this line has them."""
         return schema_types(self.rules)

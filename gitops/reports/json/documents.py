@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from gitops.broker.connection import PULSAR
 from gitops.model.decision import Decision
 from gitops.model.errors import GitopsError, UnknownOutcomeError
 from gitops.model.findings import Finding
@@ -202,7 +201,7 @@ def connection_document(connection: Connection, registry: Registry) -> dict[str,
     return {
         "apiVersion": API_VERSION,
         "kind": "Connection",
-        "pulsar": PULSAR,
+        "pulsar": connection.line.example,
         "registry": {"name": registry.name, "address": registry.address},
         "topic": str(question.topic),
         "role": question.role,

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from gitops.broker.connection import PULSAR, Admission, ClientError, Step
+from gitops.broker.connection import Admission, ClientError, Step
 from gitops.model.decision import Decision
 from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -99,7 +99,8 @@ def connection_report(connection: Connection, excerpt: Excerpt, *, registry: str
         return lines[where.line - 1] if 0 < where.line <= len(lines) else excerpt(where)
 
     question = connection.question
-    head = f"{question.role} on {question.topic} · {registry} · as Pulsar {PULSAR} decides"
+    pulsar = connection.line.example
+    head = f"{question.role} on {question.topic} · {registry} · as Pulsar {pulsar} decides"
     parts: list[RenderableType] = [Text(safe(head), style="bold")]
     for answered in connection.answered:
         parts += [Text(""), *_answered(answered, line_of)]
