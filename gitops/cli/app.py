@@ -50,6 +50,7 @@ COMMANDS: Final = (
     CommandRow("apply", "apply", "Carry out a reviewed plan."),
     CommandRow("import", "import_registry", "Write what a registry holds as files."),
     CommandRow("snapshot", "snapshot", "Record all versions under snapshots/."),
+    CommandRow("audit", "audit", "Find what an upgrade would break."),
     CommandRow("compat", "compat", "Decide whether NEW may follow OLD."),
     CommandRow("serve", "serve", "Serve the embedded registry as a broker."),
     CommandRow("explain", "explain", "Explain a rule, or list all rules."),

@@ -39,6 +39,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.VersionsResult: f"{_TEXT}.history:versions_text",
         results.PoliciesResult: f"{_TEXT}.history:policies_text",
         results.ConnectionResult: f"{_TEXT}.decision:connection_text",
+        results.AuditResult: f"{_TEXT}.audit:audit_text",
     },
     "json": {
         results.FindingsResult: f"{_JSON}:findings",
@@ -57,11 +58,13 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.VersionsResult: f"{_JSON}:versions",
         results.PoliciesResult: f"{_JSON}:policies",
         results.ConnectionResult: f"{_JSON}:connection",
+        results.AuditResult: f"{_JSON}:audit",
     },
     "markdown": {
         results.ReviewResult: "gitops.reports.markdown.report:review_markdown",
         results.DecisionResult: "gitops.reports.markdown.document:decision_result_markdown",
         results.ReplayResult: "gitops.reports.markdown.replay:replay_result_markdown",
+        results.AuditResult: "gitops.reports.markdown.audit:audit_markdown",
     },
     "github": {results.ReviewResult: "gitops.reports.github:step_output"},
     "sarif": {results.ReviewResult: "gitops.reports.sarif:sarif_text"},

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gitops.model.audit import AuditReport
 from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Location
@@ -246,6 +247,20 @@ class ConnectionResult:
     connection: Connection
     registry: Registry
     excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditResult(ReviewResult):
+    """What an audit of a registry found, in so many seconds; `command` finds it again."""
+
+    audit: AuditReport
+    command: str
+    seconds: float
+
+    @property
+    def report(self) -> CheckReport:
+        """Its findings."""
+        return files_report(self.audit.findings, self.command)
 
 
 def files_report(findings: Sequence[Finding], command: str) -> CheckReport:

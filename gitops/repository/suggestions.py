@@ -8,6 +8,9 @@ from difflib import get_close_matches
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from gitops.model.errors import UsageError
+from gitops.model.policy import SchemaCompatibilityStrategy
+
 # What a person may have meant by a word that nobody knows.
 
 _MAX_LISTED: Final = 24
@@ -103,3 +106,12 @@ def admin_url_hint(text: str) -> str:
         meant = _BINARY[scheme].format(host[0])
         return f"{scheme}:// is Pulsar's binary protocol; write the web service URL: {meant}"
     return _EXAMPLE
+
+
+def parse_strategy(name: str) -> SchemaCompatibilityStrategy:
+    """The strategy of that name; raises UsageError, with a similar one or all."""
+    try:
+        return SchemaCompatibilityStrategy(name)
+    except ValueError:
+        hint = did_you_mean_or_list(name, [s.value for s in SchemaCompatibilityStrategy])
+        raise UsageError(f"'{name}' is not a strategy", hint=hint) from None

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from gitops.broker.lines.table import line_of
 from gitops.model.errors import UsageError
-from gitops.model.policy import DEFAULT_RELEASE, BrokerSettings, SchemaCompatibilityStrategy
+from gitops.model.policy import DEFAULT_RELEASE, BrokerSettings
 from gitops.repository.definition_files import read_file
 from gitops.repository.definitions.upload import parse_type
 from gitops.repository.file_comparison import Comparison, compare
-from gitops.repository.suggestions import did_you_mean_or_list
+from gitops.repository.suggestions import parse_strategy
 
 
 def compare_files(  # noqa: PLR0913 - each is an option of the command
@@ -28,7 +28,7 @@ def compare_files(  # noqa: PLR0913 - each is an option of the command
     `messages` are the root message of `.proto` files: one of all, or that of the old files and
     that of the new one. Their imports may reach `root`. `broker` is the release that decides.
     """
-    rule = _strategy(strategy)
+    rule = parse_strategy(strategy)
     if schema_type is not None:
         parse_type(schema_type)
     named = _root_messages(messages, len(files))
@@ -51,11 +51,3 @@ def _root_messages(messages: Sequence[str], count: int) -> list[str | None]:
         case _:
             hint = "name it once, or that of the old files and then that of the new one"
             raise UsageError(f"--message names {len(messages)} messages", hint=hint)
-
-
-def _strategy(name: str) -> SchemaCompatibilityStrategy:
-    try:
-        return SchemaCompatibilityStrategy(name)
-    except ValueError:
-        hint = did_you_mean_or_list(name, [s.value for s in SchemaCompatibilityStrategy])
-        raise UsageError(f"'{name}' is not a strategy", hint=hint) from None

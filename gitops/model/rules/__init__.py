@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from gitops.model.findings import Finding, Location, Severity
+from gitops.model.rules.audits import AUDIT_RULES
 from gitops.model.rules.changes import (
     CHECK_RULES,
     CLIENT_RULES,
@@ -32,6 +33,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             *CHECK_RULES,
             *CLIENT_RULES,
             *REPLAY_RULES,
+            *AUDIT_RULES,
         )
     }
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitops.planning.plan_document import to_document
 from gitops.reports import results
+from gitops.reports.json.audit import audit_document
 from gitops.reports.json.check import check_document, rollouts_document
 from gitops.reports.json.documents import (
     applied_document,
@@ -105,3 +106,8 @@ def policies(result: results.PoliciesResult) -> str:
 def connection(result: results.ConnectionResult) -> str:
     """`Connection`."""
     return to_text(connection_document(result.connection, result.registry))
+
+
+def audit(result: results.AuditResult) -> str:
+    """`Audit`."""
+    return to_text(audit_document(result.audit))

@@ -1,0 +1,1 @@
+"""What a registry contains, judged: another broker line, another strategy, its health. Pure."""

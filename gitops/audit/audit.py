@@ -1,0 +1,121 @@
+"""An audit: topics and namespaces in, one by one; findings and counts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from gitops.audit.cause import Cause, CauseGroups
+from gitops.audit.health import health_causes
+from gitops.audit.namespace import NamespaceAudit
+from gitops.audit.operations import differences
+from gitops.audit.strategies import refusal_causes
+from gitops.audit.topic import AuditedTopic
+from gitops.audit.upgrade import upgrade_causes
+from gitops.audit.way_back import way_back_cause
+from gitops.broker.connection import connection_policies
+from gitops.broker.lines.line import BrokerLine
+from gitops.model.audit import AuditCounts, AuditReport, TopicDifferences
+from gitops.model.policy import BrokerSettings
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.state import NamespaceState, TopicState
+from gitops.schemas.payload import PayloadError, stored_history
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """What a registry is judged by; `target` and `strategy` are None where nobody asks."""
+
+    registry: str
+    address: str
+    broker: BrokerSettings
+    line: BrokerLine
+    target: BrokerLine | None = None
+    strategy: Strategy | None = None
+
+
+class Audit:
+    """Keeps findings and counts; a topic is forgotten as soon as it was looked at."""
+
+    def __init__(self, settings: AuditSettings) -> None:
+        self._settings = settings
+        self._groups = CauseGroups()
+        self._differences: list[TopicDifferences] = []
+        self._limits: list[str] = []
+        self._namespaces = self._topics = self._versions = 0
+
+    def namespace(self, state: NamespaceState) -> NamespaceAudit:
+        """Begin with a namespace."""
+        self._namespaces += 1
+        return NamespaceAudit(state, self._settings.broker)
+
+    def add(self, its: NamespaceAudit, topics: Iterable[TopicState]) -> None:
+        """Look at topics of a namespace."""
+        for state in topics:
+            self._topics += 1
+            self._groups.add(self._causes(its, state))
+
+    def end(self, its: NamespaceAudit) -> None:
+        """No more topics of this namespace."""
+        self._groups.add(its.causes())
+
+    def skip(self, reason: str) -> None:
+        """Something could not be read; a whole sentence."""
+        self._limits.append(reason)
+
+    def report(self) -> AuditReport:
+        """What was found."""
+        own = self._settings
+        if own.target and (one := way_back_cause(own.registry, own.line, own.target)):
+            self._groups.add([one])
+        changed = sum(any(d.is_loss for d in one.differences) for one in self._differences)
+        return AuditReport(
+            registry=own.registry,
+            address=own.address,
+            line=own.line.name,
+            target=own.target.name if own.target else "",
+            strategy=own.strategy.value if own.strategy else "",
+            counts=AuditCounts(
+                namespaces=self._namespaces,
+                topics=self._topics,
+                versions=self._versions,
+                changed=changed,
+            ),
+            findings=self._groups.findings,
+            differences=tuple(self._differences),
+            limits=tuple(self._limits),
+        )
+
+    def _causes(self, its: NamespaceAudit, state: TopicState) -> Iterator[Cause]:
+        topic = self._audited(its, state)
+        if topic is None:
+            return
+        its.add(topic)
+        self._versions += len(topic.history.entries)
+        yield from self._upgrade(topic)
+        if self._settings.strategy:
+            yield from refusal_causes(topic, self._settings.strategy)
+        else:
+            its.add_strategies(topic)
+        yield from health_causes(topic)
+
+    def _audited(self, its: NamespaceAudit, state: TopicState) -> AuditedTopic | None:
+        if not state.history.entries:
+            its.add_bare(state.topic.local_name)
+            return None
+        try:
+            history = stored_history(state.history)
+        except PayloadError as error:
+            self.skip(f"{state.topic}: the registry holds a schema that cannot be read: {error}")
+            return None
+        own = self._settings
+        policies = connection_policies(state.topic, state.policies, its.state.policies, own.broker)
+        return AuditedTopic(name=state.topic, history=history, policies=policies, line=own.line)
+
+    def _upgrade(self, topic: AuditedTopic) -> Iterator[Cause]:
+        target = self._settings.target
+        if target is None or target.rules == topic.line.rules:
+            return
+        if found := differences(topic, target):
+            self._differences.append(TopicDifferences(topic=topic.name, differences=found))
+            yield from upgrade_causes(topic, target, found)

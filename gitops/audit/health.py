@@ -1,0 +1,119 @@
+"""What is wrong with a registry today, whatever is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from gitops.audit.cause import Cause
+from gitops.audit.topic import AuditedTopic, mismatch_text, refused_versions, versions_text
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rules import make_finding
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.review import changes_of
+from gitops.schemas.strategies import Outcome
+from gitops.schemas.types import AVRO_DEFINED
+
+BROKEN_PROMISE: Final = "AUDIT-H001"
+POISONED: Final = "AUDIT-H002"
+UNCHECKED: Final = "AUDIT-H003"
+UNREADABLE: Final = "AUDIT-H004"
+OPEN_PRODUCERS: Final = "AUDIT-H005"
+NO_SCHEMA: Final = "AUDIT-H006"
+
+_NO_PROMISE: Final = (Strategy.ALWAYS_COMPATIBLE, Strategy.ALWAYS_INCOMPATIBLE)
+
+
+def health_causes(topic: AuditedTopic) -> Iterator[Cause]:
+    """All that is wrong with the versions of one topic."""
+    yield from _poison(topic)
+    if topic.policies.strategy not in _NO_PROMISE:
+        yield from _broken_promise(topic)
+    if topic.policies.strategy is Strategy.ALWAYS_COMPATIBLE:
+        yield from _unreadable(topic)
+    else:
+        yield from _unchecked(topic)
+
+
+def _poison(topic: AuditedTopic) -> Iterator[Cause]:
+    """A version on which the registry's equality fails before anything new is compared."""
+    if topic.latest.type not in AVRO_DEFINED:
+        return
+    for version, schema in topic.history.entries:
+        try:
+            topic.line.types.read_definition(schema)
+        except AvroParseError as error:
+            message = f"no new schema can be registered: {error}"
+            yield Cause(
+                message=message,
+                finding=make_finding(
+                    POISONED,
+                    f"v{version} stops every new schema: {error}",
+                    subject=str(topic.name),
+                    hint="when the backlog is consumed, delete the topic's schema and register a "
+                    "valid definition",
+                ),
+            )
+            return
+
+
+def _broken_promise(topic: AuditedTopic) -> Iterator[Cause]:
+    strategy = topic.policies.strategy
+    if refused := refused_versions(topic, strategy):
+        why = mismatch_text(refused[0][1])
+        versions = versions_text(tuple(version for version, _ in refused))
+        promise = f"{strategy.value} ({topic.policies.strategy_by})"
+        yield Cause(
+            message=f"{promise} is in force, and versions break it: {why}",
+            finding=make_finding(
+                BROKEN_PROMISE,
+                f"{promise} is in force, and {versions} {_break(refused)} it: {why}",
+                subject=str(topic.name),
+                hint="read the older messages with a consumer of their own version, or let them "
+                "expire; a topic of its own for the new definition keeps both",
+            ),
+        )
+
+
+def _break(refused: tuple[tuple[int, Outcome], ...]) -> str:
+    return "breaks" if len(refused) == 1 else "break"
+
+
+def _unchecked(topic: AuditedTopic) -> Iterator[Cause]:
+    """Changes of PROTOBUF_NATIVE that the check of the root's name lets pass (Pulsar 4.0.7)."""
+    types, strategy = topic.line.types, topic.policies.strategy
+    for (_, old), (version, new) in pairwise(topic.history.entries):
+        stops = [one for one in changes_of(types, old, new, strategy) if one.stops_readers]
+        if not stops:
+            continue
+        where = f"at '{stops[0].path}': " if stops[0].path else ""
+        message = f"Pulsar accepted a change that readers fail on: {where}{stops[0].message}"
+        finding = make_finding(
+            UNCHECKED,
+            f"v{version}: {message}",
+            subject=str(topic.name),
+            hint=stops[0].hint or "readers of older messages need the older definition",
+        )
+        yield Cause(message=message, finding=finding)
+
+
+def _unreadable(topic: AuditedTopic) -> Iterator[Cause]:
+    latest, _ = topic.history.entries[-1]
+    older = topic.history.entries[:-1]
+    reasons = {
+        version: reason
+        for version, schema in older
+        if (reason := topic.line.types.unreadable_reason(topic.latest, schema))
+    }
+    if reasons:
+        message = "ALWAYS_COMPATIBLE is in force, and the latest version cannot read older ones"
+        versions = versions_text(tuple(reasons))
+        finding = make_finding(
+            UNREADABLE,
+            f"ALWAYS_COMPATIBLE is in force, and v{latest} cannot read {versions}: "
+            f"{next(iter(reasons.values()))}",
+            subject=str(topic.name),
+            hint="a strategy such as BACKWARD_TRANSITIVE stops such changes from now on",
+        )
+        yield Cause(message=message, finding=finding)

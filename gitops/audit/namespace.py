@@ -1,0 +1,105 @@
+"""What an audit keeps of a namespace while its topics pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gitops.audit.cause import Cause
+from gitops.audit.health import NO_SCHEMA, OPEN_PRODUCERS
+from gitops.audit.strategies import stricter_cause, stricter_strategies
+from gitops.audit.topic import AuditedTopic
+from gitops.model.names import NamespaceName
+from gitops.model.policy import BrokerSettings, TopicPolicies, strategy_in_force
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rules import make_finding
+from gitops.model.state import NamespaceState
+
+_NAMED: Final = 3
+"""So many topics without a schema are named."""
+
+_Fitting = tuple[str, Strategy, frozenset[Strategy]]
+"""A topic, its strategy, and the stricter ones that fit."""
+
+
+class NamespaceAudit:
+    """Counts of one namespace, and the strategies that fit all its topics so far."""
+
+    def __init__(self, state: NamespaceState, broker: BrokerSettings) -> None:
+        self.state = state
+        self._broker = broker
+        self._strategy, _ = strategy_in_force(TopicPolicies(), state.policies, broker)
+        self._fitting: frozenset[Strategy] | None = None
+        self._own: list[_Fitting] = []
+        self._inherited: list[_Fitting] = []
+        self._with_schema = 0
+        self._bare: list[str] = []
+        self._open = False
+
+    @property
+    def name(self) -> NamespaceName:
+        """Its name."""
+        return self.state.namespace
+
+    def add_bare(self, topic: str) -> None:
+        """A topic without a schema."""
+        self._bare.append(topic)
+
+    def add(self, topic: AuditedTopic) -> None:
+        """A topic with a schema; what it is registered with counts from its second version on."""
+        self._with_schema += 1
+        policies = topic.policies
+        self._open |= policies.allows_auto_update and not policies.enforces_validation
+
+    def add_strategies(self, topic: AuditedTopic) -> None:
+        """Which strategies a topic's history satisfies, if it has two versions to tell."""
+        if len(topic.history.entries) == 1:
+            return
+        now = topic.policies.strategy
+        fitting = stricter_strategies(topic, now)
+        if topic.policies.strategy_by == "topic":
+            self._own += [(str(topic.name), now, fitting)]
+            return
+        self._fitting = fitting if self._fitting is None else self._fitting & fitting
+        if fitting:
+            self._inherited += [(str(topic.name), now, fitting)]
+
+    def causes(self) -> Iterator[Cause]:
+        """What is said of the namespace as a whole, once all topics are there."""
+        yield from self._stricter_causes()
+        if self._open:
+            yield self._open_cause()
+        if self._bare and self._with_schema:
+            yield self._bare_cause()
+
+    def _stricter_causes(self) -> Iterator[Cause]:
+        """The namespace, where all its topics fit; else each topic that fits alone."""
+        whole = stricter_cause(
+            str(self.name), self._strategy, self._fitting or frozenset(), whole=True
+        )
+        if whole:
+            yield whole
+        for name, now, fitting in (*self._own, *([] if whole else self._inherited)):
+            if one := stricter_cause(name, now, fitting, whole=False):
+                yield one
+
+    def _open_cause(self) -> Cause:
+        message = (
+            "any producer may register a schema (isAllowAutoUpdateSchema), and one without a "
+            "schema may write anything (schemaValidationEnforced is off)"
+        )
+        hint = "set schemaValidationEnforced: true where all producers have a schema"
+        found = make_finding(OPEN_PRODUCERS, message, subject=str(self.name), hint=hint)
+        return Cause(message=message, finding=found)
+
+    def _bare_cause(self) -> Cause:
+        named = ", ".join(self._bare[:_NAMED])
+        more = f" and {len(self._bare) - _NAMED:,} more" if len(self._bare) > _NAMED else ""
+        all_topics = len(self._bare) + self._with_schema
+        found = make_finding(
+            NO_SCHEMA,
+            f"{len(self._bare):,} of {all_topics:,} topics have no schema: {named}{more}",
+            subject=str(self.name),
+            hint="register a schema, or leave them where bytes are what is meant",
+        )
+        return Cause(message="topics without a schema beside topics with one", finding=found)

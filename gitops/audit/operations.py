@@ -1,0 +1,100 @@
+"""What a broker line answers to every operation on a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gitops.audit.evolution import evolved_schema
+from gitops.audit.topic import AuditedTopic
+from gitops.broker.connection import ConnectionTarget
+from gitops.broker.consumer_compatibility import check_sent
+from gitops.broker.lines.line import BrokerLine
+from gitops.broker.producer_connection import decide
+from gitops.broker.registration import compatible, register
+from gitops.model.audit import Difference, Operation
+from gitops.model.decision import Decision, StoredSchema
+from gitops.model.schema import SchemaInfo
+from gitops.schemas.external.row import UNKNOWN
+from gitops.schemas.payload import PayloadError, to_info
+
+Answers = Mapping[tuple[Operation, int | None], Decision]
+
+_READ = Decision(accepted=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """A schema that is sent again, or a new one (`version` is None)."""
+
+    version: int | None
+    sent: StoredSchema
+    info: SchemaInfo
+
+
+def differences(topic: AuditedTopic, target: BrokerLine) -> tuple[Difference, ...]:
+    """The operations that the target line accepts and the present one not, or the reverse."""
+    candidates = tuple(_candidates(topic))
+    before = _answers(topic, topic.line, candidates)
+    after = _answers(topic, target, candidates)
+    return tuple(
+        Difference(operation=operation, version=version, before=old, after=new)
+        for (operation, version), old in before.items()
+        if (new := after[operation, version]).accepted is not old.accepted
+    )
+
+
+def _candidates(topic: AuditedTopic) -> Iterator[_Candidate]:
+    new = evolved_schema(topic.latest)
+    for version, schema in (*topic.history.entries, *([(None, new)] if new else [])):
+        try:
+            info = to_info(schema)
+        except PayloadError:
+            continue
+        yield _Candidate(version=version, sent=schema, info=info)
+
+
+def _answers(topic: AuditedTopic, line: BrokerLine, candidates: tuple[_Candidate, ...]) -> Answers:
+    if unknown := _unknown_type(topic, line):
+        return {
+            (operation, each.version): unknown for each in candidates for operation in Operation
+        }
+    return {
+        (operation, each.version): decision
+        for each in candidates
+        for operation, decision in _answers_to(topic, line, each)
+    }
+
+
+def _unknown_type(topic: AuditedTopic, line: BrokerLine) -> Decision | None:
+    """A line that does not know the type of one stored version cannot read the history."""
+    for version, schema in topic.history.entries:
+        if line.types.row_of(schema.type) is UNKNOWN:
+            reason = f"v{version} is {schema.type.value}, a type that {line.name} does not know"
+            return Decision(accepted=False, status=500, reason=reason)
+    return None
+
+
+def _answers_to(
+    topic: AuditedTopic, line: BrokerLine, each: _Candidate
+) -> Iterator[tuple[Operation, Decision]]:
+    history, strategy = topic.history, topic.policies.strategy
+    target = ConnectionTarget(history=history, policies=topic.policies, line=line)
+    produced = decide(target, each.sent)
+    yield Operation.PRODUCE, produced
+    yield Operation.CONSUME, check_sent(history, each.sent, strategy, line)
+    is_registration = topic.policies.allows_auto_update and _is_sent(each, line)
+    yield (
+        Operation.REGISTER,
+        produced if is_registration else register(history, each.info, strategy, line),
+    )
+    yield Operation.TEST, compatible(history, each.info, strategy, line)
+    yield Operation.READ, _READ
+
+
+def _is_sent(each: _Candidate, line: BrokerLine) -> bool:
+    """Whether an upload stores the bytes that a producer sends."""
+    try:
+        return line.types.to_stored(each.info) == each.sent
+    except PayloadError:
+        return False

@@ -1,0 +1,89 @@
+"""What another strategy would have refused, and how strict a topic's history already is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gitops.audit.cause import Cause
+from gitops.audit.topic import AuditedTopic, mismatch_text, refused_versions, versions_text
+from gitops.broker.consumer_compatibility import check_sent
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rules import make_finding
+
+REFUSED: Final = "AUDIT-S001"
+STRICTER: Final = "AUDIT-S002"
+
+STRICTEST_FIRST: Final = (
+    Strategy.FULL_TRANSITIVE,
+    Strategy.FULL,
+    Strategy.BACKWARD_TRANSITIVE,
+    Strategy.FORWARD_TRANSITIVE,
+    Strategy.BACKWARD,
+    Strategy.FORWARD,
+)
+_ALL: Final = frozenset(STRICTEST_FIRST)
+_STRICTER: Final = {
+    Strategy.ALWAYS_COMPATIBLE: _ALL,
+    Strategy.BACKWARD: _ALL - {Strategy.BACKWARD, Strategy.FORWARD, Strategy.FORWARD_TRANSITIVE},
+    Strategy.FORWARD: _ALL - {Strategy.BACKWARD, Strategy.FORWARD, Strategy.BACKWARD_TRANSITIVE},
+    Strategy.FULL: frozenset({Strategy.FULL_TRANSITIVE}),
+    Strategy.BACKWARD_TRANSITIVE: frozenset({Strategy.FULL_TRANSITIVE}),
+    Strategy.FORWARD_TRANSITIVE: frozenset({Strategy.FULL_TRANSITIVE}),
+}
+"""The strategies that refuse all that one refuses, and more."""
+
+
+def refusal_causes(topic: AuditedTopic, strategy: Strategy) -> Iterator[Cause]:
+    """The versions that a strategy would have refused."""
+    if refused := refused_versions(topic, strategy):
+        versions = versions_text(tuple(version for version, _ in refused))
+        message = f"{strategy.value} would have refused registrations"
+        yield Cause(
+            message=message,
+            finding=make_finding(
+                REFUSED,
+                f"{strategy.value} would have refused {versions}: {mismatch_text(refused[0][1])}",
+                subject=str(topic.name),
+                hint=f"set {strategy.value} only where such changes are to stop",
+            ),
+        )
+
+
+def stricter_strategies(topic: AuditedTopic, now: Strategy) -> frozenset[Strategy]:
+    """Stricter strategies than `now` under which nothing known of the topic is refused.
+
+    Each registration of the past is replayed, and each consumer with a live version.
+    """
+    wanted = _STRICTER.get(now, frozenset())
+    if Strategy.FULL_TRANSITIVE in wanted and _fits(topic, now, Strategy.FULL_TRANSITIVE):
+        # Each pair of versions reads each other, so that every question has been answered.
+        return wanted
+    return frozenset(
+        each for each in wanted - {Strategy.FULL_TRANSITIVE} if _fits(topic, now, each)
+    )
+
+
+def _fits(topic: AuditedTopic, now: Strategy, other: Strategy) -> bool:
+    if refused_versions(topic, other):
+        return False
+    return all(
+        check_sent(topic.history, schema, other, topic.line).accepted
+        or not check_sent(topic.history, schema, now, topic.line).accepted
+        for _, schema in topic.history.entries
+    )
+
+
+def stricter_cause(
+    subject: str, now: Strategy, fitting: frozenset[Strategy], *, whole: bool
+) -> Cause | None:
+    """The strictest of those that fit, None where none does; of a whole namespace, or a topic."""
+    strictest = next((each for each in STRICTEST_FIRST if each in fitting), None)
+    if strictest is None:
+        return None
+    what = "all topics satisfy" if whole else "the topic's history satisfies"
+    message = f"{what} {strictest.value}; {now.value} is in force"
+    hint = f"set schemaCompatibilityStrategy to {strictest.value}: nothing registered is refused"
+    return Cause(
+        message=message, finding=make_finding(STRICTER, message, subject=subject, hint=hint)
+    )

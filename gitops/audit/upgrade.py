@@ -1,0 +1,210 @@
+"""What stops, and what becomes possible, on another broker line: findings for one topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.audit.cause import Cause
+from gitops.audit.topic import AuditedTopic, versions_text
+from gitops.broker.lines.line import BrokerLine
+from gitops.broker.lines.table import with_legacy_json
+from gitops.model.audit import Difference, Operation
+from gitops.model.decision import StoredSchema
+from gitops.model.rules import make_finding
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.external.row import UNKNOWN
+from gitops.schemas.row import InvalidSchemaDataError
+
+INVALID: Final = "AUDIT-U001"
+NOT_AVRO: Final = "AUDIT-U002"
+OTHERWISE: Final = "AUDIT-U003"
+ACCEPTED: Final = "AUDIT-U004"
+WAY_BACK: Final = "AUDIT-U005"
+
+_WHO: Final = {
+    Operation.PRODUCE: "producers",
+    Operation.CONSUME: "consumers",
+    Operation.REGISTER: "uploads",
+    Operation.TEST: "compatibility tests",
+    Operation.READ: "reading",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fault:
+    """Versions that only the target line does not take for valid, for one reason."""
+
+    rule: str
+    reason: str
+    versions: tuple[int, ...]
+    remedy: str
+
+
+def upgrade_causes(
+    topic: AuditedTopic, target: BrokerLine, found: Sequence[Difference]
+) -> Iterator[Cause]:
+    """One for each fault that stops something, one for other refusals, one for what is free."""
+    lost = [one for one in found if one.is_loss]
+    gained = [one for one in found if not one.is_loss]
+    if lost:
+        yield from _losses(topic, target, lost)
+    if gained:
+        yield _gain(topic, target, gained)
+
+
+def _losses(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference]) -> Iterator[Cause]:
+    """What a faulty version does not stop itself is stopped by the oldest faulty one."""
+    faults = _faults(topic, target)
+    if not faults:
+        yield _other_refusal(topic, target, lost)
+    elsewhere = {version for fault in faults[1:] for version in fault.versions}
+    for number, fault in enumerate(faults):
+        own = [
+            one
+            for one in lost
+            if one.version in fault.versions or (not number and one.version not in elsewhere)
+        ]
+        if own:
+            yield _of_fault(topic, target, fault, own)
+
+
+def _of_fault(
+    topic: AuditedTopic, target: BrokerLine, fault: _Fault, lost: Sequence[Difference]
+) -> Cause:
+    stops = _effects(lost, target)
+    return Cause(
+        message=f"{fault.reason}; {stops}",
+        finding=make_finding(
+            fault.rule,
+            f"{versions_text(fault.versions)}: {fault.reason}; {stops}",
+            subject=str(topic.name),
+            hint=_order(topic, fault),
+        ),
+    )
+
+
+def _order(topic: AuditedTopic, fault: _Fault) -> str:
+    latest = topic.history.entries[-1][0]
+    again = "the latest definition again" if latest not in fault.versions else fault.remedy
+    flag = (
+        "schemaJsonAllowLegacyJacksonFormat=true on every broker lets consumers connect, not "
+        "producers; for these: "
+        if fault.rule == NOT_AVRO
+        else ""
+    )
+    return (
+        f"{flag}before the switch, on {topic.line.name}, when the backlog is consumed: delete the "
+        f"topic's schema, then register {again}, and deploy it with producers and consumers; a "
+        "version on top does not help, the old one stays live"
+    )
+
+
+def _other_refusal(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference]) -> Cause:
+    message = f"{lost[0].after.reason}; {_effects(lost, target)}"
+    return Cause(
+        message=message,
+        finding=make_finding(
+            OTHERWISE,
+            message,
+            subject=str(topic.name),
+            hint=f"register a definition that {topic.line.name} and {target.name} both accept",
+        ),
+    )
+
+
+def _gain(topic: AuditedTopic, target: BrokerLine, gained: Sequence[Difference]) -> Cause:
+    old, new = topic.line.name, target.name
+    message = f"{new} accepts what {old} refuses: {_operations(gained)}"
+    return Cause(
+        message=message,
+        finding=make_finding(
+            ACCEPTED,
+            f"{message} ({gained[0].before.reason})",
+            subject=str(topic.name),
+            hint=f"a way back to {old} refuses it again",
+        ),
+    )
+
+
+# Versions that the target line does not take for valid.
+
+
+def _faults(topic: AuditedTopic, target: BrokerLine) -> list[_Fault]:
+    """By rule and reason, in the order of the oldest version of each."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for version, schema in topic.history.entries:
+        if reason := _fault_reason(schema, topic.line, target):
+            rule, remedy = _kind(schema, target)
+            found.setdefault((rule, reason, remedy), []).append(version)
+    return [
+        _Fault(rule=rule, reason=reason, remedy=remedy, versions=tuple(versions))
+        for (rule, reason, remedy), versions in found.items()
+    ]
+
+
+def _fault_reason(schema: StoredSchema, present: BrokerLine, target: BrokerLine) -> str:
+    """Why the target line does not take it for valid; empty where it does, or neither does."""
+    for problem in (_unreadable, _invalid):
+        if (reason := problem(schema, target)) and not problem(schema, present):
+            return reason
+    return ""
+
+
+def _unreadable(schema: StoredSchema, line: BrokerLine) -> str:
+    try:
+        line.types.read_definition(schema)
+    except AvroParseError as error:
+        return str(error)
+    return ""
+
+
+def _invalid(schema: StoredSchema, line: BrokerLine) -> str:
+    try:
+        line.types.validate(schema)
+    except InvalidSchemaDataError as error:
+        return str(error)
+    return ""
+
+
+def _kind(schema: StoredSchema, target: BrokerLine) -> tuple[str, str]:
+    """The rule, and what to register instead."""
+    if target.types.row_of(schema.type) is UNKNOWN:
+        return INVALID, f"a schema of a type that {target.name} knows"
+    if _invalid(schema, target) and not _invalid(schema, with_legacy_json(target)):
+        return NOT_AVRO, "the definition in Avro's form"
+    if schema.data.lstrip()[:1] == b"[":
+        return INVALID, "a record that contains the union"
+    return INVALID, "the mended definition"
+
+
+# In words: who is affected.
+
+
+def _effects(lost: Sequence[Difference], target: BrokerLine) -> str:
+    return f"{target.name} refuses {_operations(lost)}"
+
+
+def _operations(found: Iterable[Difference]) -> str:
+    """`producers and uploads with the same or a new schema, consumers with a new schema`."""
+    news: dict[Operation, set[bool]] = {}
+    for one in found:
+        news.setdefault(one.operation, set()).add(one.version is None)
+    alike: dict[str, list[str]] = {}
+    for operation, who in _WHO.items():
+        if operation in news:
+            alike.setdefault(_which(operation, news[operation]), []).append(who)
+    return ", ".join(f"{_and(who)}{which}" for which, who in alike.items())
+
+
+def _which(operation: Operation, news: set[bool]) -> str:
+    if operation is Operation.READ:
+        return ""
+    if len(news) == 1:
+        return " with a new schema" if True in news else " with the same schema"
+    return " with the same or a new schema"
+
+
+def _and(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]

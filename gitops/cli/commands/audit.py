@@ -1,0 +1,135 @@
+"""`audit`: what a registry contains, judged by another broker line, a strategy, and as it is."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from gitops.cli import completion, options
+from gitops.cli.options import HERE, FailOn
+from gitops.model.errors import UsageError
+from gitops.ports import Registry
+from gitops.reports import results
+
+_ASKED: Final = {
+    "url": "--url",
+    "repo": "--repo",
+    "registry": "--registry",
+    "snapshot": "--snapshot",
+    "broker": "--broker",
+    "as_if_broker": "--as-if-broker",
+    "as_if_strategy": "--as-if-strategy",
+}
+
+
+def audit(
+    context: typer.Context,
+    url: options.ClusterUrl = None,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    snapshot: Annotated[
+        bool, typer.Option("--snapshot", help="Judge the registry's snapshot in the repository.")
+    ] = False,
+    broker: Annotated[
+        str | None,
+        typer.Option(
+            "--broker",
+            metavar="LINE",
+            help="The present broker line.",
+            show_default="the registry's own",
+            autocompletion=completion.broker_lines,
+        ),
+    ] = None,
+    as_if_broker: Annotated[
+        str | None,
+        typer.Option(
+            "--as-if-broker",
+            metavar="LINE",
+            help="Find what this broker line refuses and the present one does not.",
+            autocompletion=completion.broker_lines,
+        ),
+    ] = None,
+    as_if_strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--as-if-strategy",
+            metavar="STRATEGY",
+            help="Find the versions that this strategy would have refused.",
+            autocompletion=completion.strategies,
+        ),
+    ] = None,
+    output_format: Annotated[str, options.format_of(results.AuditResult)] = options.FORMAT,
+    output: options.OutputFile = None,
+    fail_on: options.Threshold = FailOn.ERROR,
+    no_color: options.NoColor = False,
+) -> int:
+    """Judge the schemas of a registry, without changing anything."""
+    from gitops.cli.answer import Display, exit_code, print_result
+    from gitops.cli.progress import progress_bar
+    from gitops.repository.suggestions import parse_strategy
+    from gitops.usecases.audit import AuditRequest
+    from gitops.usecases.audit import audit as run_audit
+
+    request = AuditRequest(
+        broker=broker or "",
+        as_if_broker=as_if_broker or "",
+        as_if_strategy=parse_strategy(as_if_strategy) if as_if_strategy else None,
+    )
+    started = time.monotonic()
+    with _open(repo, registry, url, output, snapshot=snapshot) as live, progress_bar() as progress:
+        report = run_audit(live, request, progress)
+    result = results.AuditResult(
+        audit=report, command=_command_line(context), seconds=time.monotonic() - started
+    )
+    display = Display(output_format=output_format, output=output, no_color=no_color)
+    print_result(result, display)
+    return exit_code(report.findings, fail_on)
+
+
+@contextmanager
+def _open(
+    repo: Path, names: list[str] | None, url: str | None, output: Path | None, *, snapshot: bool
+) -> Iterator[Registry]:
+    """The cluster or the registry to read, or the snapshot of one."""
+    from gitops.cli.cluster import open_either
+
+    if not snapshot:
+        with open_either(repo, names, url, output) as live:
+            yield live
+        return
+    if url:
+        raise UsageError("--snapshot is of a registry in gitops.yaml, and --url names a cluster")
+    yield _snapshot(repo, names, output)
+
+
+def _snapshot(repo: Path, names: list[str] | None, output: Path | None) -> Registry:
+    from gitops.changes.registries import registry_config
+    from gitops.cli.session import open_repository
+    from gitops.registries.snapshot import SnapshotRegistry
+
+    opened = open_repository(repo, output)
+    name, config = registry_config(opened.repository, names[0] if names else None)
+    recorded = SnapshotRegistry(name, opened.tree, config.broker)
+    if recorded.is_empty:
+        raise UsageError(
+            f"there is no snapshot of registry '{name}'",
+            hint=f"record one: pulsar-gitops snapshot --registry {name}",
+        )
+    return recorded
+
+
+def _command_line(context: typer.Context) -> str:
+    """The command that finds the same again, without how it was shown."""
+    words = ["pulsar-gitops", "audit"]
+    for name, option in _ASKED.items():
+        value = context.params[name]
+        for each in value if isinstance(value, list) else [value]:
+            if each is not None and each is not False and each != HERE:
+                words += [option] if each is True else [option, str(each)]
+    return shlex.join(words)

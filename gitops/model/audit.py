@@ -1,0 +1,75 @@
+"""What an audit of a registry answers with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from gitops.model.decision import Decision
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+
+
+class Operation(Enum):
+    """What clients and administrators ask of a broker; the value is the word for machines."""
+
+    PRODUCE = "produce"
+    CONSUME = "consume"
+    REGISTER = "register"
+    TEST = "test"
+    READ = "read"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """An operation that two broker lines answer otherwise.
+
+    `version` is the one whose schema is sent or read, None for a new compatible schema.
+    """
+
+    operation: Operation
+    version: int | None
+    before: Decision
+    after: Decision
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether it is refused only after the upgrade."""
+        return not self.after.accepted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicDifferences:
+    """All differences of one topic; at least one."""
+
+    topic: TopicName
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditCounts:
+    """How much was read. `changed` are the topics that lose something on the target line."""
+
+    namespaces: int = 0
+    topics: int = 0
+    versions: int = 0
+    changed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    """Everything that there is to say about a registry.
+
+    `line` is the present broker line, `target` and `strategy` what `--as-if-…` names, empty
+    without. `limits` are sentences about what was not read.
+    """
+
+    registry: str
+    address: str
+    line: str
+    target: str = ""
+    strategy: str = ""
+    counts: AuditCounts
+    findings: tuple[Finding, ...] = ()
+    differences: tuple[TopicDifferences, ...] = ()
+    limits: tuple[str, ...] = ()

@@ -1,0 +1,52 @@
+"""Rules about what a registry contains."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitops.model.rules.rule import error, info, warning
+
+AUDIT_RULES: Final = (
+    error(
+        "AUDIT-U001",
+        "a stored version is not valid on the target line",
+        "audit.upgrade._kind",
+    ),
+    error("AUDIT-U002", "a JSON definition is not Avro", "audit.upgrade._kind"),
+    error("AUDIT-U003", "the target line refuses a valid schema", "audit.upgrade._other_refusal"),
+    info("AUDIT-U004", "the target line accepts what is refused today", "audit.upgrade._gain"),
+    info("AUDIT-U005", "new kinds of definitions stop a way back", "audit.way_back.way_back_cause"),
+    warning(
+        "AUDIT-S001",
+        "another strategy would have refused a version",
+        "audit.strategies.refusal_causes",
+    ),
+    info("AUDIT-S002", "a stricter strategy fits already", "audit.strategies.stricter_cause"),
+    error(
+        "AUDIT-H001",
+        "versions break the strategy that is in force",
+        "audit.health._broken_promise",
+    ),
+    error("AUDIT-H002", "no new schema can be registered", "audit.health._poison"),
+    warning(
+        "AUDIT-H003",
+        "Pulsar accepted a change that readers fail on",
+        "audit.health._unchecked",
+    ),
+    warning(
+        "AUDIT-H004",
+        "ALWAYS_COMPATIBLE, and the latest version cannot read older ones",
+        "audit.health._unreadable",
+    ),
+    info(
+        "AUDIT-H005",
+        "any producer may register, or write without a schema",
+        "audit.namespace.NamespaceAudit._open_cause",
+    ),
+    info(
+        "AUDIT-H006",
+        "topics without a schema beside topics with one",
+        "audit.namespace.NamespaceAudit._bare_cause",
+    ),
+)
+"""AUDIT-*: U is about an upgrade, S about strategies, H about health."""

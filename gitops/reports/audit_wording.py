@@ -1,0 +1,62 @@
+"""What an audit comes to, in a sentence, and its findings in short."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitops.model.audit import AuditReport
+from gitops.model.findings import Finding, Severity
+from gitops.reports.check_summary import count, severity_counts
+
+_VERSIONS: Final = re.compile(r"v\d+(, .+)?")
+
+
+def verdict_text(report: AuditReport) -> str:
+    """The sign and one sentence."""
+    counts = report.counts
+    if counts.changed:
+        verb = "loses" if counts.changed == 1 else "lose"
+        of_all = f"{counts.changed:,} of {count(counts.topics, 'topic')}"
+        return f"✗ {of_all} {verb} something on {report.target}"
+    counted = severity_counts(report.findings)
+    ready = f"{report.target} refuses nothing that {report.line} accepts" if report.target else ""
+    if any(one.severity is Severity.ERROR for one in report.findings):
+        return f"✗ {f'{ready}; ' if ready else ''}{counted}"
+    said = ready or counted or "no findings"
+    worst = max((one.severity for one in report.findings), default=Severity.OFF)
+    return f"{'⚠' if worst is Severity.WARNING else '✓'} {said}"
+
+
+def scope_text(report: AuditReport) -> str:
+    """`production · http://… · 4.0 as if 5.0 · 214 topics, …`."""
+    counts = report.counts
+    line = f"Pulsar {report.line}"
+    if report.target:
+        line += f" as if {report.target}"
+    if report.strategy:
+        line += f" as if {report.strategy}"
+    size = ", ".join(
+        count(number, noun)
+        for number, noun in (
+            (counts.topics, "topic"),
+            (counts.versions, "version"),
+            (counts.namespaces, "namespace"),
+        )
+    )
+    address = [] if report.address == report.registry else [report.address]
+    return " · ".join([report.registry, *address, line, size])
+
+
+def subject_count(finding: Finding) -> str:
+    """`3 topics`, or the only subject."""
+    members = finding.members
+    if len(members) == 1:
+        return members[0].subject
+    return count(len(members), "topic" if members[0].subject.count("/") > 1 else "namespace")
+
+
+def member_text(member: Finding) -> str:
+    """The subject, with the versions that its message begins with."""
+    label = member.message.partition(": ")[0]
+    return f"{member.subject} {label}" if _VERSIONS.fullmatch(label) else member.subject

@@ -1,0 +1,52 @@
+"""An audit as stable JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gitops.model.audit import AuditReport, Difference, TopicDifferences
+from gitops.model.decision import Decision
+from gitops.planning.plan_document import API_VERSION, finding_document
+
+
+def audit_document(report: AuditReport) -> dict[str, Any]:
+    """Findings by cause, and of each topic every operation that the target line changes."""
+    counts = report.counts
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Audit",
+        "registry": {"name": report.registry, "address": report.address},
+        "broker": report.line,
+        "asIfBroker": report.target or None,
+        "asIfStrategy": report.strategy or None,
+        "counts": {
+            "namespaces": counts.namespaces,
+            "topics": counts.topics,
+            "versions": counts.versions,
+            "topicsThatLoseSomething": counts.changed,
+        },
+        "findings": [finding_document(one) for one in report.findings],
+        "differences": [_topic(one) for one in report.differences],
+        "limits": list(report.limits),
+    }
+
+
+def _topic(one: TopicDifferences) -> dict[str, Any]:
+    return {"topic": str(one.topic), "operations": [_operation(each) for each in one.differences]}
+
+
+def _operation(one: Difference) -> dict[str, Any]:
+    return {
+        "operation": one.operation.value,
+        "version": one.version,
+        "before": _answer(one.before),
+        "after": _answer(one.after),
+    }
+
+
+def _answer(decision: Decision) -> dict[str, Any]:
+    return {
+        "accepted": decision.accepted,
+        "status": decision.status,
+        "reason": decision.reason,
+    }

@@ -1,0 +1,87 @@
+"""An audit of a registry: namespace by namespace, in chunks of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from gitops.audit.audit import Audit, AuditSettings
+from gitops.broker.lines.table import line_of
+from gitops.model.audit import AuditReport
+from gitops.model.errors import RegistryRefusedError
+from gitops.model.findings import Severity
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
+from gitops.model.rules import apply_severities
+from gitops.model.state import Scope
+from gitops.ports import Progress, Registry, no_progress
+
+_CHUNK: Final = 200
+"""How many topics are in memory at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRequest:
+    """Releases and a strategy to judge by; empty or None where nobody asks.
+
+    `broker` takes the place of the registry's own release.
+    """
+
+    broker: str = ""
+    as_if_broker: str = ""
+    as_if_strategy: SchemaCompatibilityStrategy | None = None
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+
+
+def audit(
+    registry: Registry, request: AuditRequest, progress: Progress = no_progress
+) -> AuditReport:
+    """Judge all that a registry contains; raises UnknownBrokerError and OutsideError."""
+    settings = _settings(registry, request)
+    found = Audit(settings)
+    namespaces = registry.list_namespaces()
+    for count, name in enumerate(namespaces):
+        progress("auditing namespaces", count, len(namespaces))
+        _audit_namespace(registry, found, name)
+    report = found.report()
+    return replace(report, findings=apply_severities(report.findings, request.severities))
+
+
+def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
+    broker = registry.broker
+    if request.broker:
+        broker = replace(broker, release=request.broker)
+    wanted = request.as_if_broker
+    return AuditSettings(
+        registry=registry.name,
+        address=registry.address,
+        broker=broker,
+        line=line_of(broker, "--broker"),
+        target=line_of(_target(broker, wanted)) if wanted else None,
+        strategy=request.as_if_strategy,
+    )
+
+
+def _target(broker: BrokerSettings, release: str) -> BrokerSettings:
+    """The settings that are set stay as they are on the target line."""
+    return replace(broker, release=release)
+
+
+def _audit_namespace(registry: Registry, found: Audit, name: NamespaceName) -> None:
+    state = registry.observe(Scope(namespaces=frozenset({name}))).namespaces[name]
+    its = found.namespace(state)
+    try:
+        topics = registry.list_topics(name)
+    except RegistryRefusedError as error:
+        found.skip(f"{name}: its topics could not be listed: {error.what}")
+        return
+    for chunk in _chunks(topics):
+        observed = registry.observe(Scope(topics=frozenset(chunk)))
+        found.add(its, (observed.topics[topic] for topic in chunk))
+    found.end(its)
+
+
+def _chunks(topics: Sequence[TopicName]) -> Iterator[Sequence[TopicName]]:
+    for start in range(0, len(topics), _CHUNK):
+        yield topics[start : start + _CHUNK]

@@ -1,0 +1,215 @@
+"""Each rule of an audit: a topic that breaks it, and one close to it that does not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitops.model.findings import Finding, Severity
+from gitops.model.policy import BrokerSettings, NamespacePolicies
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo, SchemaType
+from tests.support.audits import audit_of, record
+from tests.support.protos import order
+from tests.support.states import field
+
+TEXT = record(field("b"))
+NUMBER = record(field("b", "int"))
+WIDER = record(field("b"), field("c", ["null", "string"], default=None))
+KEY = record(name="K")
+DASHED = record(namespace="com.my-co")
+LOOSE = NamespacePolicies(schema_compatibility_strategy=Strategy.ALWAYS_COMPATIBLE)
+BACKWARD = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)
+
+
+def of_rule(findings: tuple[Finding, ...], rule: str) -> list[Finding]:
+    return [one for one in findings if one.rule == rule]
+
+
+@pytest.mark.rule("AUDIT-U001")
+def test_a_version_that_only_the_target_refuses() -> None:
+    report = audit_of({"a": (DASHED, DASHED)}, target="4.2")
+    (found,) = of_rule(report.findings, "AUDIT-U001")
+
+    assert found.severity is Severity.ERROR
+    assert found.message.startswith("v0, v1: 'my-co' is not a name")
+    assert "4.2 refuses producers, uploads and compatibility tests" in found.message
+    assert "on 4.0, when the backlog is consumed: delete the topic's schema" in found.hint
+    assert report.counts.changed == 1
+    assert not of_rule(audit_of({"a": (TEXT,)}, target="4.2").findings, "AUDIT-U001")
+    assert not of_rule(audit_of({"a": (DASHED,)}).findings, "AUDIT-U001")
+
+
+def test_topics_with_one_cause_are_one_finding() -> None:
+    report = audit_of({"a": (DASHED,), "b": (DASHED,), "c": (TEXT,)}, target="5.0")
+    (found,) = of_rule(report.findings, "AUDIT-U001")
+
+    assert [one.subject for one in found.members] == ["shop/orders/a", "shop/orders/b"]
+    assert [str(one.topic) for one in report.differences] == ["shop/orders/a", "shop/orders/b"]
+
+
+def test_an_old_version_that_stops_all_is_one_finding_about_it() -> None:
+    report = audit_of({"a": (record(namespace="a-b"), TEXT)}, target="4.2", policies=LOOSE)
+    (found,) = of_rule(report.findings, "AUDIT-U001")
+
+    assert found.message.startswith("v0: 'a-b' is not a name")
+    assert "register the latest definition again" in found.hint
+
+
+def test_the_way_back_is_an_upgrade_too() -> None:
+    default = record(field("b", ["int", "null"], default=None))
+    (found,) = of_rule(
+        audit_of({"a": (default,)}, present="4.2", target="4.0").findings, "AUDIT-U001"
+    )
+
+    assert found.message.startswith("v0: the default of 'b' is no [int, null]; 4.0 refuses")
+
+
+def test_a_union_is_to_be_wrapped() -> None:
+    union = '["null", {"type": "record", "name": "A", "fields": []}]'
+    (found,) = of_rule(
+        audit_of({"a": (union,)}, present="3.0", target="4.0").findings, "AUDIT-U001"
+    )
+
+    assert "register a record that contains the union" in found.hint
+
+
+@pytest.mark.rule("AUDIT-U002")
+def test_a_json_definition_that_is_not_avro() -> None:
+    report = audit_of({"a": (("JSON", '{"type": "object"}'),)}, target="4.2")
+    (found,) = of_rule(report.findings, "AUDIT-U002")
+
+    assert found.hint.startswith("schemaJsonAllowLegacyJacksonFormat=true on every broker")
+    good = audit_of({"a": (("JSON", TEXT),)}, target="4.2")
+    assert not of_rule(good.findings, "AUDIT-U002")
+
+
+def test_the_old_form_of_json_with_its_flag() -> None:
+    broker = BrokerSettings(schema_json_allow_legacy_jackson_format=True)
+    report = audit_of({"a": (("JSON", '{"type": "object"}'),)}, target="4.2", broker=broker)
+
+    assert not of_rule(report.findings, "AUDIT-U002")
+
+
+def pair(value: str) -> SchemaInfo:
+    """A KEY_VALUE of two AVRO definitions."""
+    kinds = {"key.schema.type": "AVRO", "value.schema.type": "AVRO", "kv.encoding.type": "INLINE"}
+    text = json.dumps({"key": json.loads(KEY), "value": json.loads(value)})
+    return SchemaInfo(type=SchemaType.KEY_VALUE, schema=text, properties=kinds)
+
+
+@pytest.mark.rule("AUDIT-U003")
+def test_a_valid_schema_that_only_the_target_refuses() -> None:
+    """No half of a KEY_VALUE is read for equality, but a consumer's is compared."""
+    branch = record(field("b", ["int", "null"], default=None))
+    pairs = (pair(branch), pair(record()))
+    report = audit_of({"a": pairs}, present="4.2", target="4.0", policies=BACKWARD)
+    (found,) = of_rule(report.findings, "AUDIT-U003")
+
+    assert found.message.endswith(
+        "; 4.0 refuses consumers and compatibility tests with the same schema"
+    )
+    back = audit_of({"a": pairs}, present="4.0", target="4.2", policies=BACKWARD)
+    assert not of_rule(back.findings, "AUDIT-U003")
+
+
+@pytest.mark.rule("AUDIT-U004")
+def test_a_topic_that_is_free_again() -> None:
+    default = record(field("b", ["int", "null"], default=None))
+    report = audit_of({"a": (default,)}, target="4.2")
+    (found,) = of_rule(report.findings, "AUDIT-U004")
+
+    assert found.message.startswith("4.2 accepts what 4.0 refuses: producers and uploads")
+    assert report.counts.changed == 0
+    assert not of_rule(audit_of({"a": (TEXT,)}, target="4.2").findings, "AUDIT-U004")
+
+
+@pytest.mark.rule("AUDIT-U005")
+def test_what_stops_a_way_back() -> None:
+    (found,) = of_rule(audit_of({}, target="4.2").findings, "AUDIT-U005")
+
+    assert "`$` in names" in found.message
+    assert not of_rule(audit_of({}, target="4.0").findings, "AUDIT-U005")
+
+
+@pytest.mark.rule("AUDIT-S001")
+def test_what_another_strategy_would_have_refused() -> None:
+    report = audit_of({"a": (TEXT, NUMBER)}, policies=LOOSE, strategy=Strategy.BACKWARD)
+    (found,) = of_rule(report.findings, "AUDIT-S001")
+
+    assert found.message.startswith("BACKWARD would have refused v1: ")
+    good = audit_of({"a": (TEXT, WIDER)}, policies=LOOSE, strategy=Strategy.FULL_TRANSITIVE)
+    assert not of_rule(good.findings, "AUDIT-S001")
+
+
+@pytest.mark.rule("AUDIT-S002")
+def test_a_namespace_that_could_be_stricter() -> None:
+    report = audit_of({"a": (TEXT, WIDER), "b": (TEXT,)}, policies=BACKWARD)
+    (found,) = of_rule(report.findings, "AUDIT-S002")
+
+    assert found.subject == "shop/orders"
+    assert found.message == "all topics satisfy FULL_TRANSITIVE; BACKWARD is in force"
+    one_version = audit_of({"b": (TEXT,)}, policies=BACKWARD)
+    assert not of_rule(one_version.findings, "AUDIT-S002")
+
+
+def test_one_topic_that_does_not_fit_leaves_the_others() -> None:
+    report = audit_of({"a": (TEXT, WIDER), "b": (TEXT, NUMBER)}, policies=LOOSE)
+
+    assert [one.subject for one in of_rule(report.findings, "AUDIT-S002")] == ["shop/orders/a"]
+
+
+@pytest.mark.rule("AUDIT-H001")
+def test_versions_that_break_the_strategy() -> None:
+    (found,) = of_rule(audit_of({"a": (TEXT, NUMBER)}).findings, "AUDIT-H001")
+
+    assert found.message.startswith("FULL (broker) is in force, and v1 breaks it: at 'b': ")
+    assert not of_rule(audit_of({"a": (TEXT, WIDER)}).findings, "AUDIT-H001")
+    assert not of_rule(audit_of({"a": (TEXT, NUMBER)}, policies=LOOSE).findings, "AUDIT-H001")
+
+
+@pytest.mark.rule("AUDIT-H002")
+def test_a_topic_that_no_schema_gets_past() -> None:
+    default = record(field("b", ["int", "null"], default=None))
+    (found,) = of_rule(audit_of({"a": (default,)}).findings, "AUDIT-H002")
+
+    assert found.message.startswith("v0 stops every new schema: ")
+    assert not of_rule(audit_of({"a": (default,)}, present="4.2").findings, "AUDIT-H002")
+
+
+@pytest.mark.rule("AUDIT-H003")
+def test_a_change_of_protobuf_native_that_readers_fail_on() -> None:
+    report = audit_of({"a": (order("string b = 1;"), order("message B {} B b = 1;"))})
+    (found,) = of_rule(report.findings, "AUDIT-H003")
+
+    assert found.message.startswith("v1: Pulsar accepted a change that readers fail on: ")
+    good = audit_of({"a": (order("string b = 1;"), order("string b = 1; string c = 2;"))})
+    assert not of_rule(good.findings, "AUDIT-H003")
+
+
+@pytest.mark.rule("AUDIT-H004")
+def test_always_compatible_versions_that_do_not_read_each_other() -> None:
+    report = audit_of({"a": (TEXT, NUMBER)}, policies=LOOSE)
+    (found,) = of_rule(report.findings, "AUDIT-H004")
+
+    assert "v1 cannot read v0" in found.message
+    good = audit_of({"a": (TEXT, WIDER)}, policies=LOOSE)
+    assert not of_rule(good.findings, "AUDIT-H004")
+
+
+@pytest.mark.rule("AUDIT-H005")
+def test_producers_that_may_do_all() -> None:
+    (found,) = of_rule(audit_of({"a": (TEXT,)}).findings, "AUDIT-H005")
+
+    assert found.subject == "shop/orders"
+    closed = NamespacePolicies(schema_validation_enforced=True)
+    assert not of_rule(audit_of({"a": (TEXT,)}, policies=closed).findings, "AUDIT-H005")
+
+
+@pytest.mark.rule("AUDIT-H006")
+def test_topics_without_a_schema() -> None:
+    (found,) = of_rule(audit_of({"a": (TEXT,), "b": ()}).findings, "AUDIT-H006")
+
+    assert found.message == "1 of 2 topics have no schema: b"
+    assert not of_rule(audit_of({"b": ()}).findings, "AUDIT-H006")

@@ -1,0 +1,95 @@
+"""What each line change breaks for a topic, row by row as brokers of these lines were seen to do.
+
+The rows are disks of a broker of one line that one of another opened. `p`, `c`, `r`, `t` are a
+producer, a consumer, an upload and a compatibility test with the schema of the version behind, and
+with a new one where there is no version.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from tests.support.audits import GOOD, audited, changes, record
+
+NAMESPACE: Final = record(namespace="com.my-co")
+OLD_NAMESPACE: Final = record(namespace="a-b")
+NUMBER: Final = record(limit=9223372036854775808)
+REFERENCE: Final = (
+    '{"type": "record", "name": "A", "fields": ['
+    '{"name": "b", "type": {"type": "record", "name": "B", "fields": []}},'
+    '{"name": "c", "type": ".B"}]}'
+)
+UNION: Final = '["null", {"type": "record", "name": "A", "fields": []}]'
+DEFAULT: Final = (
+    '{"type": "record", "name": "A", "fields": ['
+    '{"name": "b", "type": ["int", "null"], "default": null}]}'
+)
+JACKSON: Final = ("JSON", '{"type": "object"}')
+
+UPGRADES: Final = (("3.0", "4.0"), ("4.0", "4.2"), ("4.0", "5.0"), ("4.2", "4.0"))
+
+
+@pytest.mark.parametrize(("present", "target"), UPGRADES)
+def test_plain(present: str, target: str) -> None:
+    assert changes(audited(present, GOOD, record(note=1)), target) == {}
+
+
+@pytest.mark.parametrize("target", ["4.2", "5.0"])
+@pytest.mark.parametrize("definition", [NAMESPACE, NUMBER, REFERENCE])
+def test_latest_that_avro_1_12_refuses(definition: str, target: str) -> None:
+    """Only a consumer with the same bytes, and reading, go on."""
+    found = changes(audited("4.0", definition), target)
+
+    assert found == {
+        "p0": 422, "r0": 422, "t0": 500,
+        "p": 422, "r": 422, "t": 500, "c": 500 if definition in (NUMBER, REFERENCE) else 409,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["4.2", "5.0"])
+def test_older_version_that_avro_1_12_refuses(target: str) -> None:
+    """Every registration fails on it; consumers of the latest version, new ones too, go on."""
+    found = changes(audited("4.0", OLD_NAMESPACE, GOOD), target)
+
+    assert found == {
+        "p0": 422, "r0": 422, "t0": 500, "c0": 409,
+        "p1": 500, "r1": 500,
+        "p": 500, "r": 500,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["4.2", "5.0"])
+def test_old_form_of_json(target: str) -> None:
+    """Producers and uploads are refused by 4.0 too; a consumer with Avro was let in there."""
+    assert changes(audited("4.0", JACKSON), target) == {"t0": 500, "c": 409, "t": 500}
+
+
+def test_top_level_union() -> None:
+    assert changes(audited("3.0", UNION), "4.0") == {
+        "p0": 422, "r0": 422, "t0": 500,
+        "p": 422, "r": 422, "t": 500,
+    }  # fmt: skip
+    assert changes(audited("4.0", UNION), "4.2") == {}
+
+
+@pytest.mark.parametrize("target", ["4.2", "5.0"])
+def test_default_of_another_branch(target: str) -> None:
+    """The topic is free again, and blocked after the way back."""
+    free = {"p0": 200, "r0": 200, "p": 200, "r": 200}
+
+    assert changes(audited("4.0", DEFAULT), target) == free
+    assert changes(audited("4.2", DEFAULT), "4.0") == dict.fromkeys(free, 500)
+
+
+@pytest.mark.parametrize("definition", [NAMESPACE, NUMBER, REFERENCE, OLD_NAMESPACE, UNION])
+def test_from_3_0_to_4_0_only_unions_differ(definition: str) -> None:
+    assert bool(changes(audited("3.0", definition), "4.0")) is (definition == UNION)
+
+
+def test_external_on_the_way_back() -> None:
+    """A line that does not know the type cannot read the history at all."""
+    found = changes(audited("4.2", ("EXTERNAL", "x")), "4.0")
+
+    assert found == dict.fromkeys(("p0", "c0", "r0", "t0", "g0"), 500)
