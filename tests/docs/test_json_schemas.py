@@ -258,6 +258,18 @@ def test_decisions(tmp_path: Path, command: Command) -> None:
         validate("decision", document)
 
 
+def test_audits(repo: str, command: Command) -> None:
+    command("apply", "--repo", repo, "--auto-approve")
+    definition = Path(repo, "dashed.avsc")
+    definition.write_text('{"type": "record", "name": "A", "namespace": "a-b", "fields": []}')
+    command("schemas", "upload", "shop/orders/x", str(definition), "--type", "AVRO", "--repo", repo)
+    args = ("audit", "--repo", repo, "--as-if-broker", "5.0", "--format", "json")
+    document = json.loads(command(*args, code=1))
+
+    assert document["differences"]
+    validate("audit", document)
+
+
 def test_connections(repo: str, command: Command) -> None:
     command("apply", "--repo", repo, "--auto-approve")
     topic = "shop/orders/order-created"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final
@@ -13,7 +13,9 @@ import typer
 
 from gitops.cli import completion, options
 from gitops.cli.options import HERE, FailOn
+from gitops.cli.session import OpenedRepository, open_registry, open_repository
 from gitops.model.errors import UsageError
+from gitops.model.findings import Severity
 from gitops.ports import Registry
 from gitops.reports import results
 
@@ -76,14 +78,17 @@ def audit(
     from gitops.usecases.audit import AuditRequest
     from gitops.usecases.audit import audit as run_audit
 
-    request = AuditRequest(
-        broker=broker or "",
-        as_if_broker=as_if_broker or "",
-        as_if_strategy=parse_strategy(as_if_strategy) if as_if_strategy else None,
-    )
+    strategy = parse_strategy(as_if_strategy) if as_if_strategy else None
     started = time.monotonic()
-    with _open(repo, registry, url, output, snapshot=snapshot) as live, progress_bar() as progress:
-        report = run_audit(live, request, progress)
+    with _open(repo, registry, url, output, snapshot=snapshot) as (live, rules):
+        request = AuditRequest(
+            broker=broker or "",
+            as_if_broker=as_if_broker or "",
+            as_if_strategy=strategy,
+            severities=rules,
+        )
+        with progress_bar(no_color=no_color) as progress:
+            report = run_audit(live, request, progress)
     result = results.AuditResult(
         audit=report, command=_command_line(context), seconds=time.monotonic() - started
     )
@@ -95,25 +100,29 @@ def audit(
 @contextmanager
 def _open(
     repo: Path, names: list[str] | None, url: str | None, output: Path | None, *, snapshot: bool
-) -> Iterator[Registry]:
-    """The cluster or the registry to read, or the snapshot of one."""
-    from gitops.cli.cluster import open_either
+) -> Iterator[tuple[Registry, Mapping[str, Severity]]]:
+    """The cluster, registry or snapshot to read, and how `gitops.yaml` rates rules."""
+    from gitops.cli.cluster import cluster_address, open_cluster
 
-    if not snapshot:
-        with open_either(repo, names, url, output) as live:
-            yield live
-        return
-    if url:
+    if snapshot and url:
         raise UsageError("--snapshot is of a registry in gitops.yaml, and --url names a cluster")
-    yield _snapshot(repo, names, output)
+    if not snapshot and (address := cluster_address(repo, names, url)):
+        with open_cluster(address) as (live, _):
+            yield live, {}
+        return
+    opened = open_repository(repo, output)
+    rules = opened.repository.config.rules
+    if snapshot:
+        yield _snapshot(opened, names), rules
+        return
+    with open_registry(opened, names) as (live, _):
+        yield live, rules
 
 
-def _snapshot(repo: Path, names: list[str] | None, output: Path | None) -> Registry:
+def _snapshot(opened: OpenedRepository, names: list[str] | None) -> Registry:
     from gitops.changes.registries import registry_config
-    from gitops.cli.session import open_repository
     from gitops.registries.snapshot import SnapshotRegistry
 
-    opened = open_repository(repo, output)
     name, config = registry_config(opened.repository, names[0] if names else None)
     recorded = SnapshotRegistry(name, opened.tree, config.broker)
     if recorded.is_empty:

@@ -1,0 +1,190 @@
+"""`audit` from the command line: on the embedded registry, behind `serve`, and on a snapshot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import BrokerSettings
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.server import serve_in_thread
+from tests.support.admin_rest import admin_request
+from tests.support.command_line import captured as run
+
+ORDERS: Final = NamespaceName("shop", "orders")
+PLAIN: Final = '{"type": "record", "name": "A", "fields": [{"name": "a", "type": "string"}]}'
+WIDER: Final = (
+    '{"type": "record", "name": "A", "fields": [{"name": "a", "type": "string"},'
+    ' {"name": "b", "type": ["null", "string"], "default": null}]}'
+)
+DASHED: Final = PLAIN.replace('"fields"', '"namespace": "com.my-co", "fields"')
+TOPICS: Final = {
+    "plain": ("AVRO", PLAIN, WIDER),
+    "latest": ("AVRO", DASHED),
+    "also": ("AVRO", DASHED),
+    "older": ("AVRO", DASHED, WIDER),
+    "jackson": ("JSON", '{"type": "object"}'),
+}
+
+
+def _filled(path: Path) -> EmbeddedRegistry:
+    registry = EmbeddedRegistry("local", path, BrokerSettings(), address=path.name)
+    registry.create_namespace(ORDERS)
+    for name, (kind, *definitions) in TOPICS.items():
+        for text in definitions:
+            info = SchemaInfo(type=SchemaType(kind), schema=text)
+            registry.register_schema(TopicName(ORDERS, name), info)
+    return registry
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    _filled(tmp_path / "x.db").close()
+    (tmp_path / "gitops.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Config\n"
+        "registries:\n  local: {kind: embedded, path: x.db}\n"
+    )
+    folder = tmp_path / "namespaces" / "shop" / "orders"
+    folder.mkdir(parents=True)
+    (folder / "namespace.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
+    )
+    return tmp_path
+
+
+def _lost(document: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Topic → what the target line refuses, `operation version`."""
+    return {
+        topic["topic"].rpartition("/")[2]: {
+            f"{one['operation']} {one['version']}"
+            for one in topic["operations"]
+            if not one["after"]["accepted"]
+        }
+        for topic in document["differences"]
+    }
+
+
+_LATEST: Final = {
+    *("produce 0", "register 0", "test 0"),
+    *("produce None", "register None", "test None", "consume None"),
+}
+_PREDICTED: Final = {
+    "latest": _LATEST,
+    "also": _LATEST,
+    "older": {
+        *("produce 0", "register 0", "test 0", "consume 0"),
+        *("produce 1", "register 1", "produce None", "register None"),
+    },
+    "jackson": {"test 0", "test None", "consume None"},
+}
+
+
+@pytest.mark.parametrize("target", ["4.2", "5.0"])
+def test_an_upgrade_of_the_embedded_registry(repo: Path, target: str) -> None:
+    found = run("audit", "--repo", repo, "--as-if-broker", target, "--format", "json")
+    document = json.loads(found.out)
+
+    assert found.code == 1
+    assert document["broker"] == "4.0"
+    assert document["asIfBroker"] == target
+    assert _lost(document) == _PREDICTED
+    assert document["counts"] == {
+        "namespaces": 1, "topics": 5, "versions": 7, "topicsThatLoseSomething": 4
+    }  # fmt: skip
+    (shared,) = [one for one in document["findings"] if len(one["members"]) > 1]
+    assert shared["rule"] == "AUDIT-U001"
+
+
+def test_a_cluster_without_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = _filled(tmp_path / "x.db")
+    monkeypatch.chdir(tmp_path)
+    with serve_in_thread(registry) as url:
+        for name in TOPICS:
+            admin_request("PUT", f"{url}/admin/v2/persistent/{ORDERS}/{name}")
+        found = run("audit", "--url", url, "--as-if-broker", "5.0", "--format", "json")
+
+    assert found.code == 1, found.err
+    assert _lost(json.loads(found.out)) == _PREDICTED
+
+
+def test_a_snapshot(repo: Path) -> None:
+    asked = ("audit", "--repo", repo, "--snapshot", "--as-if-broker", "5.0", "--format", "json")
+    assert run(*asked).code == 2
+
+    folder = repo / "namespaces" / "shop" / "orders"
+    for name, (kind, *definitions) in TOPICS.items():
+        (folder / f"{name}.json").write_text(definitions[-1])
+        (folder / f"{name}.yaml").write_text(
+            "apiVersion: pulsar-gitops/v1\nkind: Topic\n"
+            f"schema: {{type: {kind}, definition: {name}.json}}\n"
+        )
+    assert run("snapshot", "--repo", repo).code == 0
+    (repo / "x.db").unlink()
+
+    assert _lost(json.loads(run(*asked).out)) == _PREDICTED
+
+
+def test_the_way_back(repo: Path) -> None:
+    """What 4.0 refuses of a cluster of 4.2 that holds the same: nothing, and it lets in more."""
+    args = ("audit", "--repo", repo, "--broker", "4.2", "--as-if-broker", "4.0")
+    found = run(*args, "--format", "json")
+    document = json.loads(found.out)
+
+    assert document["counts"]["topicsThatLoseSomething"] == 0
+    assert {one["rule"] for one in document["findings"]} >= {"AUDIT-U004", "AUDIT-U005"}
+
+
+def test_rules_may_be_rated_otherwise(repo: Path) -> None:
+    config = repo / "gitops.yaml"
+    rules = "rules: {AUDIT-U001: warning, AUDIT-U002: off, AUDIT-H002: off}\n"
+    config.write_text(config.read_text() + rules)
+
+    found = run("audit", "--repo", repo, "--as-if-broker", "5.0")
+
+    assert found.code == 0
+    assert "AUDIT-U001 warning" in found.out
+    assert "AUDIT-U002" not in found.out
+    strict = run("audit", "--repo", repo, "--as-if-broker", "5.0", "--fail-on", "warning")
+    assert strict.code == 1
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "sarif", "github"])
+def test_every_form_has_the_topics(repo: Path, form: str) -> None:
+    found = run("audit", "--repo", repo, "--as-if-broker", "5.0", "--format", form)
+
+    assert found.code == 1
+    assert "AUDIT-U001" in found.out
+    assert "shop/orders/older" in found.out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--as-if-broker", "6.0"), "there is no profile of Pulsar 6.0"),
+        (("--broker", "2.8"), "there is no profile of Pulsar 2.8"),
+        (("--as-if-strategy", "FUL"), "'FUL' is not a strategy"),
+        (("--snapshot", "--url", "http://localhost:1"), "--snapshot is of a registry"),
+    ],
+)
+def test_a_wrong_option(repo: Path, args: tuple[str, ...], message: str) -> None:
+    found = run("audit", "--repo", repo, *args)
+
+    assert found.code == 2
+    assert message in found.err
+
+
+def test_an_empty_registry(tmp_path: Path) -> None:
+    (tmp_path / "gitops.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Config\n"
+        "registries:\n  local: {kind: embedded, path: x.db}\n"
+    )
+    found = run("audit", "--repo", tmp_path)
+
+    assert found.code == 0
+    assert found.out.startswith("✓ no findings\n")
