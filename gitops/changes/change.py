@@ -141,8 +141,10 @@ def find_change(checkout: Checkout, request: ChangeRequest) -> Change:
     )
 
 
-def load_change(change: Change, progress: Progress = no_progress) -> LoadedChange:
-    """Read what the change touches, needs and reaches.
+def load_change(
+    change: Change, progress: Progress = no_progress, release: str | None = None
+) -> LoadedChange:
+    """Read what the change touches, needs and reaches; definitions as a broker of `release` does.
 
     Raises UsageError where the new version is no schemas repository.
     """
@@ -155,8 +157,8 @@ def load_change(change: Change, progress: Progress = no_progress) -> LoadedChang
     sampled = manifests_of(change.base_tree, changed, search)
     found = affected_files(trees, change.files, search, _other_folders(change), sampled)
     base_tree, head_tree = (SelectedTree(tree, found.files) for tree in trees)
-    base, had_config = _load_base(base_tree)
-    head = load(head_tree, progress, base.config if had_config else None)
+    base, had_config = _load_base(base_tree, release)
+    head = load(head_tree, progress, base.config if had_config else None, release=release)
     unused = {each.location.file for each in head.findings if each.rule == UNUSED and each.location}
     return LoadedChange(
         change=change,
@@ -175,9 +177,9 @@ def load_change(change: Change, progress: Progress = no_progress) -> LoadedChang
     )
 
 
-def _load_base(tree: FileTree) -> tuple[Repository, bool]:
+def _load_base(tree: FileTree, release: str | None) -> tuple[Repository, bool]:
     if CONFIG in tree.paths():
-        return load(tree), True
+        return load(tree, release=release), True
     return Repository(config=NO_CONFIG, desired=RegistryState(), digest=""), False
 
 

@@ -24,6 +24,7 @@ from gitops.git.tree import tree_of
 from gitops.model.check import HistoryChoice, HistorySource
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
+from gitops.model.policy import BrokerSettings
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import FileTree, Progress
 from gitops.registries.factory import open_registry
@@ -44,6 +45,7 @@ class RegistryVersions:
     """What is known of a registry; `source` and `limits` are those of a ReplayReport."""
 
     state: RegistryState
+    broker: BrokerSettings
     source: str
     limits: tuple[str, ...] = ()
 
@@ -67,7 +69,12 @@ class WorkingTreeHistory:
         failed = [failure_sentence(each) for _, each in errors]
         if found is None:
             limits = (*failed, _NOTHING_KNOWN)
-            return RegistryVersions(state=self._state_of_files(scope), source=FILES, limits=limits)
+            return RegistryVersions(
+                state=self._state_of_files(scope),
+                broker=self.config.broker,
+                source=FILES,
+                limits=limits,
+            )
         return replace(found, limits=(*failed, *found.limits))
 
     def _reads(
@@ -82,8 +89,8 @@ class WorkingTreeHistory:
         with ExitStack() as stack:
             registry = open_registry(self.name, self.config, self.root)
             stack.callback(registry.close)
-            state = registry.observe(scope, progress)
-        return RegistryVersions(state=state, source=HistorySource.REGISTRY.value)
+            state, broker = registry.observe(scope, progress), registry.broker
+        return RegistryVersions(state=state, broker=broker, source=HistorySource.REGISTRY.value)
 
     def _snapshot(self, scope: Scope, progress: Progress) -> RegistryVersions:
         registry = SnapshotRegistry(self.name, self.tree, self.config.broker)
@@ -91,6 +98,7 @@ class WorkingTreeHistory:
             raise no_snapshot(self.name, in_base=False)
         return RegistryVersions(
             state=registry.observe(scope, progress),
+            broker=registry.broker,
             source=HistorySource.SNAPSHOT.value,
             limits=(snapshot_limit(),),
         )
@@ -105,7 +113,10 @@ class WorkingTreeHistory:
                 registry = GitRegistry(self.name, past, self.config.broker)
                 state = registry.observe(scope, progress)
                 return RegistryVersions(
-                    state=state, source=HistorySource.GIT.value, limits=registry.limits()
+                    state=state,
+                    broker=registry.broker,
+                    source=HistorySource.GIT.value,
+                    limits=registry.limits(),
                 )
         except UsageError as error:
             raise NoHistoryError(error.what, where=error.where) from error

@@ -49,6 +49,7 @@ class CheckOptions:
     registries: tuple[str, ...]
     history: HistoryChoice
     drift: bool
+    release: str | None = None
     replay: EngineOptions | None = None
 
 
@@ -66,7 +67,7 @@ def check_change(
         ExitStack() as stack,
     ):
         change = find_change(checkout, ChangeRequest(base=options.base, head=options.head))
-        loaded = load_change(change, progress)
+        loaded = load_change(change, progress, options.release)
         files = (path for path in loaded.head_tree.paths() if path.endswith(_READ))
         outputs = [display.output, *(path for _, path in display.reports)]
         refuse_inputs(outputs, [root / path for path in files])
@@ -77,6 +78,7 @@ def check_change(
             registries=options.registries,
             choice=options.history,
             drift=options.drift,
+            release=options.release,
             replaying=ReplayRequest(runner=runner, root=stack.enter_context(samples_root(loaded)))
             if runner
             else None,
@@ -96,6 +98,7 @@ def _command(options: CheckOptions, display: Display, base: str) -> str:
     words += ["--repo", str(options.repo)] if options.repo != HERE else []
     words += [word for name in options.registries for word in ("--registry", name)]
     words += ["--history", options.history] if options.history is not HistoryChoice.AUTO else []
+    words += ["--as-if-broker", options.release] if options.release else []
     words += ["--drift"] if options.drift else []
     words += ["--replay"] if options.replay else []
     words += ["--fail-on", display.fail_on] if display.fail_on is not FailOn.ERROR else []

@@ -46,11 +46,13 @@ def cluster_address(root: Path, names: list[str] | None, url: str | None) -> Clu
 
 
 @contextmanager
-def open_cluster(address: ClusterAddress) -> Iterator[tuple[Registry, RegistryConfig]]:
-    """The registry behind a URL; closed in the end."""
+def open_cluster(
+    address: ClusterAddress, release: str | None = None
+) -> Iterator[tuple[Registry, RegistryConfig]]:
+    """The registry behind a URL, deciding by `release` where that is given; closed in the end."""
     from gitops.registries.pulsar.cluster import open_cluster as open_by_url
 
-    registry, config = open_by_url(address.url, address.where)
+    registry, config = open_by_url(address.url, address.where, release)
     try:
         yield registry, config
     finally:

@@ -12,6 +12,7 @@ from gitops.cli.completion import broker_lines, registry_names
 from gitops.cli.extras import Engine
 from gitops.model.check import HistoryChoice
 from gitops.model.errors import UsageError
+from gitops.model.policy import BrokerSettings
 from gitops.reports import results
 from gitops.reports.formats import DEFAULT, available_formats
 
@@ -37,6 +38,15 @@ def _only_one(names: list[str] | None) -> list[str] | None:
             hint="run it once for each; only `plan` and `check` take several at a time",
         )
     return names
+
+
+def _known_release(release: str | None) -> str | None:
+    """Refuse a release without a profile before anything is read; raises UnknownBrokerError."""
+    if release is not None:
+        from gitops.broker.lines.table import line_of
+
+        line_of(BrokerSettings(release=release))
+    return release
 
 
 def format_of(*kinds: type) -> Any:  # noqa: ANN401 - Typer's own, which has no name
@@ -112,6 +122,16 @@ Broker = Annotated[
         "--broker",
         metavar="LINE",
         help="The broker line that decides: 3.0, 3.3, 4.0, 4.2, 5.0, or a version of one.",
+        autocompletion=broker_lines,
+    ),
+]
+AsIfBroker = Annotated[
+    str | None,
+    typer.Option(
+        "--as-if-broker",
+        metavar="LINE",
+        help="Decide as this broker line does, whatever the registry's own is.",
+        callback=_known_release,
         autocompletion=broker_lines,
     ),
 ]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gitops.cli.options import HERE
 from gitops.cli.progress import progress_bar
+from gitops.model.broker_settings import as_if_broker
 from gitops.model.config import Config, RegistryConfig
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Location
@@ -53,11 +54,14 @@ def line_of(data: bytes, number: int) -> str | None:
     return lines[number - 1] if 0 < number <= len(lines) else None
 
 
-def open_repository(root: Path, *outputs: Path | None) -> OpenedRepository:
+def open_repository(
+    root: Path, *outputs: Path | None, release: str | None = None
+) -> OpenedRepository:
     """Read the repository at `root`; raises UsageError where there is none.
 
     Without `--repo` the current folder may also lie inside the repository, as with git.
     `outputs` are files that the command writes: one that the repository consists of is refused.
+    Definitions are judged by `release`, or by the default registry's own.
     """
     from gitops.cli.console import refuse_inputs
     from gitops.repository.file_trees import FolderTree
@@ -67,7 +71,9 @@ def open_repository(root: Path, *outputs: Path | None) -> OpenedRepository:
     tree = FolderTree(root)
     with progress_bar() as progress:
         try:
-            opened = OpenedRepository(root=root, tree=tree, repository=load(tree, progress))
+            opened = OpenedRepository(
+                root=root, tree=tree, repository=load(tree, progress, release=release)
+            )
         except UsageError as error:
             where = str((root.resolve() if root == HERE else root) / error.where)
             raise UsageError(error.what, where=where, hint=error.hint) from error
@@ -109,7 +115,7 @@ def open_registry(
 
     found, config = registry_config(opened.repository, names[0] if names else None)
     if release is not None:
-        config = replace(config, broker=replace(config.broker, release=release))
+        config = replace(config, broker=as_if_broker(config.broker, release))
     registry = open_by_kind(found, config, opened.root)
     try:
         yield registry, config

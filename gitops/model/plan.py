@@ -8,7 +8,7 @@ from enum import Enum
 
 from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
+from gitops.model.policy import BrokerSettings, PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
 from gitops.model.waivers import WaiverProposal
 
@@ -193,11 +193,13 @@ class Plan:
     schema or policies of their own and no manifest, `without_schema` is the number of other topics
     without one, `unmanaged_namespaces` are those that earlier files managed, and `unlisted` those
     whose topics cannot be listed or read. `limits` are whole sentences on what may be missing.
+    `broker` is what the plan was decided by.
     """
 
     registry: str
     address: str
     files: str
+    broker: BrokerSettings = field(default_factory=BrokerSettings)
     prune: bool = False
     actions: tuple[Action, ...] = ()
     notices: tuple[Notice, ...] = ()

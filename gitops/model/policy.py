@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from enum import Enum
 
 
@@ -92,11 +93,37 @@ DEFAULT_RELEASE = "4.0"
 """The broker line where nobody names one."""
 
 
+class SettingSource(Enum):
+    """Where a setting of a broker is from; the value is what people read.
+
+    ASSUMED is Pulsar's default for a broker that may have another value. DEFAULT is the same for
+    one that has no other, such as the embedded registry.
+    """
+
+    OPTION = "--as-if-broker"
+    LEARNED = "learned"
+    RECORDED = "snapshot"
+    GIVEN = "gitops.yaml"
+    ASSUMED = "assumed"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingRemark:
+    """What is wrong about one setting of a broker; `key` is its name in broker.conf."""
+
+    key: str
+    message: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSettings:
     """The release of a broker and its broker.conf; the defaults are Pulsar's own.
 
-    `release` is a broker line (`4.2`) or a version of one (`4.2.4`).
+    `release` is a broker line (`4.2`) or a version of one (`4.2.4`). `sources` says where each
+    value is from, by the name of its field. `limits` are whole sentences on why some are assumed,
+    `conflicts` are values of gitops.yaml that the broker contradicts, and `doubts` are what
+    decisions do not take into account.
     """
 
     release: str = DEFAULT_RELEASE
@@ -107,6 +134,14 @@ class BrokerSettings:
     system_topic_schema_compatibility_strategy: SchemaCompatibilityStrategy = (
         SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
     )
+    sources: Mapping[str, SettingSource] = field(default_factory=dict, compare=False)
+    limits: tuple[str, ...] = field(default=(), compare=False)
+    conflicts: tuple[SettingRemark, ...] = field(default=(), compare=False)
+    doubts: tuple[SettingRemark, ...] = field(default=(), compare=False)
+
+    def source(self, name: str) -> SettingSource:
+        """Where the value of a field is from."""
+        return self.sources.get(name, SettingSource.DEFAULT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

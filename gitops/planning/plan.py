@@ -31,6 +31,7 @@ from gitops.model.rules import apply_severities, make_finding
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.model.waivers import Waiver
 from gitops.planning import fingerprints, waiver_findings
+from gitops.planning.broker_document import conflict_findings, doubt_findings
 from gitops.planning.notice_findings import (
     action_findings,
     content_findings,
@@ -155,6 +156,7 @@ def make_plan(question: PlanInput, progress: Progress = no_progress) -> Plan:
         registry=question.registry,
         address=question.address,
         files=question.files,
+        broker=question.broker,
         prune=question.prune,
         actions=tuple(actions),
         notices=tuple(notices),
@@ -324,6 +326,8 @@ def _findings(
         *tenant_findings(question.observed),
         *missing_topic_findings(actions, question.observed),
         *guard(actions, question.observed, question.safety),
+        *conflict_findings(question.broker),
+        *doubt_findings(question.broker),
         *of_waivers,
     )
     return (

@@ -29,6 +29,7 @@ from gitops.model.plan import (
 from gitops.model.policy import value_text
 from gitops.model.schema import SchemaInfo
 from gitops.model.waivers import WaiverProposal
+from gitops.planning.broker_document import broker_document
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.policies import direction
 
@@ -56,6 +57,7 @@ def to_document(plan: Plan) -> Document:
         "kind": "Plan",
         "registry": {"name": plan.registry, "address": plan.address},
         "files": plan.files,
+        "broker": broker_document(plan.broker),
         "prune": plan.prune,
         "summary": summary(plan),
         "actions": [action_document(action) for action in plan.actions],
@@ -80,12 +82,22 @@ def digest(document: Mapping[str, Any]) -> str:
 def _deciding_part(document: Mapping[str, Any]) -> Document:
     """What is the same on another day; a document from a file may be anything."""
     content = {key: value for key, value in document.items() if key not in _UNDIGESTED}
+    content |= _deciding_settings(content.pop("broker", None))
     findings, notices = content.get("findings"), content.get("notices")
     if isinstance(findings, list):
         content["findings"] = [one for one in findings if not _is_of_the_day(one)]
     if isinstance(notices, list):
         content["notices"] = [_strip_proposal(one) for one in notices]
     return content
+
+
+def _deciding_settings(broker: object) -> Document:
+    """Nothing for a broker of which there is nothing to say; without what could not be asked."""
+    if broker is None:
+        return {}
+    if not isinstance(broker, dict):
+        return {"broker": broker}
+    return {"broker": {key: value for key, value in broker.items() if key != "limits"}}
 
 
 def _is_of_the_day(finding: object) -> bool:

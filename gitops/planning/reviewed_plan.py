@@ -9,7 +9,9 @@ from typing import Any, Final
 from gitops.model.errors import InvalidNameError, StalePlanError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
+from gitops.model.policy import SettingSource
 from gitops.model.state import Scope
+from gitops.planning.broker_document import changed_settings
 from gitops.planning.plan_document import Document, action_document, canonical, digest
 
 REPLAN: Final = "make a new plan and have it reviewed"
@@ -48,6 +50,14 @@ def scope_of(document: Mapping[str, Any]) -> Scope:
     return Scope(namespaces=frozenset(namespaces), topics=frozenset(topics))
 
 
+def release_of(document: Mapping[str, Any]) -> str | None:
+    """The release that `--as-if-broker` named when the plan was made, None where nobody did."""
+    broker = document.get("broker")
+    if not broker or broker["sources"]["release"] != SettingSource.OPTION.value:
+        return None
+    return str(broker["release"])
+
+
 def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
     """What is left to do; raises StalePlanError unless `now` is what is left of the reviewed plan.
 
@@ -61,6 +71,11 @@ def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
         )
     if document["files"] != now.files:
         raise StalePlanError("the files are no longer what the plan saw", hint=REPLAN)
+    if changed := changed_settings(document.get("broker"), now.broker):
+        raise StalePlanError(
+            f"the broker is no longer what the plan was made for: {'; '.join(changed)}",
+            hint=REPLAN,
+        )
     observed, expected = document["observed"], document["expected"]
     if set(observed) != set(now.observed):
         raise StalePlanError(f"the plan looked at other subjects than {now.registry}", hint=REPLAN)

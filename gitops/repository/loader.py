@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
+from gitops.model.broker_settings import as_if_broker
 from gitops.model.config import Config
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
@@ -29,19 +30,23 @@ from gitops.repository.tracked_files import TrackedFiles
 
 
 def load(
-    tree: FileTree, progress: Progress = no_progress, least: Config | None = None
+    tree: FileTree,
+    progress: Progress = no_progress,
+    least: Config | None = None,
+    *,
+    release: str | None = None,
 ) -> Repository:
     """Everything that the files say, and everything that is wrong with them, in one run.
 
     Severities are those of `rules:` in `gitops.yaml`, no milder than those of `least` where it is
-    given: the configuration that a change was to be judged by. Raises UsageError where there is no
-    `gitops.yaml`.
+    given: the configuration that a change was to be judged by. Definitions are judged by `release`,
+    or by that of the default registry. Raises UsageError where there is no `gitops.yaml`.
     """
     sources = TrackedFiles(tree)
     config, registries, findings = load_settings(sources)
     found = layout(sources.paths)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
-    with closing(SchemaBuilder(sources, _lines(config))) as builder:
+    with closing(SchemaBuilder(sources, _lines(config, release))) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics)
         whole = not _has_errors(topics.findings)
@@ -80,11 +85,17 @@ def load(
     )
 
 
-def _lines(config: Config) -> dict[str, BrokerLine]:
-    """The broker line of each registry, the default one first; Pulsar's own where there is none."""
+def _lines(config: Config, release: str | None) -> dict[str, BrokerLine]:
+    """The broker line of each registry, the default one first; Pulsar's own where there is none.
+
+    All of them are that of `release` where one is given.
+    """
     names = sorted(config.registries, key=lambda name: (name != config.default_registry, name))
-    lines = {name: line_of(config.registries[name].broker) for name in names}
-    return lines or {"": line_of(BrokerSettings())}
+    brokers = {name: config.registries[name].broker for name in names} or {"": BrokerSettings()}
+    return {
+        name: line_of(as_if_broker(broker, release) if release else broker)
+        for name, broker in brokers.items()
+    }
 
 
 def _has_errors(findings: Iterable[Finding]) -> bool:

@@ -38,6 +38,11 @@ def load_installed_checkers() -> None:
         installed_checker(schema_type)
 
 
+def installed_types() -> frozenset[SchemaType]:
+    """The types that an installed package has a checker for."""
+    return frozenset(_points())
+
+
 @cache
 def installed_checker(schema_type: SchemaType) -> CheckList | None:
     """The checker of an installed package for a type, None where there is none.

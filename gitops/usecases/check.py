@@ -20,6 +20,7 @@ from gitops.checks.changed_topics import topic_guards
 from gitops.checks.loosened_policies import policy_guards
 from gitops.checks.weakened_limits import limit_guards
 from gitops.checks.weakened_samples import gate_guards, sample_guards
+from gitops.model.broker_settings import as_if_broker, with_known
 from gitops.model.check import (
     CheckReport,
     History,
@@ -33,7 +34,7 @@ from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
-from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
 from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
 from gitops.model.waivers import Waiver
@@ -64,7 +65,8 @@ class CheckRequest:
 
     `reference` is the base as the user names it, `command` repeats the check. With `drift` a live
     registry is compared with the whole base, with `replaying` the samples of the touched topics
-    are replayed. `today` is the day in UTC, for waivers.
+    are replayed. `release` is that of another broker than the registries' own. `today` is the day
+    in UTC, for waivers.
     """
 
     loaded: LoadedChange
@@ -73,6 +75,7 @@ class CheckRequest:
     registries: tuple[str, ...] = ()
     choice: HistoryChoice = HistoryChoice.AUTO
     drift: bool = False
+    release: str | None = None
     replaying: ReplayRequest | None = None
     command: str = ""
 
@@ -269,7 +272,7 @@ class _RegistryAnswer:
                 topics=topics,
             ),
             observed=observed.state,
-            broker=config.broker,
+            broker=with_known(self._declared(config), observed.registry.broker),
             # Its share is of all topics, which are not here: a guard of the change looks at them.
             safety=replace(limits.safety, max_changed_share=1.0),
             locate=Locator(tree, repository.topics).locate,
@@ -282,6 +285,10 @@ class _RegistryAnswer:
             },
             rules=limits.rules,
         )
+
+    def _declared(self, config: RegistryConfig) -> BrokerSettings:
+        release = self.checking.release
+        return as_if_broker(config.broker, release) if release else config.broker
 
     def _is_reached(self, waiver: Waiver) -> bool:
         """Others may be of topics that are not here, and are not the change's."""

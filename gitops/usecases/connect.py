@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,7 +25,7 @@ from gitops.model.decision import StoredHistory
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
-from gitops.model.policy import NamespacePolicies, TopicPolicies
+from gitops.model.policy import BrokerSettings, NamespacePolicies, SettingSource, TopicPolicies
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.policies import overlay
@@ -34,9 +34,13 @@ from gitops.ports import FileTree, Registry
 from gitops.repository.client_schema import ClientSchema, Context, read_client_schema
 from gitops.schemas.payload import PayloadError, stored_history
 
-_ASSUMED: Final = (
-    "assumed of the broker: Pulsar's defaults, since admin REST does not tell what broker.conf "
-    "says; `brokerDefaults` in a gitops.yaml can"
+_DEFAULTS: Final = (
+    "assumed of the broker: Pulsar's defaults, since the role may not read its configuration; "
+    "`brokerDefaults` in a gitops.yaml can say it"
+)
+_RELEASE: Final = (
+    "assumed of the broker: Pulsar {}, since it does not tell its release; `broker` in a "
+    "gitops.yaml can say it"
 )
 
 
@@ -87,17 +91,13 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectContext:
-    """What an answer is made from: the files in `root`, and a registry.
-
-    `knows_broker`: somebody could have said what broker.conf says (`brokerDefaults`).
-    """
+    """What an answer is made from: the files in `root`, and a registry."""
 
     repository: Repository
     tree: FileTree
     root: Path
     registry: Registry
     config: RegistryConfig
-    knows_broker: bool = True
 
 
 def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
@@ -222,10 +222,20 @@ def _notes(
     declared = wanted.topics.get(topic)
     if declared and declared.history.entries and not observed.topics[topic].history.entries:
         notes.append("the files' schema of this topic is not registered until `apply`")
-    if not connecting.knows_broker and "broker" in (
-        live.strategy_by,
-        live.auto_update_by,
-        live.validation_by,
-    ):
-        notes.append(_ASSUMED)
+    notes += _broker_notes(connecting.registry.broker, live)
     return tuple(notes)
+
+
+def _broker_notes(broker: BrokerSettings, live: ConnectionPolicies) -> Iterator[str]:
+    """What counts here and is only assumed."""
+    by = {
+        "schema_compatibility_strategy": live.strategy_by,
+        "is_allow_auto_update_schema_enabled": live.auto_update_by,
+        "is_schema_validation_enforced": live.validation_by,
+    }
+    if broker.source("release") is SettingSource.ASSUMED:
+        yield _RELEASE.format(broker.release)
+    if any(
+        broker.source(name) is SettingSource.ASSUMED for name, who in by.items() if who == "broker"
+    ):
+        yield _DEFAULTS

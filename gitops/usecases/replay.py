@@ -18,11 +18,13 @@ from gitops.changes.registries import desired_state, former_name, registry_confi
 from gitops.changes.sample_files import is_external, place_of
 from gitops.changes.working_tree import WorkingTreeHistory
 from gitops.checks.withheld_samples import known_samples, withheld_samples
+from gitops.model.broker_settings import with_known
 from gitops.model.check import History, HistoryChoice
 from gitops.model.config import SafetyConfig
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
+from gitops.model.policy import BrokerSettings
 from gitops.model.replay import ReplayReport
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput, strategy_of
@@ -64,7 +66,7 @@ def replay_files(
     named = _named_topics(choice.topics, repository)
     wanted = _topics_with_samples(named or repository.topics, repository)
     known = lying.known(_scope(wanted), choice.history, progress)
-    question = _question(lying, known.state)
+    question = _question(lying, known.state, known.broker)
     past = ReplayHistory(
         registry=lying.name,
         source=known.source,
@@ -120,7 +122,7 @@ def replay_change(
             *withheld_samples(wanted, head, loaded.base),
         ),
     )
-    question = _question(lying, observed.state)
+    question = _question(lying, observed.state, with_known(config.broker, observed.registry.broker))
     subjects = subjects_of(question, head, wanted, loaded.base)
     return replay(replaying, subjects, past, progress)
 
@@ -191,7 +193,9 @@ def _scope(topics: Sequence[TopicName]) -> Scope:
     return Scope(namespaces=spaces, topics=frozenset(topics))
 
 
-def _question(lying: WorkingTreeHistory, observed: RegistryState) -> PlanInput:
+def _question(
+    lying: WorkingTreeHistory, observed: RegistryState, broker: BrokerSettings
+) -> PlanInput:
     """What the strategies follow from."""
     return PlanInput(
         registry=lying.name,
@@ -199,7 +203,7 @@ def _question(lying: WorkingTreeHistory, observed: RegistryState) -> PlanInput:
         files=lying.repository.digest,
         desired=desired_state(lying.repository, lying.config),
         observed=observed,
-        broker=lying.config.broker,
+        broker=broker,
         safety=SafetyConfig(),
         locate=lambda _topic, _pointer: None,
         today=_NO_DAY,

@@ -43,6 +43,7 @@ def apply(
     prune: Annotated[
         bool, typer.Option("--prune", help="With --auto-approve: as in `plan --prune`.")
     ] = False,
+    as_if_broker: options.AsIfBroker = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     output_format: Annotated[str, options.format_of(results.AppliedResult)] = options.FORMAT,
@@ -54,7 +55,7 @@ def apply(
     from gitops.cli import plan_output
     from gitops.cli.answer import Display
     from gitops.planning.plan_document import to_document
-    from gitops.planning.reviewed_plan import Resumption, resume, scope_of
+    from gitops.planning.reviewed_plan import Resumption, release_of, resume, scope_of
     from gitops.reports.text.plan import plan_text
 
     if (plan_file is None) is not auto_approve:
@@ -64,6 +65,9 @@ def apply(
         )
     if plan_file and prune:
         raise UsageError("a plan file says itself whether it prunes", hint="leave --prune out")
+    if plan_file and as_if_broker:
+        hint = "leave --as-if-broker out, or make a new plan with it"
+        raise UsageError("a plan file says itself by which broker it was decided", hint=hint)
     started = time.monotonic()
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
@@ -71,11 +75,12 @@ def apply(
     require_writable(output)
     document = _read(plan_file) if plan_file else None
     refuse_inputs([output], [plan_file] if plan_file else [])
-    opened = open_repository(repo, output)
+    release = release_of(document) if document else as_if_broker
+    opened = open_repository(repo, output, release=release)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     name = _registry_of(document, registry) if document else registry
-    with open_registry(opened, name) as (live, config):
+    with open_registry(opened, name, release=release) as (live, config):
         prunes = bool(document["prune"]) if document else prune
         looked_at = scope_of(document) if document else None
         made = plan_output.make_plan(

@@ -39,6 +39,7 @@ def check(
     engine: options.ReplayEngine = Engine.SPARK,
     master: options.SparkMaster = None,
     waivers: options.WaiversFolder = None,
+    as_if_broker: options.AsIfBroker = None,
     repo: options.Repo = HERE,
     registry: options.RegistryNames = None,
     output_format: Annotated[str, options.format_of(results.CheckResult)] = options.FORMAT,
@@ -61,6 +62,7 @@ def check(
         registries=tuple(registry or ()),
         history=history,
         drift=drift,
+        release=as_if_broker,
         replay=EngineOptions(engine=engine, master=master) if replay else None,
     )
     display = Display(

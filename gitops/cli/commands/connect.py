@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -78,6 +78,7 @@ def producer(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
+    as_if_broker: options.AsIfBroker = None,
     output_format: Annotated[str, options.format_of(results.ConnectionResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
@@ -92,7 +93,8 @@ def producer(
         schema_type=schema_type,
         message=message,
     )
-    return _answer(question, repo, registry, url, output_format, output, no_color=no_color)
+    place = _Place(repo, registry, url, as_if_broker)
+    return _answer(question, place, output_format, output, no_color=no_color)
 
 
 @app.command("consumer", short_help="Decide whether a consumer may connect.")
@@ -118,6 +120,7 @@ def consumer(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
+    as_if_broker: options.AsIfBroker = None,
     output_format: Annotated[str, options.format_of(results.ConnectionResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
@@ -133,14 +136,22 @@ def consumer(
         message=message,
         use=state.value if state else None,
     )
-    return _answer(question, repo, registry, url, output_format, output, no_color=no_color)
+    place = _Place(repo, registry, url, as_if_broker)
+    return _answer(question, place, output_format, output, no_color=no_color)
+
+
+class _Place(NamedTuple):
+    """The options that say which registry is asked, and by which broker line it decides."""
+
+    repo: Path
+    registry: list[str] | None
+    url: str | None
+    release: str | None
 
 
 def _answer(
     question: ConnectRequest,
-    repo: Path,
-    registry: list[str] | None,
-    url: str | None,
+    place: _Place,
     output_format: str,
     output: Path | None,
     *,
@@ -152,16 +163,20 @@ def _answer(
     from gitops.cli.session import empty_repository, has_repository, open_registry, open_repository
     from gitops.usecases.connect import ConnectContext, connect
 
-    cluster = cluster_address(repo, registry, url)
+    cluster = cluster_address(place.repo, place.registry, place.url)
     opened = (
         empty_repository()
-        if cluster and not has_repository(repo)
-        else open_repository(repo, output)
+        if cluster and not has_repository(place.repo)
+        else open_repository(place.repo, output, release=place.release)
     )
     display = Display(output_format=output_format, output=output, no_color=no_color)
     if code := print_blocking_findings(opened, display):
         return code
-    target = open_cluster(cluster) if cluster else open_registry(opened, registry)
+    target = (
+        open_cluster(cluster, place.release)
+        if cluster
+        else open_registry(opened, place.registry, release=place.release)
+    )
     with target as (live, config):
         connecting = ConnectContext(
             repository=opened.repository,
@@ -169,7 +184,6 @@ def _answer(
             root=opened.root,
             registry=live,
             config=config,
-            knows_broker=cluster is None,
         )
         connection = connect(question, connecting)
         result = results.ConnectionResult(

@@ -30,6 +30,7 @@ def plan(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the plan for `apply`.")
     ] = None,
     waivers: options.WaiversFolder = None,
+    as_if_broker: options.AsIfBroker = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the schemas of topics that have no manifest.")
     ] = False,
@@ -58,16 +59,16 @@ def plan(
             "--out writes the plan of one registry, and --registry names several",
             hint="run `plan --registry NAME --out FILE` for each; `apply` takes one plan file",
         )
-    opened = open_repository(repo, output, out)
+    opened = open_repository(repo, output, out, release=as_if_broker)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     if len(names) > 1:
-        outcomes = _plan_each(names, opened, display, prune=prune)
+        outcomes = _plan_each(names, opened, display, prune=prune, release=as_if_broker)
         _print_plans(outcomes, opened, display)
         if waivers:
             plan_output.write_waivers((one.plan for one in outcomes if one.plan), waivers)
         return _worst_code(outcomes, display, detailed=detailed_exitcode)
-    with open_registry(opened, names) as (live, config):
+    with open_registry(opened, names, release=as_if_broker) as (live, config):
         made = plan_output.make_plan(opened, live, config, display, prune=prune)
     result = plan_output.plan_result(made, opened, time.monotonic() - started)
     print_result(result, display)
@@ -79,7 +80,12 @@ def plan(
 
 
 def _plan_each(
-    names: Iterable[str], opened: OpenedRepository, display: Display, *, prune: bool
+    names: Iterable[str],
+    opened: OpenedRepository,
+    display: Display,
+    *,
+    prune: bool,
+    release: str | None,
 ) -> list[results.RegistryPlan]:
     """A plan for each registry, in this order; a failure of one does not stop the others.
 
@@ -88,17 +94,17 @@ def _plan_each(
     from gitops.changes.registries import registry_config
 
     wanted = [registry_config(opened.repository, name)[0] for name in dict.fromkeys(names)]
-    return [_plan_one(name, opened, display, prune=prune) for name in wanted]
+    return [_plan_one(name, opened, display, prune=prune, release=release) for name in wanted]
 
 
 def _plan_one(
-    name: str, opened: OpenedRepository, display: Display, *, prune: bool
+    name: str, opened: OpenedRepository, display: Display, *, prune: bool, release: str | None
 ) -> results.RegistryPlan:
     from gitops.cli import plan_output
 
     started = time.monotonic()
     try:
-        with open_registry(opened, [name]) as (live, config):
+        with open_registry(opened, [name], release=release) as (live, config):
             plan = plan_output.make_plan(opened, live, config, display, prune=prune)
     except GitopsError as error:
         return results.RegistryPlan(registry=name, error=error)

@@ -44,6 +44,7 @@ def rollout(
     output_format: Annotated[str, options.format_of(results.RolloutResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
+    as_if_broker: options.AsIfBroker = None,
     migrate: Annotated[
         bool,
         typer.Option("--migrate", help="Write the manifests of a new topic where no order exists."),
@@ -56,7 +57,7 @@ def rollout(
     display = Display(output_format=output_format, output=output, no_color=no_color)
     if base is None:
         _require_no_change(head, history, migrate=migrate)
-        return _run_from_registry(repo, registry or [], history, display)
+        return _run_from_registry(repo, registry or [], history, display, as_if_broker)
     request = CheckOptions(
         repo=repo,
         base=base,
@@ -64,6 +65,7 @@ def rollout(
         registries=tuple(registry or ()),
         history=history,
         drift=False,
+        release=as_if_broker,
     )
     return _run(request, display, migrate=migrate)
 
@@ -118,20 +120,26 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
 
 
 def _run_from_registry(
-    repo: Path, registries: list[str], history: HistoryChoice, display: Display
+    repo: Path,
+    registries: list[str],
+    history: HistoryChoice,
+    display: Display,
+    release: str | None,
 ) -> int:
     """Print the steps from what the registry or its snapshot holds to what the files say."""
     from gitops.changes.registries import registry_config
     from gitops.cli.answer import print_result
     from gitops.cli.plan_output import print_blocking_findings
+    from gitops.model.broker_settings import as_if_broker as as_if
     from gitops.registries.snapshot import SnapshotRegistry
 
-    opened = open_repository(repo, display.output)
+    opened = open_repository(repo, display.output, release=release)
     if (code := print_blocking_findings(opened, display)) is not None:
         return code
     if history is HistoryChoice.SNAPSHOT:
         name, config = registry_config(opened.repository, registries[0] if registries else None)
-        recorded = SnapshotRegistry(name, opened.tree, config.broker)
+        broker = as_if(config.broker, release) if release else config.broker
+        recorded = SnapshotRegistry(name, opened.tree, broker)
         if recorded.is_empty:
             raise UsageError(
                 f"there is no snapshot of registry '{name}'",
@@ -139,7 +147,7 @@ def _run_from_registry(
             )
         report = _plan_report(recorded, config, opened, display)
     else:
-        with open_registry(opened, registries) as (live, config):
+        with open_registry(opened, registries, release=release) as (live, config):
             report = _plan_report(live, config, opened, display)
     print_result(results.RolloutResult(report=report), display)
     return _code(report, migrate=False)

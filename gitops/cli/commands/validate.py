@@ -17,6 +17,7 @@ def validate(
         list[Path] | None,
         typer.Argument(metavar="[PATH]...", help="Show only findings in these files or folders."),
     ] = None,
+    as_if_broker: options.AsIfBroker = None,
     repo: options.Repo = HERE,
     output_format: Annotated[str, options.format_of(results.FindingsResult)] = options.FORMAT,
     output: options.OutputFile = None,
@@ -29,7 +30,7 @@ def validate(
     from gitops.repository.snapshots import latest_recorded_schemas
     from gitops.usecases.validate import validate as run
 
-    opened = open_repository(repo, output)
+    opened = open_repository(repo, output, release=as_if_broker)
     found = run(
         opened.repository,
         relative_paths(opened.root, paths or []),

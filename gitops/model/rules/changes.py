@@ -35,6 +35,16 @@ PLAN_RULES: Final = (
     warning(
         "PLAN-R010", "the registry's latest version is not in git", "planning.drift._Judge._found"
     ),
+    warning(
+        "PLAN-R011",
+        "gitops.yaml contradicts the cluster's settings",
+        "planning.broker_document.conflict_findings",
+    ),
+    warning(
+        "PLAN-R012",
+        "the cluster has settings that are not taken into account",
+        "planning.broker_document.doubt_findings",
+    ),
 )
 """PLAN-*: what a comparison of the files with a registry can find."""
 

@@ -76,6 +76,12 @@ def parse_address(text: str, where: str) -> AdminAddress:
     return AdminAddress(origin=origin, path=split.path.rstrip("/").removesuffix("/admin/v2"))
 
 
+def broker_origin(name: str, like: Origin) -> Origin | None:
+    """Where a broker's web service is, by its name `host:port`; with the scheme of `like`."""
+    split = split_url(f"{like.scheme}://{name}")
+    return None if split is None or split.path or split.username else origin_of(split)
+
+
 def origin_of(split: SplitResult) -> Origin | None:
     """Where a URL leads, None where it is not an http(s) URL with a host."""
     try:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
+from gitops.model.broker_settings import as_if_broker, assumed_settings
 from gitops.model.config import (
     OAuth2Authentication,
     PulsarAuthentication,
@@ -60,17 +61,19 @@ def cluster_of_environment() -> tuple[str, str]:
     return conf.value("webServiceUrl"), f"{conf.where}, webServiceUrl"
 
 
-def open_cluster(url: str, where: str) -> tuple[Registry, PulsarConfig]:
+def open_cluster(url: str, where: str, release: str | None = None) -> tuple[Registry, PulsarConfig]:
     """The registry behind an admin endpoint; `where` says who named the URL.
 
-    What broker.conf says is not known there: Pulsar's own defaults are assumed. Raises UsageError.
+    What the cluster does not tell is assumed. Raises UsageError.
     """
     address = parse_address(url, where)
     conf = _ClientConf.read()
     access = _access(conf, is_secure=address.origin.is_secure)
     ca_file = conf.value("tlsTrustCertsFilePath")
+    broker = assumed_settings()
     config = PulsarConfig(
         url=str(address),
+        broker=as_if_broker(broker, release) if release else broker,
         authentication=access.authentication,
         tls=TlsConfig(ca_file=ca_file or None),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import ssl
 import threading
@@ -68,14 +69,15 @@ class Deadlines:
         self._now = now
         self._run_end: float | None = None
 
-    def begin(self) -> Deadline:
+    def begin(self, longest: float = math.inf) -> Deadline:
         """The deadline of a request that begins now; that of the command may have passed."""
         now = self._now()
+        request = min(self._request, longest)
         if self._run_end is None:
             self._run_end = now + self._run
-        if self._run_end < now + self._request:
+        if self._run_end < now + request:
             return Deadline(self._run_end, self._run, "run", self._now)
-        return Deadline(now + self._request, self._request, "request", self._now)
+        return Deadline(now + request, request, "request", self._now)
 
 
 # Connections that give up at the deadline of a request, in whatever phase it is.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from gitops.model.names import NamespaceName, TopicName
+    from gitops.model.policy import BrokerSettings
     from gitops.model.state import Scope
     from gitops.ports import Progress
     from gitops.registries.pulsar.admin_client import AdminClient
@@ -269,6 +270,7 @@ class _Observer:
     config: PulsarConfig
     progress: Progress
     total: int
+    broker: Callable[[], BrokerSettings]
 
     def namespaces(self, scope: Scope) -> dict[NamespaceName, NamespaceState]:
         names = sorted(scope.namespaces)
@@ -318,9 +320,9 @@ class _Observer:
         return dict(zip(names, found, strict=True))
 
     def _policies(self, topic: TopicName, namespace: NamespaceState | None) -> TopicPolicies | None:
-        by_broker = self.config.broker.is_schema_validation_enforced
         by_namespace = namespace is not None and namespace.policies.schema_validation_enforced
-        return self.reading.topic_policies(topic, enforced_above=bool(by_namespace) or by_broker)
+        enforced = bool(by_namespace) or self.broker().is_schema_validation_enforced
+        return self.reading.topic_policies(topic, enforced_above=enforced)
 
     def _reporter(self, what: str, before: int) -> Callable[[int], None]:
         """Tells the Progress how many of all names are done."""
@@ -328,7 +330,11 @@ class _Observer:
 
 
 def observe(
-    reading: RegistryReader, config: PulsarConfig, scope: Scope, progress: Progress
+    reading: RegistryReader,
+    config: PulsarConfig,
+    scope: Scope,
+    progress: Progress,
+    broker: Callable[[], BrokerSettings],
 ) -> RegistryState:
     """Everything in `scope`, sorted by name; raises OutsideError where anything is not known.
 
@@ -336,7 +342,7 @@ def observe(
     the next version of an empty history, and the policies of topics that exist.
     """
     total = len(scope.namespaces) + len(scope.topics)
-    observer = _Observer(reading, config, progress, total)
+    observer = _Observer(reading, config, progress, total, broker)
     namespaces = observer.namespaces(scope)
     topics = observer.topics(scope, namespaces, observer.existing(scope))
     return RegistryState(namespaces=namespaces, topics=topics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final, final
 
 import urllib3
 
+from gitops.model.broker_settings import with_known
 from gitops.model.config import TlsAuthentication
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName
@@ -18,6 +20,7 @@ from gitops.ports import no_progress
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import namespace_path, parse_address, schema_path, topic_path
 from gitops.registries.pulsar.admin_client import READ_RETRY, AdminClient
+from gitops.registries.pulsar.broker_settings import learn_settings
 from gitops.registries.pulsar.connections import Deadlines
 from gitops.registries.pulsar.credentials import open_credentials
 from gitops.registries.pulsar.error_responses import refusal
@@ -190,6 +193,8 @@ class PulsarRegistry:
         self._config = config
         self._admin_client = admin_client
         self._reading = RegistryReader(admin_client)
+        self._lock = threading.Lock()
+        self._broker: BrokerSettings | None = None
 
     def __repr__(self) -> str:
         return f"PulsarRegistry({self._name!r}, {self.address!r})"
@@ -206,8 +211,12 @@ class PulsarRegistry:
 
     @property
     def broker(self) -> BrokerSettings:
-        """What `gitops.yaml` says about broker.conf; the admin endpoint does not tell it."""
-        return self._config.broker
+        """What the cluster tells of its brokers, else `gitops.yaml`; asked for when needed."""
+        with self._lock:
+            if self._broker is None:
+                seen = learn_settings(self._admin_client, threads=self._config.concurrency)
+                self._broker = with_known(self._config.broker, seen)
+        return self._broker
 
     def list_namespaces(self) -> tuple[NamespaceName, ...]:
         """All namespaces of all tenants, sorted; needs a superuser role."""
@@ -225,7 +234,7 @@ class PulsarRegistry:
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read all versions and policies in `scope`, several at a time."""
-        return observe(self._reading, self._config, scope, progress)
+        return observe(self._reading, self._config, scope, progress, lambda: self.broker)
 
     def create_namespace(self, namespace: NamespaceName) -> None:
         """Create a namespace with the cluster's default policies; its tenant must exist."""

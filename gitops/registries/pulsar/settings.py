@@ -7,7 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from gitops.model.broker_settings import assumed_settings
 from gitops.model.config import PulsarAuthentication, RegistryConfig, TlsConfig
+from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.repository.documents.authentication import AuthenticationDocument, TlsDocument, Url
 from gitops.repository.documents.base import Document, Number
 from gitops.repository.documents.registry_settings import RegistryDocument
@@ -23,6 +25,7 @@ class PulsarConfig(RegistryConfig):
     """
 
     kind: str = "pulsar"
+    broker: BrokerSettings = field(default_factory=assumed_settings)
     url: str
     authentication: PulsarAuthentication | None = None
     tls: TlsConfig = field(default_factory=TlsConfig)
@@ -57,6 +60,8 @@ class TimeoutsDocument(Document):
 
 class PulsarDocument(RegistryDocument):
     """A Pulsar cluster, by its admin REST service."""
+
+    _unsaid = SettingSource.ASSUMED
 
     url: Url = Field(description="The admin service's address, or ${ENV_VAR}.")
     authentication: AuthenticationDocument | None = None

@@ -209,6 +209,7 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
     replayed = any(one.replay for one in report.registries)
     return (
         Section(blocks=(f"### {headline(report, rows)}\n\n",)),
+        Section(blocks=sections.broker_items(report.registries, several=several), tail="\n"),
         Section(blocks=failures, head="#### No answer\n\n", tail="\n", cut=2, noun="registries"),
         Section(
             blocks=table_rows([row.cells(replayed=replayed) for row in rows], several=several),

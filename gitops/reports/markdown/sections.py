@@ -13,6 +13,7 @@ from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
 from gitops.model.rollout import Migration
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
+from gitops.reports.broker_wording import broker_lines
 from gitops.reports.check_summary import affected_text, count
 from gitops.reports.markdown.document import changes_block, finding_item
 from gitops.reports.markdown.escaping import block, code, message, prose
@@ -220,6 +221,15 @@ def _unmanaged(plan: Plan) -> Iterator[str]:
     if number := plan.without_schema:
         yield f"- {count(number, 'more topic')} on {on} without a schema\n"
     yield from (f"- {on}: {message(limit)}\n" for limit in plan.limits)
+
+
+def broker_items(checks: Sequence[RegistryCheck], *, several: bool) -> tuple[str, ...]:
+    """What is known of each registry's broker; registries are named where there are `several`."""
+    return tuple(
+        f"{f'{prose(check.plan.registry)}, ' if several else ''}{'<br>'.join(lines)}\n"
+        for check in checks
+        if (lines := [message(line) for line in broker_lines(check.plan.broker)])
+    )
 
 
 def history_lines(checks: Sequence[RegistryCheck]) -> tuple[str, ...]:

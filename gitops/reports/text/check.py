@@ -18,7 +18,7 @@ from gitops.reports.check_summary import affected_text, count, count_unanswered
 from gitops.reports.results import CheckResult, Excerpt
 from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.plain import safe
-from gitops.reports.text.plan import plan_body, plan_summary
+from gitops.reports.text.plan import broker_text, plan_body, plan_summary
 from gitops.reports.text.replay import replay_section
 from gitops.reports.text.rollout import history_line, rollout_section
 
@@ -108,6 +108,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, reference: str) -> list[Rend
     return [
         Text.assemble(head, " · ", history_line(one.history)),
         *limits,
+        *broker_text(plan.broker),
         Text(""),
         *plan_body(plan, excerpt, one.strategies_before),
         *_refused_before(one, excerpt),

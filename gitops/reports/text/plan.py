@@ -25,13 +25,14 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     SetPolicy,
 )
-from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.drift import adopt_command, uncertainty_text, unknown_versions_text
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan import subject_of
 from gitops.planning.plan_document import summary
 from gitops.planning.policies import direction, policy_text
+from gitops.reports.broker_wording import broker_lines
 from gitops.reports.results import Excerpt, PlanResult, PlansResult, RegistryPlan
 from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.layout import SIGNS, align_columns, change_table
@@ -91,7 +92,8 @@ def _files(plan: Plan, commit: str | None) -> str:
 
 def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> RenderableType:
     """The whole plan; `files` says which files they were, `seconds` how long it took."""
-    parts: list[RenderableType] = [_head(plan, files), Text(""), *plan_body(plan, excerpt)]
+    parts: list[RenderableType] = [_head(plan, files), *broker_text(plan.broker), Text("")]
+    parts += plan_body(plan, excerpt)
     counts = [f for f in plan.findings if f.severity >= Severity.WARNING]
     said = [count_line(counts)] if counts else []
     took = ("   ", (f"{seconds:.1f} s", "dim"))
@@ -144,6 +146,11 @@ def _head(plan: Plan, files: str) -> Text:
     counts = f"{_count(plan.topics, 'topic')}, {_count(plan.namespaces, 'namespace')}"
     rest = f" · {safe(plan.address)} · {counts} · {safe(files)}"
     return Text.assemble((safe(plan.registry), "bold"), rest)
+
+
+def broker_text(broker: BrokerSettings) -> list[Text]:
+    """What is known of the broker, below the head of its registry."""
+    return [Text(f"  {safe(line)}", style="dim") for line in broker_lines(broker)]
 
 
 def _count(number: int, what: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Annotated, TypedDict
+from typing import Annotated, ClassVar, TypedDict
 
 from pydantic import AfterValidator, Field
 
 from gitops.broker.lines.table import LINES, find_line
+from gitops.model.broker_settings import SETTINGS
 from gitops.model.config import RegistryConfig
 from gitops.model.names import NamespaceName
 from gitops.model.policy import (
@@ -16,6 +17,7 @@ from gitops.model.policy import (
     BrokerSettings,
     NamespacePolicies,
     SchemaCompatibilityStrategy,
+    SettingSource,
 )
 from gitops.repository.documents.base import Document, NamespaceText, Strategy, problem
 from gitops.repository.documents.manifests import NamespacePoliciesDocument
@@ -32,10 +34,11 @@ class BrokerDefaultsDocument(Document):
         SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
     )
 
-    def model(self, release: str) -> BrokerSettings:
+    def model(self, release: str, sources: Mapping[str, SettingSource]) -> BrokerSettings:
         """The same as a value of the model, of a broker of that release."""
         return BrokerSettings(
             release=release,
+            sources=sources,
             schema_compatibility_strategy=self.schema_compatibility_strategy,
             is_allow_auto_update_schema_enabled=self.is_allow_auto_update_schema_enabled,
             is_schema_validation_enforced=self.is_schema_validation_enforced,
@@ -77,15 +80,24 @@ class RegistryDocument(Document):
     )
     kind: str
 
+    _unsaid: ClassVar[SettingSource] = SettingSource.DEFAULT
+    """Where a setting of the broker is from that nobody gives."""
+
     @abstractmethod
     def model(self) -> RegistryConfig:
         """The same as a value of the model."""
+
+    def _sources(self) -> dict[str, SettingSource]:
+        """Where each setting of the broker is from."""
+        given = {*self.broker_defaults.model_fields_set}
+        given |= {"release"} if "broker" in self.model_fields_set else set()
+        return {name: SettingSource.GIVEN if name in given else self._unsaid for name in SETTINGS}
 
     def common(self) -> CommonSettings:
         """What every kind has, as arguments of its RegistryConfig."""
         return CommonSettings(
             kind=self.kind,
-            broker=self.broker_defaults.model(self.broker),
+            broker=self.broker_defaults.model(self.broker, self._sources()),
             namespaces={
                 NamespaceName.parse(name): each.policies() for name, each in self.namespaces.items()
             },

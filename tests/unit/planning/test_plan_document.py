@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitops.model.broker_settings import assumed_settings
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema
@@ -76,6 +77,7 @@ def test_the_document_says_everything_and_its_digest_is_the_last_word() -> None:
         "kind",
         "registry",
         "files",
+        "broker",
         "prune",
         "summary",
         "actions",
@@ -99,6 +101,7 @@ _OTHERS: dict[str, object] = {
     "registry": "staging",
     "address": "http://elsewhere",
     "files": "sha256:other",
+    "broker": assumed_settings(),
     "prune": False,
     "actions": EVERYTHING.actions[1:],
     "notices": EVERYTHING.notices[1:],

@@ -78,7 +78,7 @@ def test_it_tells_its_name_and_address(cluster: FakeCluster) -> None:
     defaults = BrokerSettings(is_schema_validation_enforced=True)
     registry = open_test_registry(cluster.url, broker=defaults)
     assert (registry.name, registry.address) == ("test", cluster.url.rstrip("/"))
-    assert registry.broker is defaults
+    assert registry.broker == defaults
 
 
 def test_the_url_may_be_a_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -105,6 +105,9 @@ def test_a_few_topics_are_asked_one_by_one(cluster: FakeCluster, registry: Pulsa
     assert state.policies == TopicPolicies(schema_compatibility_strategy=FULL)
     assert state.history.next_version == 1
     assert sorted(cluster.asked) == [
+        "brokers",
+        "brokers/configuration/runtime",
+        "brokers/version",
         f"persistent/{TOPIC}/schemaCompatibilityStrategy",
         f"persistent/{TOPIC}/schemaValidationEnforced",
         f"schemas/{TOPIC}/schemas",

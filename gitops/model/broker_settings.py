@@ -1,0 +1,109 @@
+"""What is known of a broker's settings: which value counts where several say one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from gitops.model.policy import (
+    BrokerSettings,
+    PolicyValue,
+    SettingRemark,
+    SettingSource,
+    camel_case,
+    value_text,
+)
+
+SETTINGS: Final = (
+    "release",
+    "schema_compatibility_strategy",
+    "is_allow_auto_update_schema_enabled",
+    "is_schema_validation_enforced",
+    "schema_json_allow_legacy_jackson_format",
+    "system_topic_schema_compatibility_strategy",
+)
+"""The fields of BrokerSettings that are settings of a broker."""
+
+SettingValue = PolicyValue | str
+_SEEN: Final = (SettingSource.LEARNED, SettingSource.RECORDED)
+
+
+def assumed_settings(given: Mapping[str, SettingSource] | None = None) -> BrokerSettings:
+    """Pulsar's defaults, for a broker that may have others."""
+    sources = dict.fromkeys(SETTINGS, SettingSource.ASSUMED)
+    return BrokerSettings(sources={**sources, **(given or {})})
+
+
+def known_settings(
+    values: Mapping[str, SettingValue],
+    source: SettingSource,
+    *,
+    limits: Iterable[str] = (),
+    doubts: Iterable[SettingRemark] = (),
+) -> BrokerSettings:
+    """What was seen of a broker: `values` by field; the rest is not known."""
+    settings = BrokerSettings(
+        sources=dict.fromkeys(values, source), limits=tuple(limits), doubts=tuple(doubts)
+    )
+    return replace(settings, **values)  # type: ignore[arg-type] # fields by name
+
+
+def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSettings:
+    """What holds: `--as-if-broker`, else what was seen, else gitops.yaml, else what is assumed."""
+    seen = [
+        name
+        for name in SETTINGS
+        if known.source(name) in _SEEN and declared.source(name) is not SettingSource.OPTION
+    ]
+    conflicts = (_conflict(name, declared, known) for name in seen)
+    values: dict[str, SettingValue] = {name: getattr(known, name) for name in seen}
+    return replace(
+        declared,
+        **values,  # type: ignore[arg-type] # fields by name
+        sources={**declared.sources, **{name: known.source(name) for name in seen}},
+        limits=known.limits,
+        conflicts=tuple(each for each in conflicts if each),
+        doubts=known.doubts,
+    )
+
+
+def as_if_broker(settings: BrokerSettings, release: str) -> BrokerSettings:
+    """The settings with the release that `--as-if-broker` names."""
+    sources = {**settings.sources, "release": SettingSource.OPTION}
+    return replace(settings, release=release, sources=sources)
+
+
+def is_plain(settings: BrokerSettings) -> bool:
+    """Whether nobody has said anything of a broker that has no other settings than Pulsar's own."""
+    return all(settings.source(name) is SettingSource.DEFAULT for name in SETTINGS)
+
+
+def seen_settings(settings: BrokerSettings) -> dict[str, SettingValue]:
+    """The values that the broker itself has told, by field."""
+    return {name: getattr(settings, name) for name in SETTINGS if settings.source(name) in _SEEN}
+
+
+def setting_text(value: SettingValue) -> str | bool | None:
+    """A setting's value as JSON has it."""
+    return value if isinstance(value, str) else value_text(value)
+
+
+def _conflict(name: str, declared: BrokerSettings, known: BrokerSettings) -> SettingRemark | None:
+    said, seen = getattr(declared, name), getattr(known, name)
+    if declared.source(name) is not SettingSource.GIVEN or said == seen:
+        return None
+    if name == "release" and _is_version_of(seen, said):
+        return None
+    key = "broker" if name == "release" else camel_case(name)
+    message = f"{key} is {_shown(seen)} in the cluster, and {_shown(said)} in gitops.yaml"
+    return SettingRemark(key=key, message=message)
+
+
+def _is_version_of(release: str, line: str) -> bool:
+    return release.startswith((f"{line}.", f"{line}-"))
+
+
+def _shown(value: SettingValue) -> str:
+    text = setting_text(value)
+    return str(text).lower() if isinstance(text, bool) else str(text)

@@ -1,0 +1,66 @@
+"""What a plan says of the broker that it was made for: in JSON, as findings, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gitops.model.broker_settings import SETTINGS, is_plain, setting_text
+from gitops.model.findings import Finding, Location
+from gitops.model.policy import BrokerSettings, camel_case
+from gitops.model.rules import make_finding
+
+
+def broker_document(broker: BrokerSettings) -> dict[str, Any] | None:
+    """Each setting with its source; None where nothing can be otherwise."""
+    if is_plain(broker):
+        return None
+    return {
+        **broker_values(broker),
+        "sources": {camel_case(name): broker.source(name).value for name in SETTINGS},
+        "limits": list(broker.limits),
+    }
+
+
+def changed_settings(before: object, now: BrokerSettings) -> list[str]:
+    """What of a reviewed plan's broker is another now; `before` is None for one without settings.
+
+    Where a value is from does not count, only the value.
+    """
+    reviewed = before if isinstance(before, Mapping) else broker_values(BrokerSettings())
+    return [
+        f"{key} was {_shown(reviewed[key])} and is {_shown(value)}"
+        for key, value in broker_values(now).items()
+        if key in reviewed and reviewed[key] != value
+    ]
+
+
+def broker_values(broker: BrokerSettings) -> dict[str, str | bool | None]:
+    """The settings as JSON has them."""
+    return {camel_case(name): setting_text(getattr(broker, name)) for name in SETTINGS}
+
+
+def conflict_findings(broker: BrokerSettings) -> Iterator[Finding]:
+    """Values of gitops.yaml that the cluster contradicts: the cluster's count."""
+    for one in broker.conflicts:
+        where = "broker" if one.key == "broker" else f"brokerDefaults.{one.key}"
+        yield make_finding(
+            "PLAN-R011",
+            one.message,
+            subject=one.key,
+            location=Location(file="gitops.yaml"),
+            hint=f"the cluster's value counts: change or remove {where}, or change broker.conf",
+        )
+
+
+def doubt_findings(broker: BrokerSettings) -> Iterator[Finding]:
+    """What the cluster has and decisions here do not take into account."""
+    for one in broker.doubts:
+        yield make_finding("PLAN-R012", one.message, subject=one.key, hint=_DOUBT)
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+_DOUBT = "verdicts may differ from the broker's: look at the change with this in mind"

@@ -1,0 +1,226 @@
+"""Asks a cluster for its brokers' release and for what broker.conf says about schemas.
+
+Nothing here fails a command: what a role may not read is not known, and is assumed and shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from gitops.model.broker_settings import SETTINGS, SettingValue, known_settings
+from gitops.model.errors import OutsideError
+from gitops.model.policy import (
+    BrokerSettings,
+    SchemaCompatibilityStrategy,
+    SettingRemark,
+    SettingSource,
+    camel_case,
+)
+from gitops.registries.pulsar.address import broker_origin
+from gitops.registries.pulsar.observation import map_in_threads
+from gitops.schemas.installed_checkers import installed_types
+
+if TYPE_CHECKING:
+    from gitops.registries.pulsar.admin_client import AdminClient
+    from gitops.registries.pulsar.error_responses import Answer
+
+_VERSION: Final = "brokers/version"
+_CONFIGURATION: Final = "brokers/configuration/runtime"
+_BROKERS: Final = "brokers"
+_RELEASE: Final = re.compile(r"\d{1,9}\.\d{1,9}[\w.+-]{0,60}", re.ASCII)
+_MOST_BROKERS: Final = 64
+"""Of a cluster with more, this many are asked for their release."""
+
+_LEGACY_JSON: Final = "schema_json_allow_legacy_jackson_format"
+_BOOLEANS: Final = {"true": True, "false": False}
+_CHECKERS: Final = "schemaRegistryCompatibilityCheckers"
+_PACKAGE: Final = "org.apache.pulsar.broker.service.schema."
+_BUILT_IN: Final = frozenset(
+    f"{_PACKAGE}{name}SchemaCompatibilityCheck" for name in ("Json", "Avro", "ProtobufNative")
+)
+_LONGEST: Final = 80
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What was learned so far, by field of BrokerSettings, and what was not."""
+
+    values: dict[str, SettingValue] = field(default_factory=dict)
+    limits: list[str] = field(default_factory=list)
+    doubts: list[SettingRemark] = field(default_factory=list)
+
+
+def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
+    """What the cluster tells: its release and, where the role may read it, its configuration.
+
+    Three requests at once, and one more to each other broker that the cluster names: during a
+    rolling upgrade they differ, and the oldest one decides here.
+    """
+
+    def get(path: str) -> Answer | None:
+        try:
+            return client.get(path)
+        except OutsideError:
+            return None
+
+    version, configuration, brokers = map_in_threads(
+        get, (_VERSION, _CONFIGURATION, _BROKERS), threads=threads, on_progress=lambda _done: None
+    )
+    found = _Findings()
+    _add_release(found, version, _other_releases(client, brokers, threads))
+    _add_configuration(found, configuration)
+    return known_settings(
+        found.values, SettingSource.LEARNED, limits=found.limits, doubts=found.doubts
+    )
+
+
+# Releases.
+
+
+def _add_release(found: _Findings, answer: Answer | None, others: list[str | None]) -> None:
+    first = _release(answer)
+    told = [each for each in (first, *others) if each]
+    if not told:
+        found.limits.append(f"The cluster does not tell its release: {_why(answer)}.")
+        return
+    releases = sorted(set(told), key=_release_key)
+    found.values["release"] = releases[0]
+    if silent := others.count(None):
+        count = f"{silent} other broker{'' if silent == 1 else 's'}"
+        found.limits.append(f"{count} could not be asked for {_its(silent)} release.")
+    if len(releases) > 1:
+        message = (
+            f"the cluster's brokers are of different releases, {', '.join(releases)}, and what "
+            f"{releases[0]} answers is shown: another one may answer otherwise"
+        )
+        found.doubts.append(SettingRemark(key="release", message=message))
+
+
+def _its(number: int) -> str:
+    return "its" if number == 1 else "their"
+
+
+def _release(answer: Answer | None) -> str | None:
+    """The text of GET /brokers/version, None for anything that is no release."""
+    if answer is None or answer.status != HTTPStatus.OK:
+        return None
+    text = answer.body[:_LONGEST].decode("utf-8", "replace").strip().strip('"')
+    return text if _RELEASE.fullmatch(text) else None
+
+
+def _release_key(release: str) -> tuple[tuple[int, ...], str]:
+    return tuple(int(part) for part in re.findall(r"\d+", release)), release
+
+
+def _other_releases(client: AdminClient, brokers: Answer | None, threads: int) -> list[str | None]:
+    """The releases of all active brokers where there are several; None where one is silent.
+
+    A broker's name is the host and port of its web service (Pulsar 4.0.7). Who asks through a
+    proxy cannot reach them, and waits no longer than a moment.
+    """
+    names = _names(brokers)
+    if len(names) < 2:  # noqa: PLR2004 - the only one has been asked
+        return []
+
+    def get(name: str) -> str | None:
+        origin = broker_origin(name, client.address.origin)
+        try:
+            return _release(client.get_quickly(origin, _VERSION)) if origin else None
+        except OutsideError:
+            return None
+
+    return map_in_threads(
+        get, names[:_MOST_BROKERS], threads=threads, on_progress=lambda _done: None
+    )
+
+
+def _names(answer: Answer | None) -> list[str]:
+    content = _json(answer)
+    if not isinstance(content, list):
+        return []
+    return sorted({each for each in content if isinstance(each, str)})
+
+
+# The configuration.
+
+
+def _add_configuration(found: _Findings, answer: Answer | None) -> None:
+    """Of all values only those about schemas are looked at: others may be secrets."""
+    content = _json(answer)
+    if not isinstance(content, Mapping):
+        found.limits.append(f"The broker's configuration is not known: {_why(answer)}.")
+        return
+    for name in SETTINGS[1:]:
+        _add_setting(found, name, content.get(camel_case(name)))
+    # Before 4.2 there is no such switch, and the line itself is as if it were on.
+    found.values.setdefault(_LEGACY_JSON, False)
+    found.doubts += _checker_doubts(content.get(_CHECKERS))
+
+
+def _add_setting(found: _Findings, name: str, text: object) -> None:
+    if text is None:
+        return
+    value = _value(name, str(text))
+    if value is None:
+        shown = "".join(each if each.isprintable() else " " for each in str(text)[:_LONGEST])
+        message = f"{camel_case(name)} is '{shown}' in the cluster, which is not known here"
+        found.doubts.append(SettingRemark(key=camel_case(name), message=message))
+    else:
+        found.values[name] = value
+
+
+def _value(name: str, text: str) -> SettingValue | None:
+    if not name.endswith("strategy"):
+        return _BOOLEANS.get(text.lower())
+    strategy = SchemaCompatibilityStrategy.__members__.get(text)
+    # Nobody has said anything: then FULL holds (Pulsar 4.0.7).
+    is_unset = strategy is SchemaCompatibilityStrategy.UNDEFINED
+    is_default = name == "schema_compatibility_strategy"
+    return SchemaCompatibilityStrategy.FULL if is_unset and is_default else strategy
+
+
+def _checker_doubts(text: object) -> Iterator[SettingRemark]:
+    """Checkers that are not Pulsar's own, unless a package here stands for them."""
+    if text is None or installed_types():
+        return
+    names = {each.strip() for each in str(text).strip("[]").split(",") if each.strip()}
+    foreign, missing = sorted(names - _BUILT_IN), sorted(_BUILT_IN - names)
+    for what, each in (("has the checker", foreign), ("does not have the checker", missing)):
+        if each:
+            message = (
+                f"the broker {what} {_short(each)} in {_CHECKERS}, and decisions here are those "
+                "of Pulsar's own checkers"
+            )
+            yield SettingRemark(key=_CHECKERS, message=message)
+
+
+def _short(names: list[str]) -> str:
+    text = ", ".join(name.removeprefix(_PACKAGE) for name in names)
+    return "".join(each if each.isprintable() else " " for each in text[: 4 * _LONGEST])
+
+
+# Answers.
+
+
+def _json(answer: Answer | None) -> object:
+    if answer is None or answer.status != HTTPStatus.OK:
+        return None
+    try:
+        return json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _why(answer: Answer | None) -> str:
+    if answer is None:
+        return "no answer came"
+    if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return "the role may not read it"
+    if answer.status == HTTPStatus.OK:
+        return f"the answer to {answer.where} is something else"
+    return f"{answer.where} answered {answer.status}"

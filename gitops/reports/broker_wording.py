@@ -1,0 +1,56 @@
+"""How what is known of a registry's broker is said: in one line or two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gitops.model.broker_settings import SETTINGS, is_plain
+from gitops.model.policy import BrokerSettings, SettingSource
+
+_PULSAR: Final = BrokerSettings()
+_RELEASE, _STRATEGY, *_SWITCHES = SETTINGS
+_REMEDIES: Final = {True: "`broker:`", False: "`brokerDefaults:`"}
+_WORDS: Final = {
+    "is_allow_auto_update_schema_enabled": "auto-update {}",
+    "is_schema_validation_enforced": "validation {}",
+    "schema_json_allow_legacy_jackson_format": "legacy JSON format {}",
+    "system_topic_schema_compatibility_strategy": "system topics {}",
+}
+
+
+def broker_lines(broker: BrokerSettings) -> tuple[str, ...]:
+    """The release and the default strategy with their sources, and why something is assumed.
+
+    Other settings are named where they are not Pulsar's defaults. No line where nothing can be
+    otherwise.
+    """
+    if is_plain(broker):
+        return ()
+    return (f"broker: {', '.join(_settings(broker))}", *_reasons(broker))
+
+
+def _settings(broker: BrokerSettings) -> Iterator[str]:
+    yield f"Pulsar {broker.release}{_source(broker, _RELEASE)}"
+    strategy = broker.schema_compatibility_strategy.value
+    yield f"default strategy {strategy}{_source(broker, _STRATEGY)}"
+    for name in _SWITCHES:
+        value = getattr(broker, name)
+        if value != getattr(_PULSAR, name):
+            shown = ("on" if value else "off") if isinstance(value, bool) else value.value
+            yield f"{_WORDS[name].format(shown)}{_source(broker, name)}"
+
+
+def _source(broker: BrokerSettings, name: str) -> str:
+    source = broker.source(name)
+    return "" if source is SettingSource.DEFAULT else f" ({source.value})"
+
+
+def _reasons(broker: BrokerSettings) -> Iterator[str]:
+    assumed = [name for name in SETTINGS if broker.source(name) is SettingSource.ASSUMED]
+    remedies = dict.fromkeys(_REMEDIES[name == _RELEASE] for name in assumed)
+    keys = " and ".join(remedies)
+    sets = f"{keys} in gitops.yaml {'sets' if len(remedies) == 1 else 'set'} what is assumed."
+    said = [*broker.limits, *([sets] if assumed else [])]
+    if said:
+        yield " ".join(said)

@@ -1,0 +1,90 @@
+"""A plan and the broker that it was decided by: findings, JSON, digest, and what makes it stale."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.broker_settings import (
+    SettingValue,
+    assumed_settings,
+    known_settings,
+    with_known,
+)
+from gitops.model.errors import StalePlanError
+from gitops.model.policy import BrokerSettings, SettingRemark, SettingSource
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.planning.plan import make_plan
+from gitops.planning.plan_document import digest, to_document
+from gitops.planning.reviewed_plan import resume
+from tests.support.states import question, state
+
+GIVEN = replace(
+    assumed_settings({"is_schema_validation_enforced": SettingSource.GIVEN}),
+    is_schema_validation_enforced=True,
+)
+
+
+def learned(release: str = "4.0.7") -> BrokerSettings:
+    """What a cluster with Pulsar's own settings tells."""
+    values: dict[str, SettingValue] = {"release": release}
+    values["is_schema_validation_enforced"] = False
+    doubt = SettingRemark(key="release", message="the brokers differ")
+    return with_known(GIVEN, known_settings(values, SettingSource.LEARNED, doubts=[doubt]))
+
+
+EMPTY = replace(question(state(), state()), broker=learned())
+
+
+@pytest.mark.rule("PLAN-R011")
+def test_a_value_that_the_cluster_contradicts_is_a_finding() -> None:
+    found = [one for one in make_plan(EMPTY).findings if one.rule == "PLAN-R011"]
+
+    assert [one.message for one in found] == [
+        "isSchemaValidationEnforced is false in the cluster, and true in gitops.yaml"
+    ]
+    assert "brokerDefaults.isSchemaValidationEnforced" in found[0].hint
+
+
+@pytest.mark.rule("PLAN-R012")
+def test_what_decisions_leave_out_is_a_finding() -> None:
+    found = [one for one in make_plan(EMPTY).findings if one.rule == "PLAN-R012"]
+
+    assert [one.message for one in found] == ["the brokers differ"]
+
+
+def test_a_broker_that_was_upgraded_makes_a_plan_stale() -> None:
+    document = to_document(make_plan(EMPTY))
+    later = make_plan(replace(EMPTY, broker=learned("4.2.4")))
+
+    with pytest.raises(StalePlanError, match=r"release was 4\.0\.7 and is 4\.2\.4"):
+        resume(document, later)
+    assert to_document(later)["digest"] != document["digest"]
+
+
+def test_where_a_value_is_from_makes_no_plan_stale() -> None:
+    document = to_document(make_plan(EMPTY))
+    values = {"release": "4.0.7", "is_schema_validation_enforced": False}
+    given = replace(BrokerSettings(), **values)  # type: ignore[arg-type]
+
+    assert resume(document, make_plan(replace(EMPTY, broker=given))).done == 0
+
+
+def test_a_plan_file_without_a_broker_was_made_for_pulsars_defaults() -> None:
+    plain = replace(EMPTY, broker=BrokerSettings())
+    document = to_document(make_plan(plain))
+
+    assert document.pop("broker") is None
+    assert document["digest"] == digest(document)
+    assert resume(document, make_plan(plain)).done == 0
+    other = BrokerSettings(schema_compatibility_strategy=Strategy.BACKWARD)
+    with pytest.raises(StalePlanError, match="schemaCompatibilityStrategy was FULL"):
+        resume(document, make_plan(replace(EMPTY, broker=other)))
+
+
+def test_what_could_not_be_asked_is_not_in_the_digest() -> None:
+    document = to_document(make_plan(EMPTY))
+    silent = replace(EMPTY, broker=replace(learned(), limits=("No answer.",)))
+
+    assert to_document(make_plan(silent))["digest"] == document["digest"]
