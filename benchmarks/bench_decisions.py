@@ -4,9 +4,10 @@ Pairs of realistic records (see `schema_pairs`) in alternating rounds in one run
 Python `avro` package's checker, Avro for Java in one warm JVM (its SchemaCompatibility, and its
 SchemaValidator, which a Pulsar broker uses), and POST …/compatibility of a broker over one
 connection. Reasons for refusals are included in ours. Then whole decisions, as `compat --jsonl`
-makes them: a line of JSON in, every gate of a registration, a line out. Then a long history of a
-wide record is checked under FULL_TRANSITIVE, cold. Uses the broker of PULSAR_ADMIN_URL, else starts
-one; a peer that this machine lacks is left out, with the reason.
+makes them: a line of JSON in, every gate of a registration, a line out. Then whole decisions of
+each broker line. Then a long history of a wide record is checked under FULL_TRANSITIVE, cold. Uses
+the broker of PULSAR_ADMIN_URL, else starts one; a peer that this machine lacks is left out, with
+the reason.
 
     python benchmarks/bench_decisions.py [--pairs 1000] [--slow-pairs 200] [--rounds 5]
 """
@@ -24,11 +25,13 @@ import sys
 import time
 import uuid
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.broker.lines.table import LINES
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -54,6 +57,8 @@ parse = AVRO_1_11.parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from gitops.broker.lines.line import BrokerLine
 
     Pairs = Sequence[tuple[str, str]]
     Rates = dict[str, list[float]]
@@ -87,6 +92,7 @@ def main() -> None:
     _print_ratios(rates)
     _print_whole("pairs", texts, options.rounds)
     _print_whole("pairs without a field in common", _apart(texts), options.rounds)
+    _print_lines(texts, options.rounds)
     _print_history(options.rounds)
 
 
@@ -276,6 +282,28 @@ def _processor_time(run: Callable[[], int]) -> float:
     start = sum(os.times()[:4])
     run()
     return sum(os.times()[:4]) - start
+
+
+def _print_lines(texts: Pairs, rounds: int) -> None:
+    """Whole decisions of each broker line, cold, beside those of 4.0."""
+    rates = _alternate([partial(_of_line, line, texts) for line in LINES.values()], rounds)
+    print(f"whole decisions by broker line, {len(texts)} pairs, cold, by processor time:")
+    for name, each in rates.items():
+        share = statistics.median(one / old for one, old in zip(each, rates["4.0"], strict=True))
+        print(f"  {name}: median {statistics.median(each):.0f}/s, of 4.0: {share:.2f}")
+
+
+def _of_line(line: BrokerLine, texts: Pairs) -> dict[str, float]:
+    line.rules.avro.forget()
+    seconds = _processor_time(lambda: sum(_is_accepted(line, *pair) for pair in texts))
+    return {line.name: len(texts) / seconds}
+
+
+def _is_accepted(line: BrokerLine, writer: str, reader: str) -> bool:
+    stored = StoredSchema(type=SchemaType.AVRO, data=writer.encode())
+    known = StoredHistory(entries=((0, stored),), next_version=1)
+    candidate = SchemaInfo(type=SchemaType.AVRO, schema=reader)
+    return register(known, candidate, SchemaCompatibilityStrategy.BACKWARD, line).accepted
 
 
 def _decide(lines: Sequence[str]) -> int:

@@ -35,7 +35,7 @@ class AvroChanges:
         """A copy with up to `most` changes, now and then none."""
         found = copy.deepcopy(schema)
         if self.chance.maybe(0.04):
-            return self._aliased(found)
+            return self.aliased(found)
         for _ in range(self.chance.choice((0, 1, 1, 1, 2, most))):
             # Copied again: what a change puts in may be a constant, which must stay as it is.
             found = self._change(copy.deepcopy(found))
@@ -62,7 +62,7 @@ class AvroChanges:
             self._inner(node)
         return schema
 
-    def _aliased(self, schema: Json) -> Json:
+    def aliased(self, schema: Json) -> Json:
         """Aliases all over, so that names meet where a writer is seen with them."""
         chance = self.chance
         for node in _nodes(schema):

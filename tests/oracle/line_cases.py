@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -161,6 +162,8 @@ class LineCases:
             return value
         if chance.maybe(0.1):
             return spoilt(chance, value)
+        if chance.maybe(0.12):
+            return self.changes.aliased(copy.deepcopy(value))
         if isinstance(value, dict) and isinstance(value.get("fields"), list) and chance.maybe(0.35):
             added = self.schemas.field(chance.choice("efgh"), 2, "")
             fields = list(value["fields"])

@@ -10,6 +10,9 @@ import pytest
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaType
 from tests.oracle.cases import MODES, Cases
+from tests.oracle.line_cases import LineCases
+from tests.oracle.oracle_lines import ORACLE_LINES
+from tests.support.decisions import our_answer
 
 COUNT = 3000
 
@@ -43,3 +46,27 @@ def _existing(case: dict[str, object]) -> list[object]:
     existing = case["existing"]
     assert isinstance(existing, list)
     return existing
+
+
+def test_cases_about_lines_are_repeatable_and_of_every_mode_and_strategy() -> None:
+    cases = list(itertools.islice(LineCases(1), COUNT))
+
+    assert list(itertools.islice(LineCases(1), 300)) == cases[:300]
+    assert {case["strategy"] for case in cases} == {s.value for s in SchemaCompatibilityStrategy}
+    assert {case["mode"] for case in cases} == set(MODES)
+    assert all(json.loads(json.dumps(case)) == case for case in cases)
+
+
+def test_lines_decide_many_of_them_differently() -> None:
+    """So that the generator keeps looking where lines differ."""
+    avro = {"AVRO", "JSON", "PROTOBUF"}
+    cases = [
+        case
+        for case in itertools.islice(LineCases(1), COUNT)
+        if {one.get("type", "AVRO") for one in (*case["existing"], case["candidate"])} <= avro
+    ]
+    old, new = (ORACLE_LINES[name].line for name in ("4.0", "4.2"))
+
+    different = sum(our_answer(case, old) != our_answer(case, new) for case in cases)
+
+    assert different > len(cases) * 0.1

@@ -20,7 +20,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, find_java
+from tests.support.pulsar_class_path import (
+    RELEASE,
+    BrokerUnavailableError,
+    class_path,
+    find_java,
+)
 
 __all__ = ["BrokerSettings", "BrokerUnavailableError", "RunningBroker", "pulsar_broker"]
 
@@ -56,6 +61,7 @@ _CONFIG: Final = {
     "managedLedgerDefaultAckQuorum": "1",
     "allowAutoTopicCreation": "true",
     "loadBalancerEnabled": "false",
+    "allowLoopback": "true",  # the bookie of Pulsar 5.0 asks for it, others do not know it
     "webSocketServiceEnabled": "false",
     # Its bookie takes no writes on a disk used to 95 %, however much is left (BookKeeper 4.17), and
     # requests wait for long then. The tests write a few megabytes.
@@ -69,10 +75,12 @@ _CONFIG: Final = {
 class BrokerSettings:
     """What differs from a plain broker.
 
-    `config` are keys of broker.conf. `tls` opens an HTTPS port too, for which `config` names the
-    certificates. `headers` are how the fixture itself may ask whether it is up.
+    `release` is the one that is started. `config` are keys of broker.conf. `tls` opens an HTTPS
+    port too, for which `config` names the certificates. `headers` are how the fixture itself may
+    ask whether it is up.
     """
 
+    release: str = RELEASE
     config: Mapping[str, str] = field(default_factory=dict)
     tls: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -98,10 +106,11 @@ def pulsar_broker(settings: BrokerSettings | None = None) -> Iterator[RunningBro
     if given and settings is None:
         yield RunningBroker(admin_url=given, service_url=os.environ.get("PULSAR_SERVICE_URL", ""))
         return
-    java, jars = find_java(), class_path()
+    wanted = settings or BrokerSettings()
+    java, jars = find_java(), class_path(wanted.release)
     folder = Path(tempfile.mkdtemp(prefix="pulsar-broker-"))
     try:
-        with _started(java, jars, folder, settings or BrokerSettings()) as running:
+        with _started(java, jars, folder, wanted) as running:
             yield running
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -125,7 +134,9 @@ def _started(
         service_url=f"pulsar://127.0.0.1:{broker_port}",
         tls_admin_url=f"https://localhost:{tls_port}" if settings.tls else "",
     )
-    command = _command(java, folder, config, bookie_port)
+    # Pulsar 5.0 has no such option: its bookie finds a port by itself.
+    ports = [] if settings.release.startswith("5.") else ["--bookkeeper-port", str(bookie_port)]
+    command = [*_command(java, folder, config), *ports]
     log = folder / "broker.log"
     environment = {**os.environ, "CLASSPATH": jars}
     with log.open("wb") as output:
@@ -139,7 +150,7 @@ def _started(
         _end(process)
 
 
-def _command(java: str, folder: Path, config: Mapping[str, str], bookie_port: int) -> list[str]:
+def _command(java: str, folder: Path, config: Mapping[str, str]) -> list[str]:
     """Write the config file and give the command line of a standalone broker."""
     conf = folder / "standalone.conf"
     conf.write_text("".join(f"{key}={value}\n" for key, value in config.items()))
@@ -151,8 +162,6 @@ def _command(java: str, folder: Path, config: Mapping[str, str], bookie_port: in
         str(conf),
         "--no-functions-worker",
         "-nss",
-        "--bookkeeper-port",
-        str(bookie_port),
         "--bookkeeper-dir",
         str(folder / "bookkeeper"),
         "--metadata-dir",

@@ -32,21 +32,23 @@ from gitops.schemas.avro.schema import (
 )
 
 
-def apply_aliases(writer: Schema, reader: Schema) -> Schema:
+def apply_aliases(writer: Schema, reader: Schema, *, may_repeat: bool = False) -> Schema:
     """The writer with names and fields renamed as the reader's aliases say.
+
+    `may_repeat`: a schema that has one name twice can be written down (Avro 1.12).
 
     Raises AvroParseError where the renamed writer is no valid schema: its defaults are checked
     again, two fields can end with one name, a union can get one name twice.
     """
     found = aliases_for(writer, reader)
-    return apply_to(writer, found)
+    return apply_to(writer, found, may_repeat=may_repeat)
 
 
-def apply_to(writer: Schema, aliases: Aliases) -> Schema:
+def apply_to(writer: Schema, aliases: Aliases, *, may_repeat: bool = False) -> Schema:
     """The same with the aliases of a reader that the writer is only a part for."""
     if not (aliases.names or aliases.fields):
         return writer
-    return _Rewriter(aliases, writer).schema(writer, "")
+    return _Rewriter(aliases, writer, may_repeat=may_repeat).schema(writer, "")
 
 
 def aliases_for(writer: Schema, reader: Schema) -> Aliases:
@@ -131,8 +133,9 @@ _NONE: Final[Mapping[str, str]] = {}
 
 
 class _Rewriter:
-    def __init__(self, aliases: Aliases, writer: Schema) -> None:
+    def __init__(self, aliases: Aliases, writer: Schema, *, may_repeat: bool) -> None:
         self.aliases = aliases
+        self.may_repeat = may_repeat
         self.places = Pointers(writer)
         # By identity: a writer that was renamed before can have two records of one name.
         self.seen: dict[int, Record] = {}
@@ -189,7 +192,11 @@ class _Rewriter:
 
     def _check_default(self, name: str, kind: Schema, old: Field, at: str) -> None:
         """Java writes the type down to say that a default is none of it, which can fail first."""
-        if _is_refused(kind, old.default) and (twice := _defined_twice(kind)):
+        if (
+            not self.may_repeat
+            and _is_refused(kind, old.default)
+            and (twice := _defined_twice(kind))
+        ):
             raise problem("redefined", f"{twice} is defined twice", at)
         fields.check_default(name, kind, old.default, at)
 

@@ -37,15 +37,22 @@ class _Rules(Reader):
     signs = "_$"
     any_default = True
     lenient: ClassVar[bool] = False
+    _known_space = ""
 
     def enter(self, name: str, given: str | None, at: str) -> str:
         """The full name, of which each part must be a name."""
         full = super().enter(name, given, at)
-        if self.lenient:
-            return full
-        for part in full.split(".")[:-1]:
-            check_name(part, at, "namespace" if given is not None else "name", signs=self.signs)
+        space = full.rpartition(".")[0]
+        if space and not self.lenient:
+            self._check_space(space, at, "namespace" if given is not None else "name")
         return full
+
+    def _check_space(self, space: str, at: str, member: str) -> None:
+        if space == self._known_space:  # most types of a definition are in one
+            return
+        for part in space.split("."):
+            check_name(part, at, member, signs=self.signs)
+        self._known_space = space
 
     def record(self, node: dict[str, Json], at: str) -> Schema:
         """A record, which is copied once all is read."""

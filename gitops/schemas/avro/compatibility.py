@@ -117,25 +117,28 @@ class Readability(Struct, frozen=True, kw_only=True):
     overflows: bool = False
 
 
-def can_read(writer: Schema, reader: Schema) -> Readability:
+def can_read(writer: Schema, reader: Schema, *, may_repeat: bool = False) -> Readability:
     """The pair as Pulsar 4.0.7's SchemaValidator (Avro 1.11.4) judges it.
 
     The broker builds the resolving grammar of the pair and refuses it if an error can be reached.
+    `may_repeat` as for `apply_aliases`.
     """
     try:
-        return _readability(writer, reader)
+        return _readability(writer, reader, may_repeat=may_repeat)
     except RecursionError:  # a chain of thousands of records overflows Java's stack, too
         return _TOO_DEEP
 
 
-def _readability(writer: Schema, reader: Schema) -> Readability:
+def _readability(writer: Schema, reader: Schema, *, may_repeat: bool) -> Readability:
     # Only a record that contains itself directly makes a cycle in what is walked over; without
     # one, what both sides share need not be walked over.
     facts = facts_of(reader)
     back = facts.refers_back or facts_of(writer).refers_back
     whole = back and (recurses_directly(writer) or recurses_directly(reader))
     try:
-        written = apply_aliases(writer, reader) if facts.has_aliases else writer
+        written = writer
+        if facts.has_aliases:
+            written = apply_aliases(writer, reader, may_repeat=may_repeat)
         action = Resolver(whole=whole).resolve(written, reader)
     except AvroParseError as error:
         crashes = error.java is not JavaError.SCHEMA_PARSE
@@ -308,7 +311,7 @@ def check(
         return COMPATIBLE
     if strategy is Strategy.ALWAYS_INCOMPATIBLE:
         return incompatible("the strategy ALWAYS_INCOMPATIBLE allows no other schema")
-    return _pairwise(existing, candidate, strategy, parsed)
+    return _pairwise(existing, candidate, strategy, parsed, may_repeat=parser.may_repeat)
 
 
 def unparseable(label: str, error: AvroParseError) -> Outcome:
@@ -322,6 +325,8 @@ def _pairwise(
     candidate: LabelledSchema,
     strategy: Strategy,
     parsed: dict[str, Schema],
+    *,
+    may_repeat: bool,
 ) -> Outcome:
     end = End.COMPATIBLE
     found: list[Incompatibility] = []
@@ -329,7 +334,7 @@ def _pairwise(
     # A reader that exists already has no alias for what is new.
     aliases_help = all(writer.label != candidate.label for _, writer in asked)
     for reader, writer in asked:
-        result = can_read(parsed[writer.label], parsed[reader.label])
+        result = can_read(parsed[writer.label], parsed[reader.label], may_repeat=may_repeat)
         is_new = writer.label == candidate.label
         found += [
             _named(

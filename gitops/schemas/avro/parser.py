@@ -30,6 +30,7 @@ class AvroParser:
 
     `whole` reads a definition and finds each problem; `quick` may refuse what `whole` accepts, and
     accepts nothing else. Not `limited`: Jackson's limits are not looked at (before Jackson 2.15).
+    `may_repeat`: what has one name twice can be written down.
     """
 
     def __init__(
@@ -38,7 +39,9 @@ class AvroParser:
         whole: type[Reader] = Reader,
         quick: type[IncrementalParser] = IncrementalParser,
         limited: bool = True,
+        may_repeat: bool = False,
     ) -> None:
+        self.may_repeat: Final = may_repeat
         self._reader, self._quick_reader, self._limited = whole, quick, limited
         # A parsed definition takes about five times the memory of its text.
         self._known: SizeBoundedCache[bytes, _Parsed] = SizeBoundedCache(2**24)
@@ -115,7 +118,9 @@ AVRO_1_11: Final = AvroParser()
 AVRO_1_11_UNLIMITED: Final = AvroParser(limited=False)
 """Avro 1.11.4 with Jackson 2.14 (Pulsar 3.0.7)."""
 
-AVRO_1_12: Final = AvroParser(whole=avro_1_12.WholeReader, quick=avro_1_12.QuickReader)
+AVRO_1_12: Final = AvroParser(
+    whole=avro_1_12.WholeReader, quick=avro_1_12.QuickReader, may_repeat=True
+)
 """Avro 1.12.0 (Pulsar 4.2.4, 5.0.0-M1)."""
 
 ANY_AVRO: Final = AvroParser(

@@ -32,7 +32,7 @@ def _refuse(_schema: StoredSchema) -> NoReturn:
     raise InvalidSchemaDataError(_NOT_KNOWN, status=500)
 
 
-EXTERNAL: Final = SchemaTypeRow(validate=_accept, check=_compatible)
+EXTERNAL: Final = SchemaTypeRow(validate=_accept, check=_compatible, is_opaque=True)
 
 UNKNOWN: Final = SchemaTypeRow(validate=_refuse, pack=_fail_to_pack, is_known=False)
 """Up to Pulsar 4.0 admin REST answers 500 to the name."""

@@ -65,9 +65,13 @@ def to_text(row_of: RowOf, schema: StoredSchema) -> str:
 def shown_half(row_of: RowOf, half: StoredSchema) -> str:
     """The definition of a half in that text, as Pulsar 4.0.7 prints it.
 
-    None is shown of a type that needs none, whatever is stored of it.
+    None is shown of a type that needs none, whatever is stored of it. What nobody reads is shown
+    as any JSON, and nothing as null (Pulsar 4.2.4).
     """
-    if not half.data or row_of(half.type).form is None:
+    row = row_of(half.type)
+    if row.is_opaque and not half.data:
+        return "null"
+    if not half.data or (row.form is None and not row.is_opaque):
         return NO_DEFINITION
     text = half.data.decode("utf-8", "replace")
     try:
