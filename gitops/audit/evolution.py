@@ -2,40 +2,82 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from gitops.model.decision import StoredSchema
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.types import AVRO_DEFINED, TYPES
+from gitops.schemas.payload import to_info, to_stored
+from gitops.schemas.row import DefinitionForm
+from gitops.schemas.types import TYPES
 
 _FIELD: Final = "pulsarGitopsAudit"
 _OPTIONAL: Final = {"name": _FIELD, "type": ["null", "string"], "default": None}
 _NO_AVRO: Final = {"type": "record", "name": "Evolved", "fields": [_OPTIONAL]}
 """The next schema of a topic whose JSON definition has no Avro form."""
+_NAME: Final = b"pulsar_gitops_audit.proto"
+_UNUSED_FILE: Final = bytes((0x0A, len(_NAME) + 2, 0x0A, len(_NAME))) + _NAME
+"""A FileDescriptorSet of one empty file, whose bytes may follow another set."""
 
 
 def evolved_schema(latest: StoredSchema) -> StoredSchema | None:
     """The latest schema with one optional field more; None where no record can have one.
 
-    What is wrong with the latest definition stays as it is.
+    What is wrong with the latest definition stays as it is. PROTOBUF_NATIVE gets a file that
+    nothing uses, a KEY_VALUE a field in its value, else in its key.
     """
-    if latest.type not in AVRO_DEFINED:
-        return None
+    evolve = _BY_FORM.get(TYPES.row_of(latest.type).form)
     try:
-        tree = json.loads(latest.data, parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError):
+        return evolve(latest) if evolve else None
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    if record := next(_records(tree), None):
-        record["fields"] = [*record["fields"], _OPTIONAL]
-    elif not _is_avro(latest):
+
+
+def _evolved_avro(latest: StoredSchema) -> StoredSchema | None:
+    tree = _with_field(_parsed(latest.data))
+    if tree is None and not _is_avro(latest):
         tree = _NO_AVRO
-    else:
+    return None if tree is None else replace(latest, data=json.dumps(tree).encode())
+
+
+def _evolved_halves(latest: StoredSchema) -> StoredSchema | None:
+    info = to_info(latest)
+    halves = _parsed(info.schema)
+    for half in ("value", "key"):
+        if tree := _with_field(halves[half]):
+            return to_stored(replace(info, schema=json.dumps({**halves, half: tree})))
+    return None
+
+
+def _evolved_descriptors(latest: StoredSchema) -> StoredSchema | None:
+    envelope = _parsed(latest.data)
+    files = base64.b64decode(envelope["fileDescriptorSet"]) + _UNUSED_FILE
+    more = {**envelope, "fileDescriptorSet": base64.b64encode(files).decode()}
+    return replace(latest, data=json.dumps(more).encode())
+
+
+_BY_FORM: Final[Mapping[DefinitionForm | None, Callable[[StoredSchema], StoredSchema | None]]] = {
+    DefinitionForm.AVRO: _evolved_avro,
+    DefinitionForm.HALVES: _evolved_halves,
+    DefinitionForm.DESCRIPTORS: _evolved_descriptors,
+}
+
+
+def _parsed(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON
+    return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+
+
+def _with_field(tree: object) -> object | None:
+    """The tree, whose first record has the field; None where there is no record."""
+    record = next(_records(tree), None)
+    if record is None:
         return None
-    return replace(latest, data=json.dumps(tree).encode())
+    record["fields"] = [*record["fields"], _OPTIONAL]
+    return tree
 
 
 def _records(tree: object) -> Iterator[dict[str, Any]]:

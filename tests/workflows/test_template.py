@@ -25,6 +25,7 @@ WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
 PLAN: Final = steps_of(GITHUB / "workflows" / "apply.yml", "plan")["Plan"]
 APPLY: Final = steps_of(GITHUB / "workflows" / "apply.yml", "apply")["Apply"]
 RELAY: Final = steps_of(GITHUB / "workflows" / "comment.yml", "comment")["Comment"]
+AUDIT: Final = steps_of(GITHUB / "workflows" / "audit.yml", "audit")
 DRIFT: Final = steps_of(GITHUB / "workflows" / "drift.yml", "drift")
 CHECK: Final = steps_of(GITHUB / "workflows" / "check.yml", "check")
 
@@ -58,6 +59,7 @@ def test_a_job_may_do_little_and_not_for_long(name: str) -> None:
         "apply.record": {"contents", "pull-requests"},
         "comment.comment": {"pull-requests"},
         "drift.drift": {"issues"},
+        "audit.audit": {"issues"},
     }
 
     assert writes == allowed.get(name, set())
@@ -153,8 +155,8 @@ def test_a_plan_that_is_too_large_for_a_summary_says_how_much_is_missing(runner:
     assert f"\n**{20_000 - len(shown)} more lines are left out here: the log" in planned.summary
 
 
-def test_check_apply_and_drift_speak_of_one_registry() -> None:
-    for name in ("check.check", "apply.plan", "drift.drift"):
+def test_check_apply_drift_and_audit_speak_of_one_registry() -> None:
+    for name in ("check.check", "apply.plan", "drift.drift", "audit.audit"):
         said = [line for line in str(JOBS[name]).split("'") if "vars.PULSAR_REGISTRY }}" in line]
         assert set(said) == {"${{ vars.PULSAR_REGISTRY }}"}, name
 
@@ -271,6 +273,49 @@ def test_a_cluster_that_cannot_be_read_is_no_drift(runner: Runner) -> None:
 
     assert compared.code == 2
     assert compared.outputs == {}
+
+
+# ---------------------------------------------------------------------------- audit.yml
+
+
+def test_an_audit_is_one_issue_until_nothing_is_wrong(
+    runner: Runner, github: GitHubStandIn
+) -> None:
+    runner.environment |= github.environment
+    runner.expressions["vars.PULSAR_NEXT_BROKER"] = "5.0"
+    about = {"REGISTRY": "local"}
+    dashed = '{"type": "record", "name": "A", "namespace": "com.my-co", "fields": []}'
+    (runner.temp / "dashed.avsc").write_text(dashed)
+    topic = "shop/orders/dashed"
+    schema = str(runner.temp / "dashed.avsc")
+    for command in (
+        ["apply", "--auto-approve"],
+        ["schemas", "upload", topic, schema, "--type", "AVRO"],
+    ):
+        subprocess.run([PROGRAM, *command], cwd=runner.workspace, check=True, capture_output=True)
+
+    for _ in range(2):
+        assert runner.run(AUDIT["Audit"], about).outputs == {"good": "false"}
+        reported = runner.run(AUDIT["Report"], about)
+        assert reported.code == 0, reported.printed
+    runner.expressions["vars.PULSAR_NEXT_BROKER"] = ""
+    today = runner.run(AUDIT["Audit"], about)
+    closed = runner.run(AUDIT["Close"], about)
+
+    assert today.outputs == {"good": "true"}
+    assert closed.code == 0, closed.printed
+    (issue,) = github.issues
+    assert issue.title == "Audit of local"
+    assert "AUDIT-U001" in issue.body
+    assert issue.state == "closed"
+
+
+def test_a_cluster_that_cannot_be_read_is_no_audit(runner: Runner) -> None:
+    runner.expressions["vars.PULSAR_NEXT_BROKER"] = ""
+    asked = runner.run(AUDIT["Audit"], {"REGISTRY": "nowhere"})
+
+    assert asked.code == 2
+    assert asked.outputs == {}
 
 
 # ---------------------------------------------------------------------------- comment.yml
