@@ -154,7 +154,7 @@ def test_rules_may_be_rated_otherwise(repo: Path) -> None:
     assert strict.code == 1
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "sarif", "github"])
+@pytest.mark.parametrize("form", ["text", "markdown", "sarif", "github", "html"])
 def test_every_form_has_the_topics(repo: Path, form: str) -> None:
     found = run("audit", "--repo", repo, "--as-if-broker", "5.0", "--format", form)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gitops.repository.template import copy_template
-from tests.support.github_stand_in import TOKEN
+from tests.support.github_stand_in import TOKEN, GitHubStandIn, github_stand_in
 from tests.support.workflow_steps import Runner
 
 
@@ -24,3 +25,10 @@ def runner(tmp_path: Path) -> Runner:
         "steps.python.outputs.python-path": sys.executable,
     }
     return Runner(root=tmp_path / "runner", workspace=workspace, expressions=expressions)
+
+
+@pytest.fixture
+def github() -> Iterator[GitHubStandIn]:
+    """GitHub, with pull request #7."""
+    with github_stand_in() as stand_in:
+        yield stand_in

@@ -25,16 +25,8 @@ WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
 PLAN: Final = steps_of(GITHUB / "workflows" / "apply.yml", "plan")["Plan"]
 APPLY: Final = steps_of(GITHUB / "workflows" / "apply.yml", "apply")["Apply"]
 RELAY: Final = steps_of(GITHUB / "workflows" / "comment.yml", "comment")["Comment"]
-AUDIT: Final = steps_of(GITHUB / "workflows" / "audit.yml", "audit")
 DRIFT: Final = steps_of(GITHUB / "workflows" / "drift.yml", "drift")
 CHECK: Final = steps_of(GITHUB / "workflows" / "check.yml", "check")
-
-
-@pytest.fixture
-def github() -> Iterator[GitHubStandIn]:
-    """GitHub, with pull request #7."""
-    with github_stand_in() as stand_in:
-        yield stand_in
 
 
 def schema_of(runner: Runner) -> Path:
@@ -273,49 +265,6 @@ def test_a_cluster_that_cannot_be_read_is_no_drift(runner: Runner) -> None:
 
     assert compared.code == 2
     assert compared.outputs == {}
-
-
-# ---------------------------------------------------------------------------- audit.yml
-
-
-def test_an_audit_is_one_issue_until_nothing_is_wrong(
-    runner: Runner, github: GitHubStandIn
-) -> None:
-    runner.environment |= github.environment
-    runner.expressions["vars.PULSAR_NEXT_BROKER"] = "5.0"
-    about = {"REGISTRY": "local"}
-    dashed = '{"type": "record", "name": "A", "namespace": "com.my-co", "fields": []}'
-    (runner.temp / "dashed.avsc").write_text(dashed)
-    topic = "shop/orders/dashed"
-    schema = str(runner.temp / "dashed.avsc")
-    for command in (
-        ["apply", "--auto-approve"],
-        ["schemas", "upload", topic, schema, "--type", "AVRO"],
-    ):
-        subprocess.run([PROGRAM, *command], cwd=runner.workspace, check=True, capture_output=True)
-
-    for _ in range(2):
-        assert runner.run(AUDIT["Audit"], about).outputs == {"good": "false"}
-        reported = runner.run(AUDIT["Report"], about)
-        assert reported.code == 0, reported.printed
-    runner.expressions["vars.PULSAR_NEXT_BROKER"] = ""
-    today = runner.run(AUDIT["Audit"], about)
-    closed = runner.run(AUDIT["Close"], about)
-
-    assert today.outputs == {"good": "true"}
-    assert closed.code == 0, closed.printed
-    (issue,) = github.issues
-    assert issue.title == "Audit of local"
-    assert "AUDIT-U001" in issue.body
-    assert issue.state == "closed"
-
-
-def test_a_cluster_that_cannot_be_read_is_no_audit(runner: Runner) -> None:
-    runner.expressions["vars.PULSAR_NEXT_BROKER"] = ""
-    asked = runner.run(AUDIT["Audit"], {"REGISTRY": "nowhere"})
-
-    assert asked.code == 2
-    assert asked.outputs == {}
 
 
 # ---------------------------------------------------------------------------- comment.yml
