@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ import yaml
 from gitops.repository.template import keep_own_wheel, template_root
 from tests.support.command_line import PROGRAM
 from tests.support.git_repos import GitRepository
-from tests.support.github_stand_in import TOKEN, GitHubStandIn, Stored, github_stand_in
+from tests.support.github_stand_in import TOKEN, GitHubStandIn, Stored
 from tests.support.pull_requests import HAS_CHECK, break_schema, pull_request
 from tests.support.workflow_steps import Runner, handed_over, steps_of
 
