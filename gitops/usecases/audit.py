@@ -12,7 +12,7 @@ from gitops.model.audit import AuditReport
 from gitops.model.errors import RegistryRefusedError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import apply_severities
 from gitops.model.state import Scope
 from gitops.ports import Progress, Registry, no_progress
@@ -58,14 +58,10 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
         address=registry.address,
         broker=broker,
         line=line_of(broker, "--broker"),
-        target=line_of(_target(broker, wanted)) if wanted else None,
+        # The settings of broker.conf stay as they are on the target line.
+        target=line_of(replace(broker, release=wanted)) if wanted else None,
         strategy=request.as_if_strategy,
     )
-
-
-def _target(broker: BrokerSettings, release: str) -> BrokerSettings:
-    """The settings that are set stay as they are on the target line."""
-    return replace(broker, release=release)
 
 
 def _audit_namespace(registry: Registry, found: Audit, name: NamespaceName) -> None:

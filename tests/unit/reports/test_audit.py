@@ -1,0 +1,96 @@
+"""An audit in every format: what it says, and that no text in it does anything."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.audit import AuditCounts, AuditReport
+from gitops.model.findings import Finding, Severity, group
+from gitops.reports.audit_wording import member_text, scope_text, subject_count, verdict_text
+from gitops.reports.formats import render
+from gitops.reports.results import AuditResult
+from tests.support.audits import audit_of, record
+from tests.support.consoles import shown
+from tests.support.hostile_texts import PIECES, assert_inert, assert_plain, poisoned
+
+DASHED = record(namespace="com.my-co")
+REPORT = audit_of({"a": (DASHED,), "b": (DASHED, DASHED), "c": (record(),)}, target="5.0")
+EMPTY = AuditReport(registry="local", address="local", line="4.0", counts=AuditCounts())
+
+
+def result(report: AuditReport) -> AuditResult:
+    return AuditResult(audit=report, command="pulsar-gitops audit", seconds=1.0)
+
+
+def rendered(name: str, report: AuditReport) -> str:
+    """The report in a format, as a terminal shows it where that lays it out."""
+    body = render(name, result(report)).body
+    return body if isinstance(body, str) else shown(body)
+
+
+def finding(severity: Severity) -> Finding:
+    return Finding(rule="AUDIT-H004", severity=severity, message="v0: no", subject="a/b/c")
+
+
+def test_the_verdict_is_first() -> None:
+    assert verdict_text(REPORT) == "✗ 2 of 3 topics lose something on 5.0"
+    assert verdict_text(EMPTY) == "✓ no findings"
+    ready = replace(EMPTY, target="5.0")
+    assert verdict_text(ready) == "✓ 5.0 refuses nothing that 4.0 accepts"
+    warned = replace(ready, findings=(finding(Severity.WARNING),))
+    assert verdict_text(warned) == "⚠ 5.0 refuses nothing that 4.0 accepts"
+    ill = replace(ready, findings=(finding(Severity.ERROR),))
+    assert verdict_text(ill) == "✗ 5.0 refuses nothing that 4.0 accepts; 1 error"
+    assert verdict_text(replace(ill, target="")) == "✗ 1 error"
+
+
+def test_what_was_read_is_second() -> None:
+    asked = replace(REPORT, strategy="FULL")
+    assert scope_text(asked) == (
+        "local · local.db · Pulsar 4.0 as if 5.0 as if FULL · 3 topics, 4 versions, 1 namespace"
+    )
+    assert scope_text(EMPTY).startswith("local · Pulsar 4.0 · 0 topics")
+
+
+def test_a_cause_counts_its_subjects() -> None:
+    one = finding(Severity.ERROR)
+    assert subject_count(one) == "a/b/c"
+    assert subject_count(group("all", [one, one])) == "2 topics"
+    space = replace(one, subject="a/b")
+    assert subject_count(group("all", [space, space])) == "2 namespaces"
+    assert member_text(one) == "a/b/c v0"
+    assert member_text(replace(one, message="very: bad")) == "a/b/c"
+
+
+def test_many_topics_of_one_cause_are_counted() -> None:
+    report = audit_of({f"t{n}": (DASHED,) for n in range(60)}, target="4.2")
+
+    assert "… 55 more; --format json has all" in rendered("text", report)
+    assert "- … 10 more\n" in rendered("markdown", report)
+    (cause,) = [f for f in json.loads(rendered("json", report))["findings"]
+                if f["rule"] == "AUDIT-U001"]  # fmt: skip
+    assert len(cause["members"]) == 60
+
+
+def test_what_was_not_read_is_said() -> None:
+    report = replace(EMPTY, limits=("shop/orders: its topics could not be listed: 403",))
+    for name in ("text", "markdown", "html"):
+        assert "shop/orders" in rendered(name, report)
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "html", "sarif", "json"])
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_hostile_piece_does_nothing(name: str, piece: str) -> None:
+    body = rendered(name, poisoned(REPORT, itertools.repeat(piece)))
+
+    if name == "markdown":
+        assert_inert(body)
+    elif name in ("text", "html"):
+        assert_plain(body)
+        assert "<script" not in body or name == "text"
+    else:
+        json.loads(body)
