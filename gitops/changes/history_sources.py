@@ -9,11 +9,15 @@ from typing import TypeVar
 from gitops.changes.impact import files_of
 from gitops.changes.registries import desired_state
 from gitops.git.checkout import Checkout
+from gitops.model.broker_settings import with_known
 from gitops.model.check import HistoryChoice, HistorySource
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError, OutsideError
+from gitops.model.policy import BrokerSettings
 from gitops.model.state import Repository
+from gitops.ports import FileTree
 from gitops.registries.git.registry import GitHistory
+from gitops.repository.broker_snapshots import recorded_settings
 
 Versions = TypeVar("Versions")
 _Failure = tuple[HistorySource, GitopsError]
@@ -76,6 +80,18 @@ def snapshot_limit(recorded: str = "") -> str:
     """What is not known of a registry with a snapshot, which was `recorded` on some day."""
     since = f" {recorded}" if recorded else ""
     return f"What happened in the registry after the snapshot was recorded{since} is unknown."
+
+
+def settings_of_snapshot(tree: FileTree, name: str, config: RegistryConfig) -> BrokerSettings:
+    """What was recorded of a registry's brokers, else what `gitops.yaml` says.
+
+    A broken file is a finding of its own.
+    """
+    try:
+        recorded = recorded_settings(tree, name)
+    except GitopsError:
+        return config.broker
+    return with_known(config.broker, recorded)
 
 
 # The definitions as they came to stand in git.

@@ -15,6 +15,7 @@ from gitops.changes.history_sources import (
     git_history,
     no_snapshot,
     require_registry_file,
+    settings_of_snapshot,
     snapshot_limit,
 )
 from gitops.git.history import last_change
@@ -190,7 +191,8 @@ class KnownVersions:
     def _git(self, wanted: VersionsRequest) -> KnownRegistry:
         change = self.loaded.change
         past = git_history(change.checkout, change.base, self.loaded.base, wanted.before)
-        registry = GitRegistry(wanted.name, past, wanted.head_config.broker)
+        broker = settings_of_snapshot(change.base_tree, wanted.former_name, wanted.head_config)
+        registry = GitRegistry(wanted.name, past, broker)
         state = registry.observe(self.scope, self.progress)
         history = History(source=HistorySource.GIT, limits=registry.limits())
         return KnownRegistry(registry=registry, state=state, history=history)

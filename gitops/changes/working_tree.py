@@ -15,6 +15,7 @@ from gitops.changes.history_sources import (
     git_history,
     no_snapshot,
     require_registry_file,
+    settings_of_snapshot,
     snapshot_limit,
 )
 from gitops.changes.registries import desired_state
@@ -110,7 +111,8 @@ class WorkingTreeHistory:
                 commit = commit_of(checkout, "HEAD")
                 base = load(tree_of(checkout, commit), progress)
                 past = git_history(checkout, commit, base, self.config)
-                registry = GitRegistry(self.name, past, self.config.broker)
+                broker = settings_of_snapshot(self.tree, self.name, self.config)
+                registry = GitRegistry(self.name, past, broker)
                 state = registry.observe(scope, progress)
                 return RegistryVersions(
                     state=state,

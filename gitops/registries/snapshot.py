@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
+from gitops.model.broker_settings import with_known
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.read_only import ReadOnlyRegistry
+from gitops.repository.broker_snapshots import recorded_settings
 from gitops.repository.folder import FileNames
 from gitops.repository.snapshots import (
     folder_of,
@@ -33,6 +35,11 @@ class SnapshotRegistry(ReadOnlyRegistry):
     def __init__(self, name: str, tree: FileTree, defaults: BrokerSettings) -> None:
         super().__init__(name, folder_of(name), defaults)
         self._tree = tree
+
+    @cached_property
+    def broker(self) -> BrokerSettings:
+        """What was recorded of the brokers, else what `gitops.yaml` says."""
+        return with_known(self._defaults, recorded_settings(self._tree, self.name))
 
     @property
     def is_empty(self) -> bool:

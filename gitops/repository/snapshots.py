@@ -20,8 +20,8 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.ports import FileTree
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
-from gitops.repository.documents.base import API_VERSION
-from gitops.repository.documents.manifests import NamespaceSnapshot, TopicSnapshot
+from gitops.repository.documents.base import API_VERSION, Document
+from gitops.repository.documents.manifests import BrokerSnapshot, NamespaceSnapshot, TopicSnapshot
 from gitops.repository.documents.validation_messages import DocumentProblem, problem_of
 from gitops.repository.folder import FileNames
 from gitops.repository.positions import pointer
@@ -34,11 +34,13 @@ SNAPSHOTS: Final = "snapshots/"
 NAMESPACE_DEPTH: Final = 4
 TOPIC_DEPTH: Final = 5
 """How many parts the paths of the two kinds of file have."""
+BROKER_FILE: Final = "broker.json"
+"""In a registry's folder: what its brokers told of themselves."""
 
 MOVE_AWAY: Final = "move it out of snapshots/, or remove it"
 
 _HEAD: Final = f'{{\n  "apiVersion": "{API_VERSION}",\n  "kind": "'.encode()
-_KINDS: Final = re.compile(rb'"(?:Topic|Namespace)Snapshot"')
+_KINDS: Final = re.compile(rb'"(?:Topic|Namespace|Broker)Snapshot"')
 _PLACE: Final = "write snapshots/<registry>/<tenant>/<namespace>/<topic>.json"
 
 
@@ -47,6 +49,12 @@ def is_snapshot_path(path: str) -> bool:
     parts = path.split("/")
     hidden = any(part.startswith(".") for part in parts)
     return len(parts) in (NAMESPACE_DEPTH, TOPIC_DEPTH) and path.endswith(".json") and not hidden
+
+
+def is_broker_path(path: str) -> bool:
+    """Whether the settings of a registry's brokers are looked for in a file of this path."""
+    folder, _, name = path.partition("/")[2].partition("/")
+    return name == BROKER_FILE and not folder.startswith(".")
 
 
 def looks_like_snapshot(data: bytes) -> bool:
@@ -64,13 +72,14 @@ def broken_snapshots(sources: TrackedFiles, registries: Iterable[str]) -> Iterat
         if not path.startswith(SNAPSHOTS) or not path.endswith(".json"):
             continue
         registry = path.split("/")[1]
-        if not is_snapshot_path(path):
+        is_broker = is_broker_path(path)
+        if not is_snapshot_path(path) and not is_broker:
             yield _finding(Location(file=path), "no snapshot is looked for here", _PLACE)
         elif known and registry not in known and registry not in strange:
             strange.add(registry)
             hint = did_you_mean_or_list(registry, known)
             yield _finding(Location(file=path), f"there is no registry '{registry}'", hint)
-        if is_snapshot_path(path):
+        if is_snapshot_path(path) or is_broker:
             try:
                 yield from snapshot_findings(path, sources.peek(path))
             except UnreadableFileError as error:
@@ -79,6 +88,8 @@ def broken_snapshots(sources: TrackedFiles, registries: Iterable[str]) -> Iterat
 
 def snapshot_findings(path: str, data: bytes) -> list[Finding]:
     """Everything that keeps a file from being the snapshot that its path names."""
+    if is_broker_path(path):
+        return _broker_findings(path, data)
     is_topic = path.count("/") == TOPIC_DEPTH - 1
     try:
         if is_topic:
@@ -91,6 +102,14 @@ def snapshot_findings(path: str, data: bytes) -> list[Finding]:
         return []
     message = f"the snapshot is of {document.namespace}, and the path says {named}"
     return [_finding(Location(file=path), message)]
+
+
+def _broker_findings(path: str, data: bytes) -> list[Finding]:
+    try:
+        BrokerSnapshot.model_validate_json(data)
+    except ValidationError:
+        return _failures(path, data, BrokerSnapshot)
+    return []
 
 
 def _misfits(path: str, document: TopicSnapshot) -> Iterator[Finding]:
@@ -108,9 +127,7 @@ def _misfits(path: str, document: TopicSnapshot) -> Iterator[Finding]:
         yield _finding(Location(file=path), message)
 
 
-def _failures(
-    path: str, data: bytes, model: type[TopicSnapshot | NamespaceSnapshot]
-) -> list[Finding]:
+def _failures(path: str, data: bytes, model: type[Document]) -> list[Finding]:
     if not looks_like_snapshot(data):
         return [_finding(Location(file=path), "this does not look like a snapshot", MOVE_AWAY)]
     try:
@@ -131,9 +148,7 @@ def _failures(
     ]
 
 
-def _problems(
-    data: bytes, value: object, model: type[TopicSnapshot | NamespaceSnapshot]
-) -> list[DocumentProblem]:
+def _problems(data: bytes, value: object, model: type[Document]) -> list[DocumentProblem]:
     try:
         model.model_validate_json(data)
     except ValidationError as error:
@@ -187,7 +202,7 @@ def recorded_namespaces(tree: FileTree, registry: str) -> frozenset[NamespaceNam
 
 def read_topic_state(tree: FileTree, path: str) -> TopicState:
     """What one file records of a topic; raises UsageError for a broken one."""
-    data = _read(tree, path)
+    data = read_snapshot(tree, path)
     topic = _topic(path, data)
     document = TopicSnapshot.model_validate_json(data)
     policies = document.policies.policies() if document.policies else TopicPolicies()
@@ -196,11 +211,11 @@ def read_topic_state(tree: FileTree, path: str) -> TopicState:
 
 def read_namespace_state(tree: FileTree, path: str) -> NamespaceState:
     """What one file records of a namespace; raises UsageError for a broken one."""
-    data = _read(tree, path)
+    data = read_snapshot(tree, path)
     try:
         document = NamespaceSnapshot.model_validate_json(data)
     except ValidationError:
-        raise _broken(path, data) from None
+        raise broken_snapshot(path, data) from None
     return NamespaceState(
         namespace=NamespaceName.parse(document.namespace), policies=document.policies.policies()
     )
@@ -231,16 +246,21 @@ def replaceable_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
     """
     topics: set[TopicName] = set()
     for path in snapshot_files(tree, registry):
-        data = _read(tree, path)
-        if not looks_like_snapshot(data):
-            raise UsageError(
-                "this does not look like a snapshot, and would be overwritten or removed",
-                where=path,
-                hint=f"{MOVE_AWAY}, then record the snapshot again",
-            )
+        data = read_snapshot(tree, path)
+        require_snapshot(path, data)
         if _is_of_topic(path):
             topics.update(_topics_named(path, data))
     return frozenset(topics)
+
+
+def require_snapshot(path: str, data: bytes) -> None:
+    """Raise UsageError for a file that somebody else has written."""
+    if not looks_like_snapshot(data):
+        raise UsageError(
+            "this does not look like a snapshot, and would be overwritten or removed",
+            where=path,
+            hint=f"{MOVE_AWAY}, then record the snapshot again",
+        )
 
 
 def snapshot_files(tree: FileTree, registry: str) -> tuple[str, ...]:
@@ -264,7 +284,8 @@ def _is_of_topic(path: str) -> bool:
     return path.count("/") == TOPIC_DEPTH - 1
 
 
-def _read(tree: FileTree, path: str) -> bytes:
+def read_snapshot(tree: FileTree, path: str) -> bytes:
+    """A file of a snapshot; raises UsageError."""
     try:
         return tree.read(path)
     except UnreadableFileError as error:
@@ -286,10 +307,11 @@ def _topic(path: str, data: bytes) -> TopicName:
     try:
         return TopicName.parse(TopicSnapshot.model_validate_json(data).topic)
     except ValidationError:
-        raise _broken(path, data) from None
+        raise broken_snapshot(path, data) from None
 
 
-def _broken(path: str, data: bytes) -> UsageError:
+def broken_snapshot(path: str, data: bytes) -> UsageError:
+    """The error for a file that is not the snapshot that its path names."""
     first = snapshot_findings(path, data)[0]
     return UsageError(
         f"the snapshot cannot be read: {first.message}",

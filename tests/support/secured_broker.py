@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
 from tests.support.pulsar_broker import BrokerSettings, RunningBroker, pulsar_broker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 SUPERUSER: Final = "admin"
@@ -52,8 +52,13 @@ def sign(key: bytes, role: str) -> str:
 
 
 @contextmanager
-def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
-    """A secured broker while the block runs; raises as `pulsar_broker` does."""
+def secured_broker(
+    folder: Path, config: Mapping[str, str] | None = None
+) -> Iterator[SecuredBroker]:
+    """A secured broker while the block runs; `config` is more of its broker.conf.
+
+    Raises as `pulsar_broker` does.
+    """
     key = secrets.token_bytes(32)
     authority = trustme.CA()
     ca_file = folder / "ca.pem"
@@ -77,6 +82,7 @@ def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
             "tlsCertificateFilePath": str(server[0]),
             "tlsKeyFilePath": str(server[1]),
             "tlsTrustCertsFilePath": str(ca_file),
+            **(config or {}),
         },
     )
     with pulsar_broker(settings) as broker:

@@ -24,6 +24,7 @@ def snapshot(
     from gitops.cli.progress import progress_bar
     from gitops.cli.session import open_registry, open_repository
     from gitops.repository import snapshots
+    from gitops.repository.broker_snapshots import render_settings, settings_files
     from gitops.repository.folder import replace_files
     from gitops.usecases.snapshot import observe_managed
 
@@ -34,8 +35,11 @@ def snapshot(
         recorded = snapshots.replaceable_topics(opened.tree, live.name)
         known = known_names(opened.root, opened.tree, opened.repository, live.name)
         state = observe_managed(opened.repository, live, recorded | known.topics, progress)
-    files = snapshots.render(live.name, state)
-    old = snapshots.snapshot_files(opened.tree, live.name)
+        files = {**snapshots.render(live.name, state), **render_settings(live.name, live.broker)}
+    old = (
+        *snapshots.snapshot_files(opened.tree, live.name),
+        *settings_files(opened.tree, live.name),
+    )
     changed = replace_files(opened.root, old, files)
     result = results.SnapshotResult(
         registry=live,

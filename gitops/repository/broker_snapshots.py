@@ -1,0 +1,68 @@
+"""`snapshots/<registry>/broker.json`: what a cluster told of its brokers when it was recorded."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from pydantic import ValidationError
+
+from gitops.model.broker_settings import SETTINGS, known_settings, seen_settings, setting_text
+from gitops.model.policy import BrokerSettings, SettingSource, camel_case
+from gitops.ports import FileTree
+from gitops.repository.documents.base import API_VERSION
+from gitops.repository.documents.manifests import BrokerSnapshot
+from gitops.repository.snapshots import (
+    BROKER_FILE,
+    broken_snapshot,
+    folder_of,
+    read_snapshot,
+    require_snapshot,
+)
+
+_NOT_RECORDED: Final = "The snapshot does not have the settings of the cluster's brokers."
+
+
+def broker_path(registry: str) -> str:
+    """Where the settings of a registry's brokers are recorded."""
+    return f"{folder_of(registry)}/{BROKER_FILE}"
+
+
+def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
+    """What was recorded; nothing is known without such a file. Raises UsageError for a broken one.
+
+    A registry whose settings are its own defaults has no such file either.
+    """
+    path = broker_path(registry)
+    if path not in tree.paths():
+        return BrokerSettings(limits=(_NOT_RECORDED,))
+    data = read_snapshot(tree, path)
+    try:
+        document = BrokerSnapshot.model_validate_json(data)
+    except ValidationError:
+        raise broken_snapshot(path, data) from None
+    values = {name: getattr(document, name) for name in SETTINGS}
+    told = {name: value for name, value in values.items() if value is not None}
+    return known_settings(told, SettingSource.RECORDED)
+
+
+def render_settings(registry: str, broker: BrokerSettings) -> dict[str, bytes]:
+    """Path → content of what the registry told; no file where it told nothing."""
+    told = {camel_case(name): setting_text(value) for name, value in seen_settings(broker).items()}
+    if not told:
+        return {}
+    document = {"apiVersion": API_VERSION, "kind": "BrokerSnapshot", **told}
+    return {broker_path(registry): f"{json.dumps(document, indent=2)}\n".encode()}
+
+
+def settings_files(tree: FileTree, registry: str) -> tuple[str, ...]:
+    """The file of a registry, if there is one, which a new snapshot replaces.
+
+    Raises UsageError for one that does not look like a snapshot: nothing may be lost that somebody
+    keeps there.
+    """
+    path = broker_path(registry)
+    if path not in tree.paths():
+        return ()
+    require_snapshot(path, read_snapshot(tree, path))
+    return (path,)
