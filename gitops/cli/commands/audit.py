@@ -71,7 +71,7 @@ def audit(
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
-    """Judge the schemas of a registry, without changing anything."""
+    """Find what an upgrade of brokers would break, and what is wrong; changes nothing."""
     from gitops.cli.answer import Display, exit_code, print_result
     from gitops.cli.progress import progress_bar
     from gitops.repository.suggestions import parse_strategy
