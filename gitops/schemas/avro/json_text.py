@@ -26,6 +26,8 @@ MAX_NAME_LENGTH: Final = 50_000
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|/\*.*?\*/|//[^\r\n]*', re.DOTALL)
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 _ON_A_LINE: Final = re.compile(r"[^\r\n]+")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""What Jackson takes in no comment."""
 _NO_BRACKETS: Final = re.compile(r"[^\[\]{}]+")
 _SPACE: Final = " \t\r\n"
 _BLANKS: Final = "".join(map(chr, range(33)))
@@ -127,10 +129,17 @@ def check_end(text: str, end: int) -> None:
 
 
 def blank_comments(text: str) -> str:
-    """The text with each comment replaced by as many blanks, so that offsets stay."""
-    return _STRING_OR_COMMENT.sub(
-        lambda m: m[0] if m[0][0] == '"' else _ON_A_LINE.sub(lambda n: " " * len(n[0]), m[0]), text
-    )
+    """The text with each comment replaced by as many blanks, so that offsets stay.
+
+    One with a control character stays, and is not JSON, as to Jackson.
+    """
+    return _STRING_OR_COMMENT.sub(_blanks_for, text)
+
+
+def _blanks_for(found: re.Match[str]) -> str:
+    if found[0][0] == '"' or _CONTROLS.search(found[0]):
+        return found[0]
+    return _ON_A_LINE.sub(lambda line: " " * len(line[0]), found[0])
 
 
 def _decoder_for(text: str) -> json.JSONDecoder:
