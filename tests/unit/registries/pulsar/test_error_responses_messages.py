@@ -96,3 +96,32 @@ def test_whatever_comes_is_one_printable_line(body: bytes, content_type: str, re
 @given(st.text())
 def test_one_line_is_stable(text: str) -> None:
     assert one_line(one_line(text)) == one_line(text)
+
+
+_PAGE = (
+    "<html><head><title>Error 422 Unprocessable Entity</title></head><body>"
+    "<h2>HTTP ERROR 422 Unprocessable Entity</h2><table>"
+    "<tr><th>STATUS:</th><td>422</td></tr>"
+    "<tr><th>MESSAGE:</th><td>Invalid schema &amp; data</td></tr></table></body></html>"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "reason"),
+    [
+        pytest.param("", "", "Invalid schema & data", id="until 4.0 in the reason phrase"),
+        pytest.param(
+            _PAGE, "text/html;charset=iso-8859-1", "Unprocessable Entity", id="since 4.2 in a page"
+        ),
+        pytest.param(
+            '{"url": "/admin", "status": "422", "message": "Invalid schema &amp; data"}',
+            "application/json",
+            "Unprocessable Entity",
+            id="since 4.2 in JSON",
+        ),
+    ],
+)
+def test_a_refusal_is_read_in_the_form_of_each_line(
+    body: str, content_type: str, reason: str
+) -> None:
+    assert answer_text(body.encode(), content_type, reason) == "Invalid schema & data"
