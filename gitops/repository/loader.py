@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 
-from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
-from gitops.model.broker_settings import as_if_broker
+from gitops.model.broker_settings import as_if_broker, with_known
 from gitops.model.config import Config
+from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
-from gitops.model.policy import BrokerSettings
+from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.model.rules import apply_severities
 from gitops.model.state import RegistryState, Repository, TopicSource
 from gitops.planning.severities import stricter
 from gitops.ports import FileTree, Progress, no_progress
+from gitops.repository.broker_snapshots import recorded_settings
 from gitops.repository.definitions.schema_builder import SchemaBuilder
 from gitops.repository.loading.clients import load_clients, unknown_topics
 from gitops.repository.loading.layout import layout
@@ -46,7 +47,14 @@ def load(
     config, registries, findings = load_settings(sources)
     found = layout(sources.paths)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
-    with closing(SchemaBuilder(sources, _lines(config, release))) as builder:
+    brokers = _brokers(tree, config, release)
+    lines = {name: line_of(broker) for name, broker in brokers.items()}
+    assumed = frozenset(
+        name
+        for name, broker in brokers.items()
+        if broker.source("release") is SettingSource.ASSUMED
+    )
+    with closing(SchemaBuilder(sources, lines, assumed)) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics)
         whole = not _has_errors(topics.findings)
@@ -85,17 +93,21 @@ def load(
     )
 
 
-def _lines(config: Config, release: str | None) -> dict[str, BrokerLine]:
-    """The broker line of each registry, the default one first; Pulsar's own where there is none.
+def _brokers(tree: FileTree, config: Config, release: str | None) -> dict[str, BrokerSettings]:
+    """What is known of the broker of each registry, the default one first.
 
-    All of them are that of `release` where one is given.
+    Each is of `release` where one is given, else of the release that its snapshot has. A broken
+    snapshot is reported elsewhere.
     """
     names = sorted(config.registries, key=lambda name: (name != config.default_registry, name))
-    brokers = {name: config.registries[name].broker for name in names} or {"": BrokerSettings()}
-    return {
-        name: line_of(as_if_broker(broker, release) if release else broker)
-        for name, broker in brokers.items()
-    }
+    found: dict[str, BrokerSettings] = {}
+    for name in names:
+        found[name] = config.registries[name].broker
+        with suppress(UsageError):
+            found[name] = with_known(found[name], recorded_settings(tree, name))
+        if release:
+            found[name] = as_if_broker(found[name], release)
+    return found or {"": BrokerSettings()}
 
 
 def _has_errors(findings: Iterable[Finding]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from gitops.broker.lines.line import BrokerLine
+from gitops.broker.lines.table import LINES
 from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import make_finding
@@ -56,25 +57,38 @@ class AvroText:
     obstacles: tuple[Finding, ...] = ()
 
 
+_LINES_HINT: Final = "write it so that the line of each registry accepts it"
+_LINE_HINT: Final = (
+    'name the registry\'s line, for example `broker: "4.2"` in gitops.yaml, or record it with '
+    "`snapshot`"
+)
+
+
 class _Refusal(NamedTuple):
     """Why the broker line of a registry does not accept a definition."""
 
     registry: str
     line: str
     reason: AvroProblem | Remark
+    assumed: bool
 
 
 class AvroDefinitions:
     """Reads definitions of one repository, as the brokers of its registries do.
 
-    `lines` are those of the registries by name, the default one first.
+    `lines` are those of the registries by name, the default one first; the line of an `assumed`
+    one may be another, so that its word is a warning where some line accepts the definition.
     """
 
     def __init__(
-        self, sources: TrackedFiles, shared: SharedTypes, lines: Mapping[str, BrokerLine]
+        self,
+        sources: TrackedFiles,
+        shared: SharedTypes,
+        lines: Mapping[str, BrokerLine],
+        assumed: frozenset[str] = frozenset(),
     ) -> None:
         self._sources = sources
-        self._lines = lines
+        self._lines, self._assumed = lines, assumed
         self._line = next(iter(lines.values()))
         self._shared = shared
 
@@ -106,7 +120,9 @@ class AvroDefinitions:
         poison = _poison(self._line.types, whole.text, schema_type)
         if any(each.rule == "JSON-P001" for each in poison):
             problems = ()  # it is no Avro because it is in the other form
-        refusals = () if whole.problems or broken else self._refusals(whole.text, schema_type)
+        refusals: tuple[_Refusal, ...] = ()
+        if not (whole.problems or broken):
+            refusals = self._refusals(whole.text, schema_type, refused=bool(problems or poison))
         if refusals:
             problems, poison = (), ()  # some registry accepts it
         return AvroText(
@@ -129,16 +145,29 @@ class AvroDefinitions:
             ),
         )
 
-    def _refusals(self, text: str, schema_type: SchemaType) -> tuple[_Refusal, ...]:
-        """The registries whose line refuses what the line of another one accepts."""
-        if len(set(self._lines.values())) == 1:
+    def _refusals(
+        self, text: str, schema_type: SchemaType, *, refused: bool
+    ) -> tuple[_Refusal, ...]:
+        """The registries whose line refuses what that of another one accepts, or may accept.
+
+        `refused`: the default registry's line does not accept it.
+        """
+        if len(set(self._lines.values())) == 1 and not (refused and self._assumed):
             return ()
-        refusals = [
-            _Refusal(registry, line.name, reason)
+        refusals = tuple(
+            _Refusal(registry, line.name, reason, registry in self._assumed)
             for registry, line in self._lines.items()
             if (reason := _refusal_reason(line, text, schema_type))
-        ]
-        return tuple(refusals) if len(refusals) < len(self._lines) else ()
+        )
+        if len(refusals) < len(self._lines) or self._may_be_accepted(text, schema_type):
+            return refusals
+        return ()
+
+    def _may_be_accepted(self, text: str, schema_type: SchemaType) -> bool:
+        """Whether a registry whose line is only assumed may be of one that accepts it."""
+        return bool(self._assumed) and any(
+            _refusal_reason(line, text, schema_type) is None for line in LINES.values()
+        )
 
     def _refusal_finding(
         self, refusal: _Refusal, given: DefinitionText, whole: Expansion, subject: str
@@ -147,12 +176,12 @@ class AvroDefinitions:
         return make_finding(
             "AVRO-W023",
             one_line(
-                f"registry {refusal.registry} (Pulsar {refusal.line}) does not accept it: "
-                f"{reason.message}"
+                f"registry {refusal.registry} (Pulsar {refusal.line}"
+                f"{', assumed' if refusal.assumed else ''}) does not accept it: {reason.message}"
             ),
             location=self._place(reason.pointer, given, whole),
             subject=subject,
-            hint="write it so that the line of each registry accepts it",
+            hint=_LINE_HINT if refusal.assumed else _LINES_HINT,
         )
 
     def _obstacle(

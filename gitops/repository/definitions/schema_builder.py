@@ -133,12 +133,18 @@ class Place:
 class SchemaBuilder:
     """Builds the schemas of one repository.
 
-    `lines` are the broker lines of its registries by name, the default one first.
+    `lines` are the broker lines of its registries by name, the default one first; those of
+    `assumed` ones may be others.
     """
 
-    def __init__(self, sources: TrackedFiles, lines: Mapping[str, BrokerLine]) -> None:
+    def __init__(
+        self,
+        sources: TrackedFiles,
+        lines: Mapping[str, BrokerLine],
+        assumed: frozenset[str] = frozenset(),
+    ) -> None:
         self._sources = sources
-        self._avro = AvroDefinitions(sources, SharedTypes(sources), lines)
+        self._avro = AvroDefinitions(sources, SharedTypes(sources), lines, assumed)
         self._protoc = Protoc(sources)
         self._own: set[str] = set()
 
