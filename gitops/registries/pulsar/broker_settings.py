@@ -43,6 +43,7 @@ _PACKAGE: Final = "org.apache.pulsar.broker.service.schema."
 _BUILT_IN: Final = frozenset(
     f"{_PACKAGE}{name}SchemaCompatibilityCheck" for name in ("Json", "Avro", "ProtobufNative")
 )
+_SINCE_4_2: Final = frozenset({f"{_PACKAGE}ExternalSchemaCompatibilityCheck"})
 _LONGEST: Final = 80
 
 
@@ -189,7 +190,7 @@ def _checker_doubts(text: object) -> Iterator[SettingRemark]:
     if text is None or installed_types():
         return
     names = {each.strip() for each in str(text).strip("[]").split(",") if each.strip()}
-    foreign, missing = sorted(names - _BUILT_IN), sorted(_BUILT_IN - names)
+    foreign, missing = sorted(names - _BUILT_IN - _SINCE_4_2), sorted(_BUILT_IN - names)
     for what, each in (("has the checker", foreign), ("does not have the checker", missing)):
         if each:
             message = (

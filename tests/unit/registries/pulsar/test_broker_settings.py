@@ -107,6 +107,14 @@ def test_a_value_that_is_not_known_here_is_a_doubt(httpserver: HTTPServer) -> No
     assert "com.example.Own" in found.doubts[-1].message
 
 
+def test_the_checkers_that_a_4_2_broker_has_by_itself_are_no_doubt(httpserver: HTTPServer) -> None:
+    external = "org.apache.pulsar.broker.service.schema.ExternalSchemaCompatibilityCheck"
+    checkers = {"schemaRegistryCompatibilityCheckers": f"{CHECKERS[:-1]}, {external}]"}
+    found = learned(httpserver, {"version": "4.2.4", "configuration/runtime": checkers})
+
+    assert found.doubts == ()
+
+
 def test_an_undefined_strategy_is_full(httpserver: HTTPServer) -> None:
     unset = {"schemaCompatibilityStrategy": "UNDEFINED"}
     found = learned(httpserver, {"version": "4.0.7", "configuration/runtime": unset})
