@@ -25,13 +25,15 @@ _CHUNK: Final = 200
 class AuditRequest:
     """Releases and a strategy to judge by; empty or None where nobody asks.
 
-    `broker` takes the place of the registry's own release.
+    `broker` takes the place of the registry's own release. `topics` are looked at as well: a broker
+    does not list a topic that has a schema and was never created (Pulsar 4.0.7).
     """
 
     broker: str = ""
     as_if_broker: str = ""
     as_if_strategy: SchemaCompatibilityStrategy | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict)
+    topics: frozenset[TopicName] = frozenset()
 
 
 def audit(
@@ -43,7 +45,7 @@ def audit(
     namespaces = registry.list_namespaces()
     for count, name in enumerate(namespaces):
         progress("auditing namespaces", count, len(namespaces))
-        _audit_namespace(registry, found, name)
+        _audit_namespace(registry, found, name, request.topics)
     report = found.report()
     return replace(report, findings=apply_severities(report.findings, request.severities))
 
@@ -64,17 +66,21 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
     )
 
 
-def _audit_namespace(registry: Registry, found: Audit, name: NamespaceName) -> None:
+def _audit_namespace(
+    registry: Registry, found: Audit, name: NamespaceName, known: frozenset[TopicName]
+) -> None:
     state = registry.observe(Scope(namespaces=frozenset({name}))).namespaces[name]
     its = found.namespace(state)
     try:
-        topics = registry.list_topics(name)
+        listed = frozenset(registry.list_topics(name))
     except RegistryRefusedError as error:
         found.skip(f"{name}: its topics could not be listed: {error.what}")
         return
-    for chunk in _chunks(topics):
+    known = frozenset(topic for topic in known if topic.namespace == name)
+    for chunk in _chunks(sorted(listed | known)):
         observed = registry.observe(Scope(topics=frozenset(chunk)))
-        found.add(its, (observed.topics[topic] for topic in chunk))
+        states = (observed.topics[topic] for topic in chunk)
+        found.add(its, (one for one in states if one.topic in listed or one.history.entries))
     found.end(its)
 
 

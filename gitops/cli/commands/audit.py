@@ -16,6 +16,7 @@ from gitops.cli.options import HERE, FailOn
 from gitops.cli.session import OpenedRepository, open_registry, open_repository
 from gitops.model.errors import UsageError
 from gitops.model.findings import Severity
+from gitops.model.names import TopicName
 from gitops.ports import Registry
 from gitops.reports import results
 
@@ -80,12 +81,13 @@ def audit(
 
     strategy = parse_strategy(as_if_strategy) if as_if_strategy else None
     started = time.monotonic()
-    with _open(repo, registry, url, output, snapshot=snapshot) as (live, rules):
+    with _open(repo, registry, url, output, snapshot=snapshot) as (live, rules, topics):
         request = AuditRequest(
             broker=broker or "",
             as_if_broker=as_if_broker or "",
             as_if_strategy=strategy,
             severities=rules,
+            topics=topics,
         )
         with progress_bar(no_color=no_color) as progress:
             report = run_audit(live, request, progress)
@@ -100,23 +102,25 @@ def audit(
 @contextmanager
 def _open(
     repo: Path, names: list[str] | None, url: str | None, output: Path | None, *, snapshot: bool
-) -> Iterator[tuple[Registry, Mapping[str, Severity]]]:
-    """The cluster, registry or snapshot to read, and how `gitops.yaml` rates rules."""
+) -> Iterator[tuple[Registry, Mapping[str, Severity], frozenset[TopicName]]]:
+    """The cluster, registry or snapshot to read, how `gitops.yaml` rates rules, known topics."""
+    from gitops.changes.known_names import known_names
     from gitops.cli.cluster import cluster_address, open_cluster
 
     if snapshot and url:
         raise UsageError("--snapshot is of a registry in gitops.yaml, and --url names a cluster")
     if not snapshot and (address := cluster_address(repo, names, url)):
         with open_cluster(address) as (live, _):
-            yield live, {}
+            yield live, {}, frozenset()
         return
     opened = open_repository(repo, output)
     rules = opened.repository.config.rules
     if snapshot:
-        yield _snapshot(opened, names), rules
+        yield _snapshot(opened, names), rules, frozenset()
         return
     with open_registry(opened, names) as (live, _):
-        yield live, rules
+        known = known_names(opened.root, opened.tree, opened.repository, live.name)
+        yield live, rules, known.topics
 
 
 def _snapshot(opened: OpenedRepository, names: list[str] | None) -> Registry:

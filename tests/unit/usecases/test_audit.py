@@ -1,0 +1,35 @@
+"""Which topics an audit looks at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitops.model.names import TopicName
+from gitops.usecases.audit import AuditRequest, audit
+from tests.support.fake_registry import FakeRegistry
+from tests.support.states import CREATED, ORDERS, STRING, field, info, record, state, topic_state
+
+_BAD = info(record(field("a"), namespace="com.my-co"))
+_LISTED, _ABSENT = TopicName(ORDERS, "listed"), TopicName(ORDERS, "absent")
+
+
+def test_a_topic_that_the_broker_does_not_list_is_judged_if_the_files_name_it() -> None:
+    held = state(topic_state(CREATED, _BAD), topic_state(_LISTED, STRING))
+    registry = FakeRegistry(held, listed=[_LISTED])
+    request = AuditRequest(as_if_broker="4.2")
+
+    alone = audit(registry, request)
+    named = audit(registry, replace(request, topics=frozenset({CREATED, _ABSENT})))
+
+    assert (alone.counts.topics, alone.counts.changed) == (1, 0)
+    assert (named.counts.topics, named.counts.changed) == (2, 1)
+    assert any("my-co" in finding.message for finding in named.findings)
+
+
+def test_a_namespace_that_may_not_be_listed_is_a_limit() -> None:
+    registry = FakeRegistry(state(topic_state(CREATED, STRING)), unlisted=[ORDERS])
+
+    report = audit(registry, AuditRequest())
+
+    assert report.counts.topics == 0
+    assert len(report.limits) == 1
