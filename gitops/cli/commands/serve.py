@@ -50,7 +50,7 @@ def serve(
             )
 
         def ready(url: str) -> None:
-            print_message(f"serving {live.address} at {url} as Pulsar {live.line.name}")
+            print_message(f"serving {live.address} at {url}")
 
         run(live, host, port, ready, allow_hosts=allow_host or ())
     return Exit.GOOD

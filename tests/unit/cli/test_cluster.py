@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.app import PATHS
 from gitops.registries.server.server import serve_in_thread
 from tests.support.command_line import CommandLine
 
@@ -71,10 +72,17 @@ def test_connect_without_a_repository(
     assert command("connect", "producer", CANCELLED, "INT64", "--url", url).code == 1
 
 
-@pytest.mark.usefixtures("outside")
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster that does not tell its configuration."""
+    monkeypatch.delitem(PATHS, "/brokers/configuration/runtime")
+
+
+@pytest.mark.usefixtures("silent", "outside")
 def test_what_is_assumed_of_the_broker_is_said(
-    url: str, applied: Path, command: CommandLine
+    request: pytest.FixtureRequest, applied: Path, command: CommandLine
 ) -> None:
+    url = request.getfixturevalue("url")
     key = "schemaCompatibilityStrategy="
     setting = ("policies", "set", "shop/orders", key, "--repo", applied)
     assert command(*setting).code == 0
