@@ -206,7 +206,7 @@ class _Comparer:
             return
         try:
             self.line.rules.avro.parse(side.info.schema)
-        except AvroParseError:
+        except (AvroParseError, RecursionError):
             given = DefinitionText(text=side.info.schema, places=side.positions, file=side.file)
             read = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES), {"": self.line}).read(
                 given, side.file, side.info.type

@@ -74,7 +74,10 @@ class Connection(H11Protocol):
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             if (last := self._last_request) is not None:
                 last.disconnected = True  # whoever decides about it has nobody to tell any more
-            super().send_400_response(msg)
+            try:
+                super().send_400_response(msg)
+            except h11.LocalProtocolError:  # what answers HEAD has no body
+                self.transport.close()
         else:
             self.transport.close()
 

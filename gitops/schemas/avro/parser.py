@@ -123,7 +123,8 @@ AVRO_1_12: Final = AvroParser(
 )
 """Avro 1.12.0 (Pulsar 4.2.4, 5.0.0-M1)."""
 
-ANY_AVRO: Final = AvroParser(
-    whole=avro_1_12.LenientReader, quick=avro_1_12.LenientQuickReader, limited=False
-)
-"""What any of these reads, with the same meaning: for definitions that no broker is asked about."""
+ANY_AVRO: Final = AvroParser(whole=avro_1_12.LenientReader, quick=avro_1_12.LenientQuickReader)
+"""What any of these reads, with the same meaning: for definitions that no broker is asked about.
+
+Jackson's limits hold: without them a file could be nested deeper than can be read.
+"""

@@ -132,7 +132,7 @@ class AvroDefinitions:
     def _read_or_none(self, schema: StoredSchema) -> Schema | None:
         try:
             return self._parser.parse_data(schema.data)
-        except AvroParseError:
+        except (AvroParseError, RecursionError):  # without Jackson's limits anything may come
             return None
 
 

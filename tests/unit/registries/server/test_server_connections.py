@@ -388,3 +388,15 @@ def test_any_bytes_are_answered_or_the_connection_ends(
         status_of(received, method="HEAD" if data.startswith(b"HEAD ") else "GET")
     assert status_of(exchanged_whole(url)) == 200
     assert_quiet(caplog)
+
+
+def test_a_head_with_a_broken_body_is_answered_without_one(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = b"HEAD /admin/v2/clusters HTTP/1.1\r\nHost: localhost\r\n"
+
+    received = exchanged(url, head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n")
+
+    assert received.startswith(b"HTTP/1.1 4")
+    assert received.endswith(b"\r\n\r\n")
+    assert_quiet(caplog)
