@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gitops.model.decision import StoredSchema
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.payload import to_info, to_stored
+from gitops.schemas.key_value.parser import named_halves, with_half
 from gitops.schemas.row import DefinitionForm
 from gitops.schemas.types import TYPES
 
@@ -45,11 +45,9 @@ def _evolved_avro(latest: StoredSchema) -> StoredSchema | None:
 
 
 def _evolved_halves(latest: StoredSchema) -> StoredSchema | None:
-    info = to_info(latest)
-    halves = _parsed(info.schema)
-    for half in ("value", "key"):
-        if tree := _with_field(halves[half]):
-            return to_stored(replace(info, schema=json.dumps({**halves, half: tree})))
+    for name, (half,) in reversed([*named_halves(latest)]):
+        if half.data and (tree := _with_field(_parsed(half.data))):
+            return with_half(latest, name, json.dumps(tree).encode())
     return None
 
 

@@ -10,7 +10,7 @@ from gitops.changes.change import LoadedChange
 from gitops.changes.locations import place_of_policy
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import RefusedSchema
+from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import (
     BrokerSettings,
     NamespacePolicies,
@@ -22,8 +22,8 @@ from gitops.model.policy import (
     managed_items,
 )
 from gitops.model.rules import make_finding
-from gitops.model.state import NamespaceState
-from gitops.planning.plan import PlanInput, strategy_of
+from gitops.model.state import NamespaceState, RegistryState, Repository, TopicState
+from gitops.planning.plan import PlanInput, make_plan, strategy_of
 from gitops.planning.policies import direction, policy_text
 
 
@@ -207,3 +207,50 @@ def accepted_by_policy_change(
         subject=str(refused.topic),
         hint="change the policy and the schema in two pull requests, the policy first",
     )
+
+
+# Schemas that only a new strategy accepts.
+
+
+def former_strategies(
+    base: Repository, before: PlanInput, after: PlanInput
+) -> dict[TopicName, SchemaCompatibilityStrategy]:
+    """The strategies of the base, of topics that the base has and that get another one."""
+    as_before = _with_policies(after, before)
+    return {
+        topic: strategy_of(as_before, topic)
+        for topic in after.desired.topics
+        if topic in base.desired.topics
+        and strategy_of(as_before, topic) is not strategy_of(after, topic)
+    }
+
+
+def _with_policies(after: PlanInput, before: PlanInput) -> PlanInput:
+    """The schemas of the one under the policies of the other."""
+    old = before.desired
+    topics = {
+        name: replace(state, policies=old.topics.get(name, TopicState(topic=name)).policies)
+        for name, state in after.desired.topics.items()
+    }
+    namespaces = {
+        name: old.namespaces.get(name, NamespaceState(namespace=name))
+        for name in after.desired.namespaces
+    }
+    desired = RegistryState(namespaces=namespaces, topics=topics)
+    return replace(after, desired=desired, broker=before.broker)
+
+
+def refused_before(
+    before: PlanInput,
+    after: PlanInput,
+    plan: Plan,
+    strategies: Mapping[TopicName, SchemaCompatibilityStrategy],
+) -> list[RefusedSchema]:
+    """Those that are accepted now, and that the old `strategies` would refuse."""
+    as_before = _with_policies(after, before)
+    accepted = {one.topic for one in plan.actions if isinstance(one, RegisterSchema)}
+    names = accepted & strategies.keys()
+    topics = {name: as_before.desired.topics[name] for name in names}
+    asked = replace(as_before, desired=replace(as_before.desired, topics=topics))
+    notices = make_plan(asked).notices if topics else ()
+    return [one for one in notices if isinstance(one, RefusedSchema)]

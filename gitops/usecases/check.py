@@ -17,7 +17,7 @@ from gitops.changes.new_findings import broken_topics, is_config_broken, new_fin
 from gitops.changes.registries import desired_state, former_config, former_name, registry_config
 from gitops.checks.changed_registries import registry_guards
 from gitops.checks.changed_topics import topic_guards
-from gitops.checks.loosened_policies import policy_guards
+from gitops.checks.loosened_policies import former_strategies, policy_guards, refused_before
 from gitops.checks.weakened_limits import limit_guards
 from gitops.checks.weakened_samples import gate_guards, sample_guards
 from gitops.model.broker_settings import as_if_broker, with_known
@@ -33,13 +33,13 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
-from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
-from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
+from gitops.model.plan import Plan
+from gitops.model.policy import BrokerSettings
 from gitops.model.replay import ReplayReport
-from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
+from gitops.model.state import RegistryState, Repository, Scope
 from gitops.model.waivers import Waiver
 from gitops.planning.drift import LookUp, add_drift
-from gitops.planning.plan import PlanInput, make_plan, strategy_of
+from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.plan_attribution import attributed_plan
 from gitops.planning.severities import rate_findings
 from gitops.planning.waiver_findings import expiry_findings
@@ -184,9 +184,8 @@ class _RegistryAnswer:
         drift = self._with_drift(make_plan(before), before, observed)
         plan = self._with_drift(make_plan(after, self.progress), after, observed)
         plan = attributed_plan(plan, drift)
-        as_before = _with_policies(after, before)
-        strategies = self._strategies(after, as_before)
-        refused = _refused_before(as_before, plan, strategies)
+        strategies = former_strategies(loaded.base, before, after)
+        refused = refused_before(before, after, plan, strategies)
         places = BaseLocations(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
         mine, history = fit_proposals(places.in_plan(plan), history)
@@ -304,17 +303,6 @@ class _RegistryAnswer:
         spaces = {*self.touched.namespaces, *(topic.namespace for topic in names)}
         return Scope(namespaces=frozenset(spaces), topics=names)
 
-    def _strategies(
-        self, after: PlanInput, before: PlanInput
-    ) -> dict[TopicName, SchemaCompatibilityStrategy]:
-        """The strategies of the base, of topics that the base has and that get another one."""
-        base = self._loaded.base.desired.topics
-        return {
-            topic: strategy_of(before, topic)
-            for topic in after.desired.topics
-            if topic in base and strategy_of(before, topic) is not strategy_of(after, topic)
-        }
-
     def _sorted(self, plan: Plan) -> Plan:
         """Rated already; in the order of places."""
         return replace(plan, findings=tuple(sorted(plan.findings, key=lambda one: one.sort_key)))
@@ -344,30 +332,3 @@ class _RegistryAnswer:
             look_up=self._look_up(repository),
         )
         return plan_whole(planning, self.progress)
-
-
-def _with_policies(after: PlanInput, before: PlanInput) -> PlanInput:
-    """The schemas of the one under the policies of the other."""
-    old = before.desired
-    topics = {
-        name: replace(state, policies=old.topics.get(name, TopicState(topic=name)).policies)
-        for name, state in after.desired.topics.items()
-    }
-    namespaces = {
-        name: old.namespaces.get(name, NamespaceState(namespace=name))
-        for name in after.desired.namespaces
-    }
-    desired = RegistryState(namespaces=namespaces, topics=topics)
-    return replace(after, desired=desired, broker=before.broker)
-
-
-def _refused_before(
-    as_before: PlanInput, plan: Plan, strategies: Mapping[TopicName, SchemaCompatibilityStrategy]
-) -> list[RefusedSchema]:
-    """Those that are accepted now, and that the old strategies would refuse."""
-    accepted = {one.topic for one in plan.actions if isinstance(one, RegisterSchema)}
-    names = accepted & strategies.keys()
-    topics = {name: as_before.desired.topics[name] for name in names}
-    asked = replace(as_before, desired=replace(as_before.desired, topics=topics))
-    notices = make_plan(asked).notices if topics else ()
-    return [one for one in notices if isinstance(one, RefusedSchema)]

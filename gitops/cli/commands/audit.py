@@ -124,16 +124,15 @@ def _open(
 
 
 def _snapshot(opened: OpenedRepository, names: list[str] | None) -> Registry:
+    from gitops.changes.history_sources import no_snapshot
     from gitops.changes.registries import registry_config
     from gitops.registries.snapshot import SnapshotRegistry
 
     name, config = registry_config(opened.repository, names[0] if names else None)
     recorded = SnapshotRegistry(name, opened.tree, config.broker)
     if recorded.is_empty:
-        raise UsageError(
-            f"there is no snapshot of registry '{name}'",
-            hint=f"record one: pulsar-gitops snapshot --registry {name}",
-        )
+        missing = no_snapshot(name, in_base=False)
+        raise UsageError(missing.what, hint=missing.hint)
     return recorded
 
 

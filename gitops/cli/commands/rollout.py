@@ -127,6 +127,7 @@ def _run_from_registry(
     release: str | None,
 ) -> int:
     """Print the steps from what the registry or its snapshot holds to what the files say."""
+    from gitops.changes.history_sources import no_snapshot
     from gitops.changes.registries import registry_config
     from gitops.cli.answer import print_result
     from gitops.cli.plan_output import print_blocking_findings
@@ -141,10 +142,8 @@ def _run_from_registry(
         broker = as_if(config.broker, release) if release else config.broker
         recorded = SnapshotRegistry(name, opened.tree, broker)
         if recorded.is_empty:
-            raise UsageError(
-                f"there is no snapshot of registry '{name}'",
-                hint=f"record one: pulsar-gitops snapshot --registry {name}",
-            )
+            missing = no_snapshot(name, in_base=False)
+            raise UsageError(missing.what, hint=missing.hint)
         report = _plan_report(recorded, config, opened, display)
     else:
         with open_registry(opened, registries, release=release) as (live, config):

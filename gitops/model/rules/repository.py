@@ -32,7 +32,7 @@ REPOSITORY_RULES: Final = (
     fixed_error(
         "REPO-R009",
         "YAML feature that manifests do not use",
-        "repository.documents.parser.Manifest._report",
+        "repository.yaml.builder.Builder._key",
     ),
     fixed_error(
         "REPO-R010",
@@ -50,7 +50,9 @@ REPOSITORY_RULES: Final = (
     fixed_error("REPO-R013", "not a valid name", "repository.documents.base._topic"),
     fixed_error("REPO-R014", "secret in clear", "repository.documents.authentication._reference"),
     fixed_error(
-        "REPO-R015", "keys that do not go together", "repository.documents.parser.Manifest._follows"
+        "REPO-R015",
+        "keys that do not go together",
+        "repository.definitions.schema_builder.SchemaBuilder.build",
     ),
     fixed_error(
         "REPO-R016", "manifest in the wrong place", "repository.loading.strays.find_strays"

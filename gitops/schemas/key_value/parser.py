@@ -6,6 +6,7 @@ import json
 import math
 import re
 import struct
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final, TypeVar
@@ -37,6 +38,10 @@ def pack(deepest: int | None, text: str) -> bytes:
         raise UndecodableError("a KEY_VALUE definition is an object of key and value") from None
     except RecursionError:
         raise UndecodableError("a KEY_VALUE definition that nests too deep") from None
+    return _packed(halves)
+
+
+def _packed(halves: Iterable[bytes]) -> bytes:
     return b"".join(_LENGTH.pack(len(half)) + half for half in halves)
 
 
@@ -45,6 +50,12 @@ def unpack(data: bytes) -> tuple[bytes | None, bytes | None]:
     key, rest = _take(data)
     value, _ = _take(rest)
     return key, value
+
+
+def with_half(schema: StoredSchema, name: str, data: bytes) -> StoredSchema:
+    """The pair with other data in the half of that name; raises UndecodableError."""
+    halves = dict(zip(HALVES, unpack(schema.data), strict=True)) | {name: data}
+    return replace(schema, data=_packed(one or b"" for one in halves.values()))
 
 
 def split(schema: StoredSchema) -> tuple[StoredSchema, StoredSchema]:
