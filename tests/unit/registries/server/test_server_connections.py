@@ -394,9 +394,6 @@ def test_a_head_with_a_broken_body_is_answered_without_one(
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     head = b"HEAD /admin/v2/clusters HTTP/1.1\r\nHost: localhost\r\n"
-
     received = exchanged(url, head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n")
-
-    assert received.startswith(b"HTTP/1.1 4")
-    assert received.endswith(b"\r\n\r\n")
+    assert (received[:10], received[-4:]) == (b"HTTP/1.1 4", b"\r\n\r\n")
     assert_quiet(caplog)
