@@ -100,3 +100,14 @@ def test_a_client_connects_by_the_rules_of_the_line(tmp_path: Path) -> None:
         found = run("connect", "producer", topic, str(file), "--repo", str(repository))
         assert said in found.out
         assert found.code == (0 if repository == old else 1), found.out
+
+
+@pytest.mark.parametrize("broker", ["", "x", "4.7"])
+def test_a_line_that_there_is_none_of_offers_the_option_of_the_command(broker: str) -> None:
+    served = run("serve", "--broker", broker, "--port", "0")
+    compared = run("compat", "--broker", broker, "--first", "order.avsc")
+
+    assert (served.code, compared.code) == (2, 2)
+    assert "no profile of Pulsar" in served.err
+    assert "--broker" in served.err
+    assert "--as-if-broker" not in served.err

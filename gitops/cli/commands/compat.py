@@ -70,18 +70,17 @@ def compat(
     no_color: options.NoColor = False,
 ) -> int:
     """Say whether a broker would take NEW after OLD..., and why not."""
+    broker = DEFAULT_RELEASE if broker is None else broker
     if jsonl:
         _refuse_options(context)
-        return _stream(files, output, broker or DEFAULT_RELEASE)
+        return _stream(files, output, broker)
     from gitops.cli.answer import Display, exit_code, folder_in_git, print_result
     from gitops.cli.console import refuse_inputs
     from gitops.usecases.compat import compare_files
 
     files = _require_versions(context, files or [], first=first)
     refuse_inputs([output], files)
-    compared = compare_files(
-        files, strategy, schema_type, message or (), repo, broker=broker or DEFAULT_RELEASE
-    )
+    compared = compare_files(files, strategy, schema_type, message or (), repo, broker=broker)
     display = Display(output_format=output_format, output=output, no_color=no_color)
     print_result(results.DecisionResult(comparison=compared, folder=folder_in_git(HERE)), display)
     if not compared.decision.accepted:

@@ -35,11 +35,15 @@ def serve(
     from gitops.cli.session import open_registry, open_repository
 
     require_modules("`serve`", ("starlette", "uvicorn"), "serve")
+    from gitops.broker.lines.table import line_of
+    from gitops.model.policy import BrokerSettings
     from gitops.registries.embedded.registry import EmbeddedRegistry
     from gitops.registries.server.server import serve as run
     from gitops.schemas.installed_checkers import load_installed_checkers
 
     load_installed_checkers()
+    if broker is not None:
+        line_of(BrokerSettings(release=broker), "--broker")
     opened = open_repository(repo)
     with open_registry(opened, registry, release=broker) as (live, _):
         if not isinstance(live, EmbeddedRegistry):
