@@ -7,10 +7,15 @@ from itertools import pairwise
 from typing import Final
 
 from gitops.audit.cause import Cause
-from gitops.audit.topic import AuditedTopic, mismatch_text, refused_versions, versions_text
+from gitops.audit.topic import (
+    AuditedTopic,
+    mismatch_text,
+    refused_versions,
+    unreadable_reason,
+    versions_text,
+)
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
-from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.review import changes_of
 from gitops.schemas.strategies import Outcome
 from gitops.schemas.types import AVRO_DEFINED
@@ -41,15 +46,13 @@ def _poison(topic: AuditedTopic) -> Iterator[Cause]:
     if topic.latest.type not in AVRO_DEFINED:
         return
     for version, schema in topic.history.entries:
-        try:
-            topic.line.types.read_definition(schema)
-        except AvroParseError as error:
-            message = f"no new schema can be registered: {error}"
+        if reason := unreadable_reason(schema, topic.line):
+            message = f"no new schema can be registered: {reason}"
             yield Cause(
                 message=message,
                 finding=make_finding(
                     POISONED,
-                    f"v{version} stops every new schema: {error}",
+                    f"v{version} stops every new schema: {reason}",
                     subject=str(topic.name),
                     hint="when the backlog is consumed, delete the topic's schema and register a "
                     "valid definition",

@@ -11,6 +11,7 @@ from gitops.broker.registration import check
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.strategies import End, Outcome
 
 _NAMED: Final = 4
@@ -46,6 +47,17 @@ def refused_versions(topic: AuditedTopic, strategy: Strategy) -> tuple[tuple[int
         if outcome.end is End.INCOMPATIBLE:
             found.append((version, outcome))
     return tuple(found)
+
+
+def unreadable_reason(schema: StoredSchema, line: BrokerLine) -> str:
+    """Why the registry's equality fails on a version, before anything new is compared; or empty."""
+    try:
+        line.types.read_definition(schema)
+    except AvroParseError as error:
+        return str(error)
+    except RecursionError:  # Java's stack ends as well, on lines without Jackson's limits
+        return "nested too deep to be read"
+    return ""
 
 
 def mismatch_text(outcome: Outcome) -> str:

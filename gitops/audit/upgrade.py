@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitops.audit.cause import Cause
-from gitops.audit.topic import AuditedTopic, versions_text
+from gitops.audit.topic import AuditedTopic, unreadable_reason, versions_text
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import with_legacy_json
 from gitops.model.audit import Difference, Operation
 from gitops.model.decision import StoredSchema
 from gitops.model.rules import make_finding
-from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.external.row import UNKNOWN
 from gitops.schemas.row import InvalidSchemaDataError
 
@@ -146,17 +145,9 @@ def _faults(topic: AuditedTopic, target: BrokerLine) -> list[_Fault]:
 
 def _fault_reason(schema: StoredSchema, present: BrokerLine, target: BrokerLine) -> str:
     """Why the target line does not take it for valid; empty where it does, or neither does."""
-    for problem in (_unreadable, _invalid):
+    for problem in (unreadable_reason, _invalid):
         if (reason := problem(schema, target)) and not problem(schema, present):
             return reason
-    return ""
-
-
-def _unreadable(schema: StoredSchema, line: BrokerLine) -> str:
-    try:
-        line.types.read_definition(schema)
-    except AvroParseError as error:
-        return str(error)
     return ""
 
 
@@ -165,6 +156,8 @@ def _invalid(schema: StoredSchema, line: BrokerLine) -> str:
         line.types.validate(schema)
     except InvalidSchemaDataError as error:
         return str(error)
+    except RecursionError:
+        return "nested too deep to be read"
     return ""
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from gitops.schemas.rules import SchemaRules
 from gitops.schemas.types import SchemaTypes, schema_types
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BrokerLine:
     """A release line of Pulsar, as the release `seen` was seen to decide, if any was.
 
     `invalid_consumers_connect`: a consumer whose definition is not valid connects to an idle topic
     and registers nothing. `has_metadata`: admin REST has GET …/metadata.
-    `reason_in_status_line`: a refusal's message is the reason phrase of the HTTP status line.
     """
 
     name: str
@@ -22,14 +22,13 @@ class BrokerLine:
     rules: SchemaRules
     invalid_consumers_connect: bool = True
     has_metadata: bool = True
-    reason_in_status_line: bool = True
 
     @property
     def example(self) -> str:
         """The release that was seen to decide so, else the line."""
         return self.seen or self.name
 
-    @property
+    @cached_property
     def types(self) -> SchemaTypes:
         """The schema types as this line has them."""
         return schema_types(self.rules)

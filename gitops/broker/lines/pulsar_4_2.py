@@ -24,5 +24,4 @@ PULSAR_4_2: Final = BrokerLine(
         deepest_pair=255,
         has_external=True,
     ),
-    reason_in_status_line=False,
 )

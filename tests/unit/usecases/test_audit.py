@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gitops.model.names import TopicName
 from gitops.usecases.audit import AuditRequest, audit
 from tests.support.fake_registry import FakeRegistry
@@ -33,3 +35,16 @@ def test_a_namespace_that_may_not_be_listed_is_a_limit() -> None:
 
     assert report.counts.topics == 0
     assert len(report.limits) == 1
+
+
+@pytest.mark.parametrize(("present", "target"), [("3.0", "4.0"), ("4.0", "3.0"), ("3.0", "")])
+def test_a_definition_that_nobody_can_read_for_its_depth_is_a_finding(
+    present: str, target: str
+) -> None:
+    depth = 30_000
+    deep = info(f'{{"type":"record","name":"R","fields":[],"x":{"[" * depth}{"]" * depth}}}')
+    registry = FakeRegistry(state(topic_state(CREATED, deep)), listed=[CREATED])
+
+    report = audit(registry, AuditRequest(broker=present, as_if_broker=target))
+
+    assert "AUDIT-H002" in {finding.rule for finding in report.findings}
