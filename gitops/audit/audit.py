@@ -72,6 +72,7 @@ class Audit:
         return AuditReport(
             registry=own.registry,
             address=own.address,
+            broker=own.broker,
             line=own.line.name,
             target=own.target.name if own.target else "",
             strategy=own.strategy.value if own.strategy else "",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from gitops.model.decision import Decision
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
+from gitops.model.policy import BrokerSettings
 
 
 class Operation(Enum):
@@ -60,12 +61,14 @@ class AuditCounts:
 class AuditReport:
     """Everything that there is to say about a registry.
 
-    `line` is the present broker line, `target` and `strategy` what `--as-if-…` names, empty
-    without. `limits` are sentences about what was not read.
+    `broker` is what the present brokers were taken for, and `line` their line. `target` and
+    `strategy` are what `--as-if-…` names, empty without. `limits` are sentences about what was not
+    read.
     """
 
     registry: str
     address: str
+    broker: BrokerSettings = field(default_factory=BrokerSettings)
     line: str
     target: str = ""
     strategy: str = ""

@@ -70,7 +70,16 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
 
 def as_if_broker(settings: BrokerSettings, release: str) -> BrokerSettings:
     """The settings with the release that `--as-if-broker` names."""
-    sources = {**settings.sources, "release": SettingSource.OPTION}
+    return _with_release(settings, release, SettingSource.OPTION)
+
+
+def named_broker(settings: BrokerSettings, release: str) -> BrokerSettings:
+    """The settings with the release that `--broker` names."""
+    return _with_release(settings, release, SettingSource.NAMED)
+
+
+def _with_release(settings: BrokerSettings, release: str, source: SettingSource) -> BrokerSettings:
+    sources = {**settings.sources, "release": source}
     return replace(settings, release=release, sources=sources)
 
 

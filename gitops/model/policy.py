@@ -101,6 +101,7 @@ class SettingSource(Enum):
     """
 
     OPTION = "--as-if-broker"
+    NAMED = "--broker"
     LEARNED = "learned"
     RECORDED = "snapshot"
     GIVEN = "gitops.yaml"

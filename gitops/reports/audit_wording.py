@@ -7,6 +7,7 @@ from typing import Final
 
 from gitops.model.audit import AuditReport
 from gitops.model.findings import Finding, Severity
+from gitops.reports.broker_wording import broker_lines
 from gitops.reports.check_summary import count, severity_counts
 
 _VERSIONS: Final = re.compile(r"v\d+(, .+)?")
@@ -46,6 +47,11 @@ def scope_text(report: AuditReport) -> str:
     )
     address = [] if report.address == report.registry else [report.address]
     return " · ".join([report.registry, *address, line, size])
+
+
+def decided_by(report: AuditReport) -> tuple[str, ...]:
+    """What is known of the present brokers, and what is assumed; as a plan says it."""
+    return broker_lines(report.broker, "`--broker`")
 
 
 def subject_count(finding: Finding) -> str:

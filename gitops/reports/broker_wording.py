@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gitops.model.broker_settings import SETTINGS, is_plain
@@ -10,7 +10,8 @@ from gitops.model.policy import BrokerSettings, SettingSource
 
 _PULSAR: Final = BrokerSettings()
 _RELEASE, _STRATEGY, *_SWITCHES = SETTINGS
-_REMEDIES: Final = {True: "`broker:`", False: "`brokerDefaults:`"}
+_BROKER: Final = "`broker:`"
+_DEFAULTS: Final = "`brokerDefaults:`"
 _WORDS: Final = {
     "is_allow_auto_update_schema_enabled": "auto-update {}",
     "is_schema_validation_enforced": "validation {}",
@@ -19,15 +20,15 @@ _WORDS: Final = {
 }
 
 
-def broker_lines(broker: BrokerSettings) -> tuple[str, ...]:
+def broker_lines(broker: BrokerSettings, release_key: str = _BROKER) -> tuple[str, ...]:
     """The release and the default strategy with their sources, and why something is assumed.
 
     Other settings are named where they are not Pulsar's defaults. No line where nothing can be
-    otherwise.
+    otherwise. `release_key` is what sets a release that is assumed.
     """
     if is_plain(broker):
         return ()
-    return (f"broker: {', '.join(_settings(broker))}", *_reasons(broker))
+    return (f"broker: {', '.join(_settings(broker))}", *_reasons(broker, release_key))
 
 
 def _settings(broker: BrokerSettings) -> Iterator[str]:
@@ -46,11 +47,16 @@ def _source(broker: BrokerSettings, name: str) -> str:
     return "" if source is SettingSource.DEFAULT else f" ({source.value})"
 
 
-def _reasons(broker: BrokerSettings) -> Iterator[str]:
+def _reasons(broker: BrokerSettings, release_key: str) -> Iterator[str]:
     assumed = [name for name in SETTINGS if broker.source(name) is SettingSource.ASSUMED]
-    remedies = dict.fromkeys(_REMEDIES[name == _RELEASE] for name in assumed)
-    keys = " and ".join(remedies)
-    sets = f"{keys} in gitops.yaml {'sets' if len(remedies) == 1 else 'set'} what is assumed."
-    said = [*broker.limits, *([sets] if assumed else [])]
+    said = [*broker.limits, *_remedy(assumed, release_key)]
     if said:
         yield " ".join(said)
+
+
+def _remedy(assumed: Sequence[str], release_key: str) -> Iterator[str]:
+    """Which keys, or which option, set what is assumed."""
+    keys = list(dict.fromkeys(release_key if name == _RELEASE else _DEFAULTS for name in assumed))
+    if keys:
+        where = " in gitops.yaml" if keys[-1] in (_BROKER, _DEFAULTS) else ""
+        yield f"{' and '.join(keys)}{where} {'sets' if len(keys) == 1 else 'set'} what is assumed."

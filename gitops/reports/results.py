@@ -21,6 +21,7 @@ from gitops.model.policy import Policies, SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.ports import Registry
+from gitops.reports.audit_wording import decided_by, scope_text
 
 if TYPE_CHECKING:
     from gitops.repository.file_comparison import Comparison
@@ -52,6 +53,11 @@ class ReviewResult(ABC):
     @abstractmethod
     def report(self) -> CheckReport:
         """The result as a report on a change."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What all findings rest on, in lines, where the report itself has no place for it."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,6 +267,12 @@ class AuditResult(ReviewResult):
     def report(self) -> CheckReport:
         """Its findings."""
         return files_report(self.audit.findings, self.command)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was looked at, by what it was decided, and what was not read."""
+        own = self.audit
+        return (scope_text(own), *decided_by(own), *(f"not read: {one}" for one in own.limits))
 
 
 def files_report(findings: Sequence[Finding], command: str) -> CheckReport:

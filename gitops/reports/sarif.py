@@ -73,25 +73,30 @@ Explain = Callable[[str], str]
 
 def sarif_text(result: ReviewResult) -> str:
     """The log of a run for each registry."""
-    return to_text(sarif(result.report, rule_page, result.folder))
+    return to_text(sarif(result.report, rule_page, result.folder, result.notes))
 
 
-def sarif(report: CheckReport, explain: Explain, prefix: str = "") -> Document:
+def sarif(
+    report: CheckReport, explain: Explain, prefix: str = "", notes: Sequence[str] = ()
+) -> Document:
     """A log with a run for the files, and one for each registry.
 
     A plan says nothing of files: an empty run would close the alerts that `validate` has raised.
     `prefix` is the folder of the schemas repository in its git repository, empty or with a `/`
-    at its end. Findings of one run that are equal are told apart by their number.
+    at its end. Findings of one run that are equal are told apart by their number. `notes` belong to
+    every run.
     """
     about_files = bool(report.base) or not (report.registries or report.failures)
     rank = worst_first(report)
     said = [("files", report.findings)] if about_files else []
     said += [(its.plan.registry, its.plan.findings) for its in report.registries]
-    runs = [_run(name, sorted(found, key=rank), explain, prefix) for name, found in said]
+    runs = [_run(name, sorted(found, key=rank), explain, prefix, notes) for name, found in said]
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}
 
 
-def _run(name: str, ordered: Sequence[Finding], explain: Explain, prefix: str) -> Document:
+def _run(
+    name: str, ordered: Sequence[Finding], explain: Explain, prefix: str, notes: Sequence[str]
+) -> Document:
     shown = ordered[:_LIMIT]
     rules = sorted({one.rule for one in shown})
     places = {rule: index for index, rule in enumerate(rules)}
@@ -105,7 +110,7 @@ def _run(name: str, ordered: Sequence[Finding], explain: Explain, prefix: str) -
         "automationDetails": {"id": f"pulsar-gitops/{short(name)}/"},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the git repository."}}},
-        "invocations": [_invocation(len(ordered) - len(shown))],
+        "invocations": [_invocation(len(ordered) - len(shown), notes)],
         "results": results,
     }
 
@@ -135,14 +140,14 @@ def _rule(rule: str, explain: Explain) -> Document:
     }
 
 
-def _invocation(held_back: int) -> Document:
-    if not held_back:
-        return {"executionSuccessful": True}
-    text = (
-        f"{count(held_back, 'finding')} held back: GitHub shows {_LIMIT:,} of a run, worst first."
-    )
-    note = {"level": "warning", "message": {"text": text}}
-    return {"executionSuccessful": True, "toolExecutionNotifications": [note]}
+def _invocation(held_back: int, notes: Sequence[str]) -> Document:
+    said = [("note", short(note, _MAX_TEXT)) for note in notes]
+    if held_back:
+        limit = f"GitHub shows {_LIMIT:,} of a run, worst first."
+        said.append(("warning", f"{count(held_back, 'finding')} held back: {limit}"))
+    told = [{"level": level, "message": {"text": text}} for level, text in said]
+    notifications = {"toolExecutionNotifications": told} if told else {}
+    return {"executionSuccessful": True, **notifications}
 
 
 def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:

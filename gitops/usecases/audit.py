@@ -9,12 +9,14 @@ from typing import Final
 from gitops.audit.audit import Audit, AuditSettings
 from gitops.broker.lines.table import line_of
 from gitops.model.audit import AuditReport
+from gitops.model.broker_settings import named_broker
 from gitops.model.errors import RegistryRefusedError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import apply_severities
 from gitops.model.state import Scope
+from gitops.planning.broker_document import conflict_findings, doubt_findings
 from gitops.ports import Progress, Registry, no_progress
 
 _CHUNK: Final = 200
@@ -47,13 +49,15 @@ def audit(
         progress("auditing namespaces", count, len(namespaces))
         _audit_namespace(registry, found, name, request.topics)
     report = found.report()
-    return replace(report, findings=apply_severities(report.findings, request.severities))
+    doubts = (*conflict_findings(settings.broker), *doubt_findings(settings.broker))
+    findings = apply_severities((*report.findings, *doubts), request.severities)
+    return replace(report, findings=findings)
 
 
 def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
     broker = registry.broker
     if request.broker:
-        broker = replace(broker, release=request.broker)
+        broker = named_broker(broker, request.broker)
     wanted = request.as_if_broker
     return AuditSettings(
         registry=registry.name,

@@ -268,6 +268,9 @@ def test_audits(repo: str, command: Command) -> None:
 
     assert document["differences"]
     validate("audit", document)
+    named = json.loads(command(*args, "--broker", "4.0.4", code=1))
+    assert named["brokerSettings"]["sources"]["release"] == "--broker"
+    validate("audit", named)
 
 
 def test_connections(repo: str, command: Command) -> None:

@@ -27,6 +27,7 @@ class FakeRegistry:
         error: GitopsError | None = None,
         listed: Iterable[TopicName] = (),
         unlisted: Iterable[NamespaceName] = (),
+        broker: BrokerSettings | None = None,
     ) -> None:
         self._state = state or RegistryState()
         self._versions = iter(versions)
@@ -34,6 +35,7 @@ class FakeRegistry:
         self._error = error or OutsideError("the wire is cut", where="nowhere", hint="mend it")
         self._listed = tuple(listed)
         self._unlisted = frozenset(unlisted)
+        self._broker = broker or BrokerSettings()
         self.calls: list[tuple[str, object]] = []
         self.asked: list[Scope] = []
 
@@ -47,7 +49,7 @@ class FakeRegistry:
 
     @property
     def broker(self) -> BrokerSettings:
-        return BrokerSettings()
+        return self._broker
 
     def list_namespaces(self) -> tuple[NamespaceName, ...]:
         return tuple(sorted(name for name, each in self._state.namespaces.items() if each.exists))

@@ -6,7 +6,13 @@ from typing import Final
 
 from gitops.model.findings import Finding, Severity
 from gitops.model.rules import RULES
-from gitops.reports.audit_wording import member_text, scope_text, subject_count, verdict_text
+from gitops.reports.audit_wording import (
+    decided_by,
+    member_text,
+    scope_text,
+    subject_count,
+    verdict_text,
+)
 from gitops.reports.html.page import code, page, section, table, text
 from gitops.reports.results import AuditResult
 
@@ -22,7 +28,11 @@ def audit_html(result: AuditResult) -> str:
     said = verdict_text(report)
     parts = [
         f"<header>\n<h1>{text(said)}</h1>\n",
-        f'<p class="soft">{text(scope_text(report))}</p>\n</header>\n<main>\n',
+        *(
+            f'<p class="soft">{text(one)}</p>\n'
+            for one in (scope_text(report), *decided_by(report))
+        ),
+        "</header>\n<main>\n",
         _overview(report.findings),
         *(_card(one, f"cause-{number}") for number, one in enumerate(report.findings, 1)),
         section("Not read", "".join(f"<p>{text(one)}</p>\n" for one in report.limits)),

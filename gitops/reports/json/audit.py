@@ -6,6 +6,7 @@ from typing import Any
 
 from gitops.model.audit import AuditReport, Difference, TopicDifferences
 from gitops.model.decision import Decision
+from gitops.planning.broker_document import broker_document
 from gitops.planning.plan_document import API_VERSION, finding_document
 
 
@@ -17,6 +18,7 @@ def audit_document(report: AuditReport) -> dict[str, Any]:
         "kind": "Audit",
         "registry": {"name": report.registry, "address": report.address},
         "broker": report.line,
+        "brokerSettings": broker_document(report.broker),
         "asIfBroker": report.target or None,
         "asIfStrategy": report.strategy or None,
         "counts": {

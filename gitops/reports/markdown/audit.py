@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from gitops.model.findings import Finding, Severity
-from gitops.reports.audit_wording import member_text, scope_text, subject_count, verdict_text
+from gitops.reports.audit_wording import (
+    decided_by,
+    member_text,
+    scope_text,
+    subject_count,
+    verdict_text,
+)
 from gitops.reports.markdown.document import COMMENT_LIMIT, ICONS, Section, fit
 from gitops.reports.markdown.escaping import code, message, prose
 from gitops.reports.results import AuditResult
@@ -15,8 +21,9 @@ _SHOWN = 50
 def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
     """The document, of at most `limit` bytes; the worst causes come first."""
     report = result.audit
+    scope = (prose(scope_text(report)), *map(message, decided_by(report)))
     sections = (
-        Section(blocks=(f"### {prose(verdict_text(report))}\n\n{prose(scope_text(report))}\n\n",)),
+        Section(blocks=(f"### {prose(verdict_text(report))}\n\n{'<br>'.join(scope)}\n\n",)),
         Section(
             blocks=tuple(_row(one) for one in report.findings),
             head="| | Rule | Affected | Cause |\n|---|---|---|---|\n",

@@ -9,7 +9,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gitops.model.findings import Finding, Severity
-from gitops.reports.audit_wording import member_text, scope_text, subject_count, verdict_text
+from gitops.reports.audit_wording import (
+    decided_by,
+    member_text,
+    scope_text,
+    subject_count,
+    verdict_text,
+)
 from gitops.reports.results import AuditResult
 from gitops.reports.text.findings import STYLES, count_line
 from gitops.reports.text.plain import safe, short
@@ -25,6 +31,7 @@ def audit_text(result: AuditResult) -> RenderableType:
     parts: list[RenderableType] = [
         Text(safe(verdict_text(report)), style="bold"),
         Text(safe(scope_text(report)), style="dim"),
+        *(Text(safe(line), style="dim") for line in decided_by(report)),
         Text(""),
     ]
     for finding in report.findings:

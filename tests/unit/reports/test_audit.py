@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import json
 from dataclasses import replace
@@ -9,7 +10,14 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.audit import AuditCounts, AuditReport
+from gitops.model.broker_settings import (
+    assumed_settings,
+    known_settings,
+    named_broker,
+    with_known,
+)
 from gitops.model.findings import Finding, Severity, group
+from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.reports.audit_wording import member_text, scope_text, subject_count, verdict_text
 from gitops.reports.formats import render
 from gitops.reports.results import AuditResult
@@ -74,6 +82,36 @@ def test_many_topics_of_one_cause_are_counted() -> None:
     (cause,) = [f for f in json.loads(rendered("json", report))["findings"]
                 if f["rule"] == "AUDIT-U001"]  # fmt: skip
     assert len(cause["members"]) == 60
+
+
+UNKNOWN = assumed_settings()
+READ_IN_PART = with_known(
+    UNKNOWN,
+    known_settings({"release": "4.0.7"}, SettingSource.LEARNED, limits=("The role may not.",)),
+)
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "html", "sarif"])
+def test_what_it_was_decided_by_and_what_is_assumed(name: str) -> None:
+    def body(broker: BrokerSettings) -> str:
+        unescaped = html.unescape(rendered(name, replace(REPORT, broker=broker)))
+        return " ".join(unescaped.replace("\\", "").split())
+
+    known = body(READ_IN_PART)
+    assert "Pulsar 4.0.7 (learned), default strategy FULL (assumed)" in known
+    assert "The role may not. `brokerDefaults:` in gitops.yaml sets what is assumed." in known
+    unknown = body(UNKNOWN)
+    assert "`--broker` and `brokerDefaults:` in gitops.yaml set what is assumed." in unknown
+    named = body(named_broker(UNKNOWN, "4.2"))
+    assert "Pulsar 4.2 (--broker), default strategy FULL (assumed)" in named
+    assert "assumed" not in body(BrokerSettings())
+
+
+def test_the_settings_in_json() -> None:
+    assert json.loads(rendered("json", REPORT))["brokerSettings"] is None
+    known = json.loads(rendered("json", replace(REPORT, broker=READ_IN_PART)))["brokerSettings"]
+    assert known["release"] == "4.0.7"
+    assert known["sources"]["schemaJsonAllowLegacyJacksonFormat"] == "assumed"
 
 
 def test_what_was_not_read_is_said() -> None:

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from gitops.model.broker_settings import assumed_settings, known_settings, with_known
 from gitops.model.names import TopicName
+from gitops.model.policy import SettingRemark, SettingSource
 from gitops.usecases.audit import AuditRequest, audit
 from tests.support.fake_registry import FakeRegistry
 from tests.support.states import CREATED, ORDERS, STRING, field, info, record, state, topic_state
@@ -48,3 +50,29 @@ def test_a_definition_that_nobody_can_read_for_its_depth_is_a_finding(
     report = audit(registry, AuditRequest(broker=present, as_if_broker=target))
 
     assert "AUDIT-H002" in {finding.rule for finding in report.findings}
+
+
+_SEEN = known_settings(
+    {"release": "4.2.4"},
+    SettingSource.LEARNED,
+    limits=("The broker's configuration is not known: the role may not read it.",),
+    doubts=(SettingRemark(key="release", message="the brokers are of different releases"),),
+)
+
+
+def test_what_it_was_decided_by_is_part_of_the_answer() -> None:
+    registry = FakeRegistry(broker=with_known(assumed_settings(), _SEEN))
+
+    report = audit(registry, AuditRequest())
+
+    assert report.line == "4.2"
+    assert report.broker.source("release") is SettingSource.LEARNED
+    assert report.broker.source("schema_compatibility_strategy") is SettingSource.ASSUMED
+    assert [finding.rule for finding in report.findings] == ["PLAN-R012"]
+
+
+def test_a_line_that_is_named_is_no_longer_assumed() -> None:
+    report = audit(FakeRegistry(broker=assumed_settings()), AuditRequest(broker="4.2"))
+
+    assert report.line == "4.2"
+    assert report.broker.source("release") is SettingSource.NAMED
