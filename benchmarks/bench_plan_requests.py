@@ -26,13 +26,13 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from gitops.changes.repository_plan import PlanRequest, plan_repository
 from gitops.model.config import Config
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
-from gitops.usecases.plan import PlanRequest, plan
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import pulsar_broker
 
@@ -118,7 +118,7 @@ def _planning(registry: Registry, config: PulsarConfig, topics: Sequence[TopicNa
 
 
 def _plan(planning: PlanRequest) -> None:
-    made = plan(planning)
+    made = plan_repository(planning)
     if made.actions or made.unchanged != made.topics:
         raise RuntimeError("the plan should be empty")
 

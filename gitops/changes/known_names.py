@@ -20,6 +20,7 @@ from gitops.repository.loading.layout import layout
 from gitops.repository.loading.namespaces import folder_namespace
 from gitops.repository.loading.topics import TOPIC_KEYS, declared_topic, topic_of_path
 from gitops.repository.snapshots import recorded_namespaces, recorded_topics
+from gitops.repository.suggestions import closest
 
 _MANIFESTS: Final = "namespaces/*/*/*.yaml"
 _UNKNOWN: Final = "Topics that only earlier files named are unknown"
@@ -218,3 +219,17 @@ def _without_manifest(topics: Iterable[TopicName], managed: RegistryState) -> fr
     # Persistent ones come last, and so stand for both domains.
     by_history = {topic.keeper: topic for topic in sorted(topics, key=lambda one: one.domain)}
     return frozenset(topic for keeper, topic in by_history.items() if keeper not in taken)
+
+
+# A name that is meant, where a registry has none like it.
+
+
+def similar_topic(registry: Registry, topic: TopicName) -> str:
+    """A topic of the namespace with nearly this name, as a question; empty where none is known."""
+    try:
+        known = registry.list_topics(topic.namespace)
+    except OutsideError:
+        return ""
+    names = {each.local_name: each for each in known}
+    near = closest(topic.local_name, names)
+    return f"did you mean {names[near]}?" if near else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from gitops.changes.known_names import known_names
+from gitops.changes.repository_plan import PlanRequest, blocks
 from gitops.cli.answer import Display, exit_code, folder_in_git, print_findings
 from gitops.cli.console import make_folder, print_message, write_text
 from gitops.cli.exits import Exit
@@ -19,13 +19,11 @@ from gitops.model.state import Scope
 from gitops.planning.plan_document import to_document
 from gitops.planning.severities import rate_findings
 from gitops.ports import Registry
-from gitops.registries.git.provenance import provenance_at_head
 from gitops.reports.json.documents import to_text
 from gitops.reports.results import PlanResult
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.snapshots import latest_recorded_schemas
-from gitops.usecases.plan import PlanRequest, blocks
-from gitops.usecases.plan import plan as run
+from gitops.usecases.plan import plan
 from gitops.usecases.validate import validate
 
 
@@ -57,12 +55,8 @@ def make_plan(
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError."""
     request = replace(plan_request(opened, registry, config), prune=prune, reviewed=reviewed)
-    if reviewed is None:
-        known = known_names(opened.root, opened.tree, opened.repository, registry.name)
-        look_up = provenance_at_head(opened.root, opened.repository)
-        request = replace(request, known=known, look_up=look_up)
     with progress_bar(no_color=display.no_color) as progress:
-        return run(request, progress)
+        return plan(request, opened.root, opened.tree, progress)
 
 
 def plan_request(

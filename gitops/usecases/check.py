@@ -15,6 +15,7 @@ from gitops.changes.known_versions import KnownRegistry, KnownVersions, Versions
 from gitops.changes.locations import BaseLocations
 from gitops.changes.new_findings import broken_topics, is_config_broken, new_findings
 from gitops.changes.registries import desired_state, former_config, former_name, registry_config
+from gitops.changes.repository_plan import PlanRequest, UnplannableError, plan_repository
 from gitops.checks.changed_registries import registry_guards
 from gitops.checks.changed_topics import topic_guards
 from gitops.checks.loosened_policies import former_strategies, policy_guards, refused_before
@@ -50,8 +51,6 @@ from gitops.replay.replay_report import ReplayRequest
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.loader import load
 from gitops.rollout.rollout import RolloutRequest, rollout_of
-from gitops.usecases.plan import PlanRequest, UnplannableError
-from gitops.usecases.plan import plan as plan_whole
 from gitops.usecases.replay import replay_affected
 
 _NO_DRIFT: Final = (
@@ -331,4 +330,4 @@ class _RegistryAnswer:
             today=self.checking.today,
             look_up=self._look_up(repository),
         )
-        return plan_whole(planning, self.progress)
+        return plan_repository(planning, self.progress)

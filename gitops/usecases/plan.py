@@ -1,146 +1,30 @@
-"""Desired against live."""
+"""`plan`: the files with their history in git against a registry."""
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from pathlib import Path
 
-from gitops.changes.known_names import KnownNames, UnmanagedTopics, find_unmanaged
-from gitops.changes.registries import desired_state
-from gitops.model.config import RegistryConfig
-from gitops.model.errors import GitopsError
-from gitops.model.findings import Finding, Severity
-from gitops.model.plan import DeleteSchema, Plan
-from gitops.model.state import RegistryState, Repository, Scope
-from gitops.planning.drift import LookUp, add_drift
-from gitops.planning.plan import LocateIn, PlanInput, make_plan
-from gitops.planning.severities import rate_findings, worst
-from gitops.planning.waiver_findings import expiry_findings
-from gitops.ports import Progress, Registry, no_progress
+from gitops.changes.known_names import known_names
+from gitops.changes.repository_plan import PlanRequest, plan_repository
+from gitops.model.plan import Plan
+from gitops.ports import FileTree, Progress, no_progress
+from gitops.registries.git.provenance import provenance_at_head
 
 
-class UnplannableError(GitopsError):
-    """The files have errors, so what they want is not known."""
+def plan(
+    planning: PlanRequest, root: Path, tree: FileTree, progress: Progress = no_progress
+) -> Plan:
+    """Read the history of the files at `root`, then the registry, and compare.
 
-    exit_code = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanRequest:
-    """What a plan is made from: the files, the registry, and how places are found.
-
-    `known` are names that a cluster may hold without listing them. `look_up` finds versions in
-    git's history, None where nobody wants to know. `reviewed` are the subjects that a reviewed
-    plan looked at: no others are looked at then. `today` is the day in UTC, for waivers.
+    For a reviewed plan the history is not read: it says what it looked at. Raises
+    UnplannableError, OutsideError.
     """
-
-    repository: Repository
-    registry: Registry
-    config: RegistryConfig
-    locate: LocateIn
-    today: datetime.date
-    known: KnownNames = field(default_factory=KnownNames)
-    prune: bool = False
-    look_up: LookUp | None = None
-    reviewed: Scope | None = None
-
-
-def blocks(findings: Iterable[Finding]) -> bool:
-    """Whether findings about the files leave open what they want."""
-    return worst(findings) is Severity.ERROR
-
-
-def plan(planning: PlanRequest, progress: Progress = no_progress) -> Plan:
-    """Read the registry and compare; raises UnplannableError, OutsideError."""
-    question, known = read_plan_input(planning, progress), planning.known
-    if planning.reviewed:
-        return plan_of(planning, question, progress)
-    unmanaged = find_unmanaged(
-        planning.registry, question.observed, known, progress, required=planning.prune
-    )
-    if planning.prune:
-        question = _add_unmanaged(question, unmanaged)
-    made = plan_of(planning, question, progress)
-    deleted = {action.topic for action in made.actions if isinstance(action, DeleteSchema)}
-    return replace(
-        made,
-        unmanaged=tuple(one.topic for one in unmanaged.topics if one.topic not in deleted),
-        unmanaged_namespaces=unmanaged.namespaces,
-        without_schema=unmanaged.without_schema,
-        unlisted=unmanaged.unlisted,
-        limits=known.limits if planning.prune or known.has_history else (),
-    )
-
-
-def read_plan_input(planning: PlanRequest, progress: Progress = no_progress) -> PlanInput:
-    """What the files want, and what the registry holds of it.
-
-    Raises UnplannableError, OutsideError.
-    """
-    repository, registry = planning.repository, planning.registry
-    rules = repository.config.rules
-    if blocks(_findings(planning)):
-        raise UnplannableError("the files have errors", hint="see `pulsar-gitops validate`")
-    desired = desired_state(repository, planning.config)
-    return PlanInput(
-        registry=registry.name,
-        address=registry.address,
-        files=repository.digest,
-        desired=desired,
-        observed=registry.observe(_scope(planning, desired), progress),
-        broker=registry.broker,
-        safety=repository.config.safety,
-        locate=planning.locate,
-        today=planning.today,
-        content={
-            topic: rate_findings(source.findings, rules)
-            for topic, source in repository.topics.items()
-            if source.findings
-        },
-        rules=rules,
-        waivers=repository.waivers,
-        prune=planning.prune,
-    )
-
-
-def plan_of(planning: PlanRequest, question: PlanInput, progress: Progress = no_progress) -> Plan:
-    """The plan for what was asked, with the findings about the files."""
-    made = make_plan(question, progress)
-    if planning.look_up:
-        made = add_drift(made, question, planning.look_up)
-    findings = (*_findings(planning), *made.findings)
-    return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
-
-
-def _findings(planning: PlanRequest) -> tuple[Finding, ...]:
-    """About the files, rated."""
-    repository = planning.repository
-    of_waivers = expiry_findings(repository.waivers, planning.today)
-    return rate_findings((*repository.findings, *of_waivers), repository.config.rules)
-
-
-def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:
-    """What the files name, and what a reviewed plan looked at besides."""
-    reviewed = planning.reviewed or Scope()
-    taken = {topic.keeper for topic in desired.topics}
-    others = frozenset(topic for topic in reviewed.topics if topic.keeper not in taken)
-    return Scope(
-        namespaces=reviewed.namespaces | desired.namespaces.keys(),
-        topics=others | desired.topics.keys(),
-    )
-
-
-def _add_unmanaged(question: PlanInput, unmanaged: UnmanagedTopics) -> PlanInput:
-    """The question with the schemas that a plan which prunes deletes.
-
-    Those of namespaces that the files do not have any more are left alone: another repository may
-    manage them now.
-    """
-    observed = question.observed
-    schemas = {
-        one.topic: one
-        for one in unmanaged.topics
-        if one.history.entries and one.topic.namespace in observed.namespaces
-    }
-    return replace(question, observed=replace(observed, topics={**observed.topics, **schemas}))
+    if planning.reviewed is None:
+        repository = planning.repository
+        planning = replace(
+            planning,
+            known=known_names(root, tree, repository, planning.registry.name),
+            look_up=provenance_at_head(root, repository),
+        )
+    return plan_repository(planning, progress)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 
+from gitops.changes.known_names import similar_topic
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
@@ -22,7 +23,6 @@ from gitops.model.policy import (
 from gitops.model.state import Scope, TopicState
 from gitops.ports import Registry
 from gitops.repository.suggestions import did_you_mean_or_list
-from gitops.usecases.schemas import similar_topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from gitops.changes.known_names import similar_topic
 from gitops.model.errors import NotThereError, OutsideError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import Scope
 from gitops.ports import Registry
-from gitops.repository.suggestions import closest
 
 _SHOWN: Final = 3
 
@@ -36,17 +36,6 @@ def read_version(registry: Registry, topic: TopicName, version: int | None) -> S
             hint=f"the newest are {known}; `pulsar-gitops schemas versions {topic}` lists all",
         )
     return found[-1]
-
-
-def similar_topic(registry: Registry, topic: TopicName) -> str:
-    """A topic of the namespace with nearly this name, as a question; empty where none is known."""
-    try:
-        known = registry.list_topics(topic.namespace)
-    except OutsideError:
-        return ""
-    names = {each.local_name: each for each in known}
-    near = closest(topic.local_name, names)
-    return f"did you mean {names[near]}?" if near else ""
 
 
 def _require_namespace(registry: Registry, name: NamespaceName) -> None:

@@ -92,10 +92,10 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
     manifests of migrations are written, and a topic that has one is no longer a reason for 1.
     """
     from gitops.changes.new_findings import new_findings
+    from gitops.changes.repository_plan import blocks
     from gitops.cli.answer import print_result
     from gitops.cli.check_run import check_change
     from gitops.planning.severities import rate_findings
-    from gitops.usecases.plan import blocks
 
     if migrate and request.head is not None:
         raise UsageError(
@@ -155,9 +155,9 @@ def _run_from_registry(
 def _plan_report(
     registry: Registry, config: RegistryConfig, opened: OpenedRepository, display: Display
 ) -> CheckReport:
+    from gitops.changes.repository_plan import plan_of, read_plan_input
     from gitops.cli.plan_output import plan_request
     from gitops.rollout.rollout import add_client_topics, registry_rollout_request, rollout_of
-    from gitops.usecases.plan import plan_of, read_plan_input
 
     request = plan_request(opened, registry, config)
     with progress_bar(no_color=display.no_color) as progress:

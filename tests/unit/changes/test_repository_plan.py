@@ -8,6 +8,7 @@ import pytest
 
 from gitops.changes.known_names import KnownNames
 from gitops.changes.registries import desired_state, registry_config
+from gitops.changes.repository_plan import PlanRequest, UnplannableError, plan_repository
 from gitops.model.errors import RegistryRefusedError, UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
@@ -20,7 +21,6 @@ from gitops.planning.reviewed_plan import resume
 from gitops.ports import Progress, no_progress
 from gitops.registries.embedded.settings import EmbeddedConfig
 from gitops.repository.loader import load
-from gitops.usecases.plan import PlanRequest, UnplannableError, plan
 from gitops.usecases.validate import validate
 from tests.support.apply_examples import written
 from tests.support.fake_registry import FakeRegistry
@@ -66,7 +66,7 @@ def _known(recorded: str) -> KnownNames:
 def test_only_what_the_files_name_is_read() -> None:
     registry = FakeRegistry(listed=[TopicName(ORDERS, "unmanaged")])
 
-    plan(_planning(_loaded({f"{_FOLDER}/created.yaml": _MANIFEST}), registry))
+    plan_repository(_planning(_loaded({f"{_FOLDER}/created.yaml": _MANIFEST}), registry))
 
     (scope,) = registry.asked
     assert scope.namespaces == {ORDERS}
@@ -86,8 +86,10 @@ def test_pruning_reads_what_is_listed_or_recorded_in_managed_namespaces() -> Non
     registry = FakeRegistry(known, listed=listed)
     files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST}, "{PLAN-R005: 'off'}")
 
-    made = plan(_planning(files, registry, prune=True, recorded="shop/orders/recorded"))
-    elsewhere = plan(_planning(files, registry, prune=True, recorded="shop/payments/recorded"))
+    made = plan_repository(_planning(files, registry, prune=True, recorded="shop/orders/recorded"))
+    elsewhere = plan_repository(
+        _planning(files, registry, prune=True, recorded="shop/payments/recorded")
+    )
 
     assert [str(a.topic) for a in made.actions if isinstance(a, DeleteSchema)] == [
         "shop/orders/recorded",
@@ -103,8 +105,8 @@ def test_a_history_that_two_topics_share_is_deleted_once() -> None:
     both = state(topic_state(volatile.keeper, STRING), topic_state(volatile, STRING))
     files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
 
-    made = plan(_planning(files, FakeRegistry(both, listed=both.topics), prune=True))
-    alone = plan(_planning(files, FakeRegistry(both, listed=[volatile]), prune=True))
+    made = plan_repository(_planning(files, FakeRegistry(both, listed=both.topics), prune=True))
+    alone = plan_repository(_planning(files, FakeRegistry(both, listed=[volatile]), prune=True))
 
     assert [a.topic for a in made.actions if isinstance(a, DeleteSchema)] == [volatile.keeper]
     assert [a.topic for a in alone.actions if isinstance(a, DeleteSchema)] == [volatile]
@@ -114,7 +116,7 @@ def test_a_topic_without_manifest_and_schema_is_none_of_a_plans_subjects() -> No
     files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
     known = state(topic_state(CREATED, STRING))
 
-    made = plan(
+    made = plan_repository(
         _planning(files, FakeRegistry(known, listed=[TopicName(ORDERS, "idle")]), prune=True)
     )
 
@@ -129,7 +131,7 @@ def test_an_apply_of_a_reviewed_plan_looks_at_its_subjects_and_lists_nothing() -
     twin = TopicName(ORDERS, "created", "non-persistent")
     reviewed = Scope(namespaces=frozenset({ORDERS}), topics=frozenset({gone, twin}))
 
-    made = plan(replace(_planning(files, registry, prune=True), reviewed=reviewed))
+    made = plan_repository(replace(_planning(files, registry, prune=True), reviewed=reviewed))
 
     assert [scope.topics for scope in registry.asked] == [{CREATED, gone}]
     assert [a.topic for a in made.actions if isinstance(a, DeleteSchema)] == [gone]
@@ -153,7 +155,7 @@ def test_topics_with_a_schema_and_no_manifest_are_unmanaged() -> None:
     files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST}, "{PLAN-R005: 'off'}")
     registry = FakeRegistry(known, listed=[*listed, *others])
 
-    made = plan(_planning(files, registry))
+    made = plan_repository(_planning(files, registry))
 
     assert [str(topic) for topic in made.unmanaged] == [
         "shop/orders/first",
@@ -163,7 +165,7 @@ def test_topics_with_a_schema_and_no_manifest_are_unmanaged() -> None:
     assert (made.without_schema, made.unlisted, made.actions) == (3, (), ())
     # What they hold decides nothing, and is not among what an apply looks at again.
     assert set(made.observed) == {"namespace shop/orders", "topic shop/orders/created"}
-    pruned = plan(_planning(files, registry, prune=True))
+    pruned = plan_repository(_planning(files, registry, prune=True))
     assert [str(topic) for topic in pruned.unmanaged] == ["shop/orders/loose"]
     assert len(pruned.actions) == 2
 
@@ -181,7 +183,7 @@ def test_topics_that_only_a_record_names_are_unmanaged_if_they_have_a_schema() -
     planning = replace(_planning(files, FakeRegistry(known)), known=names)
 
     for prune in (False, True):
-        made = plan(replace(planning, prune=prune))
+        made = plan_repository(replace(planning, prune=prune))
 
         assert (made.unmanaged, made.unmanaged_namespaces) == ((kept,), (gone,))
         assert (made.without_schema, made.limits, made.actions) == (0, names.limits, ())
@@ -192,8 +194,8 @@ def test_without_git_only_a_plan_that_prunes_has_limits() -> None:
     none = KnownNames(limits=("There is no git.",), has_history=False)
     planning = replace(_planning(files, FakeRegistry()), known=none)
 
-    assert plan(planning).limits == ()
-    assert plan(replace(planning, prune=True)).limits == ("There is no git.",)
+    assert plan_repository(planning).limits == ()
+    assert plan_repository(replace(planning, prune=True)).limits == ("There is no git.",)
 
 
 def test_what_cannot_be_read_stops_only_a_plan_that_prunes() -> None:
@@ -206,9 +208,9 @@ def test_what_cannot_be_read_stops_only_a_plan_that_prunes() -> None:
     files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
     registry = Forbidding(state(topic_state(CREATED, STRING)), listed=[TopicName(ORDERS, "secret")])
 
-    assert plan(_planning(files, registry)).unlisted == (ORDERS,)
+    assert plan_repository(_planning(files, registry)).unlisted == (ORDERS,)
     with pytest.raises(RegistryRefusedError):
-        plan(_planning(files, registry, prune=True))
+        plan_repository(_planning(files, registry, prune=True))
 
 
 def test_a_topic_that_comes_meanwhile_makes_no_plan_stale() -> None:
@@ -217,8 +219,8 @@ def test_a_topic_that_comes_meanwhile_makes_no_plan_stale() -> None:
     other = TopicName(ORDERS, "other")
     more = state(topic_state(other, STRING))
 
-    before = plan(_planning(files, FakeRegistry(nothing)))
-    after = plan(_planning(files, FakeRegistry(more, listed=[other])))
+    before = plan_repository(_planning(files, FakeRegistry(nothing)))
+    after = plan_repository(_planning(files, FakeRegistry(more, listed=[other])))
 
     assert after.unmanaged == (other,)
     assert to_document(after)["digest"] == to_document(before)["digest"]
@@ -230,7 +232,7 @@ def test_files_with_errors_are_not_planned() -> None:
     registry = FakeRegistry()
 
     with pytest.raises(UnplannableError) as raised:
-        plan(_planning(files, registry))
+        plan_repository(_planning(files, registry))
 
     assert raised.value.exit_code == 1
     assert registry.asked == []
@@ -239,8 +241,10 @@ def test_files_with_errors_are_not_planned() -> None:
 def test_findings_are_rated_as_configured() -> None:
     files = {f"{_FOLDER}/created.yaml": _BAD_DEFAULT, f"{_FOLDER}/stray.avsc": '"int"'}
 
-    as_is = plan(_planning(_loaded(files), FakeRegistry(state(namespaces={ORDERS: _NOTHING}))))
-    rated = plan(
+    as_is = plan_repository(
+        _planning(_loaded(files), FakeRegistry(state(namespaces={ORDERS: _NOTHING})))
+    )
+    rated = plan_repository(
         _planning(
             _loaded(files, "{AVRO-P002: 'off', REPO-R023: info}"),
             FakeRegistry(state(namespaces={ORDERS: _NOTHING})),
@@ -339,6 +343,6 @@ def test_rules_that_are_off_are_not_reported() -> None:
 
 
 def test_an_empty_repository_plans_nothing() -> None:
-    made = plan(_planning(_loaded({}), FakeRegistry(RegistryState())))
+    made = plan_repository(_planning(_loaded({}), FakeRegistry(RegistryState())))
 
     assert (made.actions, made.notices, made.findings) == ((), (), ())
