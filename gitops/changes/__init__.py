@@ -1,1 +1,1 @@
-"""A change of the repository: both sides, what it affects, where known versions come from."""
+"""A change of the repository: both sides, what it affects, where known versions come from; and the whole of it."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
-from gitops.model.errors import OutsideRepositoryError
+from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.model.replay import Sample
 from gitops.model.sample_formats import SAMPLE_FORMATS
-from gitops.model.state import TopicSource
+from gitops.model.state import Repository, TopicSource
 from gitops.ports import FileTree
 from gitops.repository.affected_files import Search
 from gitops.repository.file_trees import SelectedTree
@@ -20,6 +21,8 @@ from gitops.repository.tracked_files import resolve
 
 _FOLDER: Final = "samples"
 """Where samples usually are, and the key by which a manifest names them."""
+
+_WILD: Final = "*?[{"
 
 _NO_DATA: Final = (".yaml", ".yml", ".avsc", ".proto", ".md")
 """How files end that are no samples, which a change has most of."""
@@ -71,3 +74,33 @@ def _search_words(path: str) -> Collection[str]:
         return {_FOLDER}
     folder, name = posixpath.split(path)
     return {name, posixpath.splitext(name)[1], *folder.split("/")} - {""}
+
+
+def sample_files(tree: FileTree, repository: Repository) -> Iterator[str]:
+    """The files of a tree that manifests may mean as samples."""
+    wanted: set[str] = set()
+    for source in repository.topics.values():
+        for sample in source.samples:
+            if not is_external(sample):
+                wanted.add(_fixed_part(place_of(source, sample)))
+    for path in tree.paths() if wanted else ():
+        if any(path == each or path.startswith(f"{each}/") for each in wanted):
+            yield path
+
+
+def write_samples(tree: FileTree, repository: Repository, folder: Path) -> None:
+    """Write the files of a tree that manifests may mean as samples into a folder."""
+    for path in sample_files(tree, repository):
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            place.write_bytes(tree.read(path))
+        except UnreadableFileError:
+            continue  # a sample that is not there is found by whoever reads it
+
+
+def _fixed_part(pattern: str) -> str:
+    """The file of a pattern, or the last folder before its first wildcard."""
+    parts = pattern.split("/")
+    wild = next((i for i, part in enumerate(parts) if any(c in part for c in _WILD)), len(parts))
+    return "/".join(parts[:wild])

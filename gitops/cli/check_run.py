@@ -20,9 +20,8 @@ from gitops.cli.session import repository_root, today
 from gitops.git.checkout import open_checkout
 from gitops.model.check import HistoryChoice
 from gitops.replay.replay_report import ReplayRequest
-from gitops.usecases.check import CheckOutcome, CheckRequest
+from gitops.usecases.check import CheckOutcome, CheckRequest, samples_root
 from gitops.usecases.check import check as run_check
-from gitops.usecases.replay import samples_root
 
 _READ: Final = (".yaml", ".yml", ".avsc", ".proto")
 """What no answer is written over."""

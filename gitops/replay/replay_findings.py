@@ -11,6 +11,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, Sample, TopicReplay
 from gitops.model.rules import make_finding
+from gitops.model.state import Repository
 from gitops.replay.counts import Key, Tally, failures
 from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
 from gitops.replay.sensitive_fields import unknown_name_findings
@@ -60,14 +61,21 @@ def findings_of(replays: Iterable[TopicReplay], run: RunResult) -> tuple[Finding
     return tuple(found)
 
 
-def no_samples_finding(topic: TopicName, location: Location | None) -> Finding:
-    """Of a topic that the user named."""
-    return make_finding(
-        "REPLAY-R005",
-        f"{topic} has no samples, so that nothing of it is replayed",
-        location=location,
-        subject=str(topic),
-        hint="name some in its manifest: samples: [{format: avro, path: …}]",
+def missing_sample_findings(
+    topics: Iterable[TopicName], repository: Repository
+) -> tuple[Finding, ...]:
+    """Of topics that the user named, those without samples."""
+    sources = {topic: repository.topics[topic] for topic in topics}
+    return tuple(
+        make_finding(
+            "REPLAY-R005",
+            f"{topic} has no samples, so that nothing of it is replayed",
+            location=source.manifest,
+            subject=str(topic),
+            hint="name some in its manifest: samples: [{format: avro, path: …}]",
+        )
+        for topic, source in sources.items()
+        if not source.samples
     )
 
 

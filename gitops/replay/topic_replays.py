@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitops.model.clients import Client, VersionPin
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Direction, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaHistory, SchemaInfo
+from gitops.model.state import Repository
 from gitops.planning.fingerprints import is_same
+from gitops.planning.plan import PlanInput, strategy_of
+from gitops.planning.severities import rate_findings
 from gitops.replay.gates import Gate, Gates, Versions, gates_of
+from gitops.replay.withheld_samples import known_samples
 from gitops.rollout.readers import kind_of
 
 PROPOSED = "proposed"
@@ -39,6 +44,39 @@ class Subject:
     strategy: SchemaCompatibilityStrategy
     clients: tuple[Client, ...] = ()
     knows_pins: bool = True
+
+
+def subjects_of(
+    question: PlanInput,
+    repository: Repository,
+    topics: Iterable[TopicName],
+    base: Repository | None = None,
+) -> Iterator[Subject]:
+    """What is known of each; `question` says what the registry holds and what the files want.
+
+    One whose definition no registry would take is left out, and so are samples that a change
+    against `base` may not name yet.
+    """
+    for topic in topics:
+        desired = question.desired.topics.get(topic)
+        latest = desired.history.latest if desired else None
+        observed = question.observed.topics.get(topic)
+        if observed is not None and not definition_errors(topic, repository):
+            yield Subject(
+                topic=topic,
+                history=observed.history,
+                proposed=latest.info if latest else None,
+                samples=known_samples(topic, repository, base or repository),
+                strategy=strategy_of(question, topic),
+                clients=repository.clients,
+                knows_pins=question.registry == repository.config.default_registry,
+            )
+
+
+def definition_errors(topic: TopicName, repository: Repository) -> tuple[Finding, ...]:
+    """Why a definition is none."""
+    found = rate_findings(repository.topics[topic].findings, repository.config.rules)
+    return tuple(one for one in found if one.severity is Severity.ERROR)
 
 
 def topic_replay(subject: Subject, gate: Gate = Gate.STRATEGY) -> TopicReplay | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from gitops.changes.change import LoadedChange
@@ -16,6 +18,7 @@ from gitops.changes.locations import BaseLocations
 from gitops.changes.new_findings import broken_topics, is_config_broken, new_findings
 from gitops.changes.registries import desired_state, former_config, former_name, registry_config
 from gitops.changes.repository_plan import PlanRequest, UnplannableError, plan_repository
+from gitops.changes.sample_files import write_samples
 from gitops.checks.changed_registries import registry_guards
 from gitops.checks.changed_topics import topic_guards
 from gitops.checks.loosened_policies import former_strategies, policy_guards, refused_before
@@ -47,11 +50,12 @@ from gitops.planning.waiver_findings import expiry_findings
 from gitops.planning.waivers import fit_proposals
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.git.provenance import find_provenance
-from gitops.replay.replay_report import ReplayRequest
+from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
+from gitops.replay.topic_replays import subjects_of
+from gitops.replay.withheld_samples import withheld_samples
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.loader import load
 from gitops.rollout.rollout import RolloutRequest, rollout_of
-from gitops.usecases.replay import replay_affected
 
 _NO_DRIFT: Final = (
     "The files of the base have errors, so that only what the change touches is compared."
@@ -85,6 +89,21 @@ class CheckOutcome:
 
     report: CheckReport
     errors: Mapping[str, GitopsError] = field(default_factory=dict)
+
+
+@contextmanager
+def samples_root(loaded: LoadedChange) -> Iterator[Path]:
+    """The folder from which the files of manifests count.
+
+    Of a change that is a commit, its samples are written to a temporary folder: the clone may
+    have another one checked out.
+    """
+    if not loaded.change.head:
+        yield loaded.change.checkout.root
+        return
+    with tempfile.TemporaryDirectory(prefix="pulsar-gitops-") as folder:
+        write_samples(loaded.change.head_tree, loaded.head, Path(folder))
+        yield Path(folder)
 
 
 def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutcome:
@@ -240,12 +259,26 @@ class _RegistryAnswer:
         if replaying is None:
             return None
         try:
-            return replay_affected(
-                replaying, self._loaded, question, observed.history, self.progress
-            )
+            return self._replay_affected(replaying, question, observed.history)
         except GitopsError as error:
             self.replay_error = error
             return None
+
+    def _replay_affected(
+        self, replaying: ReplayRequest, question: PlanInput, history: History
+    ) -> ReplayReport:
+        """Raises OutsideError where the runner fails."""
+        base, head = self._loaded.base, self._loaded.head
+        topics = [topic for topic in sorted(question.desired.topics) if topic in head.topics]
+        known = ReplayHistory(
+            registry=question.registry,
+            source=history.source.value,
+            limits=(),  # which the check tells
+            rules=self._loaded.limits.rules,
+            findings=withheld_samples(topics, head, base),
+        )
+        subjects = subjects_of(question, head, topics, base)
+        return replay(replaying, subjects, known, self.progress)
 
     def _question(
         self,

@@ -179,8 +179,9 @@ def _replay_files(
     outputs: tuple[Path | None, ...],
 ) -> _ReplayedFiles:
     from gitops.changes.registries import registry_config
+    from gitops.changes.sample_files import sample_files
     from gitops.changes.working_tree import WorkingTreeHistory
-    from gitops.usecases.replay import replay_files, sample_files
+    from gitops.usecases.replay import replay_files
 
     samples = sample_files(opened.tree, opened.repository)
     refuse_inputs(outputs, [opened.root / path for path in samples])
@@ -200,8 +201,9 @@ def _replay_change(
     selected: _Options, request: ReplayRequest, progress: Progress, outputs: tuple[Path | None, ...]
 ) -> _ReplayedFiles:
     from gitops.changes.change import ChangeRequest, find_change, load_change
+    from gitops.changes.sample_files import sample_files
     from gitops.git.checkout import open_checkout
-    from gitops.usecases.replay import replay_change, sample_files
+    from gitops.usecases.replay import replay_change
 
     root = request.root
     with open_checkout(root) as checkout:

@@ -164,14 +164,14 @@ REPLAY_RULES: Final = (
         "samples are missing, or cannot be read",
         "replay.replay_findings._unread_samples",
     ),
-    info("REPLAY-R005", "a topic has no samples", "replay.replay_findings.no_samples_finding"),
+    info("REPLAY-R005", "a topic has no samples", "replay.replay_findings.missing_sample_findings"),
     info("REPLAY-R006", "messages fail, as many as are allowed", "replay.replay_findings._failed"),
     warning("REPLAY-R007", "values change while they are read", "replay.replay_findings._changed"),
     warning("REPLAY-R008", "a replay was interrupted", "replay.replay_findings._interrupted"),
     warning(
         "REPLAY-R009",
         "samples elsewhere that a change brings along",
-        "checks.withheld_samples.withheld_samples",
+        "replay.withheld_samples.withheld_samples",
     ),
     warning(
         "REPLAY-R010",

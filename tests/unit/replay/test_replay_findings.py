@@ -8,13 +8,15 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
+from gitops.model.config import Config
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.replay import Direction, ReaderSchema, Sample, TopicReplay
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.state import RegistryState, Repository, TopicSource
 from gitops.replay.counts import Counts, FailedRows, Key, Tally
 from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
-from gitops.replay.replay_findings import findings_of, is_above, no_samples_finding
+from gitops.replay.replay_findings import findings_of, is_above, missing_sample_findings
 from tests.support.states import CREATED, STRING
 
 TOPIC = str(CREATED)
@@ -213,8 +215,16 @@ def test_files_whose_logical_types_two_samples_read_otherwise() -> None:
 
 @pytest.mark.rule("REPLAY-R005")
 def test_a_named_topic_without_samples() -> None:
-    found = no_samples_finding(CREATED, Location(file=FILE))
+    where, other = Location(file=FILE), replace(CREATED, local_name="paid")
+    topics = {
+        CREATED: TopicSource(manifest=where),
+        other: TopicSource(manifest=where, samples=(sample(7),)),
+    }
+    nothing = Config(registries={}, default_registry="")
+    files = Repository(config=nothing, desired=RegistryState(), digest="", topics=topics)
+    (found,) = missing_sample_findings(topics, files)
     assert (found.rule, found.severity) == ("REPLAY-R005", Severity.INFO)
+    assert (found.subject, found.location) == (str(CREATED), where)
 
 
 @pytest.mark.rule("REPLAY-R006")
