@@ -1,1 +1,1 @@
-"""A change of the repository: both sides, what it affects, where known versions come from; and the whole of it."""
+"""A change of the repository: both sides, its impact, known versions; and a plan of the whole."""

@@ -123,6 +123,24 @@ def open_registry(
         registry.close()
 
 
+@contextmanager
+def open_snapshot(
+    opened: OpenedRepository, names: list[str] | None, *, release: str | None = None
+) -> Iterator[tuple[Registry, RegistryConfig]]:
+    """The same, as its snapshot in the repository has it; raises UsageError where there is none."""
+    from gitops.changes.history_sources import no_snapshot
+    from gitops.changes.registries import registry_config
+    from gitops.registries.snapshot import SnapshotRegistry
+
+    found, config = registry_config(opened.repository, names[0] if names else None)
+    broker = as_if_broker(config.broker, release) if release else config.broker
+    recorded = SnapshotRegistry(found, opened.tree, broker)
+    if recorded.is_empty:
+        missing = no_snapshot(found, in_base=False)
+        raise UsageError(missing.what, hint=missing.hint)
+    yield recorded, config
+
+
 def relative_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
     """Paths as findings have them: from the repository's root, with `/`.
 

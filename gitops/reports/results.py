@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitops.model.audit import AuditReport
@@ -19,6 +19,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
+from gitops.model.rollout import Rollout
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.ports import Registry
 from gitops.reports.audit_wording import decided_by, scope_text
@@ -306,3 +307,10 @@ def plans_report(plans: Sequence[Plan], failures: Mapping[str, str] | None = Non
         failures=failures or {},
         command=shlex.join(["pulsar-gitops", "plan", *named, *prune]),
     )
+
+
+def rollout_report(plan: Plan, rollout: Rollout) -> CheckReport:
+    """The steps towards the files as a report of no change."""
+    report = plans_report([plan])
+    (one,) = report.registries
+    return replace(report, registries=(replace(one, rollout=rollout),))

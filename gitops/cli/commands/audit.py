@@ -13,7 +13,7 @@ import typer
 
 from gitops.cli import completion, options
 from gitops.cli.options import HERE, FailOn
-from gitops.cli.session import OpenedRepository, open_registry, open_repository
+from gitops.cli.session import open_registry, open_repository, open_snapshot
 from gitops.model.errors import UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName
@@ -116,24 +116,12 @@ def _open(
     opened = open_repository(repo, output)
     rules = opened.repository.config.rules
     if snapshot:
-        yield _snapshot(opened, names), rules, frozenset()
+        with open_snapshot(opened, names) as (recorded, _):
+            yield recorded, rules, frozenset()
         return
     with open_registry(opened, names) as (live, _):
         known = known_names(opened.root, opened.tree, opened.repository, live.name)
         yield live, rules, known.topics
-
-
-def _snapshot(opened: OpenedRepository, names: list[str] | None) -> Registry:
-    from gitops.changes.history_sources import no_snapshot
-    from gitops.changes.registries import registry_config
-    from gitops.registries.snapshot import SnapshotRegistry
-
-    name, config = registry_config(opened.repository, names[0] if names else None)
-    recorded = SnapshotRegistry(name, opened.tree, config.broker)
-    if recorded.is_empty:
-        missing = no_snapshot(name, in_base=False)
-        raise UsageError(missing.what, hint=missing.hint)
-    return recorded
 
 
 def _command_line(context: typer.Context) -> str:

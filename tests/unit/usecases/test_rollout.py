@@ -1,0 +1,94 @@
+"""What follows from the steps of a rollout: for a change, and towards the files."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from gitops.changes.change import ChangeRequest, find_change, load_change
+from gitops.changes.registries import registry_config
+from gitops.changes.repository_plan import PlanRequest
+from gitops.git.checkout import open_checkout
+from gitops.model.names import TopicName
+from gitops.model.plan import RegisterSchema
+from gitops.model.rollout import Block, Migration, Register, Rollout
+from gitops.repository.loader import load
+from gitops.usecases.check import CheckRequest, check
+from gitops.usecases.rollout import ChangeRollout, change_rollout, is_blocked, registry_rollout
+from tests.support.check_repository import FILES, FOLDER, avro
+from tests.support.fake_registry import FakeRegistry
+from tests.support.git_repos import GitRepository
+from tests.support.states import CREATED, ORDERS, TODAY
+from tests.support.trees import repository
+
+_PAID = TopicName(ORDERS, "paid")
+_MIGRATION = Migration(topic=CREATED, to=_PAID)
+_MANIFEST = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: STRING}\n"
+_BREAKING = {f"{FOLDER}/created.avsc": avro("Created", "other")}
+
+
+@pytest.mark.parametrize(
+    ("rollout", "blocked", "blocked_after_migration"),
+    [
+        (Rollout(), False, False),
+        (Rollout(refused=(CREATED,)), True, True),
+        (Rollout(blocks=(Block(reason="", topics=(CREATED,)),)), True, True),
+        (
+            Rollout(refused=(CREATED,), migrations=(Migration(topic=CREATED, to=_PAID),)),
+            True,
+            False,
+        ),
+        (
+            Rollout(blocks=(Block(reason="", topics=(CREATED, _PAID)),), migrations=(_MIGRATION,)),
+            True,
+            True,
+        ),
+    ],
+)
+def test_a_topic_that_is_migrated_blocks_nothing(
+    rollout: Rollout, *, blocked: bool, blocked_after_migration: bool
+) -> None:
+    assert is_blocked(rollout) is blocked
+    assert is_blocked(rollout, migrate=True) is blocked_after_migration
+
+
+def test_from_a_registry_that_has_no_schema_to_the_files() -> None:
+    files = load(repository({"namespaces/shop/orders/created.yaml": _MANIFEST}))
+    registry = FakeRegistry()
+    _, config = registry_config(files, None)
+    request = PlanRequest(
+        repository=files, registry=registry, config=config, locate=lambda *_: None, today=TODAY
+    )
+    found = registry_rollout(request, ())
+    assert any(isinstance(one, RegisterSchema) for one in found.plan.actions)
+    assert [one.step for one in found.rollout.steps] == [Register(topic=CREATED, version=0)]
+
+
+@pytest.mark.slow
+def test_a_refused_change_is_blocked_until_its_topic_is_migrated(tmp_path: Path) -> None:
+    repo = GitRepository(tmp_path / "repo")
+    repo.commit(FILES)
+    repo.write(_BREAKING)
+    stopped = _change_rollout(repo, migrate=False)
+    assert (stopped.is_blocked, stopped.migration) == (True, None)
+    migrated = _change_rollout(repo, migrate=True)
+    assert (migrated.is_blocked, migrated.has_broken_files) == (False, False)
+    assert migrated.migration
+    assert f"{FOLDER}/created-v2.yaml" in migrated.migration.files
+
+
+@pytest.mark.slow
+def test_broken_files_of_the_change_are_told(tmp_path: Path) -> None:
+    repo = GitRepository(tmp_path / "repo")
+    repo.commit(FILES)
+    repo.write({f"{FOLDER}/status.yaml": _MANIFEST.replace("schema", "shema")})
+    assert _change_rollout(repo, migrate=False).has_broken_files
+
+
+def _change_rollout(repo: GitRepository, *, migrate: bool) -> ChangeRollout:
+    with open_checkout(repo.root) as checkout:
+        loaded = load_change(find_change(checkout, ChangeRequest(base="main")))
+        request = CheckRequest(loaded=loaded, reference="main", today=datetime.date(2026, 1, 1))
+        return change_rollout(check(request).report, loaded, migrate=migrate)
