@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import quote
 
+from gitops.hosting.checklist import keep_ticks
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.posts import Post, PostAction, PostResult
 from gitops.ports import CodeHost
@@ -29,12 +30,13 @@ def issue_marker(path: str, title: str) -> str:
 def keep_comment(host: CodeHost, pull_request: int, report: str, marker: str) -> PostResult:
     """Have one comment that says `report`; writes nothing where it is there already.
 
-    Raises UsageError for a report that is too long.
+    Steps that people ticked stay ticked. Raises UsageError for a report that is too long.
     """
     body = _body(report, marker)
     comment = _own_post(host, host.comments(pull_request), marker)
     if comment is None:
         return PostResult(written=PostAction.CREATED, url=host.add_comment(pull_request, body).url)
+    body = keep_ticks(comment.body, body)
     if _same(comment.body, body):
         return PostResult(written=PostAction.UNCHANGED, url=comment.url)
     host.edit_comment(pull_request, comment, body)

@@ -51,6 +51,25 @@ def test_a_comment_is_created_updated_and_then_left_alone(
     assert github.comments[7][-1].body.endswith("-->\n# Refused\n")
 
 
+@pytest.mark.slow
+def test_a_ticked_step_survives_an_update(
+    github: GitHubStandIn, report: Path, command: CommandLine
+) -> None:
+    """GitHub gives the text back with other line ends; a step that changed is to be done again."""
+    steps = "#### Rollout\n\n- [ ] 1. upgrade billing\n- [ ] 2. merge: registers v1\n"
+    comment = ("github", "comment", "--file", report, "--pr", 7)
+    report.write_text(steps, "utf-8")
+    command(*comment)
+    (written,) = github.comments[7]
+    written.body = written.body.replace("[ ]", "[x]").replace("\n", "\r\n")
+
+    assert command(*comment).err.startswith("unchanged ")
+    changed = steps.replace("v1", "v2").replace("1. ", "3. ")
+    report.write_text(changed, "utf-8")
+    assert command(*comment).err.startswith("updated ")
+    assert written.body.endswith(f"-->\n{changed.replace('[ ] 3', '[x] 3')}")
+
+
 def test_the_run_says_which_pull_request(
     github: GitHubStandIn, report: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,3 +145,14 @@ def test_a_drift_of_another_registry_is_another_issue() -> None:
 def test_an_issue_that_is_too_long_is_refused() -> None:
     with pytest.raises(UsageError, match="65,536"):
         keep_issue(FakeCodeHost(), "Drift", "x" * MOST_CHARACTERS, DRIFT)
+
+
+def test_a_step_that_somebody_ticked_stays_ticked() -> None:
+    """Nothing is written either, where the ticks are all that differs."""
+    steps = "#### Rollout\n\n- [ ] 1. upgrade billing\n- [ ] 2. merge: registers v1\n"
+    host = FakeCodeHost(posts=[post(1, f"{MARKER}\n{steps.replace('- [ ] 1', '- [x] 1')}")])
+
+    assert keep_comment(host, 7, steps, MARKER).written is PostAction.UNCHANGED
+    longer = steps.replace("- [ ] 2.", "- [ ] 2. upgrade crm\n- [ ] 3.")
+    assert keep_comment(host, 7, longer, MARKER).written is PostAction.UPDATED
+    assert host.posts[0].body == f"{MARKER}\n{longer.replace('- [ ] 1', '- [x] 1')}"
