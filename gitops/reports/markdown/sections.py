@@ -18,8 +18,8 @@ from gitops.reports.check_summary import affected_text, count
 from gitops.reports.markdown.document import changes_block, finding_item
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.markdown.replay import replay_body
-from gitops.reports.markdown.topic_rows import Row, TopicStatus, Weight, rows_of
 from gitops.reports.rollout_wording import Line, has_order, lines, migrate_command, migration_lines
+from gitops.reports.topic_rows import Row, TopicStatus, Weight, rows_of
 
 # What is folded below the table: for each topic what differs, why that is not let in, a fix.
 

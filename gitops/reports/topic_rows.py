@@ -23,8 +23,7 @@ from gitops.model.plan import (
 from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
 from gitops.model.waivers import WaiverProposal
 from gitops.reports.check_summary import count
-from gitops.reports.markdown.escaping import code, prose
-from gitops.reports.replay_by_topic import TopicResult, cell_text, topics_of
+from gitops.reports.replay_by_topic import TopicResult, topics_of
 
 NONE: Final = "–"
 
@@ -97,22 +96,6 @@ class Row:
     @property
     def _replayed(self) -> Severity:
         return self.replay.worst if self.replay else Severity.OFF
-
-    def cells(self, *, replayed: bool = False) -> tuple[str, ...]:
-        """As Markdown, in the order of the columns; the last one only where it is `replayed`."""
-        replay = self.replay.cell if self.replay else NONE
-        if self.replay and self.is_unread:
-            replay = cell_text(self.replay)
-        return (
-            code(str(self.topic)),
-            prose(self.registry),
-            self.type,
-            self.versions.replace(" → ", "&nbsp;→&nbsp;"),
-            self.strategy,
-            self.verdict.replace(" ", "&nbsp;", 1),
-            self.upgrade_first,
-            *((replay.replace(" ", "&nbsp;", 1),) if replayed else ()),
-        )
 
 
 def rows_of(checks: Sequence[RegistryCheck]) -> list[Row]:

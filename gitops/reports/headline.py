@@ -1,0 +1,154 @@
+"""The first line of a report: whether it is good, in one sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from gitops.model.check import CheckReport
+from gitops.model.findings import Severity
+from gitops.model.names import TopicName
+from gitops.model.rules import RULES
+from gitops.reports.check_summary import (
+    Verdict,
+    all_findings,
+    count,
+    count_unanswered,
+    severity_counts,
+    verdict,
+)
+from gitops.reports.topic_rows import Row, TopicStatus
+
+_Standings = Counter[TopicStatus]
+"""How many topics stand how; of several registries the worst counts."""
+
+_TAKEN: Final = (TopicStatus.LOOSENED, TopicStatus.WARNED, TopicStatus.ACCEPTED)
+_NO_CHANGE: Final = (TopicStatus.DELETED, TopicStatus.DRIFTED, TopicStatus.IGNORED)
+_BOTH: Final = 2
+_NAMED: Final = 2
+"""How many kinds of errors are named."""
+
+
+def headline(report: CheckReport, rows: Sequence[Row]) -> str:
+    """One sentence without hostile text: it is made of counts and of rules' titles."""
+    topics = _standings(rows)
+    match verdict(report):
+        case Verdict.REFUSED:
+            return f"✗ {_refused(topics)}{_unread(rows)}"
+        case Verdict.UNKNOWN:
+            return f"✗ {_unanswered(report)}"
+        case Verdict.ERRORS:
+            return f"✗ {_errors(report)}{_although(topics)}"
+        case Verdict.WARNINGS:
+            return f"⚠ {_good(report, topics)}, {_warned(report)}"
+        case Verdict.WAIVED | Verdict.GOOD:
+            odd = any(topics[each] for each in TopicStatus if each < TopicStatus.WARNED)
+            return f"{'⚠' if odd else '✓'} {_good(report, topics)}"
+
+
+def _standings(rows: Iterable[Row]) -> _Standings:
+    worst: dict[TopicName, TopicStatus] = {}
+    for row in rows:
+        worst[row.topic] = min(row.standing, worst.get(row.topic, row.standing))
+    return Counter(worst.values())
+
+
+def _refused(topics: _Standings) -> str:
+    if refused := topics[TopicStatus.REFUSED]:
+        return f"{_of(refused, topics)} would be refused by Pulsar"
+    held = topics[TopicStatus.HELD_BACK]
+    verb = "is" if held == 1 else "are"
+    return f"{_of(held, topics)} {verb} held back, although Pulsar would take it all"
+
+
+def _unread(rows: Iterable[Row]) -> str:
+    """What else speaks against the change: messages of topics that Pulsar would take."""
+    topics = {row.topic for row in rows if row.is_unread}
+    return f", and the replay of {count(len(topics), 'other')} fails" if topics else ""
+
+
+def _unanswered(report: CheckReport) -> str:
+    missing, asked = count_unanswered(report)
+    if not missing:
+        return "The replay failed"
+    if asked == 1:
+        return "No answer from the registry"
+    return f"No answer from {missing:,} of {asked:,} registries"
+
+
+def _errors(report: CheckReport) -> str:
+    """`2 errors, 1 warning: a renamed topic loses its history`."""
+    told = [one.finding for one in all_findings(report)]
+    rules = dict.fromkeys(one.rule for one in told if one.severity is Severity.ERROR)
+    titles = [RULES[rule].title for rule in rules if rule in RULES]
+    more = ", …" if len(titles) > _NAMED else ""
+    what = f": {'; '.join(titles[:_NAMED])}{more}" if titles else ""
+    return f"{severity_counts(told)}{what}"
+
+
+def _although(topics: _Standings) -> str:
+    """What an error does not come from: Pulsar."""
+    number = _changes(topics)
+    if not number or number > _taken(topics):
+        return ""
+    return f", although Pulsar would take {_all(number)}"
+
+
+def _good(report: CheckReport, topics: _Standings) -> str:
+    said = "; ".join(_said(topics))
+    return said or ("No schema changes" if report.registries else "No errors")
+
+
+def _said(topics: _Standings) -> Iterator[str]:
+    """What becomes of the schemas, one clause for each way; the worst first."""
+    waived = ((TopicStatus.WAIVED, "refused by Pulsar"), (TopicStatus.RULE_WAIVED, "held back"))
+    for standing, verdict_of_it in waived:
+        if number := topics[standing]:
+            by = "a waiver lets it" if number == 1 else "waivers let them"
+            yield f"{_of(number, topics)} would be {verdict_of_it}, and {by} in"
+    if number := _taken(topics):
+        every = number == _changes(topics)
+        what = _all(number) if every else _of(number, topics)
+        yield f"Pulsar would take {what}{_only(topics[TopicStatus.LOOSENED], number)}"
+    if number := topics[TopicStatus.WITHOUT_EFFECT]:
+        yield f"{_of(number, topics)} {'has' if number == 1 else 'have'} no effect"
+    if number := topics[TopicStatus.DRIFTED]:
+        verb = "is" if number == 1 else "are"
+        yield f"{count(number, 'latest version')} {verb} not in git"
+    if number := topics[TopicStatus.DELETED]:
+        yield f"{count(number, 'schema')} would be deleted"
+
+
+def _only(loosened: int, number: int) -> str:
+    if not loosened:
+        return ""
+    how = "only under loosened policies"
+    return f", but {how}" if number == 1 else f", {loosened:,} of them {how}"
+
+
+def _changes(topics: _Standings) -> int:
+    return sum(number for each, number in topics.items() if each not in _NO_CHANGE)
+
+
+def _taken(topics: _Standings) -> int:
+    return sum(topics[each] for each in _TAKEN)
+
+
+def _of(some: int, topics: _Standings) -> str:
+    of_all = _changes(topics)
+    if some < of_all:
+        return f"{some:,} of {of_all:,} schema changes"
+    said = _all(some)
+    return said[0].upper() + said[1:]
+
+
+def _all(number: int) -> str:
+    if number <= _BOTH:
+        return "the schema change" if number == 1 else "both schema changes"
+    return f"all {number:,} schema changes"
+
+
+def _warned(report: CheckReport) -> str:
+    told = [one.finding for one in all_findings(report)]
+    return severity_counts(one for one in told if one.severity is Severity.WARNING)
