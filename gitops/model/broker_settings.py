@@ -26,7 +26,7 @@ SETTINGS: Final = (
 """The fields of BrokerSettings that are settings of a broker."""
 
 SettingValue = PolicyValue | str
-_SEEN: Final = (SettingSource.LEARNED, SettingSource.RECORDED)
+_SEEN: Final = (SettingSource.LEARNED, SettingSource.PROBED, SettingSource.RECORDED)
 
 
 def assumed_settings(given: Mapping[str, SettingSource] | None = None) -> BrokerSettings:
@@ -47,6 +47,12 @@ def known_settings(
         sources=dict.fromkeys(values, source), limits=tuple(limits), doubts=tuple(doubts)
     )
     return replace(settings, **values)  # type: ignore[arg-type] # fields by name
+
+
+def with_probed(known: BrokerSettings, values: Mapping[str, SettingValue]) -> BrokerSettings:
+    """What is known, and `values` by field, which namespaces showed."""
+    sources = {**known.sources, **dict.fromkeys(values, SettingSource.PROBED)}
+    return replace(known, **values, sources=sources)  # type: ignore[arg-type] # fields by name
 
 
 def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSettings:

@@ -96,6 +96,8 @@ DEFAULT_RELEASE = "4.0"
 class SettingSource(Enum):
     """Where a setting of a broker is from; the value is what people read.
 
+    LEARNED is from the broker's configuration, PROBED from what a namespace shows of it.
+
     ASSUMED is Pulsar's default for a broker that may have another value. DEFAULT is the same for
     one that has no other, such as the embedded registry.
     """
@@ -103,6 +105,7 @@ class SettingSource(Enum):
     OPTION = "--as-if-broker"
     NAMED = "--broker"
     LEARNED = "learned"
+    PROBED = "probed"
     RECORDED = "snapshot"
     GIVEN = "gitops.yaml"
     ASSUMED = "assumed"

@@ -1,73 +1,144 @@
-"""A broker with other settings in broker.conf than Pulsar's, with and without the right to read."""
+"""Brokers with other settings in broker.conf than Pulsar's, with and without the right to read it.
+
+Each is asked by a superuser, who may read the configuration, and by an administrator of the tenant,
+who may not: what a plan and `connect` answer for both is compared with what the broker does then.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gitops.model.broker_settings import seen_settings
+from gitops.broker.connection import ConnectionTarget, Offer, connection_policies
+from gitops.broker.lines.table import line_of
+from gitops.broker.producer_connection import admit_producer
+from gitops.model.broker_settings import SETTINGS, assumed_settings, seen_settings
 from gitops.model.config import SecretRef, TlsConfig, TokenAuthentication
 from gitops.model.errors import RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import RefusedSchema, RegisterSchema
+from gitops.model.plan import RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.policy import SettingSource
+from gitops.model.policy import SettingSource, TopicPolicies, camel_case
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
 from gitops.planning.plan import make_plan
 from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.reports.broker_wording import broker_lines
+from gitops.schemas.payload import stored_history, to_stored
 from tests.support.admin_rest import admin_request
+from tests.support.pulsar_binary import binary_client
 from tests.support.pulsar_broker import BrokerUnavailableError
-from tests.support.secured_broker import SUPERUSER, SecuredBroker, secured_broker
-from tests.support.states import question, state, topic_state
+from tests.support.secured_broker import STRANGER, SUPERUSER, SecuredBroker, secured_broker
+from tests.support.states import avro, field, info, question, state, topic_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from gitops.model.plan import Plan
+    from gitops.model.policy import BrokerSettings
     from gitops.ports import Registry
 
 pytestmark = pytest.mark.broker
 
-NAMESPACE = NamespaceName("public", "default")
-TOPIC = TopicName.of(NAMESPACE, "learned")
-OWNER = "owner"
-RECORD = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "%s"}]}'
-OLD = SchemaInfo(type=SchemaType.AVRO, schema=RECORD % "int")
-NEW = SchemaInfo(type=SchemaType.AVRO, schema=RECORD % "string")
-OTHERS = {
+OWNER: Final = "owner"
+TENANT: Final = "learned"
+SHOP = NamespaceName(TENANT, "shop")
+EMPTY = NamespaceName(TENANT, "empty")
+OTHERS: Final = {
     "schemaCompatibilityStrategy": "ALWAYS_COMPATIBLE",
     "isSchemaValidationEnforced": "true",
     "isAllowAutoUpdateSchemaEnabled": "false",
 }
+LEGACY: Final = "schema_json_allow_legacy_jackson_format"
+PROBED: Final = {LEGACY, "schema_compatibility_strategy", "is_schema_validation_enforced"}
+BROKERS: Final = {
+    "4.0.7": OTHERS,
+    "4.2.4": {**OTHERS, camel_case(LEGACY): "true"},
+}
+OLD, WIDER = avro(field("a", "int")), avro(field("a", "int"), field("b", "int", default=0))
+OLD_JSON = info({"type": "object", "id": "urn:R", "properties": {}}, SchemaType.JSON)
+OTHER_JSON = info({"type": "object", "id": "urn:S", "properties": {}}, SchemaType.JSON)
+CANDIDATES: Final = {
+    "changed": (OLD, avro(field("a", "string"))),
+    "wider": (OLD, WIDER),
+    "narrower": (WIDER, OLD),
+    "old-json": (None, OLD_JSON),
+    "old-json-again": (OLD_JSON, OTHER_JSON),
+    "external": (None, SchemaInfo(type=SchemaType.EXTERNAL)),
+    "dollar": (None, avro(field("a$b", "int"))),
+    "dash": (None, avro(field("a", "int"), namespace="com.my-co")),
+}
+"""Topic → the schema that it has, and the one that a plan wants."""
+PRODUCED = TopicName.of(SHOP, "produced")
+TOPICS: Final = {TopicName.of(SHOP, name): pair for name, pair in CANDIDATES.items()}
 
 
-@pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A broker with its settings, and who asks it."""
+
+    release: str
+    secured: SecuredBroker
+    superuser: Registry
+    owner: Registry
+
+    @property
+    def config(self) -> dict[str, str]:
+        return BROKERS[self.release]
+
+
+@pytest.fixture(scope="module", params=BROKERS)
+def asked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Asked]:
+    release: str = request.param
+    folder = tmp_path_factory.mktemp("learned")
     try:
-        with secured_broker(tmp_path_factory.mktemp("learned"), OTHERS) as broker:
-            yield broker
+        with (
+            secured_broker(folder, BROKERS[release], release=release) as secured,
+            closing(opened(secured, SUPERUSER)) as superuser,
+            closing(opened(secured, OWNER)) as owner,
+        ):
+            made(secured)
+            for topic in TOPICS:
+                stored(superuser, topic)
+            superuser.register_schema(PRODUCED, OLD)
+            yield Asked(release=release, secured=secured, superuser=superuser, owner=owner)
     except BrokerUnavailableError as reason:
-        pytest.skip(f"no Pulsar broker: {reason}")
+        pytest.skip(f"no Pulsar broker {release}: {reason}")
 
 
-@pytest.fixture(scope="module")
-def superuser(secured: SecuredBroker) -> Iterator[Registry]:
-    registry = opened(secured, SUPERUSER)
-    tenant = f"{secured.broker.admin_url}/admin/v2/tenants/public"
+def made(secured: SecuredBroker) -> None:
+    """The tenant and its namespaces."""
     body = {"adminRoles": [OWNER], "allowedClusters": ["standalone"]}
-    admin_request("POST", tenant, body, headers=authorization(secured))
-    registry.register_schema(TOPIC, OLD)
-    yield registry
-    registry.close()
+    asks(secured, "PUT", f"tenants/{TENANT}", body)
+    for namespace in (SHOP, EMPTY):
+        asks(secured, "PUT", f"namespaces/{namespace}", {})
 
 
-def authorization(secured: SecuredBroker) -> dict[str, str]:
-    return {"Authorization": f"Bearer {secured.token(SUPERUSER)}"}
+def stored(superuser: Registry, topic: TopicName) -> None:
+    """Register what the topic has, as far as this broker takes it."""
+    first, _ = TOPICS[topic]
+    if first is not None and not (first is OLD_JSON and is_strict(superuser.broker)):
+        superuser.register_schema(topic, first)
+
+
+def is_strict(broker: BrokerSettings) -> bool:
+    return broker.release[:3] in ("4.2", "5.0") and not (
+        broker.schema_json_allow_legacy_jackson_format
+    )
+
+
+def asks(secured: SecuredBroker, method: str, path: str, body: object = None) -> object:
+    """A request as superuser."""
+    url = f"{secured.broker.admin_url}/admin/v2/{path}"
+    headers = {"Authorization": f"Bearer {secured.token(SUPERUSER)}"}
+    answer = admin_request(method, url, body, headers=headers)
+    return json.loads(answer) if answer else None
 
 
 def opened(secured: SecuredBroker, role: str) -> Registry:
@@ -82,51 +153,116 @@ def opened(secured: SecuredBroker, role: str) -> Registry:
     return open_registry("secured", config, folder)
 
 
-def planned(registry: Registry) -> Plan:
-    """The plan for a schema that FULL refuses."""
-    scope = Scope(namespaces=frozenset({NAMESPACE}), topics=frozenset({TOPIC}))
-    observed = registry.observe(scope)
-    desired = state(topic_state(TOPIC, NEW))
-    asked = replace(question(desired, observed), broker=registry.broker)
-    return make_plan(asked)
+def planned(registry: Registry, broker: BrokerSettings | None = None) -> Plan:
+    """The plan for all candidates; by these settings, or by those that the registry has."""
+    observed = registry.observe(Scope(namespaces=frozenset({SHOP}), topics=frozenset(TOPICS)))
+    desired = state(*(topic_state(topic, new) for topic, (_, new) in TOPICS.items()))
+    return make_plan(replace(question(desired, observed), broker=broker or registry.broker))
 
 
-def test_a_superuser_learns_release_and_settings(superuser: Registry) -> None:
-    found = seen_settings(superuser.broker)
-
-    assert str(found["release"]).startswith("4.0.")
-    assert found["schema_compatibility_strategy"] is Strategy.ALWAYS_COMPATIBLE
-    assert found["is_schema_validation_enforced"] is True
-    assert found["is_allow_auto_update_schema_enabled"] is False
-    assert found["schema_json_allow_legacy_jackson_format"] is False
-    assert (superuser.broker.limits, superuser.broker.doubts) == ((), ())
+def accepted(plan: Plan) -> dict[str, bool]:
+    """The verdict on each candidate."""
+    registered = {one.topic for one in plan.actions if isinstance(one, RegisterSchema)}
+    return {topic.local_name: topic in registered for topic in TOPICS}
 
 
-def test_its_verdict_is_the_brokers(superuser: Registry) -> None:
-    plan = planned(superuser)
-
-    assert [type(one) for one in plan.actions] == [RegisterSchema]
-    assert "ALWAYS_COMPATIBLE (learned)" in broker_lines(plan.broker)[0]
+def taken(registry: Registry) -> dict[str, bool]:
+    """What the broker answers to each candidate."""
+    return {topic.local_name: is_taken(registry, topic, new) for topic, (_, new) in TOPICS.items()}
 
 
-def test_who_may_not_read_the_configuration_is_told_what_is_assumed(
-    secured: SecuredBroker, superuser: Registry
-) -> None:
-    del superuser  # has made the topic
-    owner = opened(secured, OWNER)
-    plan = planned(owner)
+def is_taken(registry: Registry, topic: TopicName, new: SchemaInfo) -> bool:
+    try:
+        registry.register_schema(topic, new)
+    except RegistryRefusedError:
+        return False
+    return True
 
-    assert owner.broker.source("release") is SettingSource.LEARNED
-    assert [type(one) for one in plan.notices] == [RefusedSchema]
-    first, second = broker_lines(plan.broker)
-    assert "default strategy FULL (assumed)" in first
+
+def test_a_superuser_learns_everything(asked: Asked) -> None:
+    broker = asked.superuser.broker
+
+    assert set(broker.sources.values()) == {SettingSource.LEARNED}
+    assert broker.release == asked.release
+    for name, value in seen_settings(broker).items():
+        said = asked.config.get(camel_case(name))
+        assert said is None or said == (
+            value.name if isinstance(value, Strategy) else str(value).lower()
+        )
+    assert (broker.limits, broker.doubts) == ((), ())
+
+
+def test_an_administrator_of_the_tenant_learns_the_same_of_its_namespaces(asked: Asked) -> None:
+    observed = asked.owner.observe(Scope(namespaces=frozenset({SHOP}))).namespaces[SHOP]
+    broker, known = asked.owner.broker, asked.superuser.broker
+
+    probed = {name for name in SETTINGS if broker.source(name) is SettingSource.PROBED}
+    assert probed == PROBED - (
+        {LEGACY} if asked.release == "4.0.7" else set()
+    )  # has no such switch
+    assert all(getattr(broker, name) == getattr(known, name) for name in probed)
+    assert (
+        observed.policies.is_allow_auto_update_schema is known.is_allow_auto_update_schema_enabled
+    )
+    first, second = broker_lines(broker)
+    assert f"{known.schema_compatibility_strategy.value} (probed)" in first
     assert "the role may not read it" in second
-    assert "`brokerDefaults:`" in second
-    owner.close()
 
 
-def test_a_stranger_may_not_even_look(secured: SecuredBroker) -> None:
-    stranger = opened(secured, "stranger")
-    with pytest.raises(RegistryRefusedError):
+def test_to_ask_a_namespace_leaves_nothing_there(asked: Asked) -> None:
+    with closing(opened(asked.secured, OWNER)) as owner:
+        owner.observe(Scope(namespaces=frozenset({EMPTY})))
+        assert SettingSource.PROBED in owner.broker.sources.values()
+
+    places = [f"{domain}/{EMPTY}" for domain in ("persistent", "non-persistent")]
+    lists = [
+        asks(asked.secured, "GET", f"{each}{rest}")
+        for each in places
+        for rest in ("", "/partitioned")
+    ]
+    assert lists == [[], [], [], []]
+    probe = f"schemas/{EMPTY}/pulsar-schema-gitops-probe"
+    assert asks(asked.secured, "GET", f"{probe}/schemas") == {"getSchemaResponses": []}
+    assert asks(asked.secured, "GET", f"namespaces/{TENANT}") == [str(EMPTY), str(SHOP)]
+
+
+def test_producers_are_let_in_as_the_broker_lets_them_in(asked: Asked) -> None:
+    topic = PRODUCED
+    token = asked.secured.token(SUPERUSER)
+    offers: tuple[Offer, ...] = ("NONE", to_stored(OLD), to_stored(WIDER))
+    with binary_client(asked.secured.broker.service_url, token=token) as client:
+        for registry in (asked.superuser, asked.owner):
+            observed = registry.observe(
+                Scope(namespaces=frozenset({SHOP}), topics=frozenset({topic}))
+            )
+            target = ConnectionTarget(
+                history=stored_history(observed.topics[topic].history),
+                policies=connection_policies(
+                    topic, TopicPolicies(), observed.namespaces[SHOP].policies, registry.broker
+                ),
+                use="idle",
+                line=line_of(registry.broker),
+            )
+            client.look_up(str(topic))
+            for offer in offers[: 2 if registry is asked.superuser else 3]:
+                answer = admit_producer(target, offer)
+                producer, reply = client.produce(str(topic), answer.sent)
+                if reply.error is None:
+                    client.close_producer(producer)
+                assert (answer.error, answer.version) == (reply.error, reply.version), offer
+
+
+def test_verdicts_are_the_brokers(asked: Asked) -> None:
+    assumed = planned(asked.owner, assumed_settings({}))
+    plans = [planned(asked.superuser), planned(asked.owner)]
+
+    verdicts = taken(asked.superuser)
+
+    assert [accepted(one) for one in plans] == [verdicts, verdicts]
+    assert accepted(assumed) != verdicts  # by Pulsar's defaults
+    assert "FULL (assumed)" in broker_lines(assumed.broker)[0]
+
+
+def test_a_stranger_may_not_even_look(asked: Asked) -> None:
+    with closing(opened(asked.secured, STRANGER)) as stranger, pytest.raises(RegistryRefusedError):
         planned(stranger)
-    stranger.close()

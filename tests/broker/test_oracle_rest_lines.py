@@ -11,14 +11,19 @@ from typing import Final
 
 import pytest
 
-from gitops.model.policy import BrokerSettings
+from gitops.model.broker_settings import SettingValue, known_settings
+from gitops.model.names import NamespaceName
+from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy, SettingSource
+from gitops.model.state import NamespaceState
 from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.pulsar.broker_probes import NamespaceProbes
 from gitops.registries.server.server import serve_in_thread
 from tests.oracle.line_cases import LineCases
 from tests.oracle.over_rest import AdminRest, Case, is_for_rest, rest_differences
 from tests.support import pulsar_broker
 from tests.support.protos import order
 from tests.support.pulsar_broker import BrokerUnavailableError
+from tests.support.pulsar_client import open_test_client
 
 _COUNT: Final = 150
 _SHOWN: Final = 2
@@ -45,12 +50,28 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
             closing(AdminRest(running.admin_url)) as broker,
         ):
             found = rest_differences(cases, broker, served)
+            shown = settings_shown(running.admin_url, release)
     except BrokerUnavailableError as reason:
         pytest.skip(f"no Pulsar broker {release}: {reason}")
 
     lines = [one.line() for one in found[:_SHOWN]]
     assert not found, f"{len(found)} with ORACLE_SEED={seed}, for example:\n" + "\n".join(lines)
     assert len(cases) > _COUNT * 0.7
+    # These are the broker's own: an administrator of a tenant is told so without its configuration.
+    assert shown == {
+        "schema_compatibility_strategy": SchemaCompatibilityStrategy.FULL,
+        "is_schema_validation_enforced": False,
+        "schema_json_allow_legacy_jackson_format": False,
+    }
+
+
+def settings_shown(admin_url: str, release: str) -> dict[str, SettingValue]:
+    """What a namespace shows of the broker's settings."""
+    known = known_settings({"release": release}, SettingSource.LEARNED)
+    with closing(open_test_client(admin_url)) as client:
+        probes = NamespaceProbes(client)
+        probes.add([NamespaceState(namespace=NamespaceName("public", "default"))])
+        return probes.ask(known)
 
 
 def _first_case() -> Case:

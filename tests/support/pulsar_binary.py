@@ -61,16 +61,18 @@ class Reply:
 class BinaryClient:
     """One connection; every call waits for its answer. Errors of the protocol are assertions.
 
-    `patience` is how many seconds a request that asks about a schema waits for its answer.
+    `patience` is how many seconds a request that asks about a schema waits for its answer, `token`
+    what a broker that wants to know its clients gets.
     """
 
-    def __init__(self, service_url: str, patience: float = _SECONDS) -> None:
+    def __init__(self, service_url: str, patience: float = _SECONDS, token: str = "") -> None:
         address = urlsplit(service_url)
         self._patience = patience
         self._socket = socket.create_connection((address.hostname, address.port), _SECONDS)
         self._buffer = bytearray()
         self._ids = itertools.count(1)
-        self._command(_CONNECT, [(1, "tests"), (4, _PROTOCOL_VERSION)])
+        said: list[tuple[int, Value]] = [(3, token), (5, "token")] if token else []
+        self._command(_CONNECT, [(1, "tests"), (4, _PROTOCOL_VERSION), *said])
         self._answer(_CONNECTED)
 
     def close(self) -> None:
@@ -181,9 +183,11 @@ class BinaryClient:
 
 
 @contextmanager
-def binary_client(service_url: str, patience: float = _SECONDS) -> Iterator[BinaryClient]:
+def binary_client(
+    service_url: str, patience: float = _SECONDS, token: str = ""
+) -> Iterator[BinaryClient]:
     """A client while the block runs."""
-    client = BinaryClient(service_url, patience)
+    client = BinaryClient(service_url, patience, token)
     try:
         yield client
     finally:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from tests.support.pulsar_broker import BrokerSettings, RunningBroker, pulsar_broker
+from tests.support.pulsar_class_path import RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +54,7 @@ def sign(key: bytes, role: str) -> str:
 
 @contextmanager
 def secured_broker(
-    folder: Path, config: Mapping[str, str] | None = None
+    folder: Path, config: Mapping[str, str] | None = None, *, release: str = RELEASE
 ) -> Iterator[SecuredBroker]:
     """A secured broker while the block runs; `config` is more of its broker.conf.
 
@@ -67,6 +68,7 @@ def secured_broker(
     client = _write(authority.issue_cert("client.test", common_name=SUPERUSER), folder / "client")
     token = sign(key, SUPERUSER)
     settings = BrokerSettings(
+        release=release,
         tls=True,
         headers={"Authorization": f"Bearer {token}"},
         config={

@@ -6,7 +6,7 @@ import threading
 from collections import Counter, deque
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, Generic, TypeVar, final
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, final
 
 from gitops.model.errors import InvalidNameError
 from gitops.model.policy import TopicPolicies
@@ -23,7 +23,7 @@ from gitops.registries.pulsar.address import (
 from gitops.registries.pulsar.error_responses import refusal, unexpected_body
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from gitops.model.names import NamespaceName, TopicName
     from gitops.model.policy import BrokerSettings
@@ -262,6 +262,17 @@ _WORTH_LISTING: Final = 4
 """From how many topics on a list of the namespace's topics spares more requests than it costs."""
 
 
+class BrokerSource(Protocol):
+    """What is known of the cluster's brokers; namespaces may show more of it."""
+
+    @property
+    def settings(self) -> BrokerSettings:
+        """What is known, asked for when needed."""
+
+    def add(self, namespaces: Iterable[NamespaceState]) -> None:
+        """Namespaces that may be asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Observer:
     """What all reads of one observation share."""
@@ -270,7 +281,7 @@ class _Observer:
     config: PulsarConfig
     progress: Progress
     total: int
-    broker: Callable[[], BrokerSettings]
+    broker: BrokerSource
 
     def namespaces(self, scope: Scope) -> dict[NamespaceName, NamespaceState]:
         names = sorted(scope.namespaces)
@@ -321,7 +332,7 @@ class _Observer:
 
     def _policies(self, topic: TopicName, namespace: NamespaceState | None) -> TopicPolicies | None:
         by_namespace = namespace is not None and namespace.policies.schema_validation_enforced
-        enforced = bool(by_namespace) or self.broker().is_schema_validation_enforced
+        enforced = bool(by_namespace) or self.broker.settings.is_schema_validation_enforced
         return self.reading.topic_policies(topic, enforced_above=enforced)
 
     def _reporter(self, what: str, before: int) -> Callable[[int], None]:
@@ -334,7 +345,7 @@ def observe(
     config: PulsarConfig,
     scope: Scope,
     progress: Progress,
-    broker: Callable[[], BrokerSettings],
+    broker: BrokerSource,
 ) -> RegistryState:
     """Everything in `scope`, sorted by name; raises OutsideError where anything is not known.
 
@@ -344,5 +355,6 @@ def observe(
     total = len(scope.namespaces) + len(scope.topics)
     observer = _Observer(reading, config, progress, total, broker)
     namespaces = observer.namespaces(scope)
+    broker.add(namespaces.values())
     topics = observer.topics(scope, namespaces, observer.existing(scope))
     return RegistryState(namespaces=namespaces, topics=topics)

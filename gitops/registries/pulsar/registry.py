@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
 from enum import Enum
 from http import HTTPStatus
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Final, final
 
 import urllib3
 
-from gitops.model.broker_settings import with_known
 from gitops.model.config import TlsAuthentication
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName
@@ -20,7 +18,7 @@ from gitops.ports import no_progress
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import namespace_path, parse_address, schema_path, topic_path
 from gitops.registries.pulsar.admin_client import READ_RETRY, AdminClient
-from gitops.registries.pulsar.broker_settings import learn_settings
+from gitops.registries.pulsar.broker_probes import ClusterBroker
 from gitops.registries.pulsar.connections import Deadlines
 from gitops.registries.pulsar.credentials import open_credentials
 from gitops.registries.pulsar.error_responses import refusal
@@ -193,8 +191,7 @@ class PulsarRegistry:
         self._config = config
         self._admin_client = admin_client
         self._reading = RegistryReader(admin_client)
-        self._lock = threading.Lock()
-        self._broker: BrokerSettings | None = None
+        self._broker = ClusterBroker(admin_client, config)
 
     def __repr__(self) -> str:
         return f"PulsarRegistry({self._name!r}, {self.address!r})"
@@ -211,12 +208,11 @@ class PulsarRegistry:
 
     @property
     def broker(self) -> BrokerSettings:
-        """What the cluster tells of its brokers, else `gitops.yaml`; asked for when needed."""
-        with self._lock:
-            if self._broker is None:
-                seen = learn_settings(self._admin_client, threads=self._config.concurrency)
-                self._broker = with_known(self._config.broker, seen)
-        return self._broker
+        """What the cluster tells of its brokers, else `gitops.yaml`; asked for when needed.
+
+        Namespaces that were observed are asked for what the configuration did not tell.
+        """
+        return self._broker.settings
 
     def list_namespaces(self) -> tuple[NamespaceName, ...]:
         """All namespaces of all tenants, sorted; needs a superuser role."""
@@ -234,7 +230,7 @@ class PulsarRegistry:
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read all versions and policies in `scope`, several at a time."""
-        return observe(self._reading, self._config, scope, progress, lambda: self.broker)
+        return observe(self._reading, self._config, scope, progress, self._broker)
 
     def create_namespace(self, namespace: NamespaceName) -> None:
         """Create a namespace with the cluster's default policies; its tenant must exist."""

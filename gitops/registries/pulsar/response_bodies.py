@@ -79,6 +79,12 @@ class NamespaceBody(_Body):
     schema_auto_update_compatibility_strategy: SchemaAutoUpdateCompatibilityStrategy | None = None
 
 
+class CompatibilityResponse(_Body):
+    """POST …/compatibility: the strategy that is in force for the topic."""
+
+    strategy: SchemaCompatibilityStrategy = Field(alias="schemaCompatibilityStrategy")
+
+
 _ALL_SCHEMAS: Final = TypeAdapter(AllSchemasResponse)
 _NAMES: Final = TypeAdapter(list[str])
 _STRATEGY: Final = TypeAdapter(SchemaCompatibilityStrategy)
@@ -155,6 +161,14 @@ def read_topic_strategy(answer: Answer) -> SchemaCompatibilityStrategy | None:
     except ValidationError as cause:
         raise unexpected_body(answer, f"a strategy ({_first(cause)})") from cause
     return None if strategy is SchemaCompatibilityStrategy.UNDEFINED else strategy
+
+
+def read_tested_strategy(answer: Answer) -> SchemaCompatibilityStrategy:
+    """The strategy of a compatibility test."""
+    try:
+        return CompatibilityResponse.model_validate_json(answer.body).strategy
+    except ValidationError as cause:
+        raise unexpected_body(answer, f"a compatibility test ({_first(cause)})") from cause
 
 
 def read_boolean(answer: Answer) -> bool:
