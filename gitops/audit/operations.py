@@ -12,13 +12,13 @@ from gitops.broker.consumer_compatibility import check_sent
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.producer_connection import decide
 from gitops.broker.registration import compatible, register
-from gitops.model.audit import Difference, Operation
+from gitops.model.audit import Asked, Difference, Operation
 from gitops.model.decision import Decision, StoredSchema
 from gitops.model.schema import SchemaInfo
 from gitops.schemas.external.row import UNKNOWN
 from gitops.schemas.payload import PayloadError, to_info
 
-Answers = Mapping[tuple[Operation, int | None], Decision]
+Answers = Mapping[Asked, Decision]
 
 _READ = Decision(accepted=True)
 
@@ -42,6 +42,12 @@ def differences(topic: AuditedTopic, target: BrokerLine) -> tuple[Difference, ..
         for (operation, version), old in before.items()
         if (new := after[operation, version]).accepted is not old.accepted
     )
+
+
+def refused(topic: AuditedTopic, line: BrokerLine) -> frozenset[Asked]:
+    """All that a line refuses, whatever the present one answers."""
+    answers = _answers(topic, line, tuple(_candidates(topic)))
+    return frozenset(asked for asked, answer in answers.items() if not answer.accepted)
 
 
 def _candidates(topic: AuditedTopic) -> Iterator[_Candidate]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitops.audit.cause import Cause
+from gitops.audit.operations import refused
 from gitops.audit.topic import AuditedTopic, unreadable_reason, versions_text
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import with_legacy_json
-from gitops.model.audit import Difference, Operation
+from gitops.model.audit import Asked, Difference, Operation
 from gitops.model.decision import StoredSchema
 from gitops.model.rules import make_finding
 from gitops.schemas.external.row import UNKNOWN
@@ -21,6 +22,9 @@ NOT_AVRO: Final = "AUDIT-U002"
 OTHERWISE: Final = "AUDIT-U003"
 ACCEPTED: Final = "AUDIT-U004"
 WAY_BACK: Final = "AUDIT-U005"
+
+_AGAIN: Final = "the latest definition again"
+"""What to register where only older versions are to blame."""
 
 _WHO: Final = {
     Operation.PRODUCE: "producers",
@@ -58,6 +62,8 @@ def _losses(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference])
     faults = _faults(topic, target)
     if not faults:
         yield _other_refusal(topic, target, lost)
+    latest = topic.history.entries[-1][0]
+    again = next((one.remedy for one in faults if latest in one.versions), _AGAIN)
     elsewhere = {version for fault in faults[1:] for version in fault.versions}
     for number, fault in enumerate(faults):
         own = [
@@ -66,11 +72,11 @@ def _losses(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference])
             if one.version in fault.versions or (not number and one.version not in elsewhere)
         ]
         if own:
-            yield _of_fault(topic, target, fault, own)
+            yield _of_fault(topic, target, fault, own, again)
 
 
 def _of_fault(
-    topic: AuditedTopic, target: BrokerLine, fault: _Fault, lost: Sequence[Difference]
+    topic: AuditedTopic, target: BrokerLine, fault: _Fault, lost: Sequence[Difference], again: str
 ) -> Cause:
     stops = _effects(lost, target)
     return Cause(
@@ -79,25 +85,38 @@ def _of_fault(
             fault.rule,
             f"{versions_text(fault.versions)}: {fault.reason}; {stops}",
             subject=str(topic.name),
-            hint=_order(topic, fault),
+            hint=_switch(topic, target, lost) + _order(topic.line, again),
         ),
     )
 
 
-def _order(topic: AuditedTopic, fault: _Fault) -> str:
-    latest = topic.history.entries[-1][0]
-    again = "the latest definition again" if latest not in fault.versions else fault.remedy
-    flag = (
-        "schemaJsonAllowLegacyJacksonFormat=true on every broker lets consumers connect, not "
-        "producers; for these: "
-        if fault.rule == NOT_AVRO
-        else ""
-    )
+def _order(present: BrokerLine, again: str) -> str:
     return (
-        f"{flag}before the switch, on {topic.line.name}, when the backlog is consumed: delete the "
-        f"topic's schema, then register {again}, and deploy it with producers and consumers; a "
-        "version on top does not help, the old one stays live"
+        f"on {present.name}, before the switch, when the backlog is consumed: delete the topic's "
+        f"schema (a version on top does not help), register {again}, and deploy it with producers "
+        "and consumers"
     )
+
+
+def _switch(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference]) -> str:
+    """What the switch for JSON in Jackson's form gives back, and what it does not; or empty."""
+    with_switch = with_legacy_json(target)
+    if with_switch is target:
+        return ""
+    left = refused(topic, with_switch)
+    asked = [one.asked for one in lost]
+    if not (kept := [one for one in asked if one not in left]):
+        return ""
+    said = f"schemaJsonAllowLegacyJacksonFormat=true on every broker keeps {_operations(kept)}"
+    latest = topic.history.entries[-1][0]
+    still = [one for one in sorted(left, key=str) if one in asked or _is_registration(one, latest)]
+    return f"{said}; {_operations(still)} need: " if still else f"{said}; without it: "
+
+
+def _is_registration(asked: Asked, latest: int) -> bool:
+    """Whether a producer or an upload asks for what is in use, whoever refuses it today."""
+    operation, version = asked
+    return operation in (Operation.PRODUCE, Operation.REGISTER) and version in (latest, None)
 
 
 def _other_refusal(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference]) -> Cause:
@@ -115,7 +134,7 @@ def _other_refusal(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Diffe
 
 def _gain(topic: AuditedTopic, target: BrokerLine, gained: Sequence[Difference]) -> Cause:
     old, new = topic.line.name, target.name
-    message = f"{new} accepts what {old} refuses: {_operations(gained)}"
+    message = f"{new} accepts what {old} refuses: {_operations(one.asked for one in gained)}"
     return Cause(
         message=message,
         finding=make_finding(
@@ -135,7 +154,7 @@ def _faults(topic: AuditedTopic, target: BrokerLine) -> list[_Fault]:
     found: dict[tuple[str, str, str], list[int]] = {}
     for version, schema in topic.history.entries:
         if reason := _fault_reason(schema, topic.line, target):
-            rule, remedy = _kind(schema, target)
+            rule, remedy = _kind(schema, topic.line, target)
             found.setdefault((rule, reason, remedy), []).append(version)
     return [
         _Fault(rule=rule, reason=reason, remedy=remedy, versions=tuple(versions))
@@ -161,29 +180,36 @@ def _invalid(schema: StoredSchema, line: BrokerLine) -> str:
     return ""
 
 
-def _kind(schema: StoredSchema, target: BrokerLine) -> tuple[str, str]:
+def _kind(schema: StoredSchema, present: BrokerLine, target: BrokerLine) -> tuple[str, str]:
     """The rule, and what to register instead."""
     if target.types.row_of(schema.type) is UNKNOWN:
         return INVALID, f"a schema of a type that {target.name} knows"
-    if _invalid(schema, target) and not _invalid(schema, with_legacy_json(target)):
+    if _needs_switch(schema, present, target):
         return NOT_AVRO, "the definition in Avro's form"
     if schema.data.lstrip()[:1] == b"[":
         return INVALID, "a record that contains the union"
     return INVALID, "the mended definition"
 
 
+def _needs_switch(schema: StoredSchema, present: BrokerLine, target: BrokerLine) -> bool:
+    """Whether it is JSON in Jackson's form, which is no Avro on the present line either."""
+    if unreadable_reason(schema, target) and not unreadable_reason(schema, present):
+        return False
+    return bool(_invalid(schema, target)) and not _invalid(schema, with_legacy_json(target))
+
+
 # In words: who is affected.
 
 
 def _effects(lost: Sequence[Difference], target: BrokerLine) -> str:
-    return f"{target.name} refuses {_operations(lost)}"
+    return f"{target.name} refuses {_operations(one.asked for one in lost)}"
 
 
-def _operations(found: Iterable[Difference]) -> str:
+def _operations(found: Iterable[Asked]) -> str:
     """`producers and uploads with the same or a new schema, consumers with a new schema`."""
     news: dict[Operation, set[bool]] = {}
-    for one in found:
-        news.setdefault(one.operation, set()).add(one.version is None)
+    for operation, version in found:
+        news.setdefault(operation, set()).add(version is None)
     alike: dict[str, list[str]] = {}
     for operation, who in _WHO.items():
         if operation in news:

@@ -21,17 +21,23 @@ class Operation(Enum):
     READ = "read"
 
 
+Asked = tuple[Operation, int | None]
+"""An operation, and the version that is sent or read; None for a new compatible schema."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """An operation that two broker lines answer otherwise.
-
-    `version` is the one whose schema is sent or read, None for a new compatible schema.
-    """
+    """An operation that two broker lines answer otherwise."""
 
     operation: Operation
     version: int | None
     before: Decision
     after: Decision
+
+    @property
+    def asked(self) -> Asked:
+        """What is answered otherwise."""
+        return self.operation, self.version
 
     @property
     def is_loss(self) -> bool:

@@ -35,7 +35,9 @@ def test_a_version_that_only_the_target_refuses() -> None:
     assert found.severity is Severity.ERROR
     assert found.message.startswith("v0, v1: 'my-co' is not a name")
     assert "4.2 refuses producers, uploads and compatibility tests" in found.message
-    assert "on 4.0, when the backlog is consumed: delete the topic's schema" in found.hint
+    assert found.hint.startswith(
+        "on 4.0, before the switch, when the backlog is consumed: delete the topic's schema"
+    )
     assert report.counts.changed == 1
     assert not of_rule(audit_of({"a": (TEXT,)}, target="4.2").findings, "AUDIT-U001")
     assert not of_rule(audit_of({"a": (DASHED,)}).findings, "AUDIT-U001")
@@ -55,6 +57,14 @@ def test_an_old_version_that_stops_all_is_one_finding_about_it() -> None:
 
     assert found.message.startswith("v0: 'a-b' is not a name")
     assert "register the latest definition again" in found.hint
+
+
+def test_the_latest_version_is_mended_whichever_is_told_of() -> None:
+    report = audit_of({"a": (DASHED, record(namespace="a-b"))}, target="4.2", policies=LOOSE)
+
+    hints = {one.hint for one in of_rule(report.findings, "AUDIT-U001")}
+    assert len(hints) == 1
+    assert "register the mended definition" in hints.pop()
 
 
 def test_the_way_back_is_an_upgrade_too() -> None:
@@ -80,21 +90,58 @@ def test_a_json_definition_that_is_not_avro() -> None:
     report = audit_of({"a": (("JSON", '{"type": "object"}'),)}, target="4.2")
     (found,) = of_rule(report.findings, "AUDIT-U002")
 
-    assert found.hint.startswith("schemaJsonAllowLegacyJacksonFormat=true on every broker")
+    assert found.message.startswith("v0: not a valid JSON schema")
     good = audit_of({"a": (("JSON", TEXT),)}, target="4.2")
     assert not of_rule(good.findings, "AUDIT-U002")
 
 
-def test_the_old_form_of_json_with_its_flag() -> None:
-    broker = BrokerSettings(schema_json_allow_legacy_jackson_format=True)
-    report = audit_of({"a": (("JSON", '{"type": "object"}'),)}, target="4.2", broker=broker)
+JACKSON = ("JSON", '{"type": "object"}')
+SWITCH = "schemaJsonAllowLegacyJacksonFormat=true on every broker keeps "
 
+
+def test_what_the_switch_for_json_gives_back_is_decided() -> None:
+    """Producers are refused before and after; consumers and tests are not with the switch."""
+    report = audit_of({"a": (JACKSON,)}, target="4.2")
+    (found,) = of_rule(report.findings, "AUDIT-U002")
+
+    assert found.hint.startswith(
+        f"{SWITCH}consumers with a new schema, compatibility tests with the same or a new schema; "
+        "producers and uploads with the same or a new schema need: on 4.0, before the switch"
+    )
+    assert "register the definition in Avro's form" in found.hint
+
+
+def test_the_switch_for_json_keeps_producers_of_pairs() -> None:
+    """No half of a KEY_VALUE is read for equality: with the switch nothing is refused."""
+    old = pair('{"type": "object"}', kind="JSON")
+    report = audit_of({"a": (old,)}, target="4.2", policies=LOOSE)
+    (found,) = of_rule(report.findings, "AUDIT-U002")
+
+    kept = "producers, uploads and compatibility tests with the same or a new schema"
+    assert found.hint.startswith(f"{SWITCH}{kept}; without it: on 4.0, before the switch")
+
+
+def test_the_switch_for_json_mends_no_avro() -> None:
+    """A JSON definition in Avro's form is wrong in the way of one of type AVRO."""
+    report = audit_of({"a": (("JSON", DASHED),)}, target="4.2")
+    (found,) = of_rule(report.findings, "AUDIT-U001")
+
+    assert "schemaJsonAllowLegacyJacksonFormat" not in found.hint
     assert not of_rule(report.findings, "AUDIT-U002")
 
 
-def pair(value: str) -> SchemaInfo:
-    """A KEY_VALUE of two AVRO definitions."""
-    kinds = {"key.schema.type": "AVRO", "value.schema.type": "AVRO", "kv.encoding.type": "INLINE"}
+@pytest.mark.parametrize("definition", [JACKSON, ("JSON", DASHED)])
+def test_the_switch_for_json_that_is_on_is_no_advice(definition: tuple[str, str]) -> None:
+    broker = BrokerSettings(schema_json_allow_legacy_jackson_format=True)
+    report = audit_of({"a": (definition,)}, target="4.2", broker=broker)
+
+    assert not of_rule(report.findings, "AUDIT-U002")
+    assert not [one for one in report.findings if "LegacyJacksonFormat" in one.hint]
+
+
+def pair(value: str, kind: str = "AVRO") -> SchemaInfo:
+    """A KEY_VALUE of two definitions, the key's in AVRO."""
+    kinds = {"key.schema.type": "AVRO", "value.schema.type": kind, "kv.encoding.type": "INLINE"}
     text = json.dumps({"key": json.loads(KEY), "value": json.loads(value)})
     return SchemaInfo(type=SchemaType.KEY_VALUE, schema=text, properties=kinds)
 
