@@ -38,7 +38,8 @@ def notice_findings(
             case RefusedSchema():
                 yield from notice.findings
             case SchemaWithoutEffect():
-                yield _without_effect(notice, locate(notice.topic, ""))
+                versions = notice.equal_version, notice.latest_version
+                yield revert_finding(str(notice.topic), *versions, locate(notice.topic, ""))
             case SchemaDrift():
                 pass  # where git's history is known, beside this plan
             case SchemaSwallowed():
@@ -138,10 +139,6 @@ def _how_to_create(topic: TopicName, observed: RegistryState) -> str:
         "its namespace comes first: leave the policies out, apply, create the topic "
         f"({create}), and put them back; or set them for {namespace}"
     )
-
-
-def _without_effect(notice: SchemaWithoutEffect, where: Location | None) -> Finding:
-    return revert_finding(str(notice.topic), notice.equal_version, notice.latest_version, where)
 
 
 def revert_finding(

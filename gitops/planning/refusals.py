@@ -107,16 +107,6 @@ def _remark_finding(
     return replace(found, compared=places.old(version, one.old_pointer))
 
 
-def broken_history(subject: str, why: str) -> Finding:
-    """The registry holds something that cannot be compared with anything."""
-    return make_finding(
-        "PLAN-R002",
-        f"the registry holds a schema that cannot be read: {why}",
-        subject=subject,
-        hint="delete the topic's schema, or leave the topic out of the files",
-    )
-
-
 def _cause(one: Incompatibility) -> tuple[object, ...]:
     is_reader = one.reader == CANDIDATE
     mine = one.reader_pointer if is_reader else one.writer_pointer

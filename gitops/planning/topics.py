@@ -10,14 +10,13 @@ from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Severity
 from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, SchemaWithoutEffect
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.rules import apply_severities
+from gitops.model.rules import apply_severities, make_finding
 from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.planning.fingerprints import equal_version, is_same
 from gitops.planning.refusals import (
     DefinitionLocations,
     TopicCase,
     add_rename_hints,
-    broken_history,
     findings_of,
     findings_of_remarks,
 )
@@ -140,11 +139,21 @@ def _broker_says(case: TopicCase) -> tuple[tuple[Finding, ...], bool]:
     try:
         history = stored_history(case.history)
     except PayloadError as error:
-        return (broken_history(str(case.topic), str(error)),), False
+        return (_broken_history(str(case.topic), str(error)),), False
     decision = register(history, case.desired, case.strategy, case.line)
     if decision.accepted:
         return (), True
     return findings_of(str(case.topic), decision, DefinitionLocations(new=case.locate)), False
+
+
+def _broken_history(subject: str, why: str) -> Finding:
+    """The registry holds something that cannot be compared with anything."""
+    return make_finding(
+        "PLAN-R002",
+        f"the registry holds a schema that cannot be read: {why}",
+        subject=subject,
+        hint="delete the topic's schema, or leave the topic out of the files",
+    )
 
 
 def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ...]:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
-import inspect
-import textwrap
-from collections.abc import Callable
-from functools import reduce
-from types import ModuleType
 from typing import Final
 
 import pytest
 
 from gitops.model.rules import RULES
+from tests.architecture.finding_functions import decides, source_with_row
 from tests.architecture.rule_marks import MarkedTest, marked_tests, marks_in
 from tests.support.case_files import CASES, cases
 from tests.support.project_files import ROOT, project_files
@@ -42,25 +37,24 @@ def test_every_rule_has_a_page_with_its_title(rule: str) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_rule_names_the_function_that_finds_it(rule: str) -> None:
-    module, names = _module_of(f"gitops.{RULES[rule].found_by}")
-    found = reduce(getattr, names, module)
+def test_every_rule_names_the_function_that_decides_about_it(rule: str) -> None:
+    path, function = _split(RULES[rule].found_by)
+    module = importlib.import_module(f"gitops.{path.replace('/', '.')}")
+    constants = {name for name, value in vars(module).items() if _holds(value, rule)}
 
-    assert callable(found)
-    named = {name for name, value in vars(module).items() if _holds(value, rule)}
-    assert rule in inspect.getsource(found) or named & _names_in(found), (
-        f"{RULES[rule].found_by} does not make findings of {rule}"
+    source = source_with_row(ROOT / "gitops" / f"{path}.py")
+    assert decides(source, function, rule, frozenset(constants)), (
+        f"{RULES[rule].found_by} has no condition under which it makes a finding of {rule}"
     )
 
 
-def _module_of(path: str) -> tuple[ModuleType, list[str]]:
-    """The module that a path begins with, and the names behind it."""
-    parts = path.split(".")
-    for end in range(len(parts), 1, -1):
-        name = ".".join(parts[:end])
-        if name.removeprefix("gitops.").replace(".", "/") + ".py" in _MODULES:
-            return importlib.import_module(name), parts[end:]
-    raise AssertionError(f"there is no module for {path}")
+def _split(found_by: str) -> tuple[str, str]:
+    """The module as a path below `gitops`, and the function in it."""
+    parts = found_by.split(".")
+    for end in range(len(parts), 0, -1):
+        if "/".join(parts[:end]) + ".py" in _MODULES:
+            return "/".join(parts[:end]), ".".join(parts[end:])
+    raise AssertionError(f"there is no module for {found_by}")
 
 
 def _holds(value: object, rule: str) -> bool:
@@ -70,9 +64,53 @@ def _holds(value: object, rule: str) -> bool:
     return isinstance(value, dict | set | frozenset | tuple) and rule in value
 
 
-def _names_in(function: Callable[..., object]) -> set[str]:
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+_WORDS: Final = """
+_WORDS = "X-R001"
+_TABLE = {"some": row}
+
+def words(thing):
+    return make_finding("X-R001", "wrong" if thing else "bad")
+
+def other(thing):
+    if thing.rule == "X-R001":
+        thing.count()
+
+def constant(thing):
+    if thing:
+        return make_finding(_WORDS, thing)
+
+def each(things):
+    return [words(one) for one in things]
+
+def guarded(thing):
+    if not thing:
+        return None
+    return words(thing)
+
+def mapped(things):
+    return map(words, things)
+
+def row(thing):
+    return make_finding("X-R001", thing)
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ("words", False),
+        ("other", False),
+        ("constant", True),
+        ("each", True),
+        ("guarded", True),
+        ("mapped", True),
+        ("row", True),
+    ],
+)
+def test_a_function_that_only_words_a_finding_does_not_decide(
+    function: str, *, expected: bool
+) -> None:
+    assert decides(_WORDS, function, "X-R001", frozenset({"_WORDS"})) is expected
 
 
 def test_every_page_is_about_a_rule() -> None:

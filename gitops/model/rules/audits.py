@@ -13,8 +13,12 @@ AUDIT_RULES: Final = (
         "audit.upgrade._kind",
     ),
     error("AUDIT-U002", "a JSON definition is not Avro", "audit.upgrade._kind"),
-    error("AUDIT-U003", "the target line refuses a valid schema", "audit.upgrade._other_refusal"),
-    info("AUDIT-U004", "the target line accepts what is refused today", "audit.upgrade._gain"),
+    error("AUDIT-U003", "the target line refuses a valid schema", "audit.upgrade._losses"),
+    info(
+        "AUDIT-U004",
+        "the target line accepts what is refused today",
+        "audit.upgrade.upgrade_causes",
+    ),
     info("AUDIT-U005", "new kinds of definitions stop a way back", "audit.way_back.way_back_cause"),
     warning(
         "AUDIT-S001",
@@ -41,12 +45,12 @@ AUDIT_RULES: Final = (
     info(
         "AUDIT-H005",
         "any producer may register, or write without a schema",
-        "audit.namespace.NamespaceAudit._open_cause",
+        "audit.namespace.NamespaceAudit.causes",
     ),
     info(
         "AUDIT-H006",
         "topics without a schema beside topics with one",
-        "audit.namespace.NamespaceAudit._bare_cause",
+        "audit.namespace.NamespaceAudit.causes",
     ),
 )
 """AUDIT-*: U is about an upgrade, S about strategies, H about health."""

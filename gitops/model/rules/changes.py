@@ -7,21 +7,19 @@ from typing import Final
 from gitops.model.rules.rule import error, fixed_error, info, warning
 
 PLAN_RULES: Final = (
-    fixed_error(
-        "PLAN-R001", "Pulsar would refuse the schema", "planning.refusals._refusal_finding"
-    ),
+    fixed_error("PLAN-R001", "Pulsar would refuse the schema", "planning.refusals.findings_of"),
     fixed_error(
         "PLAN-R002",
         "the registry holds a schema that cannot be read",
-        "planning.refusals.broken_history",
+        "planning.topics._broker_says",
     ),
-    warning("PLAN-R003", "a revert does not roll back", "planning.notice_findings.revert_finding"),
+    warning("PLAN-R003", "a revert does not roll back", "planning.notice_findings.notice_findings"),
     error("PLAN-R004", "too many topics would change", "planning.plan._share"),
     error("PLAN-R005", "a schema would be deleted", "planning.plan._deletions"),
     fixed_error(
         "PLAN-R006", "the tenant does not exist", "planning.notice_findings.tenant_findings"
     ),
-    info("PLAN-R007", "Pulsar would ignore the change", "planning.notice_findings._swallowed"),
+    info("PLAN-R007", "Pulsar would ignore the change", "planning.notice_findings.notice_findings"),
     fixed_error(
         "PLAN-R008",
         "a topic that does not exist cannot have policies",
@@ -33,7 +31,9 @@ PLAN_RULES: Final = (
         "planning.notice_findings.looser_topic_finding",
     ),
     warning(
-        "PLAN-R010", "the registry's latest version is not in git", "planning.drift._Judge._found"
+        "PLAN-R010",
+        "the registry's latest version is not in git",
+        "planning.drift._Judge._with_latest_note",
     ),
     warning(
         "PLAN-R011",
@@ -49,17 +49,17 @@ PLAN_RULES: Final = (
 """PLAN-*: what a comparison of the files with a registry can find."""
 
 CHECK_RULES: Final = (
-    error("CHECK-R001", "a topic's manifest is removed", "checks.changed_topics.topic_removed"),
-    error("CHECK-R002", "a renamed topic loses its history", "checks.changed_topics.topic_renamed"),
+    error("CHECK-R001", "a topic's manifest is removed", "checks.changed_topics.topic_guards"),
+    error("CHECK-R002", "a renamed topic loses its history", "checks.changed_topics.topic_guards"),
     warning(
         "CHECK-R003",
         "a policy is loosened, or managed no more",
-        "checks.loosened_policies.policy_loosened",
+        "checks.loosened_policies.policy_guards",
     ),
     error(
         "CHECK-R004",
         "a changed policy lets in what the old one refuses",
-        "checks.loosened_policies.accepted_by_policy_change",
+        "checks.loosened_policies.policy_guards",
     ),
     error("CHECK-R005", "a change touches too many topics", "checks.changed_topics.share_exceeded"),
     warning(
@@ -68,9 +68,13 @@ CHECK_RULES: Final = (
         "checks.weakened_limits.limits_weakened",
     ),
     warning(
-        "CHECK-R007", "a change edits recorded history", "checks.edited_snapshots.snapshots_edited"
+        "CHECK-R007", "a change edits recorded history", "checks.edited_snapshots.snapshot_guards"
     ),
-    warning("CHECK-R008", "replays of a topic are weakened", "checks.weakened_samples._finding"),
+    warning(
+        "CHECK-R008",
+        "replays of a topic are weakened",
+        "checks.weakened_samples.sample_settings_weakened",
+    ),
 )
 """CHECK-*: what a change does to a repository beyond its single schemas."""
 
@@ -78,7 +82,7 @@ WAIVER_RULES: Final = (
     warning("WAIVER-R001", "the waiver has expired", "planning.waiver_findings.expiry_findings"),
     info("WAIVER-R002", "the waiver expires soon", "planning.waiver_findings.expiry_findings"),
     warning(
-        "WAIVER-R003", "nothing needs the waiver", "planning.waiver_findings._unneeded_finding"
+        "WAIVER-R003", "nothing needs the waiver", "planning.waiver_findings.unneeded_findings"
     ),
     warning(
         "WAIVER-R004",
@@ -109,7 +113,7 @@ CLIENT_RULES: Final = (
     error(
         "CLIENT-R003",
         "another client has to upgrade first",
-        "rollout.rollout._RolloutFindings._registered_finding",
+        "rollout.rollout._RolloutFindings.too_early",
     ),
     error(
         "CLIENT-R004",
@@ -129,17 +133,17 @@ CLIENT_RULES: Final = (
     warning(
         "CLIENT-R007",
         "consumers of one kind of event could not read it",
-        "schemas.event_kinds._remark",
+        "schemas.event_kinds.broken_readers",
     ),
     warning(
         "CLIENT-R008",
         "retained messages would stop a client that upgrades",
-        "rollout.rollout._RolloutFindings._waiting_finding",
+        "rollout.rollout._RolloutFindings.too_early",
     ),
     warning(
         "CLIENT-R009",
         "a client does not work as it is declared",
-        "rollout.rollout._RolloutFindings.broken",
+        "rollout.rollout.rollout_of",
     ),
     warning(
         "CLIENT-R010",
@@ -166,8 +170,12 @@ REPLAY_RULES: Final = (
     ),
     info("REPLAY-R005", "a topic has no samples", "replay.replay_findings.missing_sample_findings"),
     info("REPLAY-R006", "messages fail, as many as are allowed", "replay.replay_findings._failed"),
-    warning("REPLAY-R007", "values change while they are read", "replay.replay_findings._changed"),
-    warning("REPLAY-R008", "a replay was interrupted", "replay.replay_findings._interrupted"),
+    warning(
+        "REPLAY-R007",
+        "values change while they are read",
+        "replay.replay_findings._reader_findings",
+    ),
+    warning("REPLAY-R008", "a replay was interrupted", "replay.replay_findings.findings_of"),
     warning(
         "REPLAY-R009",
         "samples elsewhere that a change brings along",
@@ -176,10 +184,10 @@ REPLAY_RULES: Final = (
     warning(
         "REPLAY-R010",
         "a sensitive field that no definition has",
-        "replay.sensitive_fields._finding",
+        "replay.sensitive_fields.unknown_name_findings",
     ),
     warning(
-        "REPLAY-R011", "two samples name the same messages", "replay.replay_findings._duplicate"
+        "REPLAY-R011", "two samples name the same messages", "replay.replay_findings.findings_of"
     ),
     error(
         "REPLAY-R012", "nothing of a sample was replayed", "replay.replay_findings._empty_samples"

@@ -45,7 +45,7 @@ REPOSITORY_RULES: Final = (
     fixed_error(
         "REPO-R012",
         "value that makes no sense",
-        "repository.documents.validation_messages._anything_else",
+        "repository.documents.validation_messages._limit",
     ),
     fixed_error("REPO-R013", "not a valid name", "repository.documents.base._topic"),
     fixed_error("REPO-R014", "secret in clear", "repository.documents.authentication._reference"),
@@ -67,7 +67,7 @@ REPOSITORY_RULES: Final = (
     fixed_error(
         "REPO-R020",
         "protobuf definition does not compile",
-        "repository.definitions.schema_builder.SchemaBuilder._protoc_finding",
+        "repository.definitions.schema_builder.SchemaBuilder._protobuf",
     ),
     fixed_error(
         "REPO-R021",
@@ -80,6 +80,6 @@ REPOSITORY_RULES: Final = (
         "repository.definitions.shared_types._Expander._put_in",
     ),
     warning("REPO-R023", "file that nothing uses", "repository.loading.strays.find_strays"),
-    warning("REPO-R024", "broken snapshot", "repository.snapshots._finding"),
+    warning("REPO-R024", "broken snapshot", "repository.snapshots.snapshot_findings"),
 )
 """REPO-*: a file cannot be read as what it should be."""

@@ -13,7 +13,8 @@ class Rule:
 
     A rule is not configurable where a breach means that a file could not be understood: the
     desired state is then not known, and silence would turn a typing error into a deletion.
-    `found_by` is the function below `gitops` that finds a breach; of several the first to read.
+    `found_by` is the function below `gitops` that decides that there is a breach; of several the
+    first to read.
     """
 
     id: str

@@ -31,16 +31,14 @@ AVRO_RULES: Final = (
     warning(
         "AVRO-W023",
         "the broker of another registry refuses the definition",
-        "repository.definitions.avro.AvroDefinitions._refusal_finding",
+        "repository.definitions.avro.AvroDefinitions.read",
     ),
     fixed_error(
         "AVRO-R001",
         "the reader's type cannot read the writer's",
         "schemas.avro.compatibility._words",
     ),
-    fixed_error(
-        "AVRO-R002", "a reader field has no default", "schemas.avro.compatibility._no_default"
-    ),
+    fixed_error("AVRO-R002", "a reader field has no default", "schemas.avro.compatibility.explain"),
     fixed_error(
         "AVRO-R003", "no branch of the reader's union fits", "schemas.avro.compatibility._words"
     ),
@@ -53,7 +51,7 @@ AVRO_RULES: Final = (
         "AVRO-R005", "the sizes of two fixed types differ", "schemas.avro.compatibility._words"
     ),
     fixed_error(
-        "AVRO-R006", "a record contains itself directly", "schemas.avro.compatibility._recursion"
+        "AVRO-R006", "a record contains itself directly", "schemas.avro.compatibility._readability"
     ),
     fixed_error(
         "AVRO-R007",
@@ -61,7 +59,7 @@ AVRO_RULES: Final = (
         "schemas.avro.compatibility._bad_default",
     ),
     fixed_error(
-        "AVRO-R008", "aliases make the writer invalid", "schemas.avro.compatibility._bad_alias"
+        "AVRO-R008", "aliases make the writer invalid", "schemas.avro.compatibility._readability"
     ),
     warning("AVRO-W001", "an enum loses symbols", "schemas.avro.review_types.enum_remarks"),
     warning(
@@ -80,13 +78,13 @@ AVRO_RULES: Final = (
         "schemas.avro.review_types._decimals",
     ),
     warning("AVRO-W005", "a logical type changes", "schemas.avro.review_types._other_logical_type"),
-    warning("AVRO-W006", "a field looks renamed, without an alias", "schemas.avro.review._rename"),
+    warning("AVRO-W006", "a field looks renamed, without an alias", "schemas.avro.review._renamed"),
     warning("AVRO-W007", "fields of the same type change places", "schemas.avro.review._moved"),
     warning("AVRO-W008", "a promotion rounds numbers", "schemas.avro.review_types._other_kind"),
     warning(
         "AVRO-W009",
         "a record of a union is taken for another",
-        "schemas.avro.review_unions.new_reader_remark",
+        "schemas.avro.review_unions.new_reader_remarks",
     ),
 )
 """AVRO-*, JSON-*: definitions in Avro's form.
@@ -112,16 +110,16 @@ KEY_VALUE_RULES: Final = (
 """KV-*: pairs of key and value that the broker accepts and should not."""
 
 PROTOBUF_RULES: Final = (
-    warning("PROTO-W001", "a field is removed", "schemas.protobuf_native.review_fields._removed"),
+    warning("PROTO-W001", "a field is removed", "schemas.protobuf_native.review_fields._became"),
     warning(
         "PROTO-W002",
         "a field gets another number",
-        "schemas.protobuf_native.review_fields._renumbered",
+        "schemas.protobuf_native.review_fields._became",
     ),
     warning(
         "PROTO-W003",
         "a number is taken by another field",
-        "schemas.protobuf_native.review_fields._reused",
+        "schemas.protobuf_native.review_fields._became",
     ),
     warning(
         "PROTO-W004",
@@ -131,7 +129,7 @@ PROTOBUF_RULES: Final = (
     warning(
         "PROTO-W005",
         "a type reads some values differently",
-        "schemas.protobuf_native.review._replaced",
+        "schemas.protobuf_native.review._Walk._types",
     ),
     warning(
         "PROTO-W006",
@@ -151,10 +149,10 @@ PROTOBUF_RULES: Final = (
     warning(
         "PROTO-W009",
         "the values of an enum change",
-        "schemas.protobuf_native.review_types._Enums._removed",
+        "schemas.protobuf_native.review_types._Enums.remarks",
     ),
     warning(
-        "PROTO-W010", "a default changes", "schemas.protobuf_native.review_fields._other_default"
+        "PROTO-W010", "a default changes", "schemas.protobuf_native.review_fields.field_remarks"
     ),
     info(
         "PROTO-W011",

@@ -199,12 +199,10 @@ class _Walk:
                 yield from self.remarks(branch, found.readers[read.branch], inner)
         if at.wire is not Wire.AVRO:
             return
-        for taken in review_unions.mistaken_records(found, self._by_new):
-            yield review_unions.new_reader_remark(taken, at)
+        yield from review_unions.new_reader_remarks(found, self._by_new, at)
         if at.forward:
             back = self._by_old.of(new, old)
-            for taken in review_unions.mistaken_records(back, self._by_old):
-                yield review_unions.old_reader_remark(taken, at)
+            yield from review_unions.old_reader_remarks(back, self._by_old, at)
 
     def _records(self, old: Record, new: Record, at: Change) -> Iterator[Remark]:
         written = match(old, new, at.aliases.fields_of(old))

@@ -106,7 +106,7 @@ class UnionReader:
         return self._written[id(written)][1]
 
 
-class MistakenRecords(NamedTuple):
+class _MistakenRecords(NamedTuple):
     """Records that are read as one of another name, and what that leads to."""
 
     strays: Sequence[Record]
@@ -114,7 +114,7 @@ class MistakenRecords(NamedTuple):
     harm: str
 
 
-def mistaken_records(branches: Branches, reading: UnionReader) -> Iterator[MistakenRecords]:
+def _mistaken_records(branches: Branches, reading: UnionReader) -> Iterator[_MistakenRecords]:
     """Where another record could have been meant, or more than one comes out as the same."""
     for index, reader in enumerate(branches.readers):
         taken = [
@@ -127,9 +127,9 @@ def mistaken_records(branches: Branches, reading: UnionReader) -> Iterator[Mista
             continue
         if len(taken) > 1:
             harm = f"consumers with the {reading.who} schema cannot tell {_and(taken)} apart"
-            yield MistakenRecords(strays, reader, harm)
+            yield _MistakenRecords(strays, reader, harm)
         elif rivals := _rivals(strays[0], reader, branches, reading):
-            yield MistakenRecords(strays, reader, f"{_and(rivals)} would do as well")
+            yield _MistakenRecords(strays, reader, f"{_and(rivals)} would do as well")
 
 
 def _rivals(
@@ -147,33 +147,35 @@ def _rivals(
     ]
 
 
-def new_reader_remark(found: MistakenRecords, at: Change) -> Remark:
+def new_reader_remarks(branches: Branches, reading: UnionReader, at: Change) -> Iterator[Remark]:
     """What consumers with the new schema make of older messages."""
-    keep = f"keep {_and(found.strays)} in the union"
-    has = "it has" if len(found.strays) == 1 else "each has"
-    return Remark(
-        rule="AVRO-W009",
-        message=_message(found),
-        path=at.path,
-        pointer=f"{at.new.of(found.reader)}/name",
-        old_pointer=f"{at.old.of(found.strays[0])}/name",
-        hint=keep if at.forward else f'{keep}, or say by "aliases" which record {has} become',
-    )
+    for found in _mistaken_records(branches, reading):
+        keep = f"keep {_and(found.strays)} in the union"
+        has = "it has" if len(found.strays) == 1 else "each has"
+        yield Remark(
+            rule="AVRO-W009",
+            message=_message(found),
+            path=at.path,
+            pointer=f"{at.new.of(found.reader)}/name",
+            old_pointer=f"{at.old.of(found.strays[0])}/name",
+            hint=keep if at.forward else f'{keep}, or say by "aliases" which record {has} become',
+        )
 
 
-def old_reader_remark(found: MistakenRecords, at: Change) -> Remark:
+def old_reader_remarks(branches: Branches, reading: UnionReader, at: Change) -> Iterator[Remark]:
     """What consumers with the old schema make of new messages."""
-    return Remark(
-        rule="AVRO-W009",
-        message=_message(found),
-        path=at.path,
-        pointer=f"{at.new.of(found.strays[0])}/name",
-        old_pointer=f"{at.old.of(found.reader)}/name",
-        hint=f"upgrade every consumer before a producer writes {_and(found.strays)}",
-    )
+    for found in _mistaken_records(branches, reading):
+        yield Remark(
+            rule="AVRO-W009",
+            message=_message(found),
+            path=at.path,
+            pointer=f"{at.new.of(found.strays[0])}/name",
+            old_pointer=f"{at.old.of(found.reader)}/name",
+            hint=f"upgrade every consumer before a producer writes {_and(found.strays)}",
+        )
 
 
-def _message(found: MistakenRecords) -> str:
+def _message(found: _MistakenRecords) -> str:
     strays, reader, harm = found
     one = f"record {_and(strays)} is"
     verb = one if len(strays) == 1 else f"records {_and(strays)} are"
