@@ -21,7 +21,8 @@ LINES: Final = {
 }
 """By name, oldest first."""
 
-_RELEASE: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:[-.].*)?", re.ASCII)
+_RELEASE: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:[-.+_].*)?", re.ASCII)
+"""A release; what a vendor puts behind its numbers does not count."""
 _LAST_WITH_TOP_UNION: Final = 4
 """The patch level of 4.0 up to which an AVRO definition may be a union."""
 

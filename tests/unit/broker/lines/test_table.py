@@ -24,6 +24,11 @@ from gitops.schemas.json.compatibility import JacksonForm
         ("4.2.4", "4.2"),
         ("5.0.0-M1", "5.0"),
         ("5.0.1-SNAPSHOT", "5.0"),
+        ("4.0.7.3", "4.0"),
+        ("4.0.4.1", "4.0.4"),
+        ("3.0.7-luna", "3.0"),
+        ("3.0_7.1", "3.0"),
+        ("4.2.4+build5", "4.2"),
     ],
 )
 def test_a_release_is_of_a_line(release: str, name: str) -> None:
