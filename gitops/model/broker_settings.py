@@ -41,10 +41,14 @@ def known_settings(
     *,
     limits: Iterable[str] = (),
     doubts: Iterable[SettingRemark] = (),
+    other_releases: Iterable[str] = (),
 ) -> BrokerSettings:
     """What was seen of a broker: `values` by field; the rest is not known."""
     settings = BrokerSettings(
-        sources=dict.fromkeys(values, source), limits=tuple(limits), doubts=tuple(doubts)
+        sources=dict.fromkeys(values, source),
+        limits=tuple(limits),
+        doubts=tuple(doubts),
+        other_releases=tuple(other_releases),
     )
     return replace(settings, **values)  # type: ignore[arg-type] # fields by name
 
@@ -57,6 +61,7 @@ def with_probed(known: BrokerSettings, values: Mapping[str, SettingValue]) -> Br
 
 def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSettings:
     """What holds: `--as-if-broker`, else what was seen, else gitops.yaml, else what is assumed."""
+    is_option = declared.source("release") is SettingSource.OPTION
     seen = [
         name
         for name in SETTINGS
@@ -71,6 +76,7 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
         limits=known.limits,
         conflicts=tuple(each for each in conflicts if each),
         doubts=known.doubts,
+        other_releases=() if is_option else known.other_releases,
     )
 
 

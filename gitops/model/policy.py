@@ -127,7 +127,8 @@ class BrokerSettings:
     `release` is a broker line (`4.2`) or a version of one (`4.2.4`). `sources` says where each
     value is from, by the name of its field. `limits` are whole sentences on why some are assumed,
     `conflicts` are values of gitops.yaml that the broker contradicts, and `doubts` are what
-    decisions do not take into account.
+    decisions do not take into account. `other_releases` are those of brokers that the same cluster
+    has beside the one that decides, oldest first.
     """
 
     release: str = DEFAULT_RELEASE
@@ -142,6 +143,7 @@ class BrokerSettings:
     limits: tuple[str, ...] = field(default=(), compare=False)
     conflicts: tuple[SettingRemark, ...] = field(default=(), compare=False)
     doubts: tuple[SettingRemark, ...] = field(default=(), compare=False)
+    other_releases: tuple[str, ...] = field(default=(), compare=False)
 
     def source(self, name: str) -> SettingSource:
         """Where the value of a field is from."""

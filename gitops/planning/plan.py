@@ -42,6 +42,7 @@ from gitops.planning.notice_findings import (
 )
 from gitops.planning.policies import changes, overlay
 from gitops.planning.refusals import TopicCase
+from gitops.planning.rolling_upgrade import rolling_upgrade_findings
 from gitops.planning.temporary_strategy import Holds, actions_of, settle
 from gitops.planning.topics import plan_topic
 from gitops.ports import Progress, no_progress
@@ -221,6 +222,7 @@ def _topic(
         notices=() if outcome is None or isinstance(outcome, RegisterSchema) else (outcome,),
         findings=(
             *waiver_findings.topic_waiver_findings(case, outcome, at_work=settled.waiver),
+            *(rolling_upgrade_findings(case, question.broker) if outcome else ()),
             *looser,
         ),
     )

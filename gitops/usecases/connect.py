@@ -223,6 +223,7 @@ def _notes(
     if declared and declared.history.entries and not observed.topics[topic].history.entries:
         notes.append("the files' schema of this topic is not registered until `apply`")
     notes += _broker_notes(connecting.registry.broker, live)
+    notes += [one.message for one in connecting.registry.broker.doubts]
     return tuple(notes)
 
 

@@ -54,6 +54,7 @@ class _Findings:
     values: dict[str, SettingValue] = field(default_factory=dict)
     limits: list[str] = field(default_factory=list)
     doubts: list[SettingRemark] = field(default_factory=list)
+    other_releases: list[str] = field(default_factory=list)
 
 
 def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
@@ -76,7 +77,11 @@ def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
     _add_release(found, version, _other_releases(client, brokers, threads))
     _add_configuration(found, configuration)
     return known_settings(
-        found.values, SettingSource.LEARNED, limits=found.limits, doubts=found.doubts
+        found.values,
+        SettingSource.LEARNED,
+        limits=found.limits,
+        doubts=found.doubts,
+        other_releases=found.other_releases,
     )
 
 
@@ -90,7 +95,7 @@ def _add_release(found: _Findings, answer: Answer | None, others: list[str | Non
         found.limits.append(f"The cluster does not tell its release: {_why(answer)}.")
         return
     releases = sorted(set(told), key=_release_key)
-    found.values["release"] = releases[0]
+    found.values["release"], *found.other_releases = releases
     if silent := others.count(None):
         count = f"{silent} other broker{'' if silent == 1 else 's'}"
         found.limits.append(f"{count} could not be asked for {_its(silent)} release.")

@@ -137,6 +137,7 @@ def test_brokers_of_several_releases_are_a_doubt_and_the_oldest_decides(
     found = learned(httpserver, {"": names})
 
     assert found.release == "4.0.7"
+    assert found.other_releases == ("4.2.4",)
     assert [one.key for one in found.doubts] == ["release"]
     assert "4.0.7, 4.2.4" in found.doubts[0].message
 

@@ -1,10 +1,13 @@
-"""A cluster of a release that nobody has a profile of, through the whole of commands."""
+"""Clusters of releases without a profile, and of several, through the whole of commands."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import pytest
 from werkzeug import Request, Response
@@ -31,17 +34,21 @@ EMPTY: Final = {
 """What a cluster with one empty topic answers, by path."""
 
 
-def a_cluster(server: HTTPServer, release: str) -> str:
-    """The URL of a cluster with one empty topic that is of this release."""
+def a_cluster(server: HTTPServer, *releases: str) -> None:
+    """A cluster with one empty topic; each of its brokers is of one of these releases."""
+    told = itertools.cycle(releases)
+    host = urlsplit(server.url_for("")).netloc
+    names = [host, host.replace("localhost", "127.0.0.1")][: len(releases)]
 
     def answer(request: Request) -> Response:
         if request.path.endswith("/brokers/version"):
-            return Response(release)
+            return Response(next(told))
+        if request.path.endswith("/brokers"):
+            return Response(json.dumps(names))
         found = [body for path, body in EMPTY.items() if re.search(path, request.path)]
         return Response(found[0]) if found else Response('{"reason": "no"}', status=404)
 
     server.expect_request(re.compile("/admin/v2/.*")).respond_with_handler(answer)
-    return server.url_for("").rstrip("/")
 
 
 @pytest.fixture
@@ -104,3 +111,23 @@ def test_what_a_vendor_puts_behind_the_numbers_does_not_count(
 
     assert found.code == 0, found.err
     assert "Pulsar 4.2.4+build5 (learned)" in found.out
+
+
+def test_a_plan_says_which_brokers_of_a_rolling_upgrade_answer_otherwise(
+    repository: Path, httpserver: HTTPServer
+) -> None:
+    a_cluster(httpserver, "4.0.7", "4.2.4")
+    record = {"type": "record", "name": "A", "namespace": "com.my-co", "fields": []}
+    (repository / FOLDER / "order.avsc").write_text(json.dumps(record))
+    (repository / FOLDER / "status.yaml").write_text(
+        TOPIC.replace("{type: STRING}", "{type: AVRO, definition: order.avsc}")
+    )
+
+    found = run("plan", "--repo", repository)
+    connected = run("connect", "producer", "shop/orders/status", "STRING", "--repo", repository)
+
+    assert found.code == 0, found.err
+    assert "Pulsar 4.0.7 (learned)" in found.out
+    said = " ".join(found.out.split())
+    assert "of 4.2.4, and such a broker refuses this schema, which one of 4.0.7 accepts" in said
+    assert "brokers are of different releases, 4.0.7, 4.2.4" in " ".join(connected.out.split())
