@@ -1,7 +1,8 @@
 """A real Pulsar broker for tests: the one of `PULSAR_ADMIN_URL`, else a standalone one of ours.
 
 The one that we start listens on free loopback ports, keeps its data in a folder of its own, and
-is ended, with its data removed, when the tests are done.
+is ended, with its data removed, when the tests are done. Where a folder is given its data stay, for
+a broker of another release to open.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = ["BrokerSettings", "BrokerUnavailableError", "RunningBroker", "pulsar_
 
 START_SECONDS: Final = 120
 POLL_SECONDS: Final = 0.1
+END_SECONDS: Final = 30
 LOG_TAIL: Final = 4000
 
 _OPENED: Final = (
@@ -77,10 +79,11 @@ class BrokerSettings:
 
     `release` is the one that is started. `config` are keys of broker.conf. `tls` opens an HTTPS
     port too, for which `config` names the certificates. `headers` are how the fixture itself may
-    ask whether it is up.
+    ask whether it is up. `data` is a folder whose data are opened and stay.
     """
 
     release: str = RELEASE
+    data: Path | None = None
     config: Mapping[str, str] = field(default_factory=dict)
     tls: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -108,6 +111,10 @@ def pulsar_broker(settings: BrokerSettings | None = None) -> Iterator[RunningBro
         return
     wanted = settings or BrokerSettings()
     java, jars = find_java(), class_path(wanted.release)
+    if wanted.data:
+        with _started(java, jars, wanted.data, wanted) as running:
+            yield running
+        return
     folder = Path(tempfile.mkdtemp(prefix="pulsar-broker-"))
     try:
         with _started(java, jars, folder, wanted) as running:
@@ -121,7 +128,7 @@ def _started(
     java: str, jars: str, folder: Path, settings: BrokerSettings
 ) -> Iterator[RunningBroker]:
     """Start the process, wait until it answers, end it."""
-    broker_port, web_port, tls_port, bookie_port = _free_ports(4)
+    broker_port, web_port, tls_port, bookie_port, zookeeper_port = _free_ports(5)
     config = {
         **_CONFIG,
         "brokerServicePort": str(broker_port),
@@ -136,9 +143,14 @@ def _started(
     )
     # Pulsar 5.0 has no such option: its bookie finds a port by itself.
     ports = [] if settings.release.startswith("5.") else ["--bookkeeper-port", str(bookie_port)]
+    environment = {**os.environ, "CLASSPATH": jars}
+    if settings.data:
+        environment["PULSAR_STANDALONE_USE_ZOOKEEPER"] = "1"
+        ports += ["--zookeeper-port", str(zookeeper_port)]
+    else:
+        ports.append("--wipe-data")
     command = [*_command(java, folder, config), *ports]
     log = folder / "broker.log"
-    environment = {**os.environ, "CLASSPATH": jars}
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=environment
@@ -147,7 +159,7 @@ def _started(
         _wait_until_up(process, running.admin_url, settings.headers, log)
         yield running
     finally:
-        _end(process)
+        _end(process, tidy=settings.data is not None)
 
 
 def _command(java: str, folder: Path, config: Mapping[str, str]) -> list[str]:
@@ -166,7 +178,8 @@ def _command(java: str, folder: Path, config: Mapping[str, str]) -> list[str]:
         str(folder / "bookkeeper"),
         "--metadata-dir",
         str(folder / "metadata"),
-        "--wipe-data",
+        "--zookeeper-dir",
+        str(folder / "zookeeper"),
     ]
 
 
@@ -213,7 +226,15 @@ def _answers(url: str, headers: Mapping[str, str], *, body: bytes | None = None)
         return False
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process that we started; its data is thrown away, so it need not tidy up."""
+def _end(process: subprocess.Popen[bytes], *, tidy: bool) -> None:
+    """End the process that we started; it need not tidy up where its data are thrown away."""
+    if tidy:
+        process.terminate()
+        try:
+            process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            return
     process.kill()
     process.wait()
