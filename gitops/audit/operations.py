@@ -14,9 +14,12 @@ from gitops.broker.producer_connection import decide
 from gitops.broker.registration import compatible, register
 from gitops.model.audit import Asked, Difference, Operation
 from gitops.model.decision import Decision, StoredSchema
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
 from gitops.schemas.external.row import UNKNOWN
+from gitops.schemas.key_value.parser import known_halves
 from gitops.schemas.payload import PayloadError, to_info
+from gitops.schemas.row import DefinitionForm, UndecodableError
 
 Answers = Mapping[Asked, Decision]
 
@@ -24,7 +27,7 @@ _READ = Decision(accepted=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidate:
+class Candidate:
     """A schema that is sent again, or a new one (`version` is None)."""
 
     version: int | None
@@ -34,9 +37,9 @@ class _Candidate:
 
 def differences(topic: AuditedTopic, target: BrokerLine) -> tuple[Difference, ...]:
     """The operations that the target line accepts and the present one not, or the reverse."""
-    candidates = tuple(_candidates(topic))
-    before = _answers(topic, topic.line, candidates)
-    after = _answers(topic, target, candidates)
+    asked = candidates(topic)
+    before = answers(topic, topic.line, asked)
+    after = answers(topic, target, asked)
     return tuple(
         Difference(operation=operation, version=version, before=old, after=new)
         for (operation, version), old in before.items()
@@ -46,29 +49,36 @@ def differences(topic: AuditedTopic, target: BrokerLine) -> tuple[Difference, ..
 
 def refused(topic: AuditedTopic, line: BrokerLine) -> frozenset[Asked]:
     """All that a line refuses, whatever the present one answers."""
-    answers = _answers(topic, line, tuple(_candidates(topic)))
-    return frozenset(asked for asked, answer in answers.items() if not answer.accepted)
+    found = answers(topic, line, candidates(topic))
+    return frozenset(asked for asked, answer in found.items() if not answer.accepted)
 
 
-def _candidates(topic: AuditedTopic) -> Iterator[_Candidate]:
+def candidates(topic: AuditedTopic) -> tuple[Candidate, ...]:
+    """The live versions, and a new schema where there can be one."""
+    return tuple(_candidates(topic))
+
+
+def _candidates(topic: AuditedTopic) -> Iterator[Candidate]:
     new = evolved_schema(topic.latest)
     for version, schema in (*topic.history.entries, *([(None, new)] if new else [])):
         try:
             info = to_info(schema)
         except PayloadError:
             continue
-        yield _Candidate(version=version, sent=schema, info=info)
+        yield Candidate(version=version, sent=schema, info=info)
 
 
-def _answers(topic: AuditedTopic, line: BrokerLine, candidates: tuple[_Candidate, ...]) -> Answers:
-    if unknown := _unknown_type(topic, line):
-        return {
-            (operation, each.version): unknown for each in candidates for operation in Operation
-        }
+def answers(topic: AuditedTopic, line: BrokerLine, asked: tuple[Candidate, ...]) -> Answers:
+    """What a line answers to each operation with each of these schemas."""
+    unknown = _unknown_type(topic, line)
     return {
         (operation, each.version): decision
-        for each in candidates
-        for operation, decision in _answers_to(topic, line, each)
+        for each in asked
+        for operation, decision in (
+            _answers_on_unknown(topic, line, each, unknown)
+            if unknown
+            else _answers_to(topic, line, each)
+        )
     }
 
 
@@ -81,8 +91,18 @@ def _unknown_type(topic: AuditedTopic, line: BrokerLine) -> Decision | None:
     return None
 
 
+def _answers_on_unknown(
+    topic: AuditedTopic, line: BrokerLine, each: Candidate, unknown: Decision
+) -> Iterator[tuple[Operation, Decision]]:
+    """All fails but a compatibility test for which no history is read (Pulsar 4.0.7)."""
+    for operation in Operation:
+        yield operation, unknown
+    if topic.policies.strategy is Strategy.ALWAYS_COMPATIBLE:
+        yield Operation.TEST, compatible(topic.history, each.info, topic.policies.strategy, line)
+
+
 def _answers_to(
-    topic: AuditedTopic, line: BrokerLine, each: _Candidate
+    topic: AuditedTopic, line: BrokerLine, each: Candidate
 ) -> Iterator[tuple[Operation, Decision]]:
     history, strategy = topic.history, topic.policies.strategy
     target = ConnectionTarget(history=history, policies=topic.policies, line=line)
@@ -95,10 +115,21 @@ def _answers_to(
         produced if is_registration else register(history, each.info, strategy, line),
     )
     yield Operation.TEST, compatible(history, each.info, strategy, line)
-    yield Operation.READ, _READ
+    yield Operation.READ, _read(each.sent, line)
 
 
-def _is_sent(each: _Candidate, line: BrokerLine) -> bool:
+def _read(schema: StoredSchema, line: BrokerLine) -> Decision:
+    """A half of a type that the line does not know cannot be shown (Pulsar 4.0.7)."""
+    if line.types.row_of(schema.type).form is not DefinitionForm.HALVES:
+        return _READ
+    try:
+        known_halves(line.types.row_of, schema)
+    except UndecodableError as error:
+        return Decision(accepted=False, status=500, reason=str(error))
+    return _READ
+
+
+def _is_sent(each: Candidate, line: BrokerLine) -> bool:
     """Whether an upload stores the bytes that a producer sends."""
     try:
         return line.types.to_stored(each.info) == each.sent

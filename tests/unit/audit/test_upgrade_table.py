@@ -11,6 +11,8 @@ from typing import Final
 
 import pytest
 
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo, SchemaType
 from tests.support.audits import GOOD, audited, changes, record
 
 NAMESPACE: Final = record(namespace="com.my-co")
@@ -93,3 +95,24 @@ def test_external_on_the_way_back() -> None:
     found = changes(audited("4.2", ("EXTERNAL", "x")), "4.0")
 
     assert found == dict.fromkeys(("p0", "c0", "r0", "t0", "g0"), 500)
+
+
+def test_external_half_on_the_way_back() -> None:
+    """Such a pair is of a known type, but it can be neither shown nor compared."""
+    halves = {"key.schema.type": "STRING", "value.schema.type": "EXTERNAL"}
+    pair = SchemaInfo(
+        type=SchemaType.KEY_VALUE, schema='{"key": "", "value": "x"}', properties=halves
+    )
+
+    found = changes(audited("4.2", pair), "4.0")
+
+    assert found == dict.fromkeys(("p0", "r0", "t0", "g0"), 500)
+
+
+def test_external_under_always_compatible_on_the_way_back() -> None:
+    """A compatibility test alone passes: nothing of the history is read for it."""
+    stored = audited("4.2", GOOD, ("EXTERNAL", "x"), strategy=Strategy.ALWAYS_COMPATIBLE)
+
+    found = changes(stored, "4.0")
+
+    assert found == dict.fromkeys(("p0", "c0", "r0", "g0", "p1", "c1", "r1", "t1", "g1"), 500)
