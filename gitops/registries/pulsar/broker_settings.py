@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
+from gitops.broker.lines.table import find_line
 from gitops.model.broker_settings import SETTINGS, SettingValue, known_settings
 from gitops.model.errors import OutsideError
 from gitops.model.policy import (
@@ -40,10 +41,17 @@ _LEGACY_JSON: Final = "schema_json_allow_legacy_jackson_format"
 _BOOLEANS: Final = {"true": True, "false": False}
 _CHECKERS: Final = "schemaRegistryCompatibilityCheckers"
 _PACKAGE: Final = "org.apache.pulsar.broker.service.schema."
-_BUILT_IN: Final = frozenset(
-    f"{_PACKAGE}{name}SchemaCompatibilityCheck" for name in ("Json", "Avro", "ProtobufNative")
-)
-_SINCE_4_2: Final = frozenset({f"{_PACKAGE}ExternalSchemaCompatibilityCheck"})
+_DEFAULTS: Final = {
+    "JsonSchemaCompatibilityCheck": "JSON",
+    "AvroSchemaCompatibilityCheck": "AVRO",
+    "ProtobufNativeSchemaCompatibilityCheck": "PROTOBUF_NATIVE",
+    "ExternalSchemaCompatibilityCheck": "EXTERNAL",  # from 4.2 on
+}
+_OTHERS: Final = {
+    "ProtobufSchemaCompatibilityCheck": "PROTOBUF",
+    "ProtobufNativeSchemaAdvancedCompatibilityCheck": "PROTOBUF_NATIVE",  # from 5.0.1 on
+}
+"""Pulsar's own checkers that a broker has only where its configuration names them."""
 _LONGEST: Final = 80
 
 
@@ -165,7 +173,8 @@ def _add_configuration(found: _Findings, answer: Answer | None) -> None:
         _add_setting(found, name, content.get(camel_case(name)))
     # Before 4.2 there is no such switch, and the line itself is as if it were on.
     found.values.setdefault(_LEGACY_JSON, False)
-    found.doubts += _checker_doubts(content.get(_CHECKERS))
+    release = found.values.get("release")
+    found.doubts += _checker_doubts(content.get(_CHECKERS), release)
 
 
 def _add_setting(found: _Findings, name: str, text: object) -> None:
@@ -190,23 +199,58 @@ def _value(name: str, text: str) -> SettingValue | None:
     return SchemaCompatibilityStrategy.FULL if is_unset and is_default else strategy
 
 
-def _checker_doubts(text: object) -> Iterator[SettingRemark]:
-    """Checkers that are not Pulsar's own, unless a package here stands for them."""
-    if text is None or installed_types():
+def _checker_doubts(text: object, release: SettingValue) -> Iterator[SettingRemark]:
+    """Checkers that are not the line's own, unless packages here stand for them."""
+    if text is None:
         return
     names = {each.strip() for each in str(text).strip("[]").split(",") if each.strip()}
-    foreign, missing = sorted(names - _BUILT_IN - _SINCE_4_2), sorted(_BUILT_IN - names)
-    for what, each in (("has the checker", foreign), ("does not have the checker", missing)):
-        if each:
-            message = (
-                f"the broker {what} {_short(each)} in {_CHECKERS}, and decisions here are those "
-                "of Pulsar's own checkers"
-            )
-            yield SettingRemark(key=_CHECKERS, message=message)
+    classes = {name.removeprefix(_PACKAGE) for name in names}
+    if foreign := _undecided(classes - _DEFAULTS.keys()):
+        message = (
+            f"the broker has the checker {_short(foreign)} in {_CHECKERS}, and decisions here are "
+            "those of Pulsar's default checkers"
+        )
+        yield SettingRemark(key=_CHECKERS, message=message)
+    if missing := _unchecked(classes, release):
+        types = " and ".join(_DEFAULTS[each] for each in missing)
+        message = (
+            f"the broker does not have the checker {_short(missing)} in {_CHECKERS}: it compares "
+            f"no two schemas of {types} unless another checker does, and decisions here are those "
+            "of Pulsar's default checkers"
+        )
+        yield SettingRemark(key=_CHECKERS, message=message)
 
 
-def _short(names: list[str]) -> str:
-    text = ", ".join(name.removeprefix(_PACKAGE) for name in names)
+def _undecided(foreign: set[str]) -> list[str]:
+    """The checkers that no installed one stands for; of an unknown class one stands for any."""
+    installed = _installed()
+    free = installed - {_OTHERS[each] for each in foreign if each in _OTHERS}
+    unknown = sorted(foreign - _OTHERS.keys())
+    known = [each for each in foreign & _OTHERS.keys() if _OTHERS[each] not in installed]
+    return [*sorted(known), *(unknown if len(unknown) > len(free) else [])]
+
+
+def _unchecked(classes: set[str], release: SettingValue) -> list[str]:
+    """The default checkers of the line that neither the broker nor an installed package replaces.
+
+    A type without a checker has Pulsar's plain one, which accepts any schema of the same type
+    unless the strategy is ALWAYS_INCOMPATIBLE (Pulsar 4.0.7).
+    """
+    line = find_line(str(release))
+    checked = _installed() | {_OTHERS[each] for each in classes & _OTHERS.keys()}
+    if line is None or not line.rules.has_external:
+        checked |= {"EXTERNAL"}
+    return sorted(
+        each for each, kind in _DEFAULTS.items() if each not in classes and kind not in checked
+    )
+
+
+def _installed() -> set[str]:
+    return {each.value for each in installed_types()}
+
+
+def _short(classes: list[str]) -> str:
+    text = ", ".join(classes)
     return "".join(each if each.isprintable() else " " for each in text[: 4 * _LONGEST])
 
 

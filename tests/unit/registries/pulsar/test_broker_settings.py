@@ -12,6 +12,8 @@ from werkzeug import Request, Response
 
 from gitops.model.broker_settings import seen_settings
 from gitops.model.policy import SchemaCompatibilityStrategy, SettingSource
+from gitops.model.schema import SchemaType
+from gitops.registries.pulsar import broker_settings
 from tests.support.pulsar_client import open_test_registry
 
 if TYPE_CHECKING:
@@ -113,6 +115,62 @@ def test_the_checkers_that_a_4_2_broker_has_by_itself_are_no_doubt(httpserver: H
     found = learned(httpserver, {"version": "4.2.4", "configuration/runtime": checkers})
 
     assert found.doubts == ()
+
+
+@pytest.mark.parametrize(
+    ("release", "classes", "installed", "said"),
+    [
+        ("4.0.7", ("Json", "Avro", "ProtobufNative", "External"), (), []),
+        ("4.0.7", ("Json", "Avro", "ProtobufNative"), (), []),
+        ("4.2.4", ("Json", "Avro", "ProtobufNative"), (), ["no two schemas of EXTERNAL"]),
+        ("4.0.7", ("Json", "ProtobufNative"), (), ["no two schemas of AVRO"]),
+        ("4.0.7", ("Json",), ("PROTOBUF_NATIVE",), ["no two schemas of AVRO"]),
+        ("4.0.7", ("Json", "Avro", "ProtobufNative", "Protobuf"), (), ["has the checker Protobuf"]),
+        ("4.0.7", ("Json", "Avro", "ProtobufNative", "Protobuf"), ("PROTOBUF",), []),
+        (
+            "5.0.1",
+            ("Json", "Avro", "ProtobufNativeSchemaAdvanced", "External"),
+            (),
+            ["has the checker ProtobufNativeSchemaAdvancedCompatibilityCheck"],
+        ),
+        ("5.0.1", ("Json", "Avro", "ProtobufNativeSchemaAdvanced", "External"), ("AVRO",), ["has"]),
+        ("4.0.7", ("Json", "Avro", "ProtobufNative", "com.example.Own"), ("PROTOBUF",), []),
+        ("4.0.7", ("Json", "ProtobufNative", "com.example.Own"), ("AVRO",), []),
+        ("4.0.7", ("Json", "com.example.Own"), ("AVRO",), ["no two schemas of PROTOBUF_NATIVE"]),
+        (
+            "4.0.7",
+            ("Json", "Avro", "ProtobufNative", "com.a.One", "com.b.Two"),
+            ("PROTOBUF",),
+            ["has the checker com.a.One, com.b.Two"],
+        ),
+    ],
+)
+def test_checkers_that_nothing_here_decides_as_are_doubts(  # noqa: PLR0913 - rows and fixtures
+    httpserver: HTTPServer,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    release: str,
+    classes: tuple[str, ...],
+    installed: tuple[str, ...],
+    said: list[str],
+) -> None:
+    types = frozenset(SchemaType(each) for each in installed)
+    monkeypatch.setattr(broker_settings, "installed_types", lambda: types)
+    checkers = f"[{', '.join(map(class_name, classes))}]"
+    configuration = {"schemaRegistryCompatibilityCheckers": checkers}
+
+    found = learned(httpserver, {"version": release, "configuration/runtime": configuration})
+
+    assert len(found.doubts) == len(said)
+    assert all(text in one.message for text, one in zip(said, found.doubts, strict=True))
+
+
+def class_name(short: str) -> str:
+    """`Avro` and `ProtobufNativeSchemaAdvanced` as Pulsar's classes, others as they are."""
+    if "." in short:
+        return short
+    suffix = "CompatibilityCheck" if "Schema" in short else "SchemaCompatibilityCheck"
+    return f"org.apache.pulsar.broker.service.schema.{short}{suffix}"
 
 
 def test_an_undefined_strategy_is_full(httpserver: HTTPServer) -> None:
