@@ -9,6 +9,7 @@ from gitops.audit.cause import Cause, CauseGroups
 from gitops.audit.health import health_causes
 from gitops.audit.namespace import NamespaceAudit
 from gitops.audit.operations import differences
+from gitops.audit.steps import upgrade_steps
 from gitops.audit.strategies import refusal_causes
 from gitops.audit.topic import AuditedTopic
 from gitops.audit.upgrade import upgrade_causes
@@ -68,6 +69,7 @@ class Audit:
         own = self._settings
         if own.target and (one := way_back_cause(own.registry, own.line, own.target)):
             self._groups.add([one])
+        findings = self._groups.findings
         changed = sum(any(d.is_loss for d in one.differences) for one in self._differences)
         return AuditReport(
             registry=own.registry,
@@ -82,8 +84,9 @@ class Audit:
                 versions=self._versions,
                 changed=changed,
             ),
-            findings=self._groups.findings,
+            findings=findings,
             differences=tuple(self._differences),
+            steps=tuple(upgrade_steps(own.line, own.target, findings)) if own.target else (),
             limits=tuple(self._limits),
         )
 

@@ -17,7 +17,6 @@ from gitops.audit.topic import (
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 from gitops.schemas.review import changes_of
-from gitops.schemas.strategies import Outcome
 from gitops.schemas.types import AVRO_DEFINED
 
 BROKEN_PROMISE: Final = "AUDIT-H001"
@@ -52,7 +51,7 @@ def _poison(topic: AuditedTopic) -> Iterator[Cause]:
                 message=message,
                 finding=make_finding(
                     POISONED,
-                    f"v{version} stops every new schema: {reason}",
+                    f"v{version}: {message}",
                     subject=str(topic.name),
                     hint="when the backlog is consumed, delete the topic's schema and register a "
                     "valid definition",
@@ -66,21 +65,19 @@ def _broken_promise(topic: AuditedTopic) -> Iterator[Cause]:
     if refused := refused_versions(topic, strategy):
         why = mismatch_text(refused[0][1])
         versions = versions_text(tuple(version for version, _ in refused))
-        promise = f"{strategy.value} ({topic.policies.strategy_by})"
+        message = (
+            f"{strategy.value} ({topic.policies.strategy_by}) is in force, and versions break it"
+        )
         yield Cause(
-            message=f"{promise} is in force, and versions break it: {why}",
+            message=message,
             finding=make_finding(
                 BROKEN_PROMISE,
-                f"{promise} is in force, and {versions} {_break(refused)} it: {why}",
+                f"{versions}: {message}: {why}",
                 subject=str(topic.name),
                 hint="read the older messages with a consumer of their own version, or let them "
                 "expire; a topic of its own for the new definition keeps both",
             ),
         )
-
-
-def _break(refused: tuple[tuple[int, Outcome], ...]) -> str:
-    return "breaks" if len(refused) == 1 else "break"
 
 
 def _unchecked(topic: AuditedTopic) -> Iterator[Cause]:
@@ -102,7 +99,6 @@ def _unchecked(topic: AuditedTopic) -> Iterator[Cause]:
 
 
 def _unreadable(topic: AuditedTopic) -> Iterator[Cause]:
-    latest, _ = topic.history.entries[-1]
     older = topic.history.entries[:-1]
     reasons = {
         version: reason
@@ -111,11 +107,9 @@ def _unreadable(topic: AuditedTopic) -> Iterator[Cause]:
     }
     if reasons:
         message = "ALWAYS_COMPATIBLE is in force, and the latest version cannot read older ones"
-        versions = versions_text(tuple(reasons))
         finding = make_finding(
             UNREADABLE,
-            f"ALWAYS_COMPATIBLE is in force, and v{latest} cannot read {versions}: "
-            f"{next(iter(reasons.values()))}",
+            f"{versions_text(tuple(reasons))}: {message}: {next(iter(reasons.values()))}",
             subject=str(topic.name),
             hint="a strategy such as BACKWARD_TRANSITIVE stops such changes from now on",
         )

@@ -38,12 +38,12 @@ def refusal_causes(topic: AuditedTopic, strategy: Strategy) -> Iterator[Cause]:
     """The versions that a strategy would have refused."""
     if refused := refused_versions(topic, strategy):
         versions = versions_text(tuple(version for version, _ in refused))
-        message = f"{strategy.value} would have refused registrations"
+        message = f"{strategy.value} would have refused what was registered"
         yield Cause(
             message=message,
             finding=make_finding(
                 REFUSED,
-                f"{strategy.value} would have refused {versions}: {mismatch_text(refused[0][1])}",
+                f"{versions}: {message}: {mismatch_text(refused[0][1])}",
                 subject=str(topic.name),
                 hint=f"set {strategy.value} only where such changes are to stop",
             ),
@@ -82,8 +82,11 @@ def stricter_cause(
     if strictest is None:
         return None
     what = "all topics satisfy" if whole else "the topic's history satisfies"
-    message = f"{what} {strictest.value}; {now.value} is in force"
+    message = f"{what} {strictest.value}"
     hint = f"set schemaCompatibilityStrategy to {strictest.value}: nothing registered is refused"
     return Cause(
-        message=message, finding=make_finding(STRICTER, message, subject=subject, hint=hint)
+        message=message,
+        finding=make_finding(
+            STRICTER, f"{now.value} is in force: {message}", subject=subject, hint=hint
+        ),
     )

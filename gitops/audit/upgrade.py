@@ -85,16 +85,15 @@ def _of_fault(
             fault.rule,
             f"{versions_text(fault.versions)}: {fault.reason}; {stops}",
             subject=str(topic.name),
-            hint=_switch(topic, target, lost) + _order(topic.line, again),
+            hint=_switch(topic, target, lost) + _order(topic.line, target, again),
         ),
     )
 
 
-def _order(present: BrokerLine, again: str) -> str:
+def _order(present: BrokerLine, target: BrokerLine, again: str) -> str:
     return (
-        f"on {present.name}, before the switch, when the backlog is consumed: delete the topic's "
-        f"schema (a version on top does not help), register {again}, and deploy it with producers "
-        "and consumers"
+        f"on {present.name}, before the first broker of {target.name}: delete the topic's schema "
+        f"when the backlog is consumed, then register {again}"
     )
 
 
@@ -139,7 +138,7 @@ def _gain(topic: AuditedTopic, target: BrokerLine, gained: Sequence[Difference])
         message=message,
         finding=make_finding(
             ACCEPTED,
-            f"{message} ({gained[0].before.reason})",
+            f"{message}; today: {gained[0].before.reason}",
             subject=str(topic.name),
             hint=f"a way back to {old} refuses it again",
         ),

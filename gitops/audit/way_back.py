@@ -17,7 +17,7 @@ def way_back_cause(registry: str, present: BrokerLine, target: BrokerLine) -> Ca
     kinds = tuple(_only_on(present, target))
     if not kinds:
         return None
-    message = f"only {target.name} accepts: {'; '.join(kinds)}"
+    message = f"only {target.name} accepts these kinds of definitions; {'; '.join(kinds)}"
     found = make_finding(
         WAY_BACK,
         message,

@@ -68,8 +68,8 @@ class AuditReport:
     """Everything that there is to say about a registry.
 
     `broker` is what the present brokers were taken for, and `line` their line. `target` and
-    `strategy` are what `--as-if-…` names, empty without. `limits` are sentences about what was not
-    read.
+    `strategy` are what `--as-if-…` names, empty without. `steps` are what to do before the upgrade,
+    in order. `limits` are sentences about what was not read.
     """
 
     registry: str
@@ -81,4 +81,5 @@ class AuditReport:
     counts: AuditCounts
     findings: tuple[Finding, ...] = ()
     differences: tuple[TopicDifferences, ...] = ()
+    steps: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()

@@ -10,7 +10,8 @@ from gitops.model.findings import Finding, Severity
 from gitops.reports.broker_wording import broker_lines
 from gitops.reports.check_summary import count, severity_counts
 
-_VERSIONS: Final = re.compile(r"v\d+(, .+)?")
+_OWN: Final = re.compile(r"v\d+(?:, .+)?|[A-Z_]+ is in force")
+"""What a message begins with where its cause is one of many subjects: versions, a strategy."""
 
 
 def verdict_text(report: AuditReport) -> str:
@@ -62,7 +63,28 @@ def subject_count(finding: Finding) -> str:
     return count(len(members), "topic" if members[0].subject.count("/") > 1 else "namespace")
 
 
-def member_text(member: Finding) -> str:
-    """The subject, with the versions that its message begins with."""
-    label = member.message.partition(": ")[0]
-    return f"{member.subject} {label}" if _VERSIONS.fullmatch(label) else member.subject
+def own_text(member: Finding, cause: str = "") -> str:
+    """What a subject has of its own in a cause: versions or strategy, and a reason; or empty."""
+    label, colon, rest = member.message.partition(": ")
+    if not (colon and _OWN.fullmatch(label)):
+        return ""
+    reason = rest.removeprefix(cause) if cause and rest.startswith(f"{cause}: ") else ""
+    return f"{label}{reason}"
+
+
+def member_text(member: Finding, cause: str = "") -> str:
+    """The subject, with what it has of its own."""
+    return f"{member.subject} {own_text(member, cause)}".rstrip()
+
+
+def cause_clauses(finding: Finding) -> list[str]:
+    """What is wrong, then whom it affects: without what only one subject has."""
+    message = finding.message
+    if own := "" if finding.variants else own_text(finding):
+        message = message.removeprefix(f"{own}: ")
+    return clauses(message)
+
+
+def clauses(text: str) -> list[str]:
+    """The parts of a sentence, a line each."""
+    return text.split("; ")

@@ -271,9 +271,11 @@ class AuditResult(ReviewResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was looked at, by what it was decided, and what was not read."""
+        """What was looked at, by what it was decided, what to do, and what was not read."""
         own = self.audit
-        return (scope_text(own), *decided_by(own), *(f"not read: {one}" for one in own.limits))
+        steps = (f"{number}. {one}" for number, one in enumerate(own.steps, 1))
+        unread = (f"not read: {one}" for one in own.limits)
+        return (scope_text(own), *decided_by(own), *steps, *unread)
 
 
 def files_report(findings: Sequence[Finding], command: str) -> CheckReport:

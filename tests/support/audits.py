@@ -49,6 +49,13 @@ def info(definition: Definition) -> SchemaInfo:
     return SchemaInfo(type=SchemaType(kind), schema=text)
 
 
+def pair(value: str, kind: str = "AVRO") -> SchemaInfo:
+    """A KEY_VALUE of two definitions, the key's in AVRO."""
+    kinds = {"key.schema.type": "AVRO", "value.schema.type": kind, "kv.encoding.type": "INLINE"}
+    text = json.dumps({"key": json.loads(record(name="K")), "value": json.loads(value)})
+    return SchemaInfo(type=SchemaType.KEY_VALUE, schema=text, properties=kinds)
+
+
 def line(name: str) -> BrokerLine:
     """The line of that name."""
     found = find_line(name)

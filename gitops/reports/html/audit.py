@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from gitops.model.findings import Finding, Severity
-from gitops.model.rules import RULES
 from gitops.reports.audit_wording import (
+    cause_clauses,
+    clauses,
     decided_by,
     member_text,
     scope_text,
@@ -18,6 +20,8 @@ from gitops.reports.results import AuditResult
 
 _SIGNS: Final = {Severity.ERROR: ("bad", "✗"), Severity.WARNING: ("warn", "⚠")}
 _NOTE: Final = ("soft", "i")
+_OPEN: Final = 5
+"""Up to so many topics of one cause are seen at once."""
 _SHOWN: Final = 1000
 """How many topics of one cause are named."""
 
@@ -34,6 +38,7 @@ def audit_html(result: AuditResult) -> str:
         ),
         "</header>\n<main>\n",
         _overview(report.findings),
+        section("What to do, in this order", _steps(report.steps)),
         *(_card(one, f"cause-{number}") for number, one in enumerate(report.findings, 1)),
         section("Not read", "".join(f"<p>{text(one)}</p>\n" for one in report.limits)),
         f"</main>\n<footer>{code(result.command)}</footer>\n",
@@ -45,32 +50,47 @@ def _overview(findings: tuple[Finding, ...]) -> str:
     rows = [
         (
             _sign(one),
-            f'<a href="#cause-{number}">{text(_title(one))}</a>',
+            f'<a href="#cause-{number}">{text(cause_clauses(one)[0])}</a>',
             text(subject_count(one)),
-            code(one.rule),
         )
         for number, one in enumerate(findings, 1)
     ]
-    return table(("", "Cause", "Affected", "Rule"), rows, roomy=(3,)) if rows else ""
+    return table(("", "Cause", "Affected"), rows) if rows else ""
+
+
+def _steps(steps: Sequence[str]) -> str:
+    items = "".join(f"<li>{text(one)}</li>\n" for one in steps)
+    return f"<ol>\n{items}</ol>\n" if items else ""
 
 
 def _card(finding: Finding, anchor: str) -> str:
-    members = finding.members
-    items = "".join(f"<li>{code(member_text(one))}</li>\n" for one in members[:_SHOWN])
-    left = len(members) - _SHOWN
-    more = f"<li>… {left:,} more</li>\n" if left > 0 else ""
-    hint = f"<p><em>{text(finding.hint)}</em></p>\n" if finding.hint else ""
-    head = f'<div class="head"><h2>{_sign(finding)} {text(_title(finding))}</h2>'
+    cause, *effects = cause_clauses(finding)
+    hints = clauses(finding.hint) if finding.hint else []
+    said = [] if finding.variants else [f"<p>{code(member_text(finding))}</p>\n"]
+    said += [f"<p>{text(each)}</p>\n" for each in effects]
+    said += [f"<p><em>→ {text(each)}</em></p>\n" for each in hints]
+    head = f'<div class="head"><h2>{_sign(finding)} {text(cause)}</h2>'
     return (
         f'<section class="card" id="{anchor}">{head}{code(finding.rule)}</div>\n'
-        f"<p>{text(finding.message)}</p>\n{hint}<ul>\n{items}{more}</ul>\n</section>\n"
+        f"{''.join(said)}{_members(finding)}</section>\n"
     )
+
+
+def _members(finding: Finding) -> str:
+    """The subjects of one cause, folded where they are many."""
+    members = finding.members
+    if not finding.variants:
+        return ""
+    items = "".join(
+        f"<li>{code(member_text(one, finding.message))}</li>\n" for one in members[:_SHOWN]
+    )
+    left = len(members) - _SHOWN
+    more = f"<li>… {left:,} more</li>\n" if left > 0 else ""
+    is_open = " open" if len(members) <= _OPEN else ""
+    head = f"<details{is_open}><summary>{text(subject_count(finding))}</summary>"
+    return f"{head}\n<ul>\n{items}{more}</ul>\n</details>\n"
 
 
 def _sign(finding: Finding) -> str:
     colour, sign = _SIGNS.get(finding.severity, _NOTE)
     return f'<span class="{colour}">{sign}</span>'
-
-
-def _title(finding: Finding) -> str:
-    return RULES[finding.rule].title

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from gitops.model.findings import Finding, Severity
 from gitops.reports.audit_wording import (
+    cause_clauses,
+    clauses,
     decided_by,
     member_text,
     scope_text,
@@ -32,7 +34,12 @@ def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
             noun="findings",
         ),
         Section(
-            blocks=tuple(_fold(one) for one in report.findings if one.severity > Severity.INFO),
+            blocks=tuple(f"{n}. {message(one)}\n" for n, one in enumerate(report.steps, 1)),
+            head="#### What to do, in this order\n\n",
+            tail="\n",
+        ),
+        Section(
+            blocks=tuple(_fold(one) for one in report.findings if _has_more(one)),
             cut=2,
             noun="findings' details",
         ),
@@ -51,19 +58,26 @@ def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
 
 def _row(finding: Finding) -> str:
     icon = ICONS.get(finding.severity, "")
-    cells = (icon, code(finding.rule), code(subject_count(finding)), prose(finding.message))
-    return f"| {' | '.join(cells)} |\n"
+    cause = "<br>".join(prose(each) for each in cause_clauses(finding))
+    return f"| {icon} | {code(finding.rule)} | {code(_affected(finding))} | {cause} |\n"
+
+
+def _has_more(finding: Finding) -> bool:
+    """Whether the table's row is not all of it."""
+    return bool(finding.variants) or finding.severity > Severity.INFO
+
+
+def _affected(finding: Finding) -> str:
+    return subject_count(finding) if finding.variants else member_text(finding)
 
 
 def _fold(finding: Finding) -> str:
-    members = finding.members
-    lines = (
-        [f"- {code(member_text(one))}\n" for one in members[:_SHOWN]] if len(members) > 1 else []
-    )
+    members = finding.members if finding.variants else ()
+    lines = [f"- {code(member_text(one, finding.message))}\n" for one in members[:_SHOWN]]
     left = len(members) - _SHOWN
     more = f"- … {left:,} more\n" if left > 0 else ""
-    fix = f"\n→ {message(finding.hint)}\n" if finding.hint else ""
-    head = (
-        f"<details><summary>{prose(finding.rule)} · {prose(subject_count(finding))}</summary>\n\n"
-    )
-    return f"{head}{''.join(lines)}{more}{fix}\n</details>\n\n"
+    listed = f"{''.join(lines)}{more}\n" if members else ""
+    hints = clauses(finding.hint) if finding.hint else []
+    fix = "".join(f"→ {message(each)}<br>\n" for each in hints).removesuffix("<br>\n")
+    head = f"{prose(_affected(finding))}: {prose(cause_clauses(finding)[0])}"
+    return f"<details><summary>{head}</summary>\n\n{listed}{fix}\n\n</details>\n\n"

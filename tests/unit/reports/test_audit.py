@@ -114,6 +114,59 @@ def test_the_settings_in_json() -> None:
     assert known["sources"]["schemaJsonAllowLegacyJacksonFormat"] == "assumed"
 
 
+def test_a_thousand_topics_of_one_cause_are_one_block() -> None:
+    topics = {f"t{n:04}": (DASHED,) if n < 1000 else (record(),) for n in range(1001)}
+    report = audit_of(topics, target="5.0")
+
+    assert len([one for one in report.findings if one.rule.startswith("AUDIT-U00")]) == 2
+    assert len(rendered("text", report).splitlines()) < 40
+    assert len(rendered("markdown", report).encode()) < 8_000
+    assert len(rendered("html", report).encode()) < 100_000
+    (cause, _) = json.loads(rendered("json", report))["findings"][:2]
+    assert len(cause["members"]) == 1000
+
+
+def test_what_to_do_is_told_once_and_in_order() -> None:
+    assert "1. on 4.0, before the first broker of 5.0, for each of 2 topics: " in rendered(
+        "markdown", REPORT
+    )
+    assert "<ol>\n<li>on 4.0, before the first broker of 5.0" in rendered("html", REPORT)
+    assert json.loads(rendered("json", REPORT))["steps"] == list(REPORT.steps)
+    said = rendered("text", REPORT)
+    assert said.index("what to do, in this order") > said.index("AUDIT-U001")
+    for name in ("text", "markdown", "html"):
+        assert "in this order" not in rendered(name, EMPTY)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_versions_stand_below_each_other(width: int) -> None:
+    said = shown(render("text", result(REPORT)).body, width=width).splitlines()
+    assert "      shop/orders/a   v0" in said
+    assert "      shop/orders/b   v0, v1" in said
+    assert all(len(one) <= width for one in said)
+
+
+def test_one_subject_has_its_versions_beside_it() -> None:
+    alone = audit_of({"b": (DASHED, DASHED)}, target="5.0")
+    assert "✗ shop/orders/b  v0, v1  AUDIT-U001 error\n" in rendered("text", alone)
+    assert "| `shop/orders/b v0, v1` | 'my-co' is not a name" in rendered("markdown", alone)
+
+
+def test_namespaces_that_could_be_stricter_are_one_cause() -> None:
+    cause = "all topics satisfy FULL"
+    one, two = (
+        Finding(
+            rule="AUDIT-S002",
+            severity=Severity.INFO,
+            message=f"{strategy} is in force: {cause}",
+            subject=f"shop/{strategy.lower()}",
+        )
+        for strategy in ("BACKWARD", "FORWARD")
+    )
+    said = rendered("text", replace(EMPTY, findings=(group(cause, [one, two]),)))
+    assert "      shop/backward   BACKWARD is in force\n" in said
+
+
 def test_what_was_not_read_is_said() -> None:
     report = replace(EMPTY, limits=("shop/orders: its topics could not be listed: 403",))
     for name in ("text", "markdown", "html"):

@@ -1,0 +1,49 @@
+"""What to do before an upgrade: once for all findings, in order."""
+
+from __future__ import annotations
+
+from gitops.model.policy import BrokerSettings, NamespacePolicies
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from tests.support.audits import Definition, audit_of, pair, record
+from tests.support.states import field
+
+DASHED = record(namespace="com.my-co")
+JACKSON = ("JSON", '{"type": "object"}')
+
+
+def test_topics_of_all_causes_are_counted_once() -> None:
+    other = record(namespace="a-b")
+    topics: dict[str, tuple[Definition, ...]] = {
+        "a": (DASHED, other),
+        "b": (other,),
+        "c": (JACKSON,),
+        "d": (record(),),
+    }
+    first, switch, last = audit_of(topics, target="5.0").steps
+
+    assert first.startswith("on 4.0, before the first broker of 5.0, for each of 3 topics: ")
+    assert "schemaJsonAllowLegacyJacksonFormat=true" in switch
+    assert last == "until no broker of 4.0 is left: register nothing that AUDIT-U005 lists"
+
+
+def test_one_topic_and_no_switch_where_it_is_on_or_no_json() -> None:
+    (first, _) = audit_of({"a": (DASHED,)}, target="4.2").steps
+    assert "for 1 topic: " in first
+    broker = BrokerSettings(schema_json_allow_legacy_jackson_format=True)
+    (only,) = audit_of({"a": (JACKSON,)}, target="4.2", broker=broker).steps
+    assert "AUDIT-U005" in only
+
+
+def test_nothing_is_to_be_done_without_another_line() -> None:
+    assert audit_of({"a": (DASHED,)}).steps == ()
+    assert audit_of({"a": (DASHED,)}, target="4.0").steps == ()
+
+
+def test_a_valid_schema_that_is_refused_is_a_step_of_its_own() -> None:
+    """A KEY_VALUE whose half no equality reads, on the way back."""
+    branch = pair(record(field("b", ["int", "null"], default=None)))
+    backward = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)
+    topics = {"a": (branch, pair(record()))}
+    steps = audit_of(topics, present="4.2", target="4.0", policies=backward).steps
+
+    assert any("with AUDIT-U003: register a definition that 4.2 and 4.0" in one for one in steps)
