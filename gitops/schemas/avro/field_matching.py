@@ -1,4 +1,10 @@
-"""Which field of a newer record is which of an older one: for the diff, the review and renames."""
+"""Which field of a newer record is which of an older one: for the diff, the review and renames.
+
+The review and the diff ask different questions where the new field `c` has the alias `a` and the
+new record still has a field `a`. The review asks what a consumer gets: Avro gives `c` the values
+that were written as `a`, so `match` connects the two. The diff asks what the author did: `a` is
+still there and `c` was added, which is no rename, so `match_changed` leaves `a` as it is.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +29,8 @@ _NEAR: Final = 8
 def match(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field]:
     """New name → the old field that a reader takes it from: by an alias that counts, else by name.
 
+    For the review: an alias counts for a reader also where the old name is still there.
+
     `names` are the new names of old fields by aliases that count. Of two that end with one name,
     which the broker refuses, the one that has it.
     """
@@ -37,7 +45,7 @@ def match(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field
 
 
 def match_changed(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field]:
-    """The same for a list of changes: an alias of a field that is still there is not a rename.
+    """The same for the diff: an alias of a field that is still there is not a rename.
 
     Of two old fields that end with one name, which the broker refuses, the last alias counts.
     """
@@ -47,6 +55,20 @@ def match_changed(old: Record, new: Record, names: Mapping[str, str]) -> dict[st
         if alias in old.by_name and alias not in new.by_name and name not in old.by_name
     }
     return match(old, new, {}) | renamed
+
+
+def match_aliases(
+    old: Record, new: Record, matched: Mapping[str, Field]
+) -> Iterator[tuple[Field, Field]]:
+    """Pairs of fields without a match that an alias would connect, if it counted.
+
+    None counts in a record that has another name and no alias for it.
+    """
+    free = {field.name: field for field in old.all_fields if field.name not in new.by_name}
+    for field in new.all_fields:
+        for alias in field.aliases if field.name not in matched else ():
+            if alias in free:
+                yield free.pop(alias), field
 
 
 def guess_renames(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from gitops.schemas.avro import review_types, review_unions
 from gitops.schemas.avro.aliases import Aliases, aliases_for
 from gitops.schemas.avro.equality import equal
-from gitops.schemas.avro.field_matching import guess_renames, match
+from gitops.schemas.avro.field_matching import guess_renames, match, match_aliases
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.review_types import Change, Wire
 from gitops.schemas.avro.schema import (
@@ -39,7 +39,8 @@ def _renamed(
     old: Record, new: Record, written: Mapping[str, Field], at: Change
 ) -> Iterator[Remark]:
     kept = {id(field) for field in written.values()}
-    for before, after in _meant_by_alias(old, new, written, at):
+    ignores_aliases = at.wire is Wire.AVRO and at.aliases.name(old.name) != new.name
+    for before, after in match_aliases(old, new, written) if ignores_aliases else ():
         kept.add(id(before))
         written = {**written, after.name: before}
         yield _without_effect((old, before), (new, after), at)
@@ -49,22 +50,6 @@ def _renamed(
     added = [field for field in new.all_fields if field.name not in written]
     for before, after in guess_renames((old, gone), (new, added)):
         yield _rename((old, before), (new, after), at)
-
-
-def _meant_by_alias(
-    old: Record, new: Record, written: Mapping[str, Field], at: Change
-) -> list[tuple[Field, Field]]:
-    """Fields that an alias would be a new name of, if the record that has it were known."""
-    if at.wire is not Wire.AVRO or at.aliases.name(old.name) == new.name:
-        return []
-    free = {field.name: field for field in old.all_fields if field.name not in new.by_name}
-    return [
-        (free.pop(alias), field)
-        for field in new.all_fields
-        if field.name not in written
-        for alias in field.aliases
-        if alias in free
-    ]
 
 
 def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Change) -> Remark:
