@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gitops.audit.cause import Cause, CauseGroups
+from gitops.audit.downgrade import downgrade_cause
 from gitops.audit.health import health_causes
 from gitops.audit.namespace import NamespaceAudit
 from gitops.audit.operations import differences
@@ -13,7 +14,6 @@ from gitops.audit.steps import upgrade_steps
 from gitops.audit.strategies import refusal_causes
 from gitops.audit.topic import AuditedTopic
 from gitops.audit.upgrade import upgrade_causes
-from gitops.audit.way_back import way_back_cause
 from gitops.broker.connection import connection_policies
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.audit import AuditCounts, AuditReport, TopicDifferences
@@ -67,7 +67,7 @@ class Audit:
     def report(self) -> AuditReport:
         """What was found."""
         own = self._settings
-        if own.target and (one := way_back_cause(own.registry, own.line, own.target)):
+        if own.target and (one := downgrade_cause(own.registry, own.line, own.target)):
             self._groups.add([one])
         findings = self._groups.findings
         changed = sum(any(d.is_loss for d in one.differences) for one in self._differences)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gitops.audit.upgrade import INVALID, NOT_AVRO, OTHERWISE, WAY_BACK
+from gitops.audit.upgrade import DOWNGRADE, INVALID, NOT_AVRO, OTHERWISE
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import with_legacy_json
 from gitops.model.findings import Finding
@@ -34,8 +34,8 @@ def upgrade_steps(
             f"before the first broker of {target.name}, {_for(len(subjects[OTHERWISE]))} with "
             f"{OTHERWISE}: register a definition that {present.name} and {target.name} both accept"
         )
-    if WAY_BACK in subjects:
-        yield f"until no broker of {present.name} is left: register nothing that {WAY_BACK} lists"
+    if DOWNGRADE in subjects:
+        yield f"until no broker of {present.name} is left: register nothing that {DOWNGRADE} lists"
 
 
 def _for(topics: int) -> str:

@@ -21,7 +21,7 @@ INVALID: Final = "AUDIT-U001"
 NOT_AVRO: Final = "AUDIT-U002"
 OTHERWISE: Final = "AUDIT-U003"
 ACCEPTED: Final = "AUDIT-U004"
-WAY_BACK: Final = "AUDIT-U005"
+DOWNGRADE: Final = "AUDIT-U005"
 
 _AGAIN: Final = "the latest definition again"
 """What to register where only older versions are to blame."""

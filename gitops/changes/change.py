@@ -135,9 +135,9 @@ def find_change(checkout: Checkout, request: ChangeRequest) -> Change:
             checkout=checkout, base=base, head=head, base_tree=old, head_tree=new, files=files
         )
     files = add_links(changes_in_folder(checkout, base), (old,))
-    lying = ChangedFolder(old, FolderTree(checkout.root), files)
+    folder = ChangedFolder(old, FolderTree(checkout.root), files)
     return Change(
-        checkout=checkout, base=base, head="", base_tree=old, head_tree=lying, files=files
+        checkout=checkout, base=base, head="", base_tree=old, head_tree=folder, files=files
     )
 
 

@@ -190,9 +190,9 @@ class KnownVersions:
 
     def _git(self, wanted: VersionsRequest) -> KnownRegistry:
         change = self.loaded.change
-        past = git_history(change.checkout, change.base, self.loaded.base, wanted.before)
+        commits = git_history(change.checkout, change.base, self.loaded.base, wanted.before)
         broker = settings_of_snapshot(change.base_tree, wanted.former_name, wanted.head_config)
-        registry = GitRegistry(wanted.name, past, broker)
+        registry = GitRegistry(wanted.name, commits, broker)
         state = registry.observe(self.scope, self.progress)
         history = History(source=HistorySource.GIT, limits=registry.limits())
         return KnownRegistry(registry=registry, state=state, history=history)

@@ -53,15 +53,15 @@ def blocks(findings: Iterable[Finding]) -> bool:
 
 def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> Plan:
     """Read the registry and compare; raises UnplannableError, OutsideError."""
-    question, known = read_plan_input(planning, progress), planning.known
+    plan_input, known = read_plan_input(planning, progress), planning.known
     if planning.reviewed:
-        return plan_of(planning, question, progress)
+        return plan_of(planning, plan_input, progress)
     unmanaged = find_unmanaged(
-        planning.registry, question.observed, known, progress, required=planning.prune
+        planning.registry, plan_input.observed, known, progress, required=planning.prune
     )
     if planning.prune:
-        question = _add_unmanaged(question, unmanaged)
-    made = plan_of(planning, question, progress)
+        plan_input = _add_unmanaged(plan_input, unmanaged)
+    made = plan_of(planning, plan_input, progress)
     deleted = {action.topic for action in made.actions if isinstance(action, DeleteSchema)}
     return replace(
         made,
@@ -104,11 +104,11 @@ def read_plan_input(planning: PlanRequest, progress: Progress = no_progress) -> 
     )
 
 
-def plan_of(planning: PlanRequest, question: PlanInput, progress: Progress = no_progress) -> Plan:
+def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
     """The plan for what was asked, with the findings about the files."""
-    made = make_plan(question, progress)
+    made = make_plan(plan_input, progress)
     if planning.look_up:
-        made = add_drift(made, question, planning.look_up)
+        made = add_drift(made, plan_input, planning.look_up)
     findings = (*_findings(planning), *made.findings)
     return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
 
@@ -131,16 +131,16 @@ def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:
     )
 
 
-def _add_unmanaged(question: PlanInput, unmanaged: UnmanagedTopics) -> PlanInput:
-    """The question with the schemas that a plan which prunes deletes.
+def _add_unmanaged(plan_input: PlanInput, unmanaged: UnmanagedTopics) -> PlanInput:
+    """The input with the schemas that a plan which prunes deletes.
 
     Those of namespaces that the files do not have any more are left alone: another repository may
     manage them now.
     """
-    observed = question.observed
+    observed = plan_input.observed
     schemas = {
         one.topic: one
         for one in unmanaged.topics
         if one.history.entries and one.topic.namespace in observed.namespaces
     }
-    return replace(question, observed=replace(observed, topics={**observed.topics, **schemas}))
+    return replace(plan_input, observed=replace(observed, topics={**observed.topics, **schemas}))

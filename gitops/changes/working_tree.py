@@ -110,9 +110,9 @@ class WorkingTreeHistory:
             with open_checkout(self.root) as checkout:
                 commit = commit_of(checkout, "HEAD")
                 base = load(tree_of(checkout, commit), progress)
-                past = git_history(checkout, commit, base, self.config)
+                history = git_history(checkout, commit, base, self.config)
                 broker = settings_of_snapshot(self.tree, self.name, self.config)
-                registry = GitRegistry(self.name, past, broker)
+                registry = GitRegistry(self.name, history, broker)
                 state = registry.observe(scope, progress)
                 return RegistryVersions(
                     state=state,

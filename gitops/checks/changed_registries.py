@@ -67,13 +67,13 @@ def snapshots_left(old: str, new: str, where: Location | None) -> Finding:
 # What a change does to the registries themselves: names, the default one, and their policies.
 
 
-def registry_guards(loaded: LoadedChange, checked: Collection[str]) -> Iterator[Finding]:
-    """Registries that are gone, and looser policies of those that are not `checked`."""
+def registry_guards(loaded: LoadedChange, answers: Collection[str]) -> Iterator[Finding]:
+    """Registries that are gone, and looser policies of those without one of the `answers`."""
     base, head = loaded.base.config, loaded.head.config
     for name in removed_registries(base, head):
         where = place_of_setting(loaded, ("registries", name), at_key=True)
         yield registry_removed(name, base.registries[name].namespaces, where)
-    for name in sorted(head.registries.keys() - checked):
+    for name in sorted(head.registries.keys() - answers):
         for space in sorted(overrides_of(name, base, head)):
             yield from _override_findings(loaded, name, space)
 

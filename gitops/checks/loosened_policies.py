@@ -30,11 +30,11 @@ from gitops.planning.policies import direction, policy_text
 def policy_guards(
     loaded: LoadedChange,
     registry: str,
-    questions: tuple[PlanInput, PlanInput],
+    plan_inputs: tuple[PlanInput, PlanInput],
     refused: Sequence[RefusedSchema],
 ) -> Iterator[Finding]:
-    """Loosened policies, and what only they let in; `questions` are before and after."""
-    before, after = questions
+    """Loosened policies, and what only they let in; `plan_inputs` are before and after."""
+    before, after = plan_inputs
     for one in _loosened_policies(before, after):
         yield policy_loosened(one, place_of_policy(loaded, one.subject, one.change.key, registry))
     for one in _dropped_policies(before, after):

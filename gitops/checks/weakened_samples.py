@@ -303,18 +303,18 @@ _READERS: Final = {
 
 def gate_guards(
     loaded: LoadedChange,
-    question: PlanInput,
+    plan_input: PlanInput,
     before: Mapping[TopicName, SchemaCompatibilityStrategy],
 ) -> Iterator[Finding]:
     """By the strategies of one registry; `before` are those that the change alters."""
     found: dict[tuple[str, _Strategies], list[TopicName]] = {}
     for topic, old in sorted(before.items()):
-        source, new = loaded.head.topics.get(topic), strategy_of(question, topic)
+        source, new = loaded.head.topics.get(topic), strategy_of(plan_input, topic)
         for lost in _lost_gates(old, new) if source and source.samples else ():
             found.setdefault((lost, (old, new)), []).append(topic)
     for (lost, strategies), topics in found.items():
-        where = place_of_policy(loaded, topics[0], _KEY, question.registry) or place_of_policy(
-            loaded, topics[0].namespace, _KEY, question.registry
+        where = place_of_policy(loaded, topics[0], _KEY, plan_input.registry) or place_of_policy(
+            loaded, topics[0].namespace, _KEY, plan_input.registry
         )
         yield gates_weakened(topics, strategies, lost, where)
 

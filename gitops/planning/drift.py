@@ -55,13 +55,13 @@ LookUp = Callable[[Mapping[TopicName, SchemaHistory]], Provenance]
 """Reads git's history for what a registry holds of some topics."""
 
 
-def add_drift(plan: Plan, question: PlanInput, look_up: LookUp) -> Plan:
-    """The plan for a question, with what git's history tells of the versions that it meets."""
+def add_drift(plan: Plan, plan_input: PlanInput, look_up: LookUp) -> Plan:
+    """The plan for what was asked, with what git's history tells of the versions that it meets."""
     topics = set(_different_topics(plan))
     if not topics:
         return plan
-    histories = {topic: question.observed.topics[topic].history for topic in sorted(topics)}
-    judge = _Judge(question, look_up(histories))
+    histories = {topic: plan_input.observed.topics[topic].history for topic in sorted(topics)}
+    judge = _Judge(plan_input, look_up(histories))
     actions = tuple(judge.action(one) for one in plan.actions)
     notices = tuple(judge.notice(one) for one in plan.notices)
     drifted = {str(one.topic) for one in notices if isinstance(one, SchemaDrift)}
@@ -81,8 +81,8 @@ def _different_topics(plan: Plan) -> Iterator[TopicName]:
 class _Judge:
     """What becomes of actions and notices; what is found on the way is in `findings`."""
 
-    def __init__(self, question: PlanInput, provenance: Provenance) -> None:
-        self._question = question
+    def __init__(self, plan_input: PlanInput, provenance: Provenance) -> None:
+        self._plan_input = plan_input
         self._provenance = provenance
         self.findings: list[Finding] = []
 
@@ -102,7 +102,7 @@ class _Judge:
         _, unknown = self._split(topic, notice.equal_version)
         if not unknown:
             return notice
-        desired = self._question.desired.topics[topic].history.latest
+        desired = self._plan_input.desired.topics[topic].history.latest
         drift = SchemaDrift(
             topic=topic,
             equal_version=notice.equal_version,
@@ -141,24 +141,24 @@ class _Judge:
     ) -> tuple[tuple[SchemaEntry, ...], tuple[SchemaEntry, ...]]:
         """The versions up to the newest that is known, and those after it."""
         declared = {*self._provenance.declared.get(topic, ()), equal}
-        entries = self._question.observed.topics[topic].history.entries
+        entries = self._plan_input.observed.topics[topic].history.entries
         unknown = list(takewhile(lambda one: one.version not in declared, reversed(entries)))
         at = len(entries) - len(unknown)
         return entries[:at], entries[at:]
 
     def _adopt(self, topic: TopicName) -> str:
-        return f"adopt it: {adopt_command(topic, self._question.registry)}"
+        return f"adopt it: {adopt_command(topic, self._plan_input.registry)}"
 
     def _found(self, topic: TopicName, message: str, hint: str) -> tuple[Finding, ...]:
         """The finding as the rules rate it; none where it is off."""
         one = make_finding(
             _RULE,
             message,
-            location=self._question.locate(topic, ""),
+            location=self._plan_input.locate(topic, ""),
             subject=str(topic),
             hint=hint,
         )
-        rated = apply_severities([one], self._question.rules)
+        rated = apply_severities([one], self._plan_input.rules)
         self.findings += rated
         return rated
 

@@ -136,85 +136,89 @@ class _PlanParts:
     findings: tuple[Finding, ...] = ()
 
 
-def make_plan(question: PlanInput, progress: Progress = no_progress) -> Plan:
+def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
     """Every difference as an action or a notice: namespaces first, then topics, by name.
 
-    Topics in `observed` that `desired` does not name are deleted if the question says `prune`.
+    Topics in `observed` that `desired` does not name are deleted if it says `prune`.
     """
-    wanted = sorted(question.desired.topics.items())
-    policies = {name: _policies(question, name) for name in {t.namespace for t, _ in wanted}}
-    waivers = _waivers_by_topic(question)
+    wanted = sorted(plan_input.desired.topics.items())
+    policies = {name: _policies(plan_input, name) for name in {t.namespace for t, _ in wanted}}
+    waivers = _waivers_by_topic(plan_input)
     topics: list[_PlanParts] = []
     for count, (topic, desired) in enumerate(wanted):
         progress("comparing schemas", count, len(wanted))
-        topics.append(_topic(question, desired, policies[topic.namespace], waivers.get(topic, ())))
+        topics.append(
+            _topic(plan_input, desired, policies[topic.namespace], waivers.get(topic, ()))
+        )
     of_topics = chain.from_iterable(planned.actions for planned in topics)
-    actions = [*_namespaces(question), *of_topics, *_deletions_of_unmanaged(question)]
+    actions = [*_namespaces(plan_input), *of_topics, *_deletions_of_unmanaged(plan_input)]
     notices = [notice for planned in topics for notice in planned.notices]
-    observed = _relevant(question)
+    observed = _relevant(plan_input)
     of_waivers = [finding for planned in topics for finding in planned.findings]
     return Plan(
-        registry=question.registry,
-        address=question.address,
-        files=question.files,
-        broker=question.broker,
-        prune=question.prune,
+        registry=plan_input.registry,
+        address=plan_input.address,
+        files=plan_input.files,
+        broker=plan_input.broker,
+        prune=plan_input.prune,
         actions=tuple(actions),
         notices=tuple(notices),
-        findings=_findings(question, actions, notices, of_waivers),
+        findings=_findings(plan_input, actions, notices, of_waivers),
         observed=fingerprints.state_fingerprints(observed),
         expected=_expected_state(observed, actions),
-        namespaces=len(question.desired.namespaces),
-        topics=len(question.desired.topics),
+        namespaces=len(plan_input.desired.namespaces),
+        topics=len(plan_input.desired.topics),
         unchanged=sum(not planned.actions and not planned.notices for planned in topics),
     )
 
 
-def _namespaces(question: PlanInput) -> Iterator[Action]:
-    for name, desired in sorted(question.desired.namespaces.items()):
-        observed = question.observed.namespaces[name]
+def _namespaces(plan_input: PlanInput) -> Iterator[Action]:
+    for name, desired in sorted(plan_input.desired.namespaces.items()):
+        observed = plan_input.observed.namespaces[name]
         if not observed.exists:
             yield CreateNamespace(namespace=name)
         for change in changes(desired.policies, observed.policies):
             yield SetPolicy(subject=name, change=change)
 
 
-def _waivers_by_topic(question: PlanInput) -> dict[TopicName, tuple[Waiver, ...]]:
+def _waivers_by_topic(plan_input: PlanInput) -> dict[TopicName, tuple[Waiver, ...]]:
     found: dict[TopicName, tuple[Waiver, ...]] = {}
-    for waiver in question.waivers:
+    for waiver in plan_input.waivers:
         found[waiver.topic] = (*found.get(waiver.topic, ()), waiver)
     return found
 
 
 def _topic(
-    question: PlanInput,
+    plan_input: PlanInput,
     desired: TopicState,
     above: NamespacePolicies,
     waivers: tuple[Waiver, ...],
 ) -> _PlanParts:
-    observed = question.observed.topics[desired.topic]
+    observed = plan_input.observed.topics[desired.topic]
 
     def holds(own: SchemaCompatibilityStrategy | None) -> SchemaCompatibilityStrategy:
         policies = TopicPolicies(schema_compatibility_strategy=own)
-        return effective_strategy(policies, above, question.broker)
+        return effective_strategy(policies, above, plan_input.broker)
 
     settled = settle(desired, observed, waivers, holds)
-    by_broker = question.broker.is_schema_validation_enforced
+    by_broker = plan_input.broker.is_schema_validation_enforced
     differing = changes(
         desired.policies,
         settled.state.policies,
         enforced_above=by_broker or bool(above.schema_validation_enforced),
     )
-    looser = looser_topic_finding(question.registry, desired, settled.state, holds, question.locate)
+    looser = looser_topic_finding(
+        plan_input.registry, desired, settled.state, holds, plan_input.locate
+    )
     if desired.history.latest is None:
         of_waivers = waiver_findings.unneeded_findings(
-            waivers, question.today, at_work=settled.waiver
+            waivers, plan_input.today, at_work=settled.waiver
         )
         return _PlanParts(
             actions=tuple(actions_of(observed, settled, differing, None)),
             findings=(*of_waivers, *looser),
         )
-    case = _case(question, desired, settled.state, holds, waivers)
+    case = _case(plan_input, desired, settled.state, holds, waivers)
     outcome = plan_topic(case)
     schema = outcome if isinstance(outcome, RegisterSchema) else None
     return _PlanParts(
@@ -222,14 +226,14 @@ def _topic(
         notices=() if outcome is None or isinstance(outcome, RegisterSchema) else (outcome,),
         findings=(
             *waiver_findings.topic_waiver_findings(case, outcome, at_work=settled.waiver),
-            *(rolling_upgrade_findings(case, question.broker) if outcome else ()),
+            *(rolling_upgrade_findings(case, plan_input.broker) if outcome else ()),
             *looser,
         ),
     )
 
 
 def _case(
-    question: PlanInput,
+    plan_input: PlanInput,
     desired: TopicState,
     observed: TopicState,
     holds: Holds,
@@ -244,37 +248,37 @@ def _case(
         desired=latest.info,
         history=observed.history,
         strategy=holds(own),
-        line=line_of(question.broker),
-        locate=lambda pointer: question.locate(topic, pointer),
-        today=question.today,
+        line=line_of(plan_input.broker),
+        locate=lambda pointer: plan_input.locate(topic, pointer),
+        today=plan_input.today,
         own=own,
         exists=observed.exists,
-        content=question.content.get(topic, ()),
-        rules=question.rules,
+        content=plan_input.content.get(topic, ()),
+        rules=plan_input.rules,
         waivers=waivers,
     )
 
 
-def is_validation_enforced(question: PlanInput, topic: TopicName) -> bool:
+def is_validation_enforced(plan_input: PlanInput, topic: TopicName) -> bool:
     """Whether producers without a schema are refused once the plan is carried out.
 
     What a topic says of its own comes before its namespace's word, and nobody takes back what the
     broker enforces (Pulsar 4.0.7).
     """
-    if question.broker.is_schema_validation_enforced:
+    if plan_input.broker.is_schema_validation_enforced:
         return True
-    desired = question.desired.topics.get(topic, TopicState(topic=topic))
-    own = _topic_policies(desired, question.observed.topics[topic]).schema_validation_enforced
-    above = _policies(question, topic.namespace).schema_validation_enforced
+    desired = plan_input.desired.topics.get(topic, TopicState(topic=topic))
+    own = _topic_policies(desired, plan_input.observed.topics[topic]).schema_validation_enforced
+    above = _policies(plan_input, topic.namespace).schema_validation_enforced
     return bool(above if own is None else own)
 
 
-def strategy_of(question: PlanInput, topic: TopicName) -> SchemaCompatibilityStrategy:
+def strategy_of(plan_input: PlanInput, topic: TopicName) -> SchemaCompatibilityStrategy:
     """The strategy that holds for a topic once the plan is carried out."""
-    desired = question.desired.topics.get(topic, TopicState(topic=topic))
-    observed = question.observed.topics[topic]
-    above = _policies(question, topic.namespace)
-    return effective_strategy(_topic_policies(desired, observed), above, question.broker)
+    desired = plan_input.desired.topics.get(topic, TopicState(topic=topic))
+    observed = plan_input.observed.topics[topic]
+    above = _policies(plan_input, topic.namespace)
+    return effective_strategy(_topic_policies(desired, observed), above, plan_input.broker)
 
 
 def _topic_policies(desired: TopicState, observed: TopicState) -> TopicPolicies:
@@ -288,54 +292,54 @@ def _topic_policies(desired: TopicState, observed: TopicState) -> TopicPolicies:
     return overlay(desired.policies, observed.policies)
 
 
-def _policies(question: PlanInput, name: NamespaceName) -> NamespacePolicies:
+def _policies(plan_input: PlanInput, name: NamespaceName) -> NamespacePolicies:
     """The namespace's policies as they are once the plan is carried out."""
     none = NamespaceState(namespace=name)
-    desired = question.desired.namespaces.get(name, none)
-    observed = question.observed.namespaces.get(name, none)
+    desired = plan_input.desired.namespaces.get(name, none)
+    observed = plan_input.observed.namespaces.get(name, none)
     return overlay(desired.policies, observed.policies)
 
 
-def _deletions_of_unmanaged(question: PlanInput) -> list[Action]:
-    if not question.prune:
+def _deletions_of_unmanaged(plan_input: PlanInput) -> list[Action]:
+    if not plan_input.prune:
         return []
     return [
         DeleteSchema(topic=topic, versions=tuple(e.version for e in state.history.entries))
-        for topic, state in sorted(question.observed.topics.items())
-        if topic not in question.desired.topics and state.history.entries
+        for topic, state in sorted(plan_input.observed.topics.items())
+        if topic not in plan_input.desired.topics and state.history.entries
     ]
 
 
-def _relevant(question: PlanInput) -> RegistryState:
+def _relevant(plan_input: PlanInput) -> RegistryState:
     """What was observed, without what is left of topics that have no schema and no manifest."""
-    managed = question.desired.topics
+    managed = plan_input.desired.topics
     topics = {
         topic: state if topic in managed or state.history.entries else TopicState(topic=topic)
-        for topic, state in question.observed.topics.items()
+        for topic, state in plan_input.observed.topics.items()
     }
-    return replace(question.observed, topics=topics)
+    return replace(plan_input.observed, topics=topics)
 
 
 def _findings(
-    question: PlanInput,
+    plan_input: PlanInput,
     actions: list[Action],
     notices: list[Notice],
     of_waivers: list[Finding],
 ) -> tuple[Finding, ...]:
     """All findings, as `rules` rates them; what is lowered or waived here stays so."""
     unrated = (
-        *notice_findings(notices, question.locate),
-        *tenant_findings(question.observed),
-        *missing_topic_findings(actions, question.observed),
-        *guard(actions, question.observed, question.safety),
-        *conflict_findings(question.broker),
-        *doubt_findings(question.broker),
+        *notice_findings(notices, plan_input.locate),
+        *tenant_findings(plan_input.observed),
+        *missing_topic_findings(actions, plan_input.observed),
+        *guard(actions, plan_input.observed, plan_input.safety),
+        *conflict_findings(plan_input.broker),
+        *doubt_findings(plan_input.broker),
         *of_waivers,
     )
     return (
-        *apply_severities(unrated, question.rules),
+        *apply_severities(unrated, plan_input.rules),
         *action_findings(actions),
-        *content_findings(question.content, actions, notices),
+        *content_findings(plan_input.content, actions, notices),
     )
 
 

@@ -47,29 +47,29 @@ class Subject:
 
 
 def subjects_of(
-    question: PlanInput,
+    plan_input: PlanInput,
     repository: Repository,
     topics: Iterable[TopicName],
     base: Repository | None = None,
 ) -> Iterator[Subject]:
-    """What is known of each; `question` says what the registry holds and what the files want.
+    """What is known of each; `plan_input` says what the registry holds and what the files want.
 
     One whose definition no registry would take is left out, and so are samples that a change
     against `base` may not name yet.
     """
     for topic in topics:
-        desired = question.desired.topics.get(topic)
+        desired = plan_input.desired.topics.get(topic)
         latest = desired.history.latest if desired else None
-        observed = question.observed.topics.get(topic)
+        observed = plan_input.observed.topics.get(topic)
         if observed is not None and not definition_errors(topic, repository):
             yield Subject(
                 topic=topic,
                 history=observed.history,
                 proposed=latest.info if latest else None,
                 samples=known_samples(topic, repository, base or repository),
-                strategy=strategy_of(question, topic),
+                strategy=strategy_of(plan_input, topic),
                 clients=repository.clients,
-                knows_pins=question.registry == repository.config.default_registry,
+                knows_pins=plan_input.registry == repository.config.default_registry,
             )
 
 

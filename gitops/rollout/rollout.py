@@ -45,7 +45,7 @@ _TWO_STEPS: Final = (
 class RolloutRequest:
     """Both versions of the files, and what `plan` of the change was made from.
 
-    Clients are pinned to versions of the default registry. `before` is the question of the base,
+    Clients are pinned to versions of the default registry. `before` is the input of the base,
     whose policies hold until the change is applied. A topic whose manifest goes is one whose schema
     may be deleted, once nobody uses it. `paths` are all files of the head, also those that the
     change does not touch.
@@ -53,22 +53,24 @@ class RolloutRequest:
 
     base: Repository
     head: Repository
-    question: PlanInput
+    plan_input: PlanInput
     plan: Plan
     before: PlanInput
     paths: Collection[str] = ()
 
 
-def add_client_topics(question: PlanInput, registry: Registry, repository: Repository) -> PlanInput:
+def add_client_topics(
+    plan_input: PlanInput, registry: Registry, repository: Repository
+) -> PlanInput:
     """What the registry holds of topics that clients use and no manifest declares, too.
 
     Only the default registry is asked: of others nobody declares what clients use.
     """
-    observed = question.observed
+    observed = plan_input.observed
     others = frozenset(use.topic for one in repository.clients for use in _uses(one))
     others -= observed.topics.keys()
-    if not others or question.registry != repository.config.default_registry:
-        return question
+    if not others or plan_input.registry != repository.config.default_registry:
+        return plan_input
     spaces = frozenset(topic.namespace for topic in others) - observed.namespaces.keys()
     more = registry.observe(Scope(namespaces=spaces, topics=others))
     whole = replace(
@@ -76,25 +78,25 @@ def add_client_topics(question: PlanInput, registry: Registry, repository: Repos
         namespaces={**observed.namespaces, **more.namespaces},
         topics={**observed.topics, **more.topics},
     )
-    return replace(question, observed=whole)
+    return replace(plan_input, observed=whole)
 
 
 def registry_rollout_request(
-    repository: Repository, question: PlanInput, plan: Plan, paths: Collection[str] = ()
+    repository: Repository, plan_input: PlanInput, plan: Plan, paths: Collection[str] = ()
 ) -> RolloutRequest:
     """From what the registry holds to what the files say, with no change between commits.
 
     What runs is what the clients declare. Who is pinned to a version that is not there yet does
     not run with it: it comes in once that is registered.
     """
-    clients = tuple(_running_clients(one, question.observed) for one in repository.clients)
+    clients = tuple(_running_clients(one, plan_input.observed) for one in repository.clients)
     base = replace(repository, clients=clients)
     return RolloutRequest(
         base=base,
         head=repository,
-        question=question,
+        plan_input=plan_input,
         plan=plan,
-        before=replace(question, desired=RegistryState()),
+        before=replace(plan_input, desired=RegistryState()),
         paths=paths,
     )
 
@@ -121,7 +123,7 @@ def rollout_of(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
     """
     topics = dict(_topics(rolling))
     makes = Services(topics)
-    is_default = rolling.question.registry == rolling.head.config.default_registry
+    is_default = rolling.plan_input.registry == rolling.head.config.default_registry
     sides = (rolling.base.clients, rolling.head.clients) if is_default else ((), ())
     services = makes.of(*sides)
     found, rollout = solve(RolloutModel(topics=topics, services=services))
@@ -176,8 +178,8 @@ def _migrations(
         stems = (path.stem for path in map(PurePosixPath, rolling.paths) if path.parent == folder)
         to = next_name(topic, {*taken, *(replace(topic, local_name=stem) for stem in stems)})
         taken.add(to)
-        strategy = strategy_of(rolling.question, topic)
-        line = line_of(rolling.question.broker)
+        strategy = strategy_of(rolling.plan_input, topic)
+        line = line_of(rolling.plan_input.broker)
         if found := migration(topic, to, services, (info, strategy), line):
             yield found
 
@@ -228,10 +230,10 @@ def _left_topics(service: Service) -> tuple[TopicName, ...]:
 
 
 def _topics(rolling: RolloutRequest) -> Iterator[tuple[TopicName, TopicModel]]:
-    plan, question = rolling.plan, rolling.question
+    plan, plan_input = rolling.plan, rolling.plan_input
     new = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
     deleted = rolling.base.desired.topics.keys() - rolling.head.desired.topics.keys()
-    for topic, state in sorted(question.observed.topics.items()):
+    for topic, state in sorted(plan_input.observed.topics.items()):
         try:
             history = stored_history(state.history)
         except PayloadError:
@@ -241,20 +243,20 @@ def _topics(rolling: RolloutRequest) -> Iterator[tuple[TopicName, TopicModel]]:
             TopicModel(
                 topic=topic,
                 history=history,
-                line=line_of(question.broker),
+                line=line_of(plan_input.broker),
                 new=(new[topic].info,) if topic in new else (),
-                strategy=strategy_of(question, topic),
-                is_schema_validation_enforced=is_validation_enforced(question, topic),
+                strategy=strategy_of(plan_input, topic),
+                is_schema_validation_enforced=is_validation_enforced(plan_input, topic),
                 earlier=_rules(rolling.before, topic),
                 deleted=topic in deleted,
             ),
         )
 
 
-def _rules(question: PlanInput, topic: TopicName) -> Rules:
+def _rules(plan_input: PlanInput, topic: TopicName) -> Rules:
     return Rules(
-        strategy=strategy_of(question, topic),
-        is_schema_validation_enforced=is_validation_enforced(question, topic),
+        strategy=strategy_of(plan_input, topic),
+        is_schema_validation_enforced=is_validation_enforced(plan_input, topic),
     )
 
 

@@ -126,16 +126,16 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
     registries = [] if is_config_broken(loaded) else _registries(checking)
     findings += registry_guards(loaded, {name for name, _ in registries})
     for name, config in registries:
-        checked = _RegistryAnswer(checking, touched, name, config, progress)
+        registry_answer = _RegistryAnswer(checking, touched, name, config, progress)
         try:
-            one, more = checked.answer()
+            one, more = registry_answer.answer()
         except GitopsError as error:
             errors[name] = error
         else:
             checks.append(one)
             findings += more
-        if checked.replay_error:
-            errors[f"{name} (replay)"] = checked.replay_error
+        if registry_answer.replay_error:
+            errors[f"{name} (replay)"] = registry_answer.replay_error
     all_of_it = (*rate_findings(findings, loaded.limits.rules), *limit_guards(loaded))
     report = CheckReport(
         base=loaded.change.base,
@@ -197,8 +197,8 @@ class _RegistryAnswer:
 
     def _compare(self, observed: KnownRegistry) -> tuple[RegistryCheck, list[Finding]]:
         loaded = self._loaded
-        after = self._question(observed, loaded.head, loaded.head_tree, self.config)
-        before = self._question(observed, loaded.base, loaded.base_tree, self._base_config)
+        after = self._plan_input(observed, loaded.head, loaded.head_tree, self.config)
+        before = self._plan_input(observed, loaded.base, loaded.base_tree, self._base_config)
         drift = self._with_drift(make_plan(before), before, observed)
         plan = self._with_drift(make_plan(after, self.progress), after, observed)
         plan = attributed_plan(plan, drift)
@@ -211,7 +211,7 @@ class _RegistryAnswer:
             RolloutRequest(
                 base=loaded.base,
                 head=loaded.head,
-                question=self._known(after, history),
+                plan_input=self._known(after, history),
                 plan=plan,
                 before=before,
                 paths=loaded.change.head_tree.paths(),
@@ -234,53 +234,53 @@ class _RegistryAnswer:
             *(replayed.findings if replayed else ()),
         ]
 
-    def _with_drift(self, plan: Plan, question: PlanInput, observed: KnownRegistry) -> Plan:
+    def _with_drift(self, plan: Plan, plan_input: PlanInput, observed: KnownRegistry) -> Plan:
         """With what the history of the base tells of versions that the registry holds."""
         if observed.history.source is HistorySource.GIT:
             return plan
-        return add_drift(plan, question, self._look_up(self._loaded.base))
+        return add_drift(plan, plan_input, self._look_up(self._loaded.base))
 
     def _look_up(self, base: Repository) -> LookUp:
         change = self._loaded.change
         return partial(find_provenance, change.checkout, change.base, base.topics)
 
-    def _known(self, question: PlanInput, history: History) -> PlanInput:
+    def _known(self, plan_input: PlanInput, history: History) -> PlanInput:
         """Without the topics of which git knows nothing, since no manifest declares them."""
         if history.source is not HistorySource.GIT:
-            return question
+            return plan_input
         managed = {*self._loaded.base.desired.topics, *self._loaded.head.desired.topics}
-        state = question.observed
+        state = plan_input.observed
         topics = {name: topic for name, topic in state.topics.items() if name in managed}
-        return replace(question, observed=replace(state, topics=topics))
+        return replace(plan_input, observed=replace(state, topics=topics))
 
-    def _replay(self, question: PlanInput, observed: KnownRegistry) -> ReplayReport | None:
+    def _replay(self, plan_input: PlanInput, observed: KnownRegistry) -> ReplayReport | None:
         """What became of the samples; a failure does not take the rest of the answer along."""
         replaying = self.checking.replaying
         if replaying is None:
             return None
         try:
-            return self._replay_affected(replaying, question, observed.history)
+            return self._replay_affected(replaying, plan_input, observed.history)
         except GitopsError as error:
             self.replay_error = error
             return None
 
     def _replay_affected(
-        self, replaying: ReplayRequest, question: PlanInput, history: History
+        self, replaying: ReplayRequest, plan_input: PlanInput, history: History
     ) -> ReplayReport:
         """Raises OutsideError where the runner fails."""
         base, head = self._loaded.base, self._loaded.head
-        topics = [topic for topic in sorted(question.desired.topics) if topic in head.topics]
+        topics = [topic for topic in sorted(plan_input.desired.topics) if topic in head.topics]
         known = ReplayHistory(
-            registry=question.registry,
+            registry=plan_input.registry,
             source=history.source.value,
             limits=(),  # which the check tells
             rules=self._loaded.limits.rules,
             findings=withheld_samples(topics, head, base),
         )
-        subjects = subjects_of(question, head, topics, base)
+        subjects = subjects_of(plan_input, head, topics, base)
         return replay(replaying, subjects, known, self.progress)
 
-    def _question(
+    def _plan_input(
         self,
         observed: KnownRegistry,
         repository: Repository,

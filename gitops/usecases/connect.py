@@ -76,7 +76,7 @@ class Connection:
     `texts` are the files that findings point into. `notes` are about files and registry.
     """
 
-    question: ConnectRequest
+    request: ConnectRequest
     line: BrokerLine
     policies: ConnectionPolicies
     answered: tuple[SchemaAdmission, ...]
@@ -100,14 +100,14 @@ class ConnectContext:
     config: RegistryConfig
 
 
-def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
+def connect(request: ConnectRequest, connecting: ConnectContext) -> Connection:
     """Ask the broker's rules; raises UsageError, NotThereError, OutsideError.
 
     The history is the registry's. Policies are the files' where they manage them, else the
     registry's, else the broker's own.
     """
-    _require_fitting(question)
-    topic = question.topic
+    _require_fitting(request)
+    topic = request.topic
     scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
     observed = connecting.registry.observe(scope)
     wanted = desired_state(connecting.repository, connecting.config)
@@ -117,7 +117,7 @@ def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
     place = ConnectionTarget(
         history=_stored_schema(connecting, history),
         policies=policies,
-        use=question.use,
+        use=request.use,
         line=line_of(connecting.registry.broker),
     )
     context = Context(
@@ -126,31 +126,29 @@ def connect(question: ConnectRequest, connecting: ConnectContext) -> Connection:
         root=connecting.root,
         topic=topic,
         history=history,
-        schema_type=question.schema_type,
-        message=question.message,
+        schema_type=request.schema_type,
+        message=request.message,
     )
-    offered = [read_client_schema(name, context) for name in question.schemas]
+    offered = [read_client_schema(name, context) for name in request.schemas]
     return Connection(
-        question=question,
+        request=request,
         line=place.line,
         policies=policies,
-        answered=tuple(_answers(question, place, offered)),
+        answered=tuple(_answers(request, place, offered)),
         notes=_notes(connecting, topic, observed, wanted),
         texts={file: text for one in offered for file, text in one.texts.items()},
     )
 
 
 def _answers(
-    question: ConnectRequest, place: ConnectionTarget, offered: Sequence[ClientSchema]
+    request: ConnectRequest, place: ConnectionTarget, offered: Sequence[ClientSchema]
 ) -> list[SchemaAdmission]:
-    if question.role == "consumer":
+    if request.role == "consumer":
         admissions: tuple[Admission, ...] = (admit_consumer(place, offered[0].offer),)
     else:
         admissions = admit_schemas(place, [one.offer for one in offered])
     return [
-        SchemaAdmission(
-            name=one.name, admission=each, findings=_findings(question.topic, one, each)
-        )
+        SchemaAdmission(name=one.name, admission=each, findings=_findings(request.topic, one, each))
         for one, each in zip(offered, admissions, strict=False)
     ]
 
@@ -162,13 +160,13 @@ def _findings(topic: TopicName, offered: ClientSchema, admission: Admission) -> 
     return findings_of(str(topic), admission.decision, DefinitionLocations(new=offered.locate))
 
 
-def _require_fitting(question: ConnectRequest) -> None:
+def _require_fitting(request: ConnectRequest) -> None:
     """Raise UsageError for what no client can ask for."""
-    if question.role == "producer" and "AUTO_CONSUME" in question.schemas:
+    if request.role == "producer" and "AUTO_CONSUME" in request.schemas:
         raise UsageError("AUTO_CONSUME is for consumers", hint="a producer has AUTO_PRODUCE")
-    if question.role == "consumer" and {"AUTO_PRODUCE", "AUTO_PUBLISH"} & set(question.schemas):
+    if request.role == "consumer" and {"AUTO_PRODUCE", "AUTO_PUBLISH"} & set(request.schemas):
         raise UsageError("AUTO_PRODUCE is for producers", hint="a consumer has AUTO_CONSUME")
-    if {"AUTO_PRODUCE", "AUTO_PUBLISH"} & set(question.schemas[1:]):
+    if {"AUTO_PRODUCE", "AUTO_PUBLISH"} & set(request.schemas[1:]):
         hint = "name the schema that the message has"
         raise UsageError("AUTO_PRODUCE is the schema of a producer, not of a message", hint=hint)
 

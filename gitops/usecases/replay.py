@@ -46,7 +46,7 @@ class ReplaySelection:
 
 
 def replay_files(
-    lying: WorkingTreeHistory,
+    working_tree: WorkingTreeHistory,
     choice: ReplaySelection,
     replaying: ReplayRequest,
     progress: Progress = no_progress,
@@ -55,19 +55,19 @@ def replay_files(
 
     Raises UsageError for a topic that has no manifest, OutsideError.
     """
-    repository = lying.repository
+    repository = working_tree.repository
     named = _named_topics(choice.topics, repository)
     wanted = _topics_with_samples(named or repository.topics, repository)
-    known = lying.known(_scope(wanted), choice.history, progress)
-    question = _question(lying, known.state, known.broker)
-    past = ReplayHistory(
-        registry=lying.name,
+    known = working_tree.known(_scope(wanted), choice.history, progress)
+    plan_input = _plan_input(working_tree, known.state, known.broker)
+    history = ReplayHistory(
+        registry=working_tree.name,
         source=known.source,
         limits=known.limits,
         rules=repository.config.rules,
         findings=(*missing_sample_findings(named, repository), *_broken(wanted, repository)),
     )
-    return replay(replaying, subjects_of(question, repository, wanted), past, progress)
+    return replay(replaying, subjects_of(plan_input, repository, wanted), history, progress)
 
 
 def replay_change(
@@ -96,14 +96,14 @@ def replay_change(
                 choice=choice.history,
             )
         )
-    lying = WorkingTreeHistory(
+    working_tree = WorkingTreeHistory(
         root=loaded.change.checkout.root,
         tree=loaded.head_tree,
         repository=head,
         name=name,
         config=config,
     )
-    past = ReplayHistory(
+    history = ReplayHistory(
         registry=name,
         source=observed.history.source.value,
         limits=observed.history.limits,
@@ -115,9 +115,11 @@ def replay_change(
             *withheld_samples(wanted, head, loaded.base),
         ),
     )
-    question = _question(lying, observed.state, with_known(config.broker, observed.registry.broker))
-    subjects = subjects_of(question, head, wanted, loaded.base)
-    return replay(replaying, subjects, past, progress)
+    plan_input = _plan_input(
+        working_tree, observed.state, with_known(config.broker, observed.registry.broker)
+    )
+    subjects = subjects_of(plan_input, head, wanted, loaded.base)
+    return replay(replaying, subjects, history, progress)
 
 
 def _named_topics(names: Sequence[str], repository: Repository) -> tuple[TopicName, ...]:
@@ -148,15 +150,15 @@ def _scope(topics: Sequence[TopicName]) -> Scope:
     return Scope(namespaces=spaces, topics=frozenset(topics))
 
 
-def _question(
-    lying: WorkingTreeHistory, observed: RegistryState, broker: BrokerSettings
+def _plan_input(
+    working_tree: WorkingTreeHistory, observed: RegistryState, broker: BrokerSettings
 ) -> PlanInput:
     """What the strategies follow from."""
     return PlanInput(
-        registry=lying.name,
+        registry=working_tree.name,
         address="",
-        files=lying.repository.digest,
-        desired=desired_state(lying.repository, lying.config),
+        files=working_tree.repository.digest,
+        desired=desired_state(working_tree.repository, working_tree.config),
         observed=observed,
         broker=broker,
         safety=SafetyConfig(),

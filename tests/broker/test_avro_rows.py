@@ -13,7 +13,7 @@ from gitops.model.replay import LogicalTypes
 from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroRowReader, avro_row_reader
 from gitops.replay.kernel.avro.logical_types import NO_DIGITS, NO_TIME_OF_DAY, NO_UUID
-from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.schema_pair import make_plan
 from gitops.replay.kernel.avro.steps import Fail
 from gitops.replay.kernel.protocol import Unreadable
 from tests.replay.avro_peers import JavaRows, as_java_shows, java_rows

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow
 
 from gitops.replay.kernel.avro.kernel import AvroKernel, AvroRowReader
-from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.schema_pair import make_plan
 from gitops.replay.kernel.protocol import READ, CountKey, Reason, Unreadable, Walk
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.parser import AVRO_1_11

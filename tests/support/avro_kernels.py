@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from gitops.replay.kernel.avro.kernel import AvroKernel, AvroRowReader
-from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.schema_pair import make_plan
 from gitops.replay.kernel.avro.steps import Plan
 from gitops.schemas.avro.parser import AVRO_1_11
 

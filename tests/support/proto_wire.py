@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
-from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, VARINTS, WIRE_TYPES
+from gitops.replay.kernel.protobuf.schema_pair import FIXED32S, FIXED64S, VARINTS, WIRE_TYPES
 from gitops.schemas.protobuf_native.descriptors import Label, Type
 from gitops.schemas.protobuf_native.schema import Field, Message
 

@@ -86,7 +86,7 @@ def producer(
     """Say whether a producer would be let in, and which version its messages would carry."""
     from gitops.usecases.connect import ConnectRequest
 
-    question = ConnectRequest(
+    request = ConnectRequest(
         topic=TopicName.parse(topic),
         role="producer",
         schemas=(schema, *(new_schemas or [])),
@@ -94,7 +94,7 @@ def producer(
         message=message,
     )
     place = _Place(repo, registry, url, as_if_broker)
-    return _answer(question, place, output_format, output, no_color=no_color)
+    return _answer(request, place, output_format, output, no_color=no_color)
 
 
 @app.command("consumer", short_help="Decide whether a consumer may connect.")
@@ -128,7 +128,7 @@ def consumer(
     """Say whether a consumer would be let in, and whether it would register its schema."""
     from gitops.usecases.connect import ConnectRequest
 
-    question = ConnectRequest(
+    request = ConnectRequest(
         topic=TopicName.parse(topic),
         role="consumer",
         schemas=(schema,),
@@ -137,7 +137,7 @@ def consumer(
         use=state.value if state else None,
     )
     place = _Place(repo, registry, url, as_if_broker)
-    return _answer(question, place, output_format, output, no_color=no_color)
+    return _answer(request, place, output_format, output, no_color=no_color)
 
 
 class _Place(NamedTuple):
@@ -150,7 +150,7 @@ class _Place(NamedTuple):
 
 
 def _answer(
-    question: ConnectRequest,
+    request: ConnectRequest,
     place: _Place,
     output_format: str,
     output: Path | None,
@@ -185,7 +185,7 @@ def _answer(
             registry=live,
             config=config,
         )
-        connection = connect(question, connecting)
+        connection = connect(request, connecting)
         result = results.ConnectionResult(
             connection=connection, registry=live, excerpt=opened.excerpt
         )

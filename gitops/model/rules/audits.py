@@ -19,7 +19,9 @@ AUDIT_RULES: Final = (
         "the target line accepts what is refused today",
         "audit.upgrade.upgrade_causes",
     ),
-    info("AUDIT-U005", "new kinds of definitions stop a way back", "audit.way_back.way_back_cause"),
+    info(
+        "AUDIT-U005", "new kinds of definitions stop a way back", "audit.downgrade.downgrade_cause"
+    ),
     warning(
         "AUDIT-S001",
         "another strategy would have refused a version",

@@ -57,25 +57,25 @@ class GitRegistry(ReadOnlyRegistry):
     which a registry may have seen otherwise. Policies are those that the files say.
     """
 
-    def __init__(self, name: str, past: GitHistory, defaults: BrokerSettings) -> None:
-        super().__init__(name, f"git {past.commit[:7]}", defaults)
-        self._past = past
+    def __init__(self, name: str, history: GitHistory, defaults: BrokerSettings) -> None:
+        super().__init__(name, f"git {history.commit[:7]}", defaults)
+        self._history = history
         self._unreadable = 0
         self._is_cut = False
         self._imported: frozenset[str] = frozenset()
 
     def list_namespaces(self) -> tuple[NamespaceName, ...]:
         """The namespaces that have a folder, sorted."""
-        return tuple(sorted(self._past.desired.namespaces))
+        return tuple(sorted(self._history.desired.namespaces))
 
     def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
         """The topics that have a manifest, sorted."""
-        topics = self._past.desired.topics
+        topics = self._history.desired.topics
         return tuple(sorted(topic for topic in topics if topic.namespace == namespace))
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read the commits that changed what is in `scope`."""
-        known, desired = self._histories(scope.topics, progress), self._past.desired
+        known, desired = self._histories(scope.topics, progress), self._history.desired
         topics = {}
         for topic in sorted(scope.topics):
             state = desired.topics.get(topic, TopicState(topic=topic))
@@ -94,12 +94,12 @@ class GitRegistry(ReadOnlyRegistry):
 
     def limits(self) -> tuple[str, ...]:
         """What it could not know, once something was observed."""
-        commit = self._past.commit[:7]
+        commit = self._history.commit[:7]
         said = [
             _AS_IN_FILES.format(commit),
             _NOT_IN_FILES,
         ]
-        oldest = oldest_known(self._past.checkout, self._past.commit)
+        oldest = oldest_known(self._history.checkout, self._history.commit)
         if oldest:
             said.append(
                 f"The clone is shallow: definitions before {oldest[:7]} are not known "
@@ -117,28 +117,29 @@ class GitRegistry(ReadOnlyRegistry):
         self, topics: Iterable[TopicName], progress: Progress
     ) -> dict[TopicName, SchemaHistory]:
         wanted = frozenset(topic.keeper for topic in topics)
-        mine = (files for topic, files in self._past.files.items() if topic.keeper in wanted)
+        mine = (files for topic, files in self._history.files.items() if topic.keeper in wanted)
         files = frozenset(path for each in mine for path in each)
-        past: dict[str, Repository] = {}
+        repositories: dict[str, Repository] = {}
         while True:
-            commits = first_parents(self._past.checkout, self._past.commit, files, MOST_COMMITS)
+            history = self._history
+            commits = first_parents(history.checkout, history.commit, files, MOST_COMMITS)
             for count, commit in enumerate(commits):
                 progress("reading the history", count, len(commits))
-                if commit not in past:
-                    past[commit] = self._load(commit, files)
+                if commit not in repositories:
+                    repositories[commit] = self._load(commit, files)
             named = files.union(
-                self._imported, *(_files_of(each, wanted) for each in past.values())
+                self._imported, *(_files_of(each, wanted) for each in repositories.values())
             )
             if named == files:
                 break
             # A definition had another name before: what happened to it then counts too.
             files = named
-            past.clear()
+            repositories.clear()
         self._is_cut = len(commits) == MOST_COMMITS
-        return self._versions(wanted, [past[commit] for commit in reversed(commits)])
+        return self._versions(wanted, [repositories[commit] for commit in reversed(commits)])
 
     def _load(self, commit: str, files: frozenset[str]) -> Repository:
-        tree = tree_of(self._past.checkout, commit)
+        tree = tree_of(self._history.checkout, commit)
         needed = required_files(tree, files)
         self._imported |= {path for path in needed if path.endswith(".proto")}
         try:
@@ -147,11 +148,11 @@ class GitRegistry(ReadOnlyRegistry):
             return Repository(config=NO_CONFIG, desired=RegistryState(), digest="")
 
     def _versions(
-        self, wanted: frozenset[TopicName], past: list[Repository]
+        self, wanted: frozenset[TopicName], repositories: list[Repository]
     ) -> dict[TopicName, SchemaHistory]:
         """The histories out of what the files said, oldest first, by their keepers."""
         found: dict[TopicName, SchemaHistory] = {}
-        for repository in past:
+        for repository in repositories:
             for topic, source in repository.topics.items():
                 latest = _schema(repository, topic)
                 if topic.keeper not in wanted:

@@ -13,9 +13,9 @@ import pyarrow
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS, batch, rows_from
 from gitops.replay.kernel.avro.batch import Batch, Frame
 from gitops.replay.kernel.avro.columns import Columns
-from gitops.replay.kernel.avro.plan import make_skip
 from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.rows import Row
+from gitops.replay.kernel.avro.schema_pair import make_skip
 from gitops.replay.kernel.avro.steps import Plan
 from gitops.replay.kernel.protocol import READ, Unreadable
 from gitops.replay.sources.avro_blocks import Block, read_blocks, read_header

@@ -197,15 +197,15 @@ def decision_document(
 
 def connection_document(connection: Connection, registry: Registry) -> dict[str, Any]:
     """Whether a client is let in, with each of its schemas, and every step of the decision."""
-    question, policies = connection.question, connection.policies
+    request, policies = connection.request, connection.policies
     return {
         "apiVersion": API_VERSION,
         "kind": "Connection",
         "pulsar": connection.line.example,
         "registry": {"name": registry.name, "address": registry.address},
-        "topic": str(question.topic),
-        "role": question.role,
-        "topicUse": question.use,
+        "topic": str(request.topic),
+        "role": request.role,
+        "topicUse": request.use,
         "policies": {
             "schemaCompatibilityStrategy": policies.strategy.value,
             "isAllowAutoUpdateSchema": policies.allows_auto_update,

@@ -98,9 +98,9 @@ def connection_report(connection: Connection, excerpt: Excerpt, *, registry: str
         lines = connection.texts.get(where.file, "").splitlines()
         return lines[where.line - 1] if 0 < where.line <= len(lines) else excerpt(where)
 
-    question = connection.question
+    request = connection.request
     pulsar = connection.line.example
-    head = f"{question.role} on {question.topic} · {registry} · as Pulsar {pulsar} decides"
+    head = f"{request.role} on {request.topic} · {registry} · as Pulsar {pulsar} decides"
     parts: list[RenderableType] = [Text(safe(head), style="bold")]
     for answered in connection.answered:
         parts += [Text(""), *_answered(answered, line_of)]

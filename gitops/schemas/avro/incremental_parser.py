@@ -83,7 +83,7 @@ class IncrementalParser(Reader):
         if said.default is UNSET:
             return Field(check_name(said.name, ""), kind, MISSING, said.doc)
         default = fields.default_of(said.value, kind, "")
-        return self.checked(Field(check_name(said.name, ""), kind, default, said.doc))
+        return self.check_default(Field(check_name(said.name, ""), kind, default, said.doc))
 
     def _type(self, piece: bytes) -> Schema:
         known = self.known.types.get(piece)

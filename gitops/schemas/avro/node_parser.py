@@ -185,9 +185,9 @@ class Reader:
         field = fields.read(member, kind, at, validate=self.strict, signs=self.signs)
         if field.aliases:
             self.names.met.append(References(has_aliases=True))
-        return self.checked(field)
+        return self.check_default(field)
 
-    def checked(self, field: Field) -> Field:
+    def check_default(self, field: Field) -> Field:
         """The field, and note whether its default is valid."""
         # Behind an invalid default others are not looked at: they could have no end.
         if field.default is not MISSING and self.defaults_valid:

@@ -214,22 +214,22 @@ def _anything(_value: Json) -> None:
 
 
 def _list_of(check: _Check) -> _Check:
-    def checked(value: Json) -> None:
+    def check_list(value: Json) -> None:
         if not isinstance(value, list) or isinstance(value, Members):
             raise LegacyMismatchError("expected a list")
         for item in value:
             if item is not None:
                 check(item)
 
-    return checked
+    return check_list
 
 
 def _map_of(check: _Check) -> _Check:
-    def checked(value: Json) -> None:
+    def check_map(value: Json) -> None:
         if not isinstance(value, Members):
             raise LegacyMismatchError("expected an object")
         for _, item in value:
             if item is not None:
                 check(item)
 
-    return checked
+    return check_map

@@ -140,7 +140,7 @@ class _Resolving:
             presence=features.has_presence(field, kind, own, in_oneof=oneof is not None),
             packed=features.is_packed(field, kind, own),
             pointer=pointer(full_name) if is_extension else pointer(scope, field.name),
-            checked=features.is_utf8_checked(kind, own),
+            checks_utf8=features.is_utf8_checked(kind, own),
             closed=closed,
             only_java=(closed and open_enum) or features.is_utf8_checked_in_java_only(kind, own),
             json_name=field.json_name or default_json_name(field.name),

@@ -52,10 +52,10 @@ class Field:
 
     `named` is the message or enum of the type. `oneof` is an index into the message's oneofs, None
     also for the oneof that stands for an `optional` of proto3. `presence`: a reader can tell an
-    unset value from zero. `checked`: bytes that are not UTF-8 are refused, in whose place others
-    get U+FFFD. `closed`: a reader takes a number that its enum does not name for an unknown field,
-    as Java does in every proto2 file, wherever the enum is defined. `only_java`: one of the two is
-    so for Java alone.
+    unset value from zero. `checks_utf8`: bytes that are not UTF-8 are refused, in whose place
+    others get U+FFFD. `closed`: a reader takes a number that its enum does not name for an
+    unknown field, as Java does in every proto2 file, wherever the enum is defined. `only_java`: one
+    of the two is so for Java alone.
     `pointer` names the place: `/shop.Order/quantity`.
     `json_name` is how JSON calls it, empty where nobody tells.
     """
@@ -70,7 +70,7 @@ class Field:
     presence: bool
     packed: bool
     pointer: str
-    checked: bool = False
+    checks_utf8: bool = False
     closed: bool = False
     only_java: bool = False
     json_name: str = ""

@@ -17,8 +17,8 @@ import pytest
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.protobuf.definition import message_of
-from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.rows import read
+from gitops.replay.kernel.protobuf.schema_pair import pair
 from gitops.replay.kernel.protocol import CountKey, Reason, Unreadable
 from gitops.replay.kernel.schema_types import kernel_for
 from gitops.repository.writing.proto_files import proto_sources

@@ -149,10 +149,10 @@ class Columns:
         self.depth += 1
         return True
 
-    def chunk(self, frame: Frame, path: str, *, checked: bool) -> Positions:
+    def chunk(self, frame: Frame, path: str, *, checks_text: bool) -> Positions:
         """As many bytes as the number before them says: where they start.
 
-        Counts what is no text if `checked`.
+        Counts what is no text if `checks_text`.
         """
         first = self.batch.bytes_at(frame.at)
         if numpy.bitwise_or.reduce(first) & _LONG_OR_NEGATIVE:
@@ -162,7 +162,7 @@ class Columns:
             frame.at = start + (first >> 1)
         if self.batch.stop_behind_end(frame, path):
             start = numpy.minimum(start, frame.at)
-        if checked:
+        if checks_text:
             self.batch.check_text(frame, start, path)
         return start
 
@@ -196,7 +196,7 @@ class Columns:
             left[:] = 0
         else:
             if step.keyed:
-                self.chunk(live, step.path, checked=step.reads is not None)
+                self.chunk(live, step.path, checks_text=step.reads is not None)
             self.step(live, item)
             left -= 1
         ended = true_indexes(left == 0)
@@ -277,8 +277,8 @@ def _bytes_sense(
 
 def _text(columns: Columns, frame: Frame, step: Text) -> None:
     sense = step.sense
-    checked = step.reads == "string" and (sense is None or sense.may_be_no_text)
-    start = columns.chunk(frame, step.path, checked=checked)
+    checks_text = step.reads == "string" and (sense is None or sense.may_be_no_text)
+    start = columns.chunk(frame, step.path, checks_text=checks_text)
     if sense is not None:
         _bytes_sense(columns.batch, frame, start, step, sense)
 

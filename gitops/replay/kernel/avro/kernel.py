@@ -16,9 +16,9 @@ from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.batch import Batch, true_indexes
 from gitops.replay.kernel.avro.columns import Columns
 from gitops.replay.kernel.avro.definition import schema_of
-from gitops.replay.kernel.avro.plan import make_plan
 from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.rows import Row
+from gitops.replay.kernel.avro.schema_pair import make_plan
 from gitops.replay.kernel.avro.steps import Plan
 from gitops.replay.kernel.avro.values import UnionValue
 from gitops.replay.kernel.payload_column import MOST_BYTES, MOST_ROWS, join_walks

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gitops.replay.kernel.json.numbers import MOST, Mask, Numbers, Positions, texts, values
 from gitops.replay.kernel.json.parser import Pairs, parse
-from gitops.replay.kernel.json.plan import Items, Members, Node, OneOf, Symbols
 from gitops.replay.kernel.json.scalars import MAX_TEXT
+from gitops.replay.kernel.json.schema_pair import Items, Members, Node, OneOf, Symbols
 from gitops.replay.kernel.payload_column import Column, not_utf8
 from gitops.replay.kernel.protocol import CountKey, Unreadable
 

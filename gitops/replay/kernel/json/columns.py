@@ -16,8 +16,8 @@ import numpy
 
 from gitops.replay.kernel.json.aligned_rows import ROOM, AlignedRows, Frame, Orders
 from gitops.replay.kernel.json.numbers import Mask, Positions
-from gitops.replay.kernel.json.plan import Items, Leaf, Member, Members, Node, OneOf, Symbols
 from gitops.replay.kernel.json.rows import missing_value
+from gitops.replay.kernel.json.schema_pair import Items, Leaf, Member, Members, Node, OneOf, Symbols
 from gitops.replay.kernel.payload_column import Column
 from gitops.replay.kernel.protocol import CountKey, CountKind
 

@@ -21,9 +21,9 @@ from gitops.replay.kernel.json.columns import covers, walk
 from gitops.replay.kernel.json.definition import schema_of
 from gitops.replay.kernel.json.numbers import rows_with_long_exponents
 from gitops.replay.kernel.json.parser import LIMITS
-from gitops.replay.kernel.json.plan import Node, pair
 from gitops.replay.kernel.json.rows import JsonWriter, read
 from gitops.replay.kernel.json.scalars import MAX_TEXT
+from gitops.replay.kernel.json.schema_pair import Node, pair
 from gitops.replay.kernel.json.shapes import Shape, shape_of
 from gitops.replay.kernel.payload_column import (
     AmbiguousBatchError,

@@ -15,7 +15,8 @@ import numpy
 from gitops.replay.kernel.definition import lacks_symbol
 from gitops.replay.kernel.json.map_keys import Key, entries_of
 from gitops.replay.kernel.json.parser import Pairs, parse
-from gitops.replay.kernel.json.plan import (
+from gitops.replay.kernel.json.scalars import MAX_FLOAT, describe_value
+from gitops.replay.kernel.json.schema_pair import (
     Anything,
     Entries,
     Items,
@@ -27,7 +28,6 @@ from gitops.replay.kernel.json.plan import (
     Recursion,
     Symbols,
 )
-from gitops.replay.kernel.json.scalars import MAX_FLOAT, describe_value
 from gitops.replay.kernel.protocol import (
     CountKey,
     CountKind,

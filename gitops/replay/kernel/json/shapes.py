@@ -13,7 +13,9 @@ from msgspec import UNSET, Meta
 from msgspec.structs import astuple
 
 from gitops.replay.kernel.json.map_keys import Key
-from gitops.replay.kernel.json.plan import (
+from gitops.replay.kernel.json.rows import count_rounded, in_range, take
+from gitops.replay.kernel.json.scalars import Scalar
+from gitops.replay.kernel.json.schema_pair import (
     Anything,
     Entries,
     Items,
@@ -25,8 +27,6 @@ from gitops.replay.kernel.json.plan import (
     Recursion,
     Symbols,
 )
-from gitops.replay.kernel.json.rows import count_rounded, in_range, take
-from gitops.replay.kernel.json.scalars import Scalar
 from gitops.replay.kernel.payload_column import AmbiguousBatchError, Counts
 from gitops.replay.kernel.protocol import CountKey, CountKind, Unreadable, ValueMismatchError
 

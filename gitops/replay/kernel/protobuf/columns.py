@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.payload_column import AmbiguousBatchError, Counts
-from gitops.replay.kernel.protobuf.plan import Fields, Slot
 from gitops.replay.kernel.protobuf.rows import enum_value
+from gitops.replay.kernel.protobuf.schema_pair import Fields, Slot
 from gitops.replay.kernel.protobuf.wire_format import raw_of, value_of
 from gitops.replay.kernel.protocol import CountKey, CountKind
 from gitops.schemas.protobuf_native.descriptors import Label, Type

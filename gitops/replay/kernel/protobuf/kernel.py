@@ -12,8 +12,8 @@ from gitops.replay.kernel.payload_column import Column, Counts, bisect_messages,
 from gitops.replay.kernel.protobuf import columns
 from gitops.replay.kernel.protobuf.columns import check_of, message_class
 from gitops.replay.kernel.protobuf.definition import message_of
-from gitops.replay.kernel.protobuf.plan import Fields, pair
 from gitops.replay.kernel.protobuf.rows import ProtobufWriter, read
+from gitops.replay.kernel.protobuf.schema_pair import Fields, pair
 from gitops.replay.kernel.protocol import Kernels, Unreadable, Walk
 from gitops.replay.kernel.verdicts import Verdicts
 

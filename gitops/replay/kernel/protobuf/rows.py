@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gitops.replay.kernel.protobuf.definition import default_of
-from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, Fields, Slot
+from gitops.replay.kernel.protobuf.schema_pair import FIXED32S, FIXED64S, Fields, Slot
 from gitops.replay.kernel.protobuf.wire_format import Raw, RawMessage, decode, raw_of, value_of
 from gitops.replay.kernel.protocol import CountKey, CountKind, Reason, Unreadable
 from gitops.schemas.protobuf_native.descriptors import Type

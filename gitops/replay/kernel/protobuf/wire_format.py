@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gitops.replay.kernel.protobuf.plan import FIXED32S, FIXED64S, VARINTS, WIRE_TYPES, Fields, Slot
+from gitops.replay.kernel.protobuf.schema_pair import (
+    FIXED32S,
+    FIXED64S,
+    VARINTS,
+    WIRE_TYPES,
+    Fields,
+    Slot,
+)
 from gitops.replay.kernel.protocol import Reason, Unreadable
 from gitops.replay.kernel.verdicts import join_path
 from gitops.schemas.java_text import java_text
@@ -188,7 +195,7 @@ def _scalar(slot: Slot, wire_type: int, reader: Reader) -> Raw:
         return reader.varint()
     if wire_type == LENGTH_DELIMITED:
         raw = reader.part().rest()
-        if slot.field.checked and not _is_utf8(raw):
+        if slot.field.checks_utf8 and not _is_utf8(raw):
             raise Unreadable(Reason(slot.item, NOT_UTF8), f"{slot.item}: {NOT_UTF8}")
         return raw
     return reader.fixed(_SIZES[wire_type])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gitops.replay.kernel.avro.kernel import AvroRowReader, AvroRowWriter
-from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.schema_pair import make_plan
 from gitops.replay.kernel.avro.steps import Fail
 from gitops.replay.kernel.avro.values import UnionValue, shown
 from gitops.replay.kernel.protocol import CountKey, CountKind, Reason, Unreadable

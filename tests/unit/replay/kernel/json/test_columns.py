@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from gitops.replay.kernel.json.aligned_rows import Orders
 from gitops.replay.kernel.json.columns import covers, walk
 from gitops.replay.kernel.json.kernel import JsonKernel
-from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
+from gitops.replay.kernel.json.schema_pair import pair
 from gitops.replay.kernel.payload_column import column
 from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, Unreadable
 from gitops.schemas.avro.parser import AVRO_1_11

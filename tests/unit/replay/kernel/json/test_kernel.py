@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.replay.kernel.json.kernel import FEW, JsonKernel
-from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
+from gitops.replay.kernel.json.schema_pair import pair
 from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason, Unreadable, Walk
 from gitops.schemas.avro.parser import AVRO_1_11
 from tests.support.json_rows import Definitions, Values, payload

@@ -11,8 +11,8 @@ import pytest
 
 from gitops.replay.kernel.json.kernel import FEW, JsonKernel
 from gitops.replay.kernel.json.numbers import rows_with_long_exponents
-from gitops.replay.kernel.json.plan import pair
 from gitops.replay.kernel.json.rows import read
+from gitops.replay.kernel.json.schema_pair import pair
 from gitops.replay.kernel.payload_column import column
 from gitops.replay.kernel.protocol import READ, Unreadable
 from gitops.schemas.avro.parser import AVRO_1_11

@@ -11,7 +11,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from gitops.replay.kernel.protobuf.columns import message_class
 from gitops.replay.kernel.protobuf.definition import message_of
-from gitops.replay.kernel.protobuf.plan import pair
+from gitops.replay.kernel.protobuf.schema_pair import pair
 from tests.support.protos import native
 
 _FILES = {

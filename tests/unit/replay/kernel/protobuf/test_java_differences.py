@@ -11,8 +11,8 @@ import pytest
 
 from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.protobuf.definition import message_of
-from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.rows import read
+from gitops.replay.kernel.protobuf.schema_pair import pair
 from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Reason
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for
 from tests.support.protos import native, order

@@ -19,8 +19,8 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.definition import DefinitionError
 from gitops.replay.kernel.protobuf.columns import message_class as message_class_of
 from gitops.replay.kernel.protobuf.definition import message_of
-from gitops.replay.kernel.protobuf.plan import pair
 from gitops.replay.kernel.protobuf.rows import read
+from gitops.replay.kernel.protobuf.schema_pair import pair
 from gitops.replay.kernel.protocol import (
     READ,
     CountKey,

@@ -1,4 +1,4 @@
-"""The plan of a writer and a reader, as Avro for Java 1.11.4 pairs them."""
+"""A writer and a reader in one plan, as Avro for Java 1.11.4 pairs them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 
 from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.kernel import AvroKernel
-from gitops.replay.kernel.avro.plan import make_plan
+from gitops.replay.kernel.avro.schema_pair import make_plan
 from gitops.replay.kernel.avro.steps import Fail
 from gitops.replay.kernel.protocol import CountKey, CountKind, Reason
 from gitops.schemas.avro.aliases import apply_aliases

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitops.audit.cause import Cause
-from gitops.audit.upgrade import WAY_BACK
+from gitops.audit.upgrade import DOWNGRADE
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.rules import make_finding
 from gitops.schemas.avro.parser import AVRO_1_12
 from gitops.schemas.json.compatibility import JacksonForm
 
 
-def way_back_cause(registry: str, present: BrokerLine, target: BrokerLine) -> Cause | None:
+def downgrade_cause(registry: str, present: BrokerLine, target: BrokerLine) -> Cause | None:
     """New kinds of definitions, if the target line has any; registered, they stop the way back."""
     kinds = tuple(_only_on(present, target))
     if not kinds:
         return None
     message = f"only {target.name} accepts these kinds of definitions; {'; '.join(kinds)}"
     found = make_finding(
-        WAY_BACK,
+        DOWNGRADE,
         message,
         subject=registry,
         hint=f"register none of these until no broker of {present.name} is left: they stop their "
