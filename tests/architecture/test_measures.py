@@ -19,6 +19,37 @@ _SLIP: Final = 80
 """Lines below which a module that one neighbour alone imports belongs into that neighbour."""
 
 
+@pytest.mark.slow
+def test_modules_lines_and_imports_stay_what_the_page_says() -> None:
+    """Within a twentieth, so that not each commit changes the page; and below the bounds."""
+    texts = [path.read_text("utf-8") for path in project_files("gitops/**.py")]
+    lines = sum(len(text.splitlines()) for text in texts)
+    imports = sum(map(_import_lines, texts))
+    measured = (len(_MODULES), lines / 1000, 100 * imports / lines)
+
+    shown = (*_now("modules, lines in `gitops/`"), *_now("lines that are imports"))
+    assert measured == pytest.approx(shown, rel=0.05), f"now they are {measured}"
+    modules, thousand_lines, percent = measured
+    assert modules <= 450
+    assert thousand_lines <= 74
+    assert percent <= 9.5
+
+
+def _now(measure: str) -> tuple[float, ...]:
+    """The numbers of the column `now` in the page's row of a measure."""
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text("utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| {measure} |"))
+    return tuple(float(number) for number in re.findall(r"[0-9.]+", row.split(" | ")[3]))
+
+
+def _import_lines(source: str) -> int:
+    return sum(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+
+
 def test_each_use_case_is_a_command() -> None:
     commands = {row.module for row in COMMANDS}
     assert {path.stem for path in _MODULES if path.parent.name == "usecases"} <= commands
