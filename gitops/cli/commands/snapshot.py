@@ -18,34 +18,21 @@ def snapshot(
     no_color: options.NoColor = False,
 ) -> int:
     """Record all versions of the repository's topics under snapshots/."""
-    from gitops.changes.known_names import known_names
     from gitops.cli.answer import Display, print_result
     from gitops.cli.console import require_writable
     from gitops.cli.progress import progress_bar
     from gitops.cli.session import open_registry, open_repository
-    from gitops.repository import snapshots
-    from gitops.repository.broker_snapshots import render_settings, settings_files
     from gitops.repository.folder import replace_files
-    from gitops.usecases.snapshot import observe_managed
+    from gitops.usecases.snapshot import make_snapshot
 
     require_writable(output)
     opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
     with open_registry(opened, registry) as (live, _), bar as progress:
-        recorded = snapshots.replaceable_topics(opened.tree, live.name)
-        known = known_names(opened.root, opened.tree, opened.repository, live.name)
-        state = observe_managed(opened.repository, live, recorded | known.topics, progress)
-        files = {**snapshots.render(live.name, state), **render_settings(live.name, live.broker)}
-    old = (
-        *snapshots.snapshot_files(opened.tree, live.name),
-        *settings_files(opened.tree, live.name),
-    )
-    changed = replace_files(opened.root, old, files)
+        made = make_snapshot(live, opened.root, opened.tree, opened.repository, progress)
+    changed = replace_files(opened.root, made.old, made.files)
     result = results.SnapshotResult(
-        registry=live,
-        folder=snapshots.folder_of(live.name),
-        files=tuple(files),
-        changed=changed,
+        registry=live, folder=made.folder, files=tuple(made.files), changed=changed
     )
     print_result(result, Display(output_format=output_format, output=output))
     return Exit.GOOD
