@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
-from gitops.model.findings import Finding, Location, Severity
+from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
 from gitops.model.plan import (
     Action,
@@ -22,6 +21,7 @@ from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.rules import make_finding
 from gitops.model.state import RegistryState, TopicState
 from gitops.planning.policies import direction
+from gitops.planning.severities import at_most_warning
 
 _STRATEGY: Final = "schemaCompatibilityStrategy"
 
@@ -69,8 +69,7 @@ def content_findings(
     said |= {action.topic for action in registered if action.waiver}
     for topic, findings in sorted(content.items()):
         for one in findings if topic not in said else ():
-            severity = one.severity if topic in changing else min(one.severity, Severity.WARNING)
-            yield replace(one, severity=severity)
+            yield one if topic in changing else at_most_warning(one)
 
 
 def tenant_findings(observed: RegistryState) -> Iterator[Finding]:

@@ -53,3 +53,8 @@ def rate_findings(
 def worst(findings: Iterable[Finding]) -> Severity:
     """The worst severity among them, OFF where there is none."""
     return max((finding.severity for finding in findings), default=Severity.OFF)
+
+
+def at_most_warning(finding: Finding) -> Finding:
+    """A finding about what a registry contains already, which is reported and stops nothing."""
+    return replace(finding, severity=min(finding.severity, Severity.WARNING))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from gitops.model.findings import Finding, Location, Severity
@@ -12,7 +11,7 @@ from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository
 from gitops.planning.fingerprints import is_same
-from gitops.planning.severities import rate_findings, worst
+from gitops.planning.severities import at_most_warning, rate_findings, worst
 from gitops.planning.waiver_findings import expiry_findings
 from gitops.repository.file_trees import is_selected
 
@@ -43,7 +42,7 @@ def validate(
     for topic, held in (recorded(bad) if bad else {}).items():
         latest = repository.desired.topics[topic].history.latest
         if latest and any(is_same(latest.info, info) for info in held):
-            content[topic] = tuple(_at_most_warning(one) for one in content[topic])
+            content[topic] = tuple(at_most_warning(one) for one in content[topic])
     of_files = (
         *repository.findings,
         *expiry_findings(repository.waivers, today),
@@ -64,10 +63,6 @@ def _sample_findings(repository: Repository) -> Iterable[Finding]:
     from gitops.replay.sensitive_fields import likely_misspellings
 
     return likely_misspellings(repository)
-
-
-def _at_most_warning(one: Finding) -> Finding:
-    return replace(one, severity=min(one.severity, Severity.WARNING))
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
