@@ -19,6 +19,11 @@ _TOPIC_PARTS: Final = 3
 # What Java's TopicName takes for a partition: an int without leading zeros.
 _PARTITION: Final = re.compile(r"-partition-(0|[1-9][0-9]{0,9})\Z")
 _MAX_INT: Final = 2**31 - 1
+_DOMAINS: Final[Mapping[str, Domain]] = {
+    "persistent": "persistent",
+    "non-persistent": "non-persistent",
+    "topic": "persistent",
+}
 _SYSTEM_TOPICS: Final = ("__change_events", "__transaction_")
 
 
@@ -60,18 +65,17 @@ class TopicName:
     def parse(cls, text: str) -> TopicName:
         """Read `tenant/namespace/topic`, with or without `persistent://` before it.
 
-        A `-partition-N` at the end is cut off, as the schema registry of Pulsar 4.0.7 does.
-        Raises InvalidNameError.
+        A `-partition-N` at the end is cut off, as the schema registry of Pulsar 4.0.7 does. A
+        scalable topic, `topic://`, is the persistent one, whose schemas it shares (Pulsar
+        5.0.0-M1). Raises InvalidNameError.
         """
-        domain: Domain = "persistent"
-        rest = text
-        if "://" in text:
-            given, rest = text.split("://", 1)
-            if given not in ("persistent", "non-persistent"):
-                raise InvalidNameError(
-                    f"'{given}' is not a topic domain", hint="use persistent or non-persistent"
-                )
-            domain = "non-persistent" if given == "non-persistent" else "persistent"
+        given, rest = text.split("://", 1) if "://" in text else ("persistent", text)
+        domain = _DOMAINS.get(given)
+        if domain is None:
+            raise InvalidNameError(
+                f"'{given}' is not a topic domain",
+                hint="use persistent, non-persistent or topic",
+            )
         parts = rest.split("/", 2)
         if len(parts) != _TOPIC_PARTS:
             raise InvalidNameError(f"'{text}' is not a topic", hint="write tenant/namespace/topic")

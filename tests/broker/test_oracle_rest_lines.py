@@ -12,18 +12,22 @@ from typing import Final
 import pytest
 
 from gitops.model.broker_settings import SettingValue, known_settings
-from gitops.model.names import NamespaceName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy, SettingSource
-from gitops.model.state import NamespaceState
+from gitops.model.state import NamespaceState, Scope
+from gitops.planning.plan import make_plan
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.pulsar.broker_probes import NamespaceProbes
 from gitops.registries.server.server import serve_in_thread
+from gitops.usecases.apply import apply
 from tests.oracle.line_cases import LineCases
 from tests.oracle.over_rest import AdminRest, Case, is_for_rest, rest_differences
 from tests.support import pulsar_broker
+from tests.support.admin_rest import admin_request
 from tests.support.protos import order
 from tests.support.pulsar_broker import BrokerUnavailableError
-from tests.support.pulsar_client import open_test_client
+from tests.support.pulsar_client import open_test_client, open_test_registry
+from tests.support.states import INT64, question, state, topic_state
 
 _COUNT: Final = 150
 _SHOWN: Final = 2
@@ -51,6 +55,8 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
         ):
             found = rest_differences(cases, broker, served)
             shown = settings_shown(running.admin_url, release)
+            if release == "5.0.0-M1":
+                assert_scalable_topic_is_managed(running.admin_url)
     except BrokerUnavailableError as reason:
         pytest.skip(f"no Pulsar broker {release}: {reason}")
 
@@ -72,6 +78,21 @@ def settings_shown(admin_url: str, release: str) -> dict[str, SettingValue]:
         probes = NamespaceProbes(client)
         probes.add([NamespaceState(namespace=NamespaceName("public", "default"))])
         return probes.ask(known)
+
+
+def assert_scalable_topic_is_managed(admin_url: str) -> None:
+    """`topic://…` is in the list of topics, and a plan registers its schema."""
+    topic = TopicName.parse("topic://public/default/scaled")
+    admin_request("PUT", f"{admin_url}/admin/v2/scalable/{topic}")
+    with closing(open_test_registry(admin_url)) as registry:
+        assert topic in registry.list_topics(topic.namespace)
+        scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
+        desired = state(topic_state(topic, INT64))
+        plan = make_plan(question(desired, registry.observe(scope)))
+        assert len(apply(plan, registry)) == 1
+        found = registry.observe(scope).topics[topic]
+    assert [entry.info.type for entry in found.history.entries] == [INT64.type]
+    assert not found.exists  # it has no policies of its own
 
 
 def _first_case() -> Case:

@@ -116,6 +116,14 @@ _OK: Final = (HTTPStatus.OK, HTTPStatus.NO_CONTENT)
 # topicLevelPoliciesEnabled=false. None of them has policies of its own.
 _NO_TOPIC_POLICIES: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
 
+_NO_SCALABLE: Final = (
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.METHOD_NOT_ALLOWED,
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN,
+)
+"""A broker before 5.0 has no such path, and a gateway before it may not know it."""
+
 TENANTS_PERMISSION: Final = "a superuser role, as it lists all tenants; or name the namespaces"
 NAMESPACES_PERMISSION: Final = "the role of an administrator of the tenant"
 POLICIES_PERMISSION: Final = "the role of an administrator of the tenant, to read policies"
@@ -147,13 +155,14 @@ class RegistryReader:
     def topics(self, namespace: NamespaceName) -> set[TopicName]:
         """The topics that people made and the cluster can name, partitions folded.
 
-        A partitioned topic stands in a list of its own, whether or not its partitions exist.
+        A partitioned topic stands in a list of its own, whether or not its partitions exist, and so
+        does a scalable one, from Pulsar 5.0 on.
         """
         found: set[TopicName] = set()
         for domain in ("persistent", "non-persistent"):
             for rest in ("", "/partitioned"):
                 found |= self._list_topics(f"{domain}/{namespace_path(namespace)}{rest}")
-        return found
+        return found | self._list_topics(f"scalable/{namespace_path(namespace)}", _NO_SCALABLE)
 
     def existing(self, namespace: NamespaceName) -> set[TopicName]:
         """The topics that may have policies of their own; none where there is no such namespace."""

@@ -34,6 +34,7 @@ def test_what_is_no_namespace(text: str) -> None:
         ("shop/orders/created", "shop/orders/created"),
         ("persistent://shop/orders/created", "shop/orders/created"),
         ("non-persistent://shop/orders/x", "non-persistent://shop/orders/x"),
+        ("topic://shop/orders/created", "shop/orders/created"),
         ("shop/orders/é x", "shop/orders/é x"),
     ],
 )

@@ -233,6 +233,26 @@ def test_all_lists_are_needed(cluster: FakeCluster, registry: PulsarRegistry) ->
         registry.list_topics(NAMESPACE)
 
 
+def test_a_scalable_topic_is_listed_as_the_topic_that_has_its_schemas(
+    cluster: FakeCluster, registry: PulsarRegistry
+) -> None:
+    cluster.lists("persistent://shop/orders/b")
+    cluster.answers[f"scalable/{NAMESPACE}"] = ["topic://shop/orders/b", "topic://shop/orders/c"]
+    assert [str(topic) for topic in registry.list_topics(NAMESPACE)] == [
+        "shop/orders/b",
+        "shop/orders/c",
+    ]
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 405])
+def test_a_cluster_without_scalable_topics_lists_the_others(
+    cluster: FakeCluster, registry: PulsarRegistry, status: int
+) -> None:
+    cluster.lists("persistent://shop/orders/b")
+    cluster.answers[f"scalable/{NAMESPACE}"] = Response("no", status=status)
+    assert [str(topic) for topic in registry.list_topics(NAMESPACE)] == ["shop/orders/b"]
+
+
 # ---------------------------------------------------------------------------- writes
 
 
