@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.schema import SchemaHistory, SchemaInfo
-from gitops.schemas.row import PayloadError, UndecodableError
+from gitops.schemas.key_value.parser import named_halves, with_half
+from gitops.schemas.row import DefinitionForm, PayloadError, UndecodableError
 from gitops.schemas.types import TYPES
 
 __all__ = [
@@ -18,6 +20,8 @@ __all__ = [
     "to_stored_type",
 ]
 
+
+_NULL: Final = b"null"
 
 to_stored = TYPES.to_stored
 
@@ -47,5 +51,23 @@ def shown_schema(info: SchemaInfo) -> StoredSchema:
 
 def stored_history(history: SchemaHistory) -> StoredHistory:
     """A history as admin REST shows it, as bytes; raises PayloadError."""
-    entries = tuple((e.version, to_stored_type(to_stored(e.info))) for e in history.entries)
+    entries = tuple((e.version, _read_back(e.info)) for e in history.entries)
     return StoredHistory(entries=entries, next_version=history.next_version)
+
+
+def _read_back(shown: SchemaInfo) -> StoredSchema:
+    """What is stored of a schema that is shown so.
+
+    An empty half of a KEY_VALUE that nobody reads is shown as null, as the text null is (Pulsar
+    4.2.4): it is taken for empty, since null defines nothing.
+    """
+    stored = to_stored_type(to_stored(shown))
+    if TYPES.row_of(stored.type).form is not DefinitionForm.HALVES:
+        return stored
+    try:
+        for name, (half,) in named_halves(stored):
+            if half.data == _NULL and TYPES.row_of(half.type).is_opaque:
+                stored = with_half(stored, name, b"")
+    except UndecodableError:  # the type of a half has a name that no line knows
+        return stored
+    return stored

@@ -7,12 +7,16 @@ with a new one where there is no version.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import pytest
 
+from gitops.audit.operations import answers, candidates
+from gitops.model.audit import Operation
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.schemas.payload import stored_history
 from tests.support.audits import GOOD, audited, changes, record
 
 NAMESPACE: Final = record(namespace="com.my-co")
@@ -116,3 +120,21 @@ def test_external_under_always_compatible_on_the_way_back() -> None:
     found = changes(stored, "4.0")
 
     assert found == dict.fromkeys(("p0", "c0", "r0", "g0", "p1", "c1", "r1", "t1", "g1"), 500)
+
+
+def test_an_empty_half_that_nobody_reads_comes_back_as_null() -> None:
+    """Its producer goes on; the null that is shown is another schema to an upload (4.2.4)."""
+    halves = {"key.schema.type": "EXTERNAL", "value.schema.type": "STRING"}
+    shown = SchemaInfo(
+        type=SchemaType.KEY_VALUE, schema='{"key": null, "value": ""}', properties=halves
+    )
+    history = stored_history(
+        SchemaHistory(entries=(SchemaEntry(version=0, info=shown),), next_version=1)
+    )
+    topic = replace(audited("4.2", GOOD), history=history)
+
+    (asked,) = candidates(topic)
+    decided = answers(topic, topic.line, (asked,))
+
+    assert decided[Operation.PRODUCE, 0].known
+    assert not decided[Operation.REGISTER, 0].known
