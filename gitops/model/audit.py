@@ -69,7 +69,7 @@ class AuditReport:
 
     `broker` is what the present brokers were taken for, and `line` their line. `target` and
     `strategy` are what `--as-if-…` names, empty without. `steps` are what to do before the upgrade,
-    in order. `limits` are sentences about what was not read.
+    in order. `limits` are sentences about what was not read, and `unlisted` about what no list has.
     """
 
     registry: str
@@ -82,4 +82,5 @@ class AuditReport:
     findings: tuple[Finding, ...] = ()
     differences: tuple[TopicDifferences, ...] = ()
     steps: tuple[str, ...] = ()
+    unlisted: str = ""
     limits: tuple[str, ...] = ()

@@ -20,14 +20,18 @@ def verdict_text(report: AuditReport) -> str:
     if counts.changed:
         verb = "loses" if counts.changed == 1 else "lose"
         of_all = f"{counts.changed:,} of {count(counts.topics, 'topic')}"
-        return f"✗ {of_all} {verb} something on {report.target}"
+        return f"✗ {of_all} {verb} something on {report.target}{_unread(report)}"
     counted = severity_counts(report.findings)
     ready = f"{report.target} refuses nothing that {report.line} accepts" if report.target else ""
-    if any(one.severity is Severity.ERROR for one in report.findings):
-        return f"✗ {f'{ready}; ' if ready else ''}{counted}"
-    said = ready or counted or "no findings"
     worst = max((one.severity for one in report.findings), default=Severity.OFF)
-    return f"{'⚠' if worst is Severity.WARNING else '✓'} {said}"
+    if worst is Severity.ERROR:
+        return f"✗ {f'{ready}; ' if ready else ''}{counted}{_unread(report)}"
+    doubtful = worst is Severity.WARNING or report.limits
+    return f"{'⚠' if doubtful else '✓'} {ready or counted or 'no findings'}{_unread(report)}"
+
+
+def _unread(report: AuditReport) -> str:
+    return "; not all could be read" if report.limits else ""
 
 
 def scope_text(report: AuditReport) -> str:
@@ -51,8 +55,9 @@ def scope_text(report: AuditReport) -> str:
 
 
 def decided_by(report: AuditReport) -> tuple[str, ...]:
-    """What is known of the present brokers, and what is assumed; as a plan says it."""
-    return broker_lines(report.broker, "`--broker`")
+    """What is known of the present brokers, and what is assumed; what is in no list."""
+    unlisted = (f"not seen: {report.unlisted}",) if report.unlisted else ()
+    return (*broker_lines(report.broker, "`--broker`"), *unlisted)
 
 
 def subject_count(finding: Finding) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Final
 
 from gitops.audit.audit import Audit, AuditSettings
 from gitops.broker.lines.table import line_of
 from gitops.model.audit import AuditReport
 from gitops.model.broker_settings import named_broker
-from gitops.model.errors import RegistryRefusedError
+from gitops.model.errors import NotThereError, RegistryRefusedError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import apply_severities
-from gitops.model.state import Scope
+from gitops.model.state import Scope, TopicState
 from gitops.planning.broker_document import conflict_findings, doubt_findings
 from gitops.ports import Progress, Registry, no_progress
 
@@ -28,7 +29,8 @@ class AuditRequest:
     """Releases and a strategy to judge by; empty or None where nobody asks.
 
     `broker` takes the place of the registry's own release. `topics` are looked at as well: a broker
-    does not list a topic that has a schema and was never created (Pulsar 4.0.7).
+    does not list a topic that has a schema and was never created (Pulsar 4.0.7). `unlisted` says
+    so where it is the case. Without `namespaces` all are looked at, which needs a superuser role.
     """
 
     broker: str = ""
@@ -36,6 +38,8 @@ class AuditRequest:
     as_if_strategy: SchemaCompatibilityStrategy | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict)
     topics: frozenset[TopicName] = frozenset()
+    namespaces: tuple[NamespaceName, ...] = ()
+    unlisted: str = ""
 
 
 def audit(
@@ -44,14 +48,14 @@ def audit(
     """Judge all that a registry contains; raises UnknownBrokerError and OutsideError."""
     settings = _settings(registry, request)
     found = Audit(settings)
-    namespaces = registry.list_namespaces()
+    namespaces = sorted(set(request.namespaces)) or registry.list_namespaces()
     for count, name in enumerate(namespaces):
         progress("auditing namespaces", count, len(namespaces))
-        _audit_namespace(registry, found, name, request.topics)
+        _audit_namespace(registry, found, name, request)
     report = found.report()
     doubts = (*conflict_findings(settings.broker), *doubt_findings(settings.broker))
     findings = apply_severities((*report.findings, *doubts), request.severities)
-    return replace(report, findings=findings)
+    return replace(report, findings=findings, unlisted=request.unlisted)
 
 
 def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
@@ -71,21 +75,54 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
 
 
 def _audit_namespace(
-    registry: Registry, found: Audit, name: NamespaceName, known: frozenset[TopicName]
+    registry: Registry, found: Audit, name: NamespaceName, request: AuditRequest
 ) -> None:
-    state = registry.observe(Scope(namespaces=frozenset({name}))).namespaces[name]
-    its = found.namespace(state)
+    """What the role may not read is a limit, and the audit goes on without it."""
     try:
-        listed = frozenset(registry.list_topics(name))
+        state = registry.observe(Scope(namespaces=frozenset({name}))).namespaces[name]
+        listed = frozenset(registry.list_topics(name)) if state.exists else frozenset()
     except RegistryRefusedError as error:
-        found.skip(f"{name}: its topics could not be listed: {error.what}")
+        found.skip(f"{name}: its policies or its list of topics: {_refused(error)}")
         return
-    known = frozenset(topic for topic in known if topic.namespace == name)
-    for chunk in _chunks(sorted(listed | known)):
-        observed = registry.observe(Scope(topics=frozenset(chunk)))
-        states = (observed.topics[topic] for topic in chunk)
+    if not state.exists:
+        if name in request.namespaces:
+            raise NotThereError(f"there is no namespace {name}", where=registry.address)
+        return  # deleted since all were listed
+    its = found.namespace(state)
+    known = frozenset(topic for topic in request.topics if topic.namespace == name)
+    topics = sorted(listed | known)
+    unread: list[str] = []
+    for chunk in _chunks(topics):
+        states = _readable(registry, chunk, unread)
         found.add(its, (one for one in states if one.topic in listed or one.history.entries))
+    if unread:
+        found.skip(f"{name}: {len(unread):,} of {len(topics):,} topics: {unread[0]}")
     found.end(its)
+
+
+def _readable(
+    registry: Registry, topics: Sequence[TopicName], unread: list[str]
+) -> Iterator[TopicState]:
+    """The topics that the role may read; for each other one its reason in `unread`."""
+    try:
+        observed = registry.observe(Scope(topics=frozenset(topics)))
+    except RegistryRefusedError as error:
+        reason = _refused(error)
+        half = len(topics) // 2
+        if half:
+            for part in (topics[:half], topics[half:]):
+                yield from _readable(registry, part, unread)
+        else:
+            unread.append(reason)
+        return
+    yield from (observed.topics[topic] for topic in topics)
+
+
+def _refused(error: RegistryRefusedError) -> str:
+    """Why; raises it again where nothing else will be answered either."""
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        raise error
+    return error.what
 
 
 def _chunks(topics: Sequence[TopicName]) -> Iterator[Sequence[TopicName]]:

@@ -110,7 +110,10 @@ def test_a_cluster_without_a_repository(tmp_path: Path, monkeypatch: pytest.Monk
         found = run("audit", "--url", url, "--as-if-broker", "5.0", "--format", "json")
 
     assert found.code == 1, found.err
-    assert _lost(json.loads(found.out)) == _PREDICTED
+    document = json.loads(found.out)
+    assert _lost(document) == _PREDICTED
+    assert document["brokerSettings"]["sources"]["release"] == "learned"
+    assert document["unlisted"].startswith("schemas of topics that do not exist")
 
 
 def test_a_snapshot(repo: Path) -> None:
@@ -128,6 +131,17 @@ def test_a_snapshot(repo: Path) -> None:
     (repo / "x.db").unlink()
 
     assert _lost(json.loads(run(*asked).out)) == _PREDICTED
+
+
+def test_some_namespaces(repo: Path) -> None:
+    found = run("audit", "shop/orders", "--repo", repo, "--as-if-broker", "5.0", "--format", "json")
+    assert json.loads(found.out)["counts"]["topicsThatLoseSomething"] == 4
+
+    missing = run("audit", "shop/none", "--repo", repo)
+    assert missing.code == 1
+    assert "there is no namespace shop/none" in missing.err
+    markdown = run("audit", "shop/orders", "--repo", repo, "--format", "markdown").out
+    assert "pulsar-gitops audit shop/orders" in markdown
 
 
 def test_the_way_back(repo: Path) -> None:

@@ -15,7 +15,8 @@ from gitops.ports import Progress, no_progress
 class FakeRegistry:
     """Holds `state`; answers `versions` one after the other; fails on the call number `fails_at`.
 
-    `calls` are the writes, in order. The topics of `unlisted` namespaces may not be listed.
+    `calls` are the writes, in order. The topics of `unlisted` namespaces may not be listed, and
+    what is `unread` may not be read; the answer to that has `refusal` as its status.
     """
 
     def __init__(  # noqa: PLR0913 - each is for some tests, by name
@@ -28,6 +29,8 @@ class FakeRegistry:
         listed: Iterable[TopicName] = (),
         unlisted: Iterable[NamespaceName] = (),
         broker: BrokerSettings | None = None,
+        unread: Iterable[TopicName | NamespaceName] = (),
+        refusal: int = 403,
     ) -> None:
         self._state = state or RegistryState()
         self._versions = iter(versions)
@@ -35,6 +38,8 @@ class FakeRegistry:
         self._error = error or OutsideError("the wire is cut", where="nowhere", hint="mend it")
         self._listed = tuple(listed)
         self._unlisted = frozenset(unlisted)
+        self._unread = frozenset(unread)
+        self._refusal = refusal
         self._broker = broker or BrokerSettings()
         self.calls: list[tuple[str, object]] = []
         self.asked: list[Scope] = []
@@ -63,6 +68,8 @@ class FakeRegistry:
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         self.asked.append(scope)
+        if self._unread & (scope.topics | scope.namespaces):
+            raise RegistryRefusedError("not for you", status=self._refusal)
         progress("observing", 0, len(scope.topics))
         known = self._state
         return RegistryState(

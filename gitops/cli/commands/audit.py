@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -15,11 +16,13 @@ from gitops.cli import completion, options
 from gitops.cli.options import HERE, FailOn
 from gitops.cli.session import open_registry, open_repository, open_snapshot
 from gitops.model.errors import UsageError
-from gitops.model.findings import Severity
-from gitops.model.names import TopicName
 from gitops.ports import Registry
 from gitops.reports import results
 
+if TYPE_CHECKING:
+    from gitops.usecases.audit import AuditRequest
+
+_UNLISTED: Final = "schemas of topics that do not exist, which a cluster does not list"
 _ASKED: Final = {
     "url": "--url",
     "repo": "--repo",
@@ -33,6 +36,14 @@ _ASKED: Final = {
 
 def audit(
     context: typer.Context,
+    namespaces: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TENANT/NAMESPACE]...",
+            help="Only these namespaces: to list all needs a superuser role.",
+            show_default="all",
+        ),
+    ] = None,
     url: options.ClusterUrl = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
@@ -75,22 +86,22 @@ def audit(
     """Find what an upgrade of brokers would break, and what is wrong; changes nothing."""
     from gitops.cli.answer import Display, exit_code, print_result
     from gitops.cli.progress import progress_bar
+    from gitops.model.names import NamespaceName
     from gitops.repository.suggestions import parse_strategy
     from gitops.usecases.audit import AuditRequest
     from gitops.usecases.audit import audit as run_audit
 
-    strategy = parse_strategy(as_if_strategy) if as_if_strategy else None
+    asked = AuditRequest(
+        namespaces=tuple(NamespaceName.parse(text) for text in namespaces or []),
+        broker=broker or "",
+        as_if_broker=as_if_broker or "",
+        as_if_strategy=parse_strategy(as_if_strategy) if as_if_strategy else None,
+    )
     started = time.monotonic()
-    with _open(repo, registry, url, output, snapshot=snapshot) as (live, rules, topics):
-        request = AuditRequest(
-            broker=broker or "",
-            as_if_broker=as_if_broker or "",
-            as_if_strategy=strategy,
-            severities=rules,
-            topics=topics,
-        )
-        with progress_bar(no_color=no_color) as progress:
-            report = run_audit(live, request, progress)
+    source = _Source(url=url, registry=registry, snapshot=snapshot)
+    bar = progress_bar(no_color=no_color)
+    with _open(asked, source, repo, output) as (live, request), bar as progress:
+        report = run_audit(live, request, progress)
     result = results.AuditResult(
         audit=report, command=_command_line(context), seconds=time.monotonic() - started
     )
@@ -99,34 +110,46 @@ def audit(
     return exit_code(report.findings, fail_on)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """The options that say what is judged."""
+
+    url: str | None
+    registry: list[str] | None
+    snapshot: bool
+
+
 @contextmanager
 def _open(
-    repo: Path, names: list[str] | None, url: str | None, output: Path | None, *, snapshot: bool
-) -> Iterator[tuple[Registry, Mapping[str, Severity], frozenset[TopicName]]]:
-    """The cluster, registry or snapshot to read, how `gitops.yaml` rates rules, known topics."""
+    asked: AuditRequest, source: _Source, repo: Path, output: Path | None
+) -> Iterator[tuple[Registry, AuditRequest]]:
+    """The cluster, registry or snapshot to read, and what a repository adds to the request."""
     from gitops.changes.known_names import known_names
     from gitops.cli.cluster import cluster_address, open_cluster
 
-    if snapshot and url:
+    names = source.registry
+    if source.snapshot and source.url:
         raise UsageError("--snapshot is of a registry in gitops.yaml, and --url names a cluster")
-    if not snapshot and (address := cluster_address(repo, names, url)):
+    if not source.snapshot and (address := cluster_address(repo, names, source.url)):
         with open_cluster(address) as (live, _):
-            yield live, {}, frozenset()
+            yield live, replace(asked, unlisted=_UNLISTED)
         return
     opened = open_repository(repo, output)
-    rules = opened.repository.config.rules
-    if snapshot:
+    asked = replace(asked, severities=opened.repository.config.rules)
+    if source.snapshot:
         with open_snapshot(opened, names) as (recorded, _):
-            yield recorded, rules, frozenset()
+            yield recorded, asked
         return
-    with open_registry(opened, names) as (live, _):
+    with open_registry(opened, names) as (live, config):
         known = known_names(opened.root, opened.tree, opened.repository, live.name)
-        yield live, rules, known.topics
+        is_cluster = config.local_path is None
+        unlisted = f"{_UNLISTED}, unless this repository names them" if is_cluster else ""
+        yield live, replace(asked, topics=known.topics, unlisted=unlisted)
 
 
 def _command_line(context: typer.Context) -> str:
     """The command that finds the same again, without how it was shown."""
-    words = ["pulsar-gitops", "audit"]
+    words = ["pulsar-gitops", "audit", *(context.params["namespaces"] or [])]
     for name, option in _ASKED.items():
         value = context.params[name]
         for each in value if isinstance(value, list) else [value]:

@@ -30,6 +30,7 @@ def audit_document(report: AuditReport) -> dict[str, Any]:
         "findings": [finding_document(one) for one in report.findings],
         "differences": [_topic(one) for one in report.differences],
         "steps": list(report.steps),
+        "unlisted": report.unlisted or None,
         "limits": list(report.limits),
     }
 

@@ -167,8 +167,18 @@ def test_namespaces_that_could_be_stricter_are_one_cause() -> None:
     assert "      shop/backward   BACKWARD is in force\n" in said
 
 
+def test_what_is_in_no_list_is_one_line() -> None:
+    report = replace(EMPTY, unlisted="schemas of topics that do not exist")
+    for name in ("text", "markdown", "html", "sarif"):
+        assert "not seen: schemas of topics that do not exist" in rendered(name, report)
+    assert json.loads(rendered("json", report))["unlisted"] == report.unlisted
+    assert verdict_text(report) == "✓ no findings"
+
+
 def test_what_was_not_read_is_said() -> None:
     report = replace(EMPTY, limits=("shop/orders: its topics could not be listed: 403",))
+    assert verdict_text(report) == "⚠ no findings; not all could be read"
+    assert verdict_text(replace(report, target="5.0")).startswith("⚠ 5.0 refuses nothing")
     for name in ("text", "markdown", "html"):
         assert "shop/orders" in rendered(name, report)
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.broker_settings import assumed_settings, known_settings, with_known
-from gitops.model.names import TopicName
+from gitops.model.errors import NotThereError, RegistryRefusedError
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SettingRemark, SettingSource
 from gitops.usecases.audit import AuditRequest, audit
 from tests.support.fake_registry import FakeRegistry
@@ -76,3 +77,42 @@ def test_a_line_that_is_named_is_no_longer_assumed() -> None:
 
     assert report.line == "4.2"
     assert report.broker.source("release") is SettingSource.NAMED
+
+
+def test_a_topic_that_may_not_be_read_leaves_the_others() -> None:
+    topics = [TopicName(ORDERS, f"t{number:02}") for number in range(9)]
+    held = state(*(topic_state(topic, STRING) for topic in topics))
+    registry = FakeRegistry(held, listed=topics, unread=topics[3:5])
+
+    report = audit(registry, AuditRequest())
+
+    assert (report.counts.topics, report.counts.versions) == (7, 7)
+    assert report.limits == (f"{ORDERS}: 2 of 9 topics: not for you",)
+
+
+def test_a_namespace_whose_policies_may_not_be_read_is_a_limit() -> None:
+    held = state(topic_state(CREATED, STRING))
+
+    report = audit(FakeRegistry(held, listed=[CREATED], unread=[ORDERS]), AuditRequest())
+
+    assert report.counts.topics == 0
+    assert report.limits == (f"{ORDERS}: its policies or its list of topics: not for you",)
+
+
+def test_credentials_that_end_midway_end_the_audit() -> None:
+    registry = FakeRegistry(
+        state(topic_state(CREATED, STRING)), listed=[CREATED], unread=[CREATED], refusal=401
+    )
+
+    with pytest.raises(RegistryRefusedError):
+        audit(registry, AuditRequest())
+
+
+def test_namespaces_may_be_named() -> None:
+    other = TopicName(NamespaceName("shop", "payments"), "captured")
+    held = state(topic_state(CREATED, STRING), topic_state(other, STRING))
+    registry = FakeRegistry(held, listed=[CREATED, other])
+
+    assert audit(registry, AuditRequest(namespaces=(ORDERS, ORDERS))).counts.topics == 1
+    with pytest.raises(NotThereError, match="shop/none"):
+        audit(registry, AuditRequest(namespaces=(NamespaceName("shop", "none"),)))
