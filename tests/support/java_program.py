@@ -11,7 +11,7 @@ from typing import Final
 
 from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, find_java
 
-_RUN_SECONDS: Final = 120
+_RUN_SECONDS: Final = 300
 
 
 class JavaProgram:

@@ -31,7 +31,7 @@ _TYPES: Final = {
         SchemaType.FLOAT, SchemaType.DOUBLE, SchemaType.DATE, SchemaType.TIME,
         SchemaType.TIMESTAMP, SchemaType.KEY_VALUE, SchemaType.INSTANT, SchemaType.LOCAL_DATE,
         SchemaType.LOCAL_TIME, SchemaType.LOCAL_DATE_TIME, SchemaType.PROTOBUF_NATIVE,
-        SchemaType.AUTO_CONSUME,
+        SchemaType.AUTO_CONSUME, SchemaType.EXTERNAL,
     ))
 }  # fmt: skip
 _ERRORS: Final = {0: "UnknownError", 11: "TopicNotFound", 18: "IncompatibleSchema"}
@@ -153,7 +153,7 @@ class BinaryClient:
     def _answer(self, *wanted: int) -> tuple[int, Fields]:
         """The next command of these kinds; pings are answered, all else is passed over.
 
-        Raises TimeoutError.
+        Raises TimeoutError, and ConnectionAbortedError where the broker ends the connection.
         """
         deadline = time.monotonic() + self._patience
         while True:
@@ -175,7 +175,8 @@ class BinaryClient:
         while len(self._buffer) < size:
             self._socket.settimeout(max(0.001, deadline - time.monotonic()))
             data = self._socket.recv(1 << 16)
-            assert data, "the broker closed the connection"
+            if not data:
+                raise ConnectionAbortedError("the broker closed the connection")
             self._buffer += data
         found = bytes(self._buffer[:size])
         del self._buffer[:size]
