@@ -6,9 +6,10 @@ import os
 import queue
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import count
 from types import FrameType
 from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, final
@@ -43,6 +44,31 @@ def call_with_timeout(seconds: float, call: Callable[[], _T]) -> _T:
     except queue.Empty:
         raise TimeoutError(f"not done within {seconds:g} s") from None
     return answer()
+
+
+def read_ahead(items: Iterable[_T]) -> Iterator[_T]:
+    """The items, of which the next ones are made in a thread while the caller works on one.
+
+    What their source raises is raised here. The thread is a daemon, as above.
+    """
+    ready: queue.Queue[Callable[[], _T] | None] = queue.Queue(maxsize=1)
+
+    def run() -> None:
+        try:
+            for item in items:
+                ready.put(partial(_same, item))
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            ready.put(_raising(error))
+        else:
+            ready.put(None)
+
+    threading.Thread(target=run, daemon=True).start()
+    while (answer := ready.get()) is not None:
+        yield answer()
+
+
+def _same(item: _T) -> _T:
+    return item
 
 
 def _raising(error: BaseException) -> Callable[[], NoReturn]:

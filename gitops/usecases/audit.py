@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Final
 
 from gitops.audit.audit import Audit, AuditSettings
+from gitops.audit.namespace import NamespaceAudit
 from gitops.broker.lines.table import line_of
+from gitops.interrupts import read_ahead
 from gitops.model.audit import AuditReport
 from gitops.model.broker_settings import named_broker
 from gitops.model.errors import NotThereError, RegistryRefusedError
@@ -16,7 +19,7 @@ from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import apply_severities
-from gitops.model.state import Scope, TopicState
+from gitops.model.state import NamespaceState, Scope, TopicState
 from gitops.planning.broker_document import conflict_findings, doubt_findings
 from gitops.ports import Progress, Registry, no_progress
 
@@ -48,14 +51,39 @@ def audit(
     """Judge all that a registry contains; raises UnknownBrokerError and OutsideError."""
     settings = _settings(registry, request)
     found = Audit(settings)
-    namespaces = sorted(set(request.namespaces)) or registry.list_namespaces()
-    for count, name in enumerate(namespaces):
+    namespaces = tuple(sorted(set(request.namespaces))) or registry.list_namespaces()
+    parts = (
+        (count, part)
+        for count, name in enumerate(namespaces)
+        for part in _parts(registry, name, request)
+    )
+    its: NamespaceAudit | None = None
+    for count, part in read_ahead(parts):
         progress("auditing namespaces", count, len(namespaces))
-        _audit_namespace(registry, found, name, request)
+        for limit in part.limits:
+            found.skip(limit)
+        if part.namespace is None:
+            continue
+        its = its or found.namespace(part.namespace)
+        found.add(its, _in_turn(part.topics))
+        if part.last:
+            found.end(its)
+            its = None
     report = found.report()
     doubts = (*conflict_findings(settings.broker), *doubt_findings(settings.broker))
     findings = apply_severities((*report.findings, *doubts), request.severities)
     return replace(report, findings=findings, unlisted=request.unlisted)
+
+
+def _in_turn(topics: Iterable[TopicState]) -> Iterator[TopicState]:
+    """The topics, with a turn for the threads that read between two of them.
+
+    Without it each of them waits 5 ms for every part of an answer: so long Python lets one thread
+    compute.
+    """
+    for topic in topics:
+        time.sleep(0)
+        yield topic
 
 
 def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
@@ -74,30 +102,37 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
     )
 
 
-def _audit_namespace(
-    registry: Registry, found: Audit, name: NamespaceName, request: AuditRequest
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """Topics of one namespace; it is the namespace's `last` part, or more follow."""
+
+    namespace: NamespaceState | None = None
+    topics: Sequence[TopicState] = ()
+    last: bool = True
+    limits: tuple[str, ...] = ()
+
+
+def _parts(registry: Registry, name: NamespaceName, request: AuditRequest) -> Iterator[_Part]:
     """What the role may not read is a limit, and the audit goes on without it."""
     try:
         state = registry.observe(Scope(namespaces=frozenset({name}))).namespaces[name]
         listed = frozenset(registry.list_topics(name)) if state.exists else frozenset()
     except RegistryRefusedError as error:
-        found.skip(f"{name}: its policies or its list of topics: {_refused(error)}")
+        yield _Part(limits=(f"{name}: its policies or its list of topics: {_refused(error)}",))
         return
     if not state.exists:
         if name in request.namespaces:
             raise NotThereError(f"there is no namespace {name}", where=registry.address)
         return  # deleted since all were listed
-    its = found.namespace(state)
     known = frozenset(topic for topic in request.topics if topic.namespace == name)
     topics = sorted(listed | known)
     unread: list[str] = []
-    for chunk in _chunks(topics):
-        states = _readable(registry, chunk, unread)
-        found.add(its, (one for one in states if one.topic in listed or one.history.entries))
-    if unread:
-        found.skip(f"{name}: {len(unread):,} of {len(topics):,} topics: {unread[0]}")
-    found.end(its)
+    for start in range(0, len(topics), _CHUNK):
+        read = _readable(registry, topics[start : start + _CHUNK], unread)
+        found = tuple(one for one in read if one.topic in listed or one.history.entries)
+        yield _Part(namespace=state, topics=found, last=False)
+    limits = (f"{name}: {len(unread):,} of {len(topics):,} topics: {unread[0]}",) if unread else ()
+    yield _Part(namespace=state, limits=limits)
 
 
 def _readable(
@@ -123,8 +158,3 @@ def _refused(error: RegistryRefusedError) -> str:
     if error.status == HTTPStatus.UNAUTHORIZED:
         raise error
     return error.what
-
-
-def _chunks(topics: Sequence[TopicName]) -> Iterator[Sequence[TopicName]]:
-    for start in range(0, len(topics), _CHUNK):
-        yield topics[start : start + _CHUNK]
