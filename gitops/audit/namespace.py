@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gitops.audit.cause import Cause
-from gitops.audit.health import NO_SCHEMA, OPEN_PRODUCERS
+from gitops.audit.health import NO_SCHEMA, OPEN_PRODUCERS, POLICY_PAIR
 from gitops.audit.strategies import stricter_cause, stricter_strategies
 from gitops.audit.topic import AuditedTopic
 from gitops.model.names import NamespaceName
@@ -34,7 +34,7 @@ class NamespaceAudit:
         self._inherited: list[_Fitting] = []
         self._with_schema = 0
         self._bare: list[str] = []
-        self._open = False
+        self._open = self._unchecked = False
 
     @property
     def name(self) -> NamespaceName:
@@ -50,6 +50,8 @@ class NamespaceAudit:
         self._with_schema += 1
         policies = topic.policies
         self._open |= policies.allows_auto_update and not policies.enforces_validation
+        is_loose = policies.strategy is Strategy.ALWAYS_COMPATIBLE
+        self._unchecked |= policies.allows_auto_update and is_loose
 
     def add_strategies(self, topic: AuditedTopic) -> None:
         """Which strategies a topic's history satisfies, if it has two versions to tell."""
@@ -71,6 +73,9 @@ class NamespaceAudit:
             yield self._open_cause()
         if self._bare and self._with_schema:
             yield self._bare_cause()
+        for message, hint in self._policy_pairs():
+            found = make_finding(POLICY_PAIR, message, subject=str(self.name), hint=hint)
+            yield Cause(message=message, finding=found)
 
     def _stricter_causes(self) -> Iterator[Cause]:
         """The namespace, where all its topics fit; else each topic that fits alone."""
@@ -91,6 +96,27 @@ class NamespaceAudit:
         hint = "set schemaValidationEnforced: true where all producers have a schema"
         found = make_finding(OPEN_PRODUCERS, message, subject=str(self.name), hint=hint)
         return Cause(message=message, finding=found)
+
+    def _policy_pairs(self) -> Iterator[tuple[str, str]]:
+        """Policies that are harmless alone: what they do together, and what to set."""
+        if self._unchecked:
+            message = (
+                "ALWAYS_COMPATIBLE is in force where any producer may register a schema "
+                "(isAllowAutoUpdateSchema): nothing stops one that consumers cannot read"
+            )
+            yield (
+                message,
+                "set a strategy such as BACKWARD_TRANSITIVE, or isAllowAutoUpdateSchema: false",
+            )
+        policies = self.state.policies
+        legacy = policies.schema_auto_update_compatibility_strategy
+        own = policies.schema_compatibility_strategy
+        if legacy and own not in (None, Strategy.UNDEFINED, legacy.strategy):
+            message = (
+                "schemaAutoUpdateCompatibilityStrategy and schemaCompatibilityStrategy differ: the "
+                "first does not count"
+            )
+            yield message, "remove schemaAutoUpdateCompatibilityStrategy"
 
     def _bare_cause(self) -> Cause:
         named = ", ".join(self._bare[:_NAMED])

@@ -54,5 +54,10 @@ AUDIT_RULES: Final = (
         "topics without a schema beside topics with one",
         "audit.namespace.NamespaceAudit.causes",
     ),
+    warning(
+        "AUDIT-H007",
+        "two policies of a namespace do not fit together",
+        "audit.namespace.NamespaceAudit.causes",
+    ),
 )
 """AUDIT-*: U is about an upgrade, S about strategies, H about health."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gitops.model.findings import Finding, Severity
 from gitops.model.policy import BrokerSettings, NamespacePolicies
+from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from tests.support.audits import audit_of, pair, record
 from tests.support.protos import order
@@ -251,3 +254,26 @@ def test_topics_without_a_schema() -> None:
 
     assert found.message == "1 of 2 topics have no schema: b"
     assert not of_rule(audit_of({"b": ()}).findings, "AUDIT-H006")
+
+
+@pytest.mark.rule("AUDIT-H007")
+def test_policies_that_do_not_fit_together() -> None:
+    (found,) = of_rule(audit_of({"a": (TEXT,)}, policies=LOOSE).findings, "AUDIT-H007")
+    assert "nothing stops one that consumers cannot read" in found.message
+
+    closed = replace(LOOSE, is_allow_auto_update_schema=False)
+    assert not of_rule(audit_of({"a": (TEXT,)}, policies=closed).findings, "AUDIT-H007")
+    assert not of_rule(audit_of({"a": (TEXT,)}, policies=BACKWARD).findings, "AUDIT-H007")
+
+
+@pytest.mark.rule("AUDIT-H007")
+def test_a_legacy_strategy_that_does_not_count() -> None:
+    older = Legacy.FULL
+    both = replace(BACKWARD, schema_auto_update_compatibility_strategy=older)
+    (found,) = of_rule(audit_of({"a": (TEXT,)}, policies=both).findings, "AUDIT-H007")
+    assert found.message.startswith("schemaAutoUpdateCompatibilityStrategy and")
+
+    same = replace(both, schema_auto_update_compatibility_strategy=Legacy.BACKWARD)
+    alone = NamespacePolicies(schema_auto_update_compatibility_strategy=older)
+    for policies in (same, alone):
+        assert not of_rule(audit_of({"a": (TEXT,)}, policies=policies).findings, "AUDIT-H007")
