@@ -25,7 +25,7 @@ from gitops.planning.refusals import (
 )
 from gitops.repository.definition_files import Side, stored_schema
 from gitops.repository.definitions.avro import AvroDefinitions
-from gitops.repository.definitions.patches import PatchSuggester, Said, severities_of
+from gitops.repository.definitions.patch_suggester import PatchSuggester, Said, severities_of
 from gitops.repository.definitions.shared_types import SharedTypes
 from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.file_trees import GivenFiles
@@ -188,7 +188,12 @@ class _Comparer:
         if self.new.definition is None:
             return tuple(findings)
         old = {side.file: side.definition for side in self.sides[:-1] if side.definition}
-        suggester = PatchSuggester(self.new.definition, old, self._finding_texts)
+        suggester = PatchSuggester(
+            new=self.new.definition,
+            old=lambda one: old.get(one.compared.file) if one.compared else None,
+            judge=self._finding_texts,
+            size=sum(len(each.text) for each in old.values()),
+        )
         return suggester.with_patches(tuple(findings))
 
     def _finding_texts(self, text: str) -> Said:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 
+from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
 from gitops.model.broker_settings import as_if_broker, with_known
 from gitops.model.config import Config
@@ -47,14 +48,7 @@ def load(
     config, registries, findings = load_settings(sources)
     found = layout(sources.paths)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
-    brokers = _brokers(tree, config, release)
-    lines = {name: line_of(broker) for name, broker in brokers.items()}
-    assumed = frozenset(
-        name
-        for name, broker in brokers.items()
-        if broker.source("release") is SettingSource.ASSUMED
-    )
-    with closing(SchemaBuilder(sources, lines, assumed)) as builder:
+    with closing(SchemaBuilder(sources, *definition_lines(tree, config, release))) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics)
         whole = not _has_errors(topics.findings)
@@ -91,6 +85,19 @@ def load(
         waivers=waivers,
         findings=_sorted(everything, rules),
     )
+
+
+def definition_lines(
+    tree: FileTree, config: Config, release: str | None = None
+) -> tuple[dict[str, BrokerLine], frozenset[str]]:
+    """The broker line of each registry, the default one first, and those that are only assumed."""
+    brokers = _brokers(tree, config, release)
+    assumed = frozenset(
+        name
+        for name, broker in brokers.items()
+        if broker.source("release") is SettingSource.ASSUMED
+    )
+    return {name: line_of(broker) for name, broker in brokers.items()}, assumed
 
 
 def _brokers(tree: FileTree, config: Config, release: str | None) -> dict[str, BrokerSettings]:

@@ -1,18 +1,13 @@
-"""Patches for findings: the smallest edit that the finding is gone after, without a new error."""
+"""Edits of a definition that may take a finding away, by rule; none is tried here."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from gitops.model.findings import Finding, Severity
-from gitops.planning.refusals import renames
 from gitops.repository.definitions.text_edits import Definition
-
-# The smallest edit of a definition that takes a finding away, where one is known.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +23,20 @@ class Problem:
     new_reads: bool = True
 
 
-def edits(problem: Problem, new: Definition, old: Definition | None) -> Iterator[str]:
-    """New texts of the definition that may help, the smallest first; none is tried yet."""
-    makers = _MAKERS.get(problem.rule, ())
-    for maker in makers:
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A whole new text of a definition, and what it has in place of what was found."""
+
+    text: str
+    attempt: str
+
+
+def edits(problem: Problem, new: Definition, old: Definition | None) -> Iterator[Edit]:
+    """What may help, the smallest first; none is tried yet."""
+    for attempt, maker in _MAKERS.get(problem.rule, ()):
         edited = maker(problem, new, old)
         if edited is not None and edited != new.text:
-            yield edited
+            yield Edit(edited, attempt)
 
 
 def _nullable(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
@@ -75,6 +77,26 @@ def _old_type(problem: Problem, new: Definition, old: Definition | None) -> str 
     return None if kind is None or not mine else new.replace(mine, kind)
 
 
+def _old_default(problem: Problem, new: Definition, old: Definition | None) -> str | None:
+    """The type as it was with its default, where a new default is of the new type."""
+    retyped = _old_type(problem, new, old)
+    mine, other = _field_of_type(problem.pointer), _field_of_type(problem.old_pointer)
+    default = old.at(f"{other}/default") if old else None
+    if retyped is None or default is None or new.at(f"{mine}/default") is None:
+        return None
+    return Definition(new.file, retyped).replace(f"{mine}/default", default)
+
+
+def _old_name(problem: Problem, new: Definition, old: Definition | None) -> str | None:
+    """The name of the type as it was, which another file may define now."""
+    if old is None:
+        return None
+    mine, other = _type(problem.pointer, new), _type(problem.old_pointer, old)
+    if not mine or old.at(f"{other}/type") not in _NAMED:
+        return None
+    return new.replace(mine, json.dumps(_type_name(old, other)))
+
+
 def _symbols(problem: Problem, new: Definition, old: Definition | None) -> str | None:
     """The symbols that are gone, behind the others."""
     if old is None:
@@ -113,11 +135,18 @@ def _full_name(definition: Definition, pointer: str) -> str:
     for end in range(1, len(steps) + 1):
         place = "/".join(steps[:end])
         if definition.at(f"{place}/fields") is not None:
-            own = json.loads(definition.at(f"{place}/name") or '""')
-            space = definition.at(f"{place}/namespace")
-            outer = json.loads(space) if space else name.rpartition(".")[0]
-            name = own if "." in own or not outer else f"{outer}.{own}"
+            name = _type_name(definition, place, name.rpartition(".")[0])
     return name
+
+
+def _type_name(definition: Definition, pointer: str, outer: str | None = None) -> str:
+    """The full name of the type at a place; `outer` is the namespace around it."""
+    own = json.loads(definition.at(f"{pointer}/name") or '""')
+    space = definition.at(f"{pointer}/namespace")
+    if outer is None:
+        outer = _full_name(definition, pointer.rpartition("/")[0]).rpartition(".")[0]
+    outer = json.loads(space) if space else outer
+    return own if "." in own or not outer else f"{outer}.{own}"
 
 
 def _default_first(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
@@ -136,25 +165,38 @@ _TWO: Final = 2
 
 _Maker = Callable[[Problem, Definition, Definition | None], str | None]
 
-_MAKERS: Final[dict[str, tuple[_Maker, ...]]] = {
-    "AVRO-R001": (_old_type,),
-    "AVRO-R002": (_null_only, _nullable, _put_back),
-    "AVRO-R003": (_old_type,),
-    "AVRO-R004": (_old_type,),
-    "AVRO-R005": (_old_type,),
-    "AVRO-P002": (_default_first,),
-    "AVRO-P003": (_nullable,),
-    "AVRO-W001": (_symbols,),
-    "AVRO-W003": (_old_type,),
-    "AVRO-W004": (_old_type,),
-    "AVRO-W005": (_old_type,),
-    "AVRO-W006": (_alias, _record_alias),
-    "AVRO-W008": (_old_type,),
+NULL: Final = "null"
+"""The attempt that lets a field be null."""
+
+_OLD_TYPE: Final = (
+    ("the old type by its name", _old_name),
+    ("the old type", _old_type),
+    ("the old type with its default", _old_default),
+)
+
+_MAKERS: Final[dict[str, tuple[tuple[str, _Maker], ...]]] = {
+    "AVRO-R001": _OLD_TYPE,
+    "AVRO-R002": ((NULL, _null_only), (NULL, _nullable), ("the old field", _put_back)),
+    "AVRO-R003": _OLD_TYPE,
+    "AVRO-R004": _OLD_TYPE,
+    "AVRO-R005": _OLD_TYPE,
+    "AVRO-P002": (("the default's branch in front", _default_first),),
+    "AVRO-P003": ((NULL, _nullable),),
+    "AVRO-W001": (("the old symbols", _symbols),),
+    "AVRO-W003": _OLD_TYPE,
+    "AVRO-W004": _OLD_TYPE,
+    "AVRO-W005": _OLD_TYPE,
+    "AVRO-W006": (("an alias", _alias), ("an alias of the record", _record_alias)),
+    "AVRO-W008": _OLD_TYPE,
 }
 
 
 def _field(pointer: str) -> str:
     return pointer.removesuffix("/name")
+
+
+def _field_of_type(pointer: str) -> str:
+    return pointer.removesuffix("/type")
 
 
 def _type(pointer: str, definition: Definition) -> str:
@@ -183,109 +225,3 @@ _BRANCHES: Final = 8
 def _names(definition: Definition, fields: str) -> list[str]:
     count = len(definition.items(fields))
     return [definition.at(f"{fields}/{index}/name") or "" for index in range(count)]
-
-
-# Patches for findings: one is offered if the finding is gone after it, and no error is new.
-
-
-Said = Mapping[tuple[str, str], Severity]
-"""Rule and message of each finding, and how bad it is."""
-
-Judge = Callable[[str], Said]
-"""From a text of the new definition to what would be said of it."""
-
-_TRIED: Final = 2_000_000
-"""About how many characters of definitions are compared again, all patches together."""
-
-_FINDING: Final = 500
-"""As many characters as a finding counts for: each is found again at every trial."""
-
-_FEWEST: Final = 2
-"""How many edits are tried however large the definitions are."""
-
-
-_NO_MORE: Final = "no patch is tried from here on: too much has changed"
-
-
-class PatchSuggester:
-    """Of one comparison: edits of `new`, each tried once, as many as the time allows.
-
-    `old` are the definitions that findings compare with, by file.
-    """
-
-    def __init__(self, new: Definition, old: Mapping[str, Definition], judge: Judge) -> None:
-        self._new = new
-        self._old = old
-        self._judge = judge
-        self._size = len(new.text) + sum(len(each.text) for each in old.values())
-        self._left = _FEWEST
-        self._told = False
-        self._found: dict[str, Said] = {}
-        self._offered: set[str] = set()
-
-    def with_patches(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        """The findings with the smallest patch that helps; each patch is offered once.
-
-        The first one for which there is no time says so.
-        """
-        cost = self._size + _FINDING * len(findings)
-        self._left = max(_FEWEST, _TRIED // max(1, cost))
-        self._found[self._new.text] = severities_of(findings)
-        renamed = renames(findings)
-        return tuple(self._patched(one, renamed) for one in findings)
-
-    def _patched(self, one: Finding, renamed: Mapping[str, Finding]) -> Finding:
-        if one.location is None or one.location.file != self._new.file:
-            return one
-        if not self._left:
-            return self._untried_edits(one)
-        rename = renamed.get(one.location.pointer)
-        tried = [rename, one] if rename and rename is not one else [one]
-        for edited in chain.from_iterable(map(self._edits, tried)):
-            if self._helps(one, edited):
-                offered = edited in self._offered
-                self._offered.add(edited)
-                return one if offered else replace(one, patch=self._new.patch(edited))
-        return one
-
-    def _untried_edits(self, one: Finding) -> Finding:
-        if self._told or next(self._edits(one), None) is None:
-            return one
-        self._told = True
-        return replace(one, hint=f"{one.hint} ({_NO_MORE})")
-
-    def _edits(self, one: Finding) -> Iterator[str]:
-        if one.rule == "AVRO-W006" and '"aliases"' not in one.hint:
-            return iter(())  # where an alias would help the new schema's readers alone
-        old = self._old.get(one.compared.file) if one.compared else None
-        return edits(_problem(one), self._new, old)
-
-    def _helps(self, one: Finding, edited: str) -> bool:
-        before, after = self._edit_text(self._new.text), self._edit_text(edited)
-        if before is None or after is None or not after.keys().isdisjoint(severities_of([one])):
-            return False
-        errors = (key for key, severity in after.items() if severity is Severity.ERROR)
-        return all(before.get(key) is Severity.ERROR for key in errors)
-
-    def _edit_text(self, text: str) -> Said | None:
-        """None where there is no time left to ask."""
-        if text not in self._found:
-            if not self._left:
-                return None
-            self._left -= 1
-            self._found[text] = self._judge(text)
-        return self._found[text]
-
-
-def severities_of(findings: Iterable[Finding]) -> Said:
-    """What counts of findings: what one of several versions is the cause of counts by itself."""
-    return {(each.rule, each.message): each.severity for one in findings for each in one.members}
-
-
-def _problem(one: Finding) -> Problem:
-    return Problem(
-        rule=one.rule,
-        pointer=one.location.pointer if one.location else "",
-        old_pointer=one.compared.pointer if one.compared else "",
-        new_reads=" cannot read what the new schema writes" not in one.message,
-    )

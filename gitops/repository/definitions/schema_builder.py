@@ -134,7 +134,7 @@ class SchemaBuilder:
     """Builds the schemas of one repository.
 
     `lines` are the broker lines of its registries by name, the default one first; those of
-    `assumed` ones may be others.
+    `assumed` ones may be others. `shared` are its shared types, where they are known already.
     """
 
     def __init__(
@@ -142,9 +142,10 @@ class SchemaBuilder:
         sources: TrackedFiles,
         lines: Mapping[str, BrokerLine],
         assumed: frozenset[str] = frozenset(),
+        shared: SharedTypes | None = None,
     ) -> None:
         self._sources = sources
-        self._avro = AvroDefinitions(sources, SharedTypes(sources), lines, assumed)
+        self._avro = AvroDefinitions(sources, shared or SharedTypes(sources), lines, assumed)
         self._protoc = Protoc(sources)
         self._own: set[str] = set()
 

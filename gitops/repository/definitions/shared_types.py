@@ -128,8 +128,17 @@ class Expansion:
 class SharedTypes:
     """The named types of every `.avsc` file, read when first asked for."""
 
-    def __init__(self, sources: TrackedFiles) -> None:
+    def __init__(
+        self, sources: TrackedFiles, known: Mapping[str, list[SharedType]] | None = None
+    ) -> None:
         self._sources = sources
+        self._known = known or {}
+
+    def with_files(self, sources: TrackedFiles, files: Iterable[str]) -> SharedTypes:
+        """The same of `sources`, which differ in these files alone: no others are read again."""
+        changed = frozenset(files)
+        known = {file: types for file, types in self._by_file.items() if file not in changed}
+        return SharedTypes(sources, known)
 
     def named(self, name: str) -> list[SharedType]:
         """All definitions of a full name."""
@@ -166,11 +175,18 @@ class SharedTypes:
     @cached_property
     def _index(self) -> dict[str, list[SharedType]]:
         index: dict[str, list[SharedType]] = {}
-        for file in self._sources.paths:
-            if file.endswith(".avsc"):
-                for shared in self._types_of(file):
-                    index.setdefault(shared.name, []).append(shared)
+        for types in self._by_file.values():
+            for shared in types:
+                index.setdefault(shared.name, []).append(shared)
         return index
+
+    @cached_property
+    def _by_file(self) -> Mapping[str, list[SharedType]]:
+        files = (file for file in self._sources.paths if file.endswith(".avsc"))
+        return {
+            file: self._known[file] if file in self._known else self._types_of(file)
+            for file in files
+        }
 
     def _types_of(self, file: str) -> list[SharedType]:
         try:

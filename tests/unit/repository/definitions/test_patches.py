@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gitops.model.findings import Finding, Location, Severity
-from gitops.repository.definitions.patches import PatchSuggester, Said
+from gitops.repository.definitions.patch_suggester import PatchSuggester, Said
 from gitops.repository.definitions.text_edits import Definition
 from gitops.usecases.compat import compare_files
 from tests.support.states import field, record
@@ -34,7 +35,9 @@ def test_edits_are_tried_as_often_as_the_size_of_the_definitions_allows() -> Non
     counts = []
     for size in (10, 1000):
         text = json.dumps(record(*(field(f"f{number}", "int") for number in range(size))))
-        suggester = PatchSuggester(Definition("new.avsc", text), {}, judge)
+        suggester = PatchSuggester(
+            new=Definition("new.avsc", text), old=lambda _: None, judge=judge
+        )
         asked.clear()
         patched = suggester.with_patches([_missing(n) for n in range(size)])
         patches = [one.patch for one in patched]
@@ -46,14 +49,19 @@ def test_edits_are_tried_as_often_as_the_size_of_the_definitions_allows() -> Non
     assert 0 < counts[1] < 100
 
 
-def test_an_edit_that_was_offered_is_not_offered_again() -> None:
+def test_an_edit_that_was_offered_is_not_offered_again_elsewhere() -> None:
     text = json.dumps(record(field("f0", "int")))
-    suggester = PatchSuggester(Definition("new.avsc", text), {}, lambda _: {})
+    suggester = PatchSuggester(
+        new=Definition("new.avsc", text), old=lambda _: None, judge=lambda _: {}
+    )
+    reads = replace(_missing(0), message="another mismatch at this place")
+    other = replace(_missing(0), rule="AVRO-P003")
 
-    first, second = suggester.with_patches([_missing(0), _missing(0)])
+    first, second, third = suggester.with_patches([_missing(0), reads, other])
 
     assert first.patch
-    assert not second.patch
+    assert second.patch == first.patch
+    assert not third.patch
 
 
 def test_a_patch_helps_against_every_version(tmp_path: Path) -> None:
