@@ -17,7 +17,8 @@ from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.plan import LocateIn, PlanInput, make_plan
 from gitops.planning.severities import rate_findings, worst
 from gitops.planning.waiver_findings import expiry_findings
-from gitops.ports import Progress, Registry, no_progress
+from gitops.ports import FileTree, Progress, Registry, no_progress
+from gitops.repository.plan_fixes import FixRequest, add_patches, fixed_files
 
 
 class UnplannableError(GitopsError):
@@ -32,7 +33,9 @@ class PlanRequest:
 
     `known` are names that a cluster may hold without listing them. `look_up` finds versions in
     git's history, None where nobody wants to know. `reviewed` are the subjects that a reviewed
-    plan looked at: no others are looked at then. `today` is the day in UTC, for waivers.
+    plan looked at: no others are looked at then. `today` is the day in UTC, for waivers. With the
+    `tree` of the files, refusals get patches; `release` is that of another broker than the
+    registry's own.
     """
 
     repository: Repository
@@ -44,6 +47,8 @@ class PlanRequest:
     prune: bool = False
     look_up: LookUp | None = None
     reviewed: Scope | None = None
+    tree: FileTree | None = None
+    release: str | None = None
 
 
 def blocks(findings: Iterable[Finding]) -> bool:
@@ -109,8 +114,33 @@ def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = n
     made = make_plan(plan_input, progress)
     if planning.look_up:
         made = add_drift(made, plan_input, planning.look_up)
+    if fixing := _fix_request(planning, plan_input):
+        made = add_patches(made, fixing)
     findings = (*_findings(planning), *made.findings)
     return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
+
+
+def fixes_of_repository(
+    planning: PlanRequest, progress: Progress = no_progress
+) -> dict[str, bytes]:
+    """The contents of definitions with edits that take refusals away.
+
+    Raises UnplannableError, OutsideError.
+    """
+    plan_input = read_plan_input(planning, progress)
+    fixing = _fix_request(planning, plan_input)
+    return fixed_files(make_plan(plan_input, progress), fixing) if fixing else {}
+
+
+def _fix_request(planning: PlanRequest, plan_input: PlanInput) -> FixRequest | None:
+    if planning.tree is None:
+        return None
+    return FixRequest(
+        tree=planning.tree,
+        repository=planning.repository,
+        plan_input=plan_input,
+        release=planning.release,
+    )
 
 
 def _findings(planning: PlanRequest) -> tuple[Finding, ...]:

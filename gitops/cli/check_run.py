@@ -40,7 +40,7 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """The options that say what is checked."""
+    """The options that say what is checked; `fix` asks for edits, too."""
 
     repo: Path
     base: str
@@ -50,6 +50,7 @@ class CheckOptions:
     drift: bool
     release: str | None = None
     replay: EngineOptions | None = None
+    fix: bool = False
 
 
 @contextmanager
@@ -82,6 +83,7 @@ def check_change(
             if runner
             else None,
             command=_command(options, display, change.base),
+            fix=options.fix,
         )
         yield run_check(request, progress), loaded
 

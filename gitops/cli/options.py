@@ -156,6 +156,10 @@ WaiversFolder = Annotated[
         "--waivers", metavar="DIR", help="Write a waiver to fill in for each refusal, there."
     ),
 ]
+Fix = Annotated[
+    bool,
+    typer.Option("--fix", help="Edit the definitions so that Pulsar accepts them, where it can."),
+]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colours (also NO_COLOR).")]
 
 BaseRef = Annotated[

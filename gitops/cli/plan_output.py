@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from gitops.changes.repository_plan import PlanRequest, blocks
+from gitops.changes.repository_plan import PlanRequest, blocks, fixes_of_repository
 from gitops.cli.answer import Display, exit_code, folder_in_git, print_findings
 from gitops.cli.console import make_folder, print_message, write_text
 from gitops.cli.exits import Exit
@@ -22,6 +22,7 @@ from gitops.ports import Registry
 from gitops.reports.json.documents import to_text
 from gitops.reports.results import PlanResult
 from gitops.repository.definitions.locations import Locator
+from gitops.repository.folder import write_files
 from gitops.repository.snapshots import latest_recorded_schemas
 from gitops.usecases.plan import plan
 from gitops.usecases.validate import validate
@@ -54,7 +55,7 @@ def make_plan(
     reviewed: Scope | None = None,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError."""
-    request = replace(plan_request(opened, registry, config), prune=prune, reviewed=reviewed)
+    request = replace(_fixing_request(opened, registry, config), prune=prune, reviewed=reviewed)
     with progress_bar(no_color=display.no_color) as progress:
         return plan(request, opened.root, opened.tree, progress)
 
@@ -71,6 +72,38 @@ def plan_request(
         locate=Locator(opened.tree, repository.topics).locate,
         today=today(),
     )
+
+
+def _fixing_request(
+    opened: OpenedRepository, registry: Registry, config: RegistryConfig
+) -> PlanRequest:
+    """The same for a plan whose refusals have patches."""
+    request = plan_request(opened, registry, config)
+    return replace(request, tree=opened.tree, release=opened.release)
+
+
+def write_fixes(
+    opened: OpenedRepository, registry: Registry, config: RegistryConfig, display: Display
+) -> bool:
+    """Write the edits that take refusals of a plan away; answers whether there are any."""
+    with progress_bar(no_color=display.no_color) as progress:
+        fixes = fixes_of_repository(_fixing_request(opened, registry, config), progress)
+    return print_fixes(opened.root, fixes)
+
+
+def print_fixes(root: Path, fixes: Mapping[str, bytes]) -> bool:
+    """Write edited definitions, and print which; a symbolic link is left alone."""
+    links = {path for path in fixes if (root / path).is_symlink()}
+    written = {path: data for path, data in fixes.items() if path not in links}
+    write_files(root, written)
+    for path in sorted(fixes):
+        print_message(f"left alone {path}: a symbolic link" if path in links else f"changed {path}")
+    if written:
+        files = "1 file" if len(written) == 1 else f"{len(written)} files"
+        print_message(f"{files} changed: read the changes (git diff), and commit them")
+    else:
+        print_message("nothing to fix: no edit is known that is accepted")
+    return bool(written)
 
 
 def plan_result(plan: Plan, opened: OpenedRepository, seconds: float) -> PlanResult:

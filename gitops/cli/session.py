@@ -33,11 +33,12 @@ def today() -> datetime.date:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedRepository:
-    """The files of a repository and what they say."""
+    """The files of a repository and what they say; `release` is the one that judged them."""
 
     root: Path
     tree: FileTree
     repository: Repository
+    release: str | None = None
 
     def excerpt(self, where: Location) -> str | None:
         """The line that a location is on."""
@@ -72,7 +73,10 @@ def open_repository(
     with progress_bar() as progress:
         try:
             opened = OpenedRepository(
-                root=root, tree=tree, repository=load(tree, progress, release=release)
+                root=root,
+                tree=tree,
+                repository=load(tree, progress, release=release),
+                release=release,
             )
         except UsageError as error:
             where = str((root.resolve() if root == HERE else root) / error.where)

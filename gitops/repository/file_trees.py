@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -137,6 +138,14 @@ class GivenFiles:
         if path not in self._files:
             raise UnreadableFileError("no such file", where=path)
         return self._files[path]
+
+
+class CachedTree:
+    """A tree that is listed once, and each of its files read once."""
+
+    def __init__(self, tree: FileTree) -> None:
+        self.paths = cache(tree.paths)
+        self.read = cache(tree.read)
 
 
 class OverlaidTree:

@@ -55,6 +55,7 @@ from gitops.replay.topic_replays import subjects_of
 from gitops.replay.withheld_samples import withheld_samples
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.loader import load
+from gitops.repository.plan_fixes import FixRequest, add_patches, fixed_files
 from gitops.rollout.rollout import RolloutRequest, rollout_of
 
 _NO_DRIFT: Final = (
@@ -69,7 +70,7 @@ class CheckRequest:
     `reference` is the base as the user names it, `command` repeats the check. With `drift` a live
     registry is compared with the whole base, with `replaying` the samples of the touched topics
     are replayed. `release` is that of another broker than the registries' own. `today` is the day
-    in UTC, for waivers.
+    in UTC, for waivers. With `fix`, the changed definitions are edited to be accepted.
     """
 
     loaded: LoadedChange
@@ -81,14 +82,19 @@ class CheckRequest:
     release: str | None = None
     replaying: ReplayRequest | None = None
     command: str = ""
+    fix: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOutcome:
-    """The report, and the errors behind its failures, by registry."""
+    """The report, and the errors behind its failures, by registry.
+
+    `fixes` are the new contents of files, where they were asked for.
+    """
 
     report: CheckReport
     errors: Mapping[str, GitopsError] = field(default_factory=dict)
+    fixes: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @contextmanager
@@ -122,6 +128,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         *sample_guards(loaded, touched),
     ]
     checks: list[RegistryCheck] = []
+    fixes: dict[str, bytes] = {}
     errors: dict[str, GitopsError] = {}
     registries = [] if is_config_broken(loaded) else _registries(checking)
     findings += registry_guards(loaded, {name for name, _ in registries})
@@ -134,6 +141,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         else:
             checks.append(one)
             findings += more
+        fixes |= registry_answer.fixes
         if registry_answer.replay_error:
             errors[f"{name} (replay)"] = registry_answer.replay_error
     all_of_it = (*rate_findings(findings, loaded.limits.rules), *limit_guards(loaded))
@@ -148,7 +156,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         findings=tuple(sorted(dict.fromkeys(all_of_it), key=lambda each: each.sort_key)),
         command=checking.command,
     )
-    return CheckOutcome(report=report, errors=errors)
+    return CheckOutcome(report=report, errors=errors, fixes=fixes)
 
 
 def _registries(checking: CheckRequest) -> list[tuple[str, RegistryConfig]]:
@@ -167,6 +175,7 @@ class _RegistryAnswer:
     config: RegistryConfig
     progress: Progress
     replay_error: GitopsError | None = None
+    fixes: Mapping[str, bytes] = field(default_factory=dict)
 
     def answer(self) -> tuple[RegistryCheck, list[Finding]]:
         """The answer, and the findings about the change that only this registry shows."""
@@ -202,6 +211,16 @@ class _RegistryAnswer:
         drift = self._with_drift(make_plan(before), before, observed)
         plan = self._with_drift(make_plan(after, self.progress), after, observed)
         plan = attributed_plan(plan, drift)
+        fixing = FixRequest(
+            tree=loaded.head_tree,
+            repository=loaded.head,
+            plan_input=after,
+            editable=loaded.changed,
+            release=self.checking.release,
+        )
+        if self.checking.fix:
+            self.fixes = fixed_files(plan, fixing)
+        plan = add_patches(plan, fixing)
         strategies = former_strategies(loaded.base, before, after)
         refused = refused_before(before, after, plan, strategies)
         places = BaseLocations(loaded, observed.state)

@@ -40,6 +40,7 @@ def check(
     master: options.SparkMaster = None,
     waivers: options.WaiversFolder = None,
     as_if_broker: options.AsIfBroker = None,
+    fix: options.Fix = False,
     repo: options.Repo = HERE,
     registry: options.RegistryNames = None,
     output_format: Annotated[str, options.format_of(results.CheckResult)] = options.FORMAT,
@@ -54,6 +55,13 @@ def check(
 
     if not replay and (master is not None or engine is not Engine.SPARK):
         raise UsageError("--engine and --master go with --replay", hint="add --replay")
+    if fix and head is not None:
+        raise UsageError(
+            "--fix edits the files of the folder, and --head names a commit",
+            hint="check out that commit, and leave --head out",
+        )
+    if fix and len(set(registry or ())) > 1:
+        raise UsageError("--fix edits for one registry, and --registry names several")
     started = time.monotonic()
     request = CheckOptions(
         repo=repo,
@@ -72,7 +80,18 @@ def check(
         fail_on=fail_on,
         no_color=no_color,
     )
+    if fix:
+        _write_fixes(request, display)
     return _run(request, display, started, waivers)
+
+
+def _write_fixes(request: CheckOptions, display: Display) -> None:
+    """Write the edits with which what the change refuses is accepted."""
+    from gitops.cli.check_run import check_change
+    from gitops.cli.plan_output import print_fixes
+
+    with check_change(replace(request, fix=True, replay=None), display) as (outcome, loaded):
+        print_fixes(loaded.change.checkout.root, outcome.fixes)
 
 
 def _run(

@@ -31,6 +31,7 @@ def plan(
     ] = None,
     waivers: options.WaiversFolder = None,
     as_if_broker: options.AsIfBroker = None,
+    fix: options.Fix = False,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the schemas of topics that have no manifest.")
     ] = False,
@@ -54,14 +55,13 @@ def plan(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
     names = list(dict.fromkeys(registry or []))
-    if out and len(names) > 1:
-        raise UsageError(
-            "--out writes the plan of one registry, and --registry names several",
-            hint="run `plan --registry NAME --out FILE` for each; `apply` takes one plan file",
-        )
+    if len(names) > 1:
+        _refuse_several(out, fix=fix)
     opened = open_repository(repo, output, out, release=as_if_broker)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
+    if fix and _write_fixes(opened, names, display):
+        opened = open_repository(repo, output, out, release=as_if_broker)
     if len(names) > 1:
         outcomes = _plan_each(names, opened, display, prune=prune, release=as_if_broker)
         _print_plans(outcomes, opened, display)
@@ -77,6 +77,25 @@ def plan(
     if out:
         print_message(f"plan written to {out} · {plan_output.write_plan(made, out)}")
     return plan_output.plan_code(made, display, detailed=detailed_exitcode)
+
+
+def _refuse_several(out: Path | None, *, fix: bool) -> None:
+    """Raise UsageError for options that are about one registry."""
+    if out:
+        raise UsageError(
+            "--out writes the plan of one registry, and --registry names several",
+            hint="run `plan --registry NAME --out FILE` for each; `apply` takes one plan file",
+        )
+    if fix:
+        raise UsageError("--fix edits for one registry, and --registry names several")
+
+
+def _write_fixes(opened: OpenedRepository, names: list[str], display: Display) -> bool:
+    """Write the edits with which what the plan refuses is accepted; whether there are any."""
+    from gitops.cli import plan_output
+
+    with open_registry(opened, names, release=opened.release) as (live, config):
+        return plan_output.write_fixes(opened, live, config, display)
 
 
 def _plan_each(

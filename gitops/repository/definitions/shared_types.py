@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -129,16 +129,15 @@ class SharedTypes:
     """The named types of every `.avsc` file, read when first asked for."""
 
     def __init__(
-        self, sources: TrackedFiles, known: Mapping[str, list[SharedType]] | None = None
+        self,
+        sources: TrackedFiles,
+        former: SharedTypes | None = None,
+        changed: Collection[str] = (),
     ) -> None:
+        """`former` are those of the same files but for the `changed` ones, which are read anew."""
         self._sources = sources
-        self._known = known or {}
-
-    def with_files(self, sources: TrackedFiles, files: Iterable[str]) -> SharedTypes:
-        """The same of `sources`, which differ in these files alone: no others are read again."""
-        changed = frozenset(files)
-        known = {file: types for file, types in self._by_file.items() if file not in changed}
-        return SharedTypes(sources, known)
+        self._former = former
+        self._changed = changed
 
     def named(self, name: str) -> list[SharedType]:
         """All definitions of a full name."""
@@ -182,11 +181,11 @@ class SharedTypes:
 
     @cached_property
     def _by_file(self) -> Mapping[str, list[SharedType]]:
+        if self._former:
+            again = {file: self._types_of(file) for file in self._changed}
+            return {**self._former._by_file, **again}  # noqa: SLF001 - of the same class
         files = (file for file in self._sources.paths if file.endswith(".avsc"))
-        return {
-            file: self._known[file] if file in self._known else self._types_of(file)
-            for file in files
-        }
+        return {file: self._types_of(file) for file in files}
 
     def _types_of(self, file: str) -> list[SharedType]:
         try:

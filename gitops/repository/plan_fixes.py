@@ -1,0 +1,201 @@
+"""Patches for what a plan refuses: edits of definitions that the broker and our rules accept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gitops.model.errors import UnreadableFileError
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import TopicName
+from gitops.model.plan import Notice, Plan, RefusedSchema
+from gitops.model.state import Repository
+from gitops.planning.plan import PlanInput
+from gitops.ports import FileTree
+from gitops.repository.definitions.file_extensions import is_proto
+from gitops.repository.definitions.patch_suggester import (
+    Effort,
+    PatchSuggester,
+    Said,
+    severities_of,
+)
+from gitops.repository.definitions.shared_types import named_types
+from gitops.repository.definitions.text_edits import Definition
+from gitops.repository.trial_plans import Edited, TrialPlans, trial_plans
+from gitops.schemas.avro.json_text import JsonTextError, blank_comments, read_json
+
+_RENAME: Final = "AVRO-W006"
+_TRIED: Final = 5_000_000
+"""About how many characters of definitions are compared again: some seconds at most."""
+_ROUNDS: Final = 50
+"""How many edits one file gets, one after the other."""
+_REDEFINED: Final[Said] = {("REPO-R022", "another file defines the type", ""): Severity.ERROR}
+_VERSION: Final = re.compile(r"v\d+")
+_COMPACT: Final = re.compile(r'("(?:[^"\\]|\\.)*")|([,:])(?=\S)', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixRequest:
+    """What a plan was made from: the files, what they want, and what the registry holds.
+
+    `editable` are the files that may be edited; None is all. `release` is that of another broker
+    than the registries' own.
+    """
+
+    tree: FileTree
+    repository: Repository
+    plan_input: PlanInput
+    editable: frozenset[str] | None = None
+    release: str | None = None
+
+
+def add_patches(plan: Plan, request: FixRequest) -> Plan:
+    """The plan with patches in its errors about definitions; without refusals it costs nothing."""
+    if not _refusals(plan):
+        return plan
+    fixes, effort, patched = _Fixes(request), Effort(_TRIED), dict[_Key, Finding]()
+    for file, findings in fixes.findings_by_file(plan).items():
+        if suggester := fixes.suggester(file, effort):
+            done = suggester.with_patches(findings, fixes.said(file))
+            patched |= {_key(old): new for old, new in zip(findings, done, strict=True)}
+    return _with_findings(plan, patched)
+
+
+def fixed_files(plan: Plan, request: FixRequest) -> dict[str, bytes]:
+    """The new contents of files, with every edit that helps, one decided after the other."""
+    if not _refusals(plan):
+        return {}
+    fixes = _Fixes(request)
+    for file in fixes.findings_by_file(plan):
+        effort = Effort(_TRIED)
+        for _ in range(_ROUNDS):
+            if not fixes.edit(file, effort):
+                break
+    return fixes.edited
+
+
+_Key = tuple[str, str, str, Location | None]
+
+
+def _key(one: Finding) -> _Key:
+    return one.rule, one.subject, one.message, one.location
+
+
+def _refusals(plan: Plan) -> list[RefusedSchema]:
+    return [one for one in plan.notices if isinstance(one, RefusedSchema)]
+
+
+def _with_findings(plan: Plan, patched: Mapping[_Key, Finding]) -> Plan:
+    def of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(_as(one, patched.get(_key(one))) for one in findings)
+
+    def notice(one: Notice) -> Notice:
+        return replace(one, findings=of(one.findings)) if isinstance(one, RefusedSchema) else one
+
+    return replace(plan, notices=tuple(map(notice, plan.notices)), findings=of(plan.findings))
+
+
+def _as(one: Finding, patched: Finding | None) -> Finding:
+    return replace(one, patch=patched.patch, hint=patched.hint) if patched else one
+
+
+class _Fixes:
+    """Edits of one repository's definitions; `edited` are the files as they are so far."""
+
+    def __init__(self, request: FixRequest) -> None:
+        self.edited: dict[str, bytes] = {}
+        self._request = request
+        self._trials: TrialPlans = trial_plans(
+            request.tree, request.repository, request.plan_input, request.release
+        )
+        self._topics = {str(topic): topic for topic in request.plan_input.desired.topics}
+        self._old: dict[tuple[TopicName, str], Definition | None] = {}
+
+    def findings_by_file(self, plan: Plan) -> dict[str, list[Finding]]:
+        """What edits may help against, by file."""
+        found: dict[str, list[Finding]] = {}
+        for refused in _refusals(plan):
+            for one in refused.findings:
+                if file := self._editable_file(refused.topic, one):
+                    found.setdefault(file, []).append(one)
+        return dict(sorted(found.items()))
+
+    def suggester(self, file: str, effort: Effort) -> PatchSuggester | None:
+        """For one file, whose edits are tried with all topics that use it."""
+        try:
+            text = (self.edited.get(file) or self._trials.tree.read(file)).decode()
+        except (UnreadableFileError, UnicodeDecodeError):
+            return None
+        return PatchSuggester(
+            new=Definition(file, text),
+            old=self._old_definition,
+            judge=lambda after: self._judged(file, text, after),
+            size=self._trials.size(file),
+            effort=effort,
+            by_subject=True,
+        )
+
+    def said(self, file: str, text: str | None = None) -> Said:
+        """What is found about the topics that use a file, with this text or as it is."""
+        edited: Edited = self.edited if text is None else {**self.edited, file: text.encode()}
+        return severities_of(self._trials.findings(file, edited), by_subject=True)
+
+    def edit(self, file: str, effort: Effort) -> bool:
+        """Make the first edit of a file that helps; answers whether there is one."""
+        findings = self.findings_by_file(self._trials.plan(file, self.edited)).get(file)
+        suggester = self.suggester(file, effort)
+        if not findings or suggester is None:
+            return False
+        edited = suggester.first_edit(findings, self.said(file))
+        if edited is not None:
+            self.edited[file] = edited.encode()
+        return edited is not None
+
+    def _editable_file(self, topic: TopicName, one: Finding) -> str | None:
+        """The definition that a finding is in, None where no edit of it helps."""
+        source, allowed = self._request.repository.topics.get(topic), self._request.editable
+        if source is None or one.location is None or one.location.in_base:
+            return None
+        file = one.location.file
+        is_edited = one.severity is Severity.ERROR or one.rule == _RENAME
+        is_ours = file in source.definitions and not is_proto(file)
+        return file if is_edited and is_ours and (allowed is None or file in allowed) else None
+
+    def _judged(self, file: str, before: str, after: str) -> Said:
+        return _REDEFINED if self._takes_names(before, after) else self.said(file, after)
+
+    def _takes_names(self, before: str, after: str) -> bool:
+        """Whether an edit defines types that another file defines, for others to trip over."""
+        try:
+            names = _names(after) - _names(before)
+        except (JsonTextError, RecursionError):
+            return True
+        return any(self._trials.shared.named(name) for name in names)
+
+    def _old_definition(self, one: Finding) -> Definition | None:
+        """The stored version that a finding compares with."""
+        topic, version = self._topics.get(one.subject), one.compared.file if one.compared else ""
+        if topic is None or not _VERSION.fullmatch(version):
+            return None
+        if (topic, version) not in self._old:
+            self._old[topic, version] = self._stored_definition(topic, version)
+        return self._old[topic, version]
+
+    def _stored_definition(self, topic: TopicName, version: str) -> Definition | None:
+        entries = self._request.plan_input.observed.topics[topic].history.entries
+        texts = (each.info.schema for each in entries if f"v{each.version}" == version)
+        text = next(texts, None)
+        return None if text is None else Definition(version, _spaced(text))
+
+
+def _names(text: str) -> set[str]:
+    return {name for name, _, _ in named_types(read_json(text))}
+
+
+def _spaced(text: str) -> str:
+    """A stored definition with a blank behind each comma and colon, as people write it."""
+    if blank_comments(text) != text:
+        return text
+    return _COMPACT.sub(lambda found: found[1] or f"{found[2]} ", text)

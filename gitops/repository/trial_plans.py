@@ -1,0 +1,129 @@
+"""The plan for the topics that use a file, as it would be after an edit of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from gitops.broker.lines.line import BrokerLine
+from gitops.model.findings import Finding, Location
+from gitops.model.names import TopicName
+from gitops.model.plan import Plan
+from gitops.model.state import RegistryState, Repository
+from gitops.planning.plan import LocateIn, PlanInput, make_plan
+from gitops.planning.severities import rate_findings
+from gitops.ports import FileTree, no_progress
+from gitops.repository.definitions.locations import Locator
+from gitops.repository.definitions.schema_builder import SchemaBuilder
+from gitops.repository.definitions.shared_types import SharedTypes
+from gitops.repository.file_trees import CachedTree, OverlaidTree
+from gitops.repository.loader import definition_lines
+from gitops.repository.loading.topics import LoadedTopics, load_topics
+from gitops.repository.tracked_files import TrackedFiles
+
+Edited = Mapping[str, bytes]
+"""Path → new content."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialPlans:
+    """Plans of `plan_input` with some files edited, each for the topics that use one file.
+
+    `release` is that of another broker than the registries' own.
+    """
+
+    tree: CachedTree
+    repository: Repository
+    plan_input: PlanInput
+    release: str | None = None
+
+    def plan(self, file: str, edited: Edited) -> Plan:
+        """The plan with its places."""
+        loaded = self._loaded(file, edited)
+        locator = Locator(OverlaidTree(self.tree, edited), loaded.sources)
+        return make_plan(self._plan_input(file, loaded, locator.locate))
+
+    def findings(self, file: str, edited: Edited) -> Iterator[Finding]:
+        """All that is found in the files and by the plan, without places."""
+        loaded = self._loaded(file, edited)
+        yield from rate_findings(loaded.findings, self.plan_input.rules)
+        yield from make_plan(self._plan_input(file, loaded, _nowhere)).findings
+
+    def size(self, file: str) -> int:
+        """How many characters of definitions such a plan compares."""
+        states = self.plan_input.desired, self.plan_input.observed
+        histories = (state.topics[topic].history for topic in self._users(file) for state in states)
+        return sum(len(entry.info.schema) for each in histories for entry in each.entries)
+
+    @cached_property
+    def shared(self) -> SharedTypes:
+        """The shared types of the files as they are."""
+        return SharedTypes(TrackedFiles(self.tree))
+
+    def _plan_input(self, file: str, loaded: LoadedTopics, locate: LocateIn) -> PlanInput:
+        plan_input = self.plan_input
+        desired, observed = plan_input.desired, plan_input.observed
+        users = self._users(file) & loaded.states.keys()
+        spaces = {topic.namespace for topic in users}
+        return replace(
+            plan_input,
+            desired=RegistryState(
+                namespaces={
+                    name: one for name, one in desired.namespaces.items() if name in spaces
+                },
+                topics={
+                    topic: replace(desired.topics[topic], history=loaded.states[topic].history)
+                    for topic in users
+                },
+            ),
+            observed=replace(observed, topics={topic: observed.topics[topic] for topic in users}),
+            # Its share is of all topics, which are not here.
+            safety=replace(plan_input.safety, max_changed_share=1.0),
+            locate=locate,
+            content={
+                topic: rate_findings(source.findings, plan_input.rules)
+                for topic, source in loaded.sources.items()
+                if source.findings
+            },
+            prune=False,
+        )
+
+    def _loaded(self, file: str, edited: Edited) -> LoadedTopics:
+        """The topics that use a file, as they are with these files edited."""
+        sources = TrackedFiles(OverlaidTree(self.tree, edited))
+        lines, assumed = self._lines
+        shared = SharedTypes(sources, self.shared, edited)
+        topics = self.repository.topics
+        manifests = sorted({topics[topic].manifest.file for topic in self._users(file)})
+        with closing(SchemaBuilder(sources, lines, assumed, shared)) as builder:
+            return load_topics(manifests, sources, builder, no_progress)
+
+    def _users(self, file: str) -> frozenset[TopicName]:
+        return self._users_by_file.get(file, frozenset())
+
+    @cached_property
+    def _users_by_file(self) -> dict[str, frozenset[TopicName]]:
+        found: dict[str, set[TopicName]] = {}
+        for topic, source in self.repository.topics.items():
+            for file in source.definitions if topic in self.plan_input.desired.topics else ():
+                found.setdefault(file, set()).add(topic)
+        return {file: frozenset(topics) for file, topics in found.items()}
+
+    @cached_property
+    def _lines(self) -> tuple[Mapping[str, BrokerLine], frozenset[str]]:
+        return definition_lines(self.tree, self.repository.config, self.release)
+
+
+def trial_plans(
+    tree: FileTree, repository: Repository, plan_input: PlanInput, release: str | None
+) -> TrialPlans:
+    """Of the files in `tree`, each of which is read once."""
+    return TrialPlans(
+        tree=CachedTree(tree), repository=repository, plan_input=plan_input, release=release
+    )
+
+
+def _nowhere(_topic: TopicName, _pointer: str) -> Location | None:
+    return None
