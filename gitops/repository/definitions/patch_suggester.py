@@ -39,6 +39,7 @@ _MEMBERS: Final = 4
 
 _NO_MORE: Final = "no patch is tried from here on: too much has changed"
 
+_CODE: Final = re.compile(r': \{"name": "[^"]*", "type": \["null", "[^"]+"\], "default": null\}')
 _OLD_READERS: Final = re.compile(
     r"(v\d+(?:(?:, | to )v\d+)*) cannot read what the new schema writes"
 )
@@ -121,7 +122,7 @@ class PatchSuggester:
         self._found[self.new.text] = self._severities(findings) if before is None else before
         self._renamed = renames([one for one in findings if self._key(one)])
         places: dict[tuple[str, str, bool], _Place] = {}
-        for one in findings:
+        for one in sorted(findings, key=lambda each: -each.severity):  # a patch is for an error
             if key := self._key(one):
                 places.setdefault(key, _Place([])).findings.append(one)
         return places
@@ -158,7 +159,10 @@ class PatchSuggester:
             )
         if place.why and one.severity is Severity.ERROR:
             return replace(one, hint=place.why)
-        return replace(one, patch=self.new.patch(place.edited)) if place.edited else one
+        if not place.edited:
+            return one
+        # What the patch shows, the hint need not repeat.
+        return replace(one, patch=self.new.patch(place.edited), hint=_CODE.sub("", one.hint))
 
     def _edits(self, place: _Place) -> Iterator[Edit]:
         """What may help, each text once; a rename explains what is missing, and comes first."""

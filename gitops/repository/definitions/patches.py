@@ -161,6 +161,20 @@ def _default_first(problem: Problem, new: Definition, _old: Definition | None) -
     return new.replace(f"{field}/type", f"[{', '.join([*first, *rest])}]")
 
 
+def _no_default(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
+    """A field without the default that is not of its type."""
+    is_default = problem.pointer.endswith("/default")
+    return new.remove_member(problem.pointer) if is_default else None
+
+
+def _null_default(problem: Problem, new: Definition, old: Definition | None) -> str | None:
+    """Null as the default in place of one that is not of the type."""
+    without = _no_default(problem, new, old)
+    if without is None:
+        return None
+    return Definition(new.file, without).nullable(problem.pointer.removesuffix("/default"))
+
+
 _TWO: Final = 2
 
 _Maker = Callable[[Problem, Definition, Definition | None], str | None]
@@ -180,7 +194,11 @@ _MAKERS: Final[dict[str, tuple[tuple[str, _Maker], ...]]] = {
     "AVRO-R003": _OLD_TYPE,
     "AVRO-R004": _OLD_TYPE,
     "AVRO-R005": _OLD_TYPE,
-    "AVRO-P002": (("the default's branch in front", _default_first),),
+    "AVRO-P002": (
+        ("the default's branch in front", _default_first),
+        ("no default", _no_default),
+        (NULL, _null_default),
+    ),
     "AVRO-P003": ((NULL, _nullable),),
     "AVRO-W001": (("the old symbols", _symbols),),
     "AVRO-W003": _OLD_TYPE,

@@ -44,6 +44,17 @@ class Definition:
         """A member behind the member at the pointer `beside`, on the same line."""
         return self._insert_behind(beside, f", {json.dumps(name)}: {value}")
 
+    def remove_member(self, pointer: str) -> str | None:
+        """The text without a member of an object, and without the comma beside it."""
+        key, span = self._places.nearest(pointer, at_key=True), self._places.span(pointer)
+        if key is None or span is None:
+            return None
+        before, after = self.text[: key.start].rstrip(), self.text[span.end :]
+        if before.endswith(","):
+            return before[:-1] + after
+        behind = after.lstrip()
+        return self.text[: key.start] + behind.removeprefix(",").lstrip()
+
     def append(self, array: str, values: Sequence[str]) -> str | None:
         """More items at the end of an array that has some."""
         items = self.items(array)

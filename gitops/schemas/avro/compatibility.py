@@ -12,6 +12,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro.aliases import apply_aliases, clashing_alias
 from gitops.schemas.avro.default_values import UnusableDefaultError
 from gitops.schemas.avro.errors import AvroParseError, JavaError
+from gitops.schemas.avro.field_hints import null_hint
 from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.recursion import collect_edges, first_loop, has_cycle, recurses_directly
@@ -62,7 +63,7 @@ def _no_default(
         f"{path}.{name}" if path else name,
         writer_pointer,
         reader_pointer,
-        f"give '{name}' a default, or make it [\"null\", …] = null",
+        f"give '{name}' a default, or {null_hint(missing)}",
         f"keep field '{name}': a reader that exists already needs it",
     )
 
@@ -273,13 +274,14 @@ def _bad_default(error: UnusableDefaultError, writer: Schema, reader: Schema) ->
 
 
 def _recursion(writer: Schema, reader: Schema) -> Reason:
+    loop = first_loop(reader)
     return Reason(
         rule="AVRO-R006",
         message="a record contains itself directly, which Avro for Java cannot resolve",
         path="",
         writer_pointer=_loop_of(writer),
         reader_pointer=_loop_of(reader),
-        hint='put ["null", …] around the inner use of the record; this schema can never evolve',
+        hint=f"this schema can never evolve{f'; in a new topic, {null_hint(*loop[::-1])}' if loop else ''}",
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.avro.field_hints import null_hint
 from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.recursion import first_loop
@@ -56,6 +57,6 @@ def review_recursion(top: Schema) -> tuple[Remark, ...]:
             "or map between: Pulsar takes it as a first schema, and no other one after it",
             path=field.name,
             pointer=Pointers(top).field(record, field),
-            hint='put ["null", …] around the inner use of the record',
+            hint=null_hint(field, record),
         ),
     )
