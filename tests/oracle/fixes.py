@@ -39,7 +39,7 @@ class FixedCases:
             if self.counts["refusals"] >= self._count:
                 return
             request = situation.request()
-            plan = make_plan(request.question)
+            plan = make_plan(request.plan_input)
             if is_refused(plan):
                 self.counts["refusals"] += 1
                 refused = [one for one in plan.notices if isinstance(one, RefusedSchema)]
@@ -64,7 +64,7 @@ class FixedCases:
 
 
 def _is_refused(situation: Situation) -> bool:
-    return is_refused(make_plan(situation.request().question))
+    return is_refused(make_plan(situation.request().plan_input))
 
 
 def refused_cases(cases: FixedCases, oracle: BrokerClasses) -> list[dict[str, Any]]:

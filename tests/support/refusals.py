@@ -65,17 +65,17 @@ class Situation:
             content={name: one.findings for name, one in loaded.topics.items() if one.findings},
         )
         locate = Locator(tree, loaded.topics).locate
-        return FixRequest(tree=tree, repository=loaded, question=replace(asked, locate=locate))
+        return FixRequest(tree=tree, repository=loaded, plan_input=replace(asked, locate=locate))
 
     def plan(self) -> Plan:
         """The plan with its patches."""
         request = self.request()
-        return add_patches(make_plan(request.question), request)
+        return add_patches(make_plan(request.plan_input), request)
 
     def fixed(self) -> Situation:
         """With all edits that help."""
         request = self.request()
-        done = fixed_files(make_plan(request.question), request)
+        done = fixed_files(make_plan(request.plan_input), request)
         return replace(self, edited={**self.edited, **done})
 
     def with_patch(self, patch: str) -> Situation:

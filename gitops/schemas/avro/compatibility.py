@@ -275,13 +275,14 @@ def _bad_default(error: UnusableDefaultError, writer: Schema, reader: Schema) ->
 
 def _recursion(writer: Schema, reader: Schema) -> Reason:
     loop = first_loop(reader)
+    instead = f"; in a new topic, {null_hint(loop[1], loop[0])}" if loop else ""
     return Reason(
         rule="AVRO-R006",
         message="a record contains itself directly, which Avro for Java cannot resolve",
         path="",
         writer_pointer=_loop_of(writer),
         reader_pointer=_loop_of(reader),
-        hint=f"this schema can never evolve{f'; in a new topic, {null_hint(*loop[::-1])}' if loop else ''}",
+        hint=f"this schema can never evolve{instead}",
     )
 
 

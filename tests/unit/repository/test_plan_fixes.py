@@ -106,7 +106,7 @@ def test_all_edits_of_a_file_are_made_one_after_the_other_in_its_own_layout() ->
 
 def test_files_outside_of_a_change_are_left_alone() -> None:
     request = replace(_shared("a").request(), editable=frozenset({f"{FOLDER}/a.avsc"}))
-    plan = make_plan(request.question)
+    plan = make_plan(request.plan_input)
 
     assert not any(one.patch for one in errors(add_patches(plan, request)))
     assert fixed_files(plan, request) == {}
@@ -160,7 +160,7 @@ def test_a_definition_of_json_has_patches() -> None:
 
 def test_a_plan_without_refusals_reads_nothing() -> None:
     request = _shared("a", types=json.dumps(_ADDRESS)).request()
-    plan = make_plan(request.question)
+    plan = make_plan(request.plan_input)
     reads = len(request.tree.reads)  # type: ignore[attr-defined]
 
     assert add_patches(plan, request) is plan
