@@ -8,6 +8,7 @@ from enum import Enum
 
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rollout_reason import Reason
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,14 +46,14 @@ Step = Register | Upgrade | Drain | Delete
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraint:
-    """`first` comes before `then`, since otherwise what `reason` says would happen to `topic`.
+    """`first` comes before `then`, since otherwise on `topic` would happen what `reason` is.
 
     `cause` is the mismatch behind a reason that names a version: other versions may have it, too.
     """
 
     first: Step
     then: Step
-    reason: str
+    reason: Reason
     topic: TopicName
     cause: str = ""
 
@@ -96,6 +97,22 @@ class OrderedStep:
     waits_for: tuple[Constraint, ...] = ()
 
 
+class Role(Enum):
+    """A side of a topic."""
+
+    CONSUMER = "consumer"
+    PRODUCER = "producer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """What a service becomes on a topic by its upgrade, or what it is no longer (`leaves`)."""
+
+    role: Role
+    topic: TopicName
+    leaves: bool = False
+
+
 class Move(Enum):
     """What is done on the way from a topic to the one that takes its place, in this order."""
 
@@ -131,10 +148,11 @@ class Migration:
 class Rollout:
     """The steps in order, or the blocks that leave none.
 
-    `broken` does not work before the first step. `may_stay` never have to upgrade. `sides` say of
-    each service what it is, as `consumer of shop/orders/order-created`, `left` which topics it
-    consumes no more after its upgrade. `refused` are topics whose
+    `broken` does not work before the first step. `may_stay` never have to upgrade. `sides` are
+    what each service changes with its upgrade, `left` the topics that it consumes no more after it.
+    `refused` are topics whose
     new schema is not registered at all. `migrations` are the ways out of blocks and refusals.
+    `later` are services that upgrade in two parts, with what they change at the end, if they do.
     `strategies` are those of topics that would get a next version, and that no client declares to
     use: of their clients the strategy is all that is known.
     """
@@ -143,8 +161,9 @@ class Rollout:
     blocks: tuple[Block, ...] = ()
     broken: tuple[str, ...] = ()
     may_stay: frozenset[str] = frozenset()
-    sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sides: Mapping[str, tuple[Side, ...]] = field(default_factory=dict)
     left: Mapping[str, tuple[TopicName, ...]] = field(default_factory=dict)
+    later: Mapping[str, tuple[Side, ...]] = field(default_factory=dict)
     refused: tuple[TopicName, ...] = ()
     migrations: tuple[Migration, ...] = ()
     strategies: Mapping[TopicName, SchemaCompatibilityStrategy] = field(default_factory=dict)

@@ -1,49 +1,61 @@
-"""A rollout in words, for every reporter: its steps as sentences, what each waits for."""
+"""A rollout in words, for every reporter: one line for each act, and why it waits."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Iterator
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RegisterSchema
-from gitops.model.policy import UpgradeFirst, upgrade_first
+from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
 from gitops.model.rollout import (
     Delete,
     Drain,
-    Migration,
-    Move,
     OrderedStep,
-    Register,
     Rollout,
-    Step,
+    Side,
     Upgrade,
 )
+from gitops.model.rollout_reason import Reason, merged, name_list
+from gitops.rollout.acts import Act, ActKind, acts
+from gitops.rollout.reasons import IN_TURN
+
+_MOST_NAMES: Final = 10
+"""Of those who have to do something; of others fewer are named."""
+_FEW_NAMES: Final = 3
+_DIGITS: Final = 8
+_MOST_REASONS: Final = 3
+"""Of one line; JSON has all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One step: its number from 1, what to do, a remark, and why it waits for others.
+    """One act: its number from 1, what to do, and why it waits for others.
 
-    `advice` helps with a step: what the strategy alone says of clients that nobody declares, or
-    where to see how long a wait is, or what is left. `warnings` hold in every order.
+    `advice` helps with it: what the strategy alone says of clients that nobody declares, or where
+    to see how long a wait is, or what is left. `warnings` hold in every order. `folded` tells two
+    lines apart whose names are left out, empty where all are there.
     """
 
     number: int
+    kind: ActKind
     text: str
-    note: str = ""
-    reasons: tuple[str, ...] = ()
-    advice: str = ""
+    steps: tuple[OrderedStep, ...]
+    reasons: tuple[Reason, ...] = ()
+    advice: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    folded: str = ""
 
-    def since(self, most: int) -> tuple[str, ...]:
-        """The first reasons, and how many there are beyond: one for each client, often."""
-        beyond = len(self.reasons) - most
-        more = (f"and {beyond:,} more of the kind",) if beyond > 0 else ()
-        return (*(f"since {each}" for each in self.reasons[:most]), *more)
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The first reasons, how many there are beyond, and the advice."""
+        beyond = len(self.reasons) - _MOST_REASONS
+        more = (f"and {beyond:,} more like this",) if beyond > 0 else ()
+        told = (one.sentence(_MOST_NAMES) for one in self.reasons[:_MOST_REASONS])
+        return (*told, *more, *self.advice)
 
 
 _ADVICE: Final = {
@@ -62,24 +74,49 @@ def has_order(rollout: Rollout) -> bool:
     return bool(rollout.blocks) or any(isinstance(one.step, Upgrade) for one in rollout.steps)
 
 
-def lines(rollout: Rollout, plan: Plan) -> Iterator[Line]:
-    """The steps in order; a reason is told at the step that waits.
+def lines(rollout: Rollout, plan: Plan, *, merged_already: bool = False) -> Iterator[Line]:
+    """The acts in order, each reason once; `merged_already`: `apply` registers, and no merge.
 
     At a registration stands what rules of ours warn of, as `plan` has it: the order is that of
     what the broker lets in, which may be any order where a rule knows of values that get lost.
     """
     warned = {one.topic: one.findings for one in plan.actions if isinstance(one, RegisterSchema)}
-    for number, one in enumerate(rollout.steps, start=1):
+    wording = _Wording(rollout, "apply" if merged_already else "merge")
+    told: set[tuple[object, ...]] = set()
+    for number, act in enumerate(wording.acts, start=1):
+        findings = [one for step in act.registers for one in warned.get(step.topic, ())]
         yield Line(
             number=number,
-            text=_said(one.step, rollout),
-            note=_note(one, rollout),
-            reasons=tuple(dict.fromkeys(wait.reason for wait in one.waits_for)),
-            advice=advice(one, rollout),
-            warnings=_warnings(warned.get(one.step.topic, ()))
-            if isinstance(one.step, Register)
-            else (),
+            kind=act.kind,
+            text=wording.text(act),
+            steps=act.steps,
+            reasons=_reasons(act, told),
+            advice=advice(act, rollout),
+            warnings=_warnings(findings),
+            folded=wording.digest(act),
         )
+
+
+def _reasons(act: Act, told: set[tuple[object, ...]]) -> tuple[Reason, ...]:
+    """Those that no earlier line has: a consumer that cannot read a version is told of once.
+
+    Who may upgrade, in any order, waits for nothing that is left to do.
+    """
+    if act.kind is ActKind.OPTIONAL:
+        return ()
+    found: list[Reason] = []
+    for wait in (wait for one in act.steps for wait in one.waits_for):
+        cause = wait.reason.cause
+        key = (wait.topic, wait.reason.clients, wait.reason.state, cause.text) if cause else ()
+        if wait.reason != IN_TURN and (not key or key not in told):
+            found.append(wait.reason)
+    told.update(
+        (wait.topic, wait.reason.clients, wait.reason.state, wait.reason.cause.text)
+        for one in act.steps
+        for wait in one.waits_for
+        if wait.reason.cause
+    )
+    return merged(found)
 
 
 def _warnings(findings: Iterable[Finding]) -> tuple[str, ...]:
@@ -89,44 +126,187 @@ def _warnings(findings: Iterable[Finding]) -> tuple[str, ...]:
         if one.severity >= Severity.WARNING:
             first.setdefault(one.rule, one)
     return tuple(
-        f"in whatever order, {rule} warns: {one.message} (`pulsar-gitops explain {rule}`)"
+        f"regardless of order, {rule} warns: {one.message} (`pulsar-gitops explain {rule}`)"
         for rule, one in first.items()
     )
 
 
-def advice(one: OrderedStep, rollout: Rollout) -> str:
-    """What the strategy says at a registration whose clients nobody declares; where to see a wait.
+class _Wording:
+    """The acts of one rollout in words."""
 
-    And what to look at before a schema goes, or a consumer leaves its topic.
+    def __init__(self, rollout: Rollout, merge: str) -> None:
+        self.rollout = rollout
+        self.acts = acts(rollout)
+        self._merge = merge
+        self._merges = [one for one in self.acts if one.kind is ActKind.MERGE]
+        self._must = any(one.kind is ActKind.UPGRADE for one in self.acts)
 
-    No file knows of retention or backlogs.
+    def text(self, act: Act) -> str:
+        """What is done."""
+        match act.kind:
+            case ActKind.MERGE:
+                return f"{self._merge_text(act)}: registers {_versions(act, is_only=self._is_one)}"
+            case ActKind.UPGRADE:
+                return f"upgrade {self._upgrade_text(act)}"
+            case ActKind.OPTIONAL:
+                return self._optional_text(act)
+            case ActKind.WAIT:
+                return _drain_text(act)
+            case ActKind.DELETE:
+                return f"delete the schema of {_named(_topics(act))}"
+
+    @property
+    def _is_one(self) -> bool:
+        return len(self._merges) == 1
+
+    def digest(self, act: Act) -> str:
+        """Of what the text may count only; empty where it is short."""
+        names = [str(one.step) for one in act.steps]
+        names += self.rollout.later if act.kind is ActKind.OPTIONAL else ()
+        if len(names) <= _FEW_NAMES:
+            return ""
+        return hashlib.sha256("\n".join(names).encode()).hexdigest()[:_DIGITS]
+
+    def _merge_text(self, act: Act) -> str:
+        """A version cannot be registered in one merge with what has to come after an upgrade."""
+        if self._is_one:
+            return self._merge
+        number = _ORDINALS.get(self._merges.index(act) + 1, "a further")
+        what = "pull request" if self._merge == "merge" else "change"
+        return f"{self._merge} {number} {what}"
+
+    def _upgrade_text(self, act: Act) -> str:
+        names = act.services
+        if len(names) == 1:
+            sides = _side_list(self.rollout.sides.get(names[0], ()))
+            return f"{names[0]} ({sides})" if sides else names[0]
+        groups: dict[str, list[str]] = {}
+        for name in names:
+            groups.setdefault(_roles(self.rollout.sides.get(name, ())), []).append(name)
+        said = (
+            f"{_named(each)}{f' ({_plural(roles, len(each))})' if roles else ''}"
+            for roles, each in groups.items()
+        )
+        return f"{', '.join(said)}, in any order"
+
+    def _optional_text(self, act: Act) -> str:
+        names = [
+            *act.services,
+            *(f"{name} ({_roles(sides)})" for name, sides in self.rollout.later.items()),
+        ]
+        who = name_list(names, _FEW_NAMES)
+        order = ", in any order" if len(names) > 1 else ""
+        if not self._must:
+            return f"nobody must upgrade; {who} may{order}"
+        return f"{who} may upgrade{order}"
+
+
+_ORDINALS: Final = {1: "a first", 2: "a second", 3: "a third"}
+
+
+def _versions(act: Act, *, is_only: bool) -> str:
+    """`v1 of t`, `v1 of 11 topics`, `v1 of 8 topics and v0 of 3 topics`.
+
+    Where it takes several merges, each one has to be put together, by the names.
     """
-    match one.step:
-        case Register():
-            return _of_strategy(one.step.topic, rollout)
-        case Drain():
-            return f"that is {_messages_of(one.step.topic)}"
-        case Delete():
-            return (
-                "messages that are left would lose their schema: look first at "
-                f"{_messages_of(one.step.topic)}; then `pulsar-gitops plan --prune`"
-            )
-        case Upgrade():
-            topics = rollout.left.get(one.step.service, ())
-            stats = ", ".join(f"pulsar-admin topics stats {topic}" for topic in topics)
-            return f"first see that it has read what is left there: {stats}" if topics else ""
+    versions: dict[int, list[str]] = {}
+    for step in act.registers:
+        versions.setdefault(step.version, []).append(str(step.topic))
+    named = not is_only or len(act.registers) <= _FEW_NAMES
+    parts = [
+        f"v{version} of {_named(names) if named or len(names) == 1 else f'{len(names):,} topics'}"
+        for version, names in sorted(versions.items(), reverse=True)
+    ]
+    return name_list(parts) if len(parts) < _FEW_NAMES else "; ".join(parts)
 
 
-def _messages_of(topic: TopicName) -> str:
-    return (
-        f"the retention (pulsar-admin namespaces get-retention {topic.namespace}) "
-        f"and every backlog (pulsar-admin topics stats {topic})"
+def _named(names: Sequence[str]) -> str:
+    return name_list(names, _MOST_NAMES)
+
+
+def _side_list(sides: Sequence[Side]) -> str:
+    """`consumer of t and 5 more, no longer producer of u`."""
+    topics: dict[tuple[bool, str], list[str]] = {}
+    for side in sides:
+        topics.setdefault((side.leaves, side.role.value), []).append(str(side.topic))
+    return ", ".join(
+        f"{'no longer ' if leaves else ''}{role} of {name_list(names, 1)}"
+        for (leaves, role), names in topics.items()
     )
 
 
-def _of_strategy(topic: TopicName, rollout: Rollout) -> str:
-    strategy = rollout.strategies.get(topic)
-    return f"{strategy.value}: {_ADVICE[upgrade_first(strategy)]}" if strategy else ""
+def _roles(sides: Sequence[Side]) -> str:
+    """`consumer`, `consumer and producer`, `no longer consumer`."""
+    there = dict.fromkeys(side.role.value for side in sides if not side.leaves)
+    if there:
+        return name_list(sorted(there))
+    return "".join(f"no longer {side.role.value}" for side in sides[:1])
+
+
+def _plural(roles: str, number: int) -> str:
+    return roles if number == 1 else f"{roles.replace(' and', 's and')}s"
+
+
+def _drain_text(act: Act) -> str:
+    drains = [one.step for one in act.steps if isinstance(one.step, Drain)]
+    if len({one.topic for one in drains}) == 1:
+        versions = name_list([f"v{one.version}" for one in drains])
+        return f"wait until no message of {versions} is left in {drains[0].topic}"
+    names = [f"v{one.version} of {one.topic}" for one in drains]
+    return f"wait until no message is left of {_named(names)}"
+
+
+def _topics(act: Act) -> list[str]:
+    steps = (one.step for one in act.steps)
+    return [str(step.topic) for step in steps if isinstance(step, Delete)]
+
+
+def _messages(act: Act) -> list[str]:
+    """Where a cluster tells what a topic still contains."""
+    steps = [one.step for one in act.steps]
+    topics = dict.fromkeys(step.topic for step in steps if not isinstance(step, Upgrade))
+    return [
+        f"the retention (pulsar-admin namespaces get-retention {topic.namespace}) "
+        f"and every backlog (pulsar-admin topics stats {topic})"
+        for topic in topics
+    ]
+
+
+def _few(said: Sequence[str]) -> Iterator[str]:
+    yield from said[:_FEW_NAMES]
+    if (left := len(said) - _FEW_NAMES) > 0:
+        yield f"the same of {left:,} more"
+
+
+def advice(act: Act, rollout: Rollout) -> tuple[str, ...]:
+    """What the strategy says where nobody declares clients; where to see a wait, what is left.
+
+    No file knows of retention or backlogs.
+    """
+    match act.kind:
+        case ActKind.MERGE:
+            return tuple(_by_strategy([step.topic for step in act.registers], rollout))
+        case ActKind.UPGRADE | ActKind.OPTIONAL:
+            topics = {each for name in act.services for each in rollout.left.get(name, ())}
+            stats = [f"pulsar-admin topics stats {topic}" for topic in sorted(topics)]
+            look = "first see that nothing is left to read"
+            return tuple(f"{look}: {each}" for each in _few(stats))
+        case ActKind.WAIT:
+            return tuple(f"see {each}" for each in _few(_messages(act)))
+        case ActKind.DELETE:
+            look = "messages that are left would lose their schema: look first at"
+            then = "then `pulsar-gitops plan --prune`"
+            return tuple(f"{look} {each}; {then}" for each in _few(_messages(act)))
+
+
+def _by_strategy(topics: Iterable[TopicName], rollout: Rollout) -> Iterator[str]:
+    found: dict[SchemaCompatibilityStrategy, list[str]] = {}
+    for topic in topics:
+        if strategy := rollout.strategies.get(topic):
+            found.setdefault(strategy, []).append(str(topic))
+    for strategy, names in found.items():
+        who = f"no client of {name_list(names, _FEW_NAMES)} is declared"
+        yield f"{who}; by {strategy.value}, {_ADVICE[upgrade_first(strategy)]}"
 
 
 def refusals(rollout: Rollout) -> Iterator[str]:
@@ -136,51 +316,3 @@ def refusals(rollout: Rollout) -> Iterator[str]:
         nobody = strategy and upgrade_first(strategy) is UpgradeFirst.NOBODY
         why = f" ({strategy.value}: {_ADVICE[UpgradeFirst.NOBODY]})" if nobody and strategy else ""
         yield f"Pulsar refuses the new schema of {topic}{why}"
-
-
-def migrate_command(reference: str) -> str:
-    """What writes the manifests of a migration's first steps; `reference` is the base."""
-    return shlex.join(["pulsar-gitops", "rollout", "--base", reference or "REF", "--migrate"])
-
-
-def migration_lines(migration: Migration) -> Iterator[Line]:
-    """The steps from the old topic to the new one, in order."""
-    for number, move in enumerate(Move, start=1):
-        yield Line(number=number, text=_moved(move, migration))
-
-
-def _moved(move: Move, migration: Migration) -> str:
-    old, new = migration.topic, migration.to
-    consumers = ", ".join(migration.consumers) or "all consumers"
-    producers = ", ".join(migration.producers) or "all producers"
-    match move:
-        case Move.CREATE:
-            return f"create {new} with the new schema"
-        case Move.CONSUME_BOTH:
-            return f"upgrade {consumers}: consume {new} beside {old}"
-        case Move.PRODUCE:
-            return f"upgrade {producers}: produce to {new} instead of {old}"
-        case Move.DRAIN:
-            return f"wait until no subscription of {old} has a message left"
-        case Move.CONSUME_NEW:
-            return f"upgrade {consumers}: consume {new} only"
-        case Move.DELETE:
-            return f"remove {old}"
-
-
-def _said(step: Step, rollout: Rollout) -> str:
-    match step:
-        case Register():
-            return f"register v{step.version} of {step.topic}"
-        case Upgrade():
-            sides = ", ".join(rollout.sides.get(step.service, ()))
-            return f"upgrade {step.service} ({sides})" if sides else f"upgrade {step.service}"
-        case Drain():
-            return f"wait until no message of v{step.version} is left in {step.topic}"
-        case Delete():
-            return f"delete the schema of {step.topic}"
-
-
-def _note(one: OrderedStep, rollout: Rollout) -> str:
-    stays = isinstance(one.step, Upgrade) and one.step.service in rollout.may_stay
-    return "can stay behind" if stays else ""

@@ -24,6 +24,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgra
 from gitops.model.waivers import WaiverProposal
 from gitops.reports.check_summary import count
 from gitops.reports.replay_by_topic import TopicResult, topics_of
+from gitops.reports.upgrade_order import UpgradeOrder, by_strategy
 
 NONE: Final = "–"
 
@@ -115,10 +116,11 @@ def _with_replay(check: RegistryCheck) -> Iterator[Row]:
 
 
 def _rows(check: RegistryCheck) -> Iterator[Row]:
+    order = UpgradeOrder(check.rollout)
     for action in check.plan.actions:
         match action:
             case RegisterSchema():
-                yield _registered(check, action)
+                yield _registered(check, action, order)
             case DeleteSchema():
                 yield _deleted(check, action)
             case _:
@@ -127,9 +129,9 @@ def _rows(check: RegistryCheck) -> Iterator[Row]:
         yield _noticed(check, notice)
 
 
-def _registered(check: RegistryCheck, action: RegisterSchema) -> Row:
+def _registered(check: RegistryCheck, action: RegisterSchema, order: UpgradeOrder) -> Row:
     standing, verdict = _standing(check, action)
-    no_order = action.latest_version is None or bool(action.waiver)
+    is_new = action.latest_version is None
     return Row(
         standing=standing,
         topic=action.topic,
@@ -138,7 +140,9 @@ def _registered(check: RegistryCheck, action: RegisterSchema) -> Row:
         versions=f"{_version(action.latest_version)} → v{action.version}",
         strategy=_strategy(check, action.topic, action.strategy),
         verdict=verdict,
-        upgrade_first=NONE if no_order else upgrade_first(action.strategy).value,
+        upgrade_first=order.first(
+            action.topic, action.strategy, is_new=is_new, is_waived=bool(action.waiver)
+        ),
         changes=action.changes,
         findings=action.findings,
         before=() if action.waiver else check.refused_before.get(action.topic, ()),
@@ -216,7 +220,7 @@ def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
         versions=f"{_version(notice.latest_version)} → {NONE}",
         strategy=_strategy(check, notice.topic, notice.strategy),
         verdict="✗ held back" if notice.accepted else "✗ refused",
-        upgrade_first=UpgradeFirst.NOBODY.value if nobody else NONE,
+        upgrade_first=by_strategy(notice.strategy) if nobody else NONE,
         changes=notice.changes,
         findings=notice.findings,
         waiver=notice.waiver,

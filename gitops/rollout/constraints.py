@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from gitops.model.decision import StoredHistory
@@ -22,17 +22,31 @@ from gitops.model.rollout import (
     Delete,
     Drain,
     Register,
+    Role,
     Step,
     Upgrade,
 )
+from gitops.model.rollout_reason import Cause, Reason, cause_of
 from gitops.model.schema import SchemaInfo
-from gitops.rollout.model import Role, RolloutModel, Service, TopicModel, Use
+from gitops.rollout.model import RolloutModel, Service, TopicModel, Use
 from gitops.rollout.readers import (
     histories,
     is_of_version,
     readable,
     refusal_reason,
     unreadable_reason,
+)
+from gitops.rollout.reasons import (
+    CURRENT,
+    IN_TURN,
+    NEW,
+    connect_reason,
+    latest_reason,
+    read_reason,
+    reconnect_reason,
+    retained_reason,
+    use_reason,
+    writes_reason,
 )
 
 
@@ -56,8 +70,8 @@ def constraints(world: RolloutModel) -> Constraints:
 
 
 _Key = tuple[tuple[int, ...], ...]
-_Said = Callable[[str, Register, str], str]
-"""Who fails, the registration that it is about, and why: a sentence."""
+_Why = Callable[[Register, Cause], Reason]
+"""The registration that a failure is about, and what stands between: what happens otherwise."""
 
 
 @dataclass(slots=True)
@@ -123,7 +137,7 @@ class _Topic:
     def constrain(self, services: list[Service]) -> None:
         self.found.steps.update(self.registers)
         for first, then in pairwise(self.registers):
-            self._order(first, then, "versions are registered one after the other")
+            self._order(first, then, IN_TURN)
         consumers = [*self._sides(services, Role.CONSUMER)]
         producers = [*self._sides(services, Role.PRODUCER)]
         for side in (*consumers, *producers):
@@ -145,37 +159,33 @@ class _Topic:
             if before or after:
                 yield _Side(one, tuple(before), tuple(after))
 
-    def _refusals(self, uses: Iterable[Use]) -> list[str | None]:
+    def _refusals(self, uses: Iterable[Use]) -> list[Cause | None]:
         """Why the client is refused, after 0, 1, … registrations."""
         return [self._refusal(uses, self.topic, history) for history in self.histories]
 
     def _refusal(
         self, uses: Iterable[Use], topic: TopicModel, history: StoredHistory
-    ) -> str | None:
+    ) -> Cause | None:
         return next((why for use in uses if (why := refusal_reason(use, topic, history))), None)
 
     def _admission(self, side: _Side) -> None:
         """Old clients reconnect until they upgrade, new ones from then on."""
         before, after = self._refusals(side.before), self._refusals(side.after)
         if now := self._refusal(side.before, self.topic.before, self.histories[0]):
-            self._broken(f"{side.name} on {self.topic.topic}: {now}", side.upgrade)
+            said = f"{side.name} cannot connect to {self.topic.topic}: {now.clause()}"
+            self._broken(said, side.upgrade)
             return
         if before[0] and side.service.changes:
-            said = f"under its new policies the old {side.name} cannot reconnect"
-            self._block(f"{said} to {self.topic.topic}: {before[0]}", side.upgrade)
-        self._until(side, before, self._reconnects)
+            said = f"under its new policies the current {side.name} cannot reconnect"
+            self._block(f"{said} to {self.topic.topic}: {before[0].clause()}", side.upgrade)
+        state = CURRENT if side.service.changes else ""
+        self._until(side, before, partial(reconnect_reason, side.name, state))
         if after[-1]:
             self._stuck(side, after[-1])
         elif side.service.changes:
-            self._since(side, after, self._connects)
+            self._since(side, after, partial(connect_reason, side.name))
 
-    def _reconnects(self, who: str, register: Register, why: str) -> str:
-        return f"with v{register.version} of {self.topic.topic} {who} cannot reconnect: {why}"
-
-    def _connects(self, who: str, register: Register, why: str) -> str:
-        return f"before v{register.version} of {self.topic.topic} {who} cannot connect: {why}"
-
-    def _until(self, side: _Side, whys: list[str | None], said: _Said) -> None:
+    def _until(self, side: _Side, whys: list[Cause | None], reason: _Why) -> None:
         """The old one has to be gone before the first new version that it fails on.
 
         `whys` are the reasons after 0, 1, … registrations.
@@ -185,45 +195,41 @@ class _Topic:
                 continue
             self.found.must_go.add(side.name)
             if side.service.changes:
-                reason = said(f"the old {side.name}", register, why)
-                self._order(side.upgrade, register, reason)
+                self._order(side.upgrade, register, reason(register, why))
             else:
-                self._block(said(side.name, register, why), register, side.upgrade)
+                self._block(reason(register, why).sentence(), register, side.upgrade)
             return
 
-    def _since(self, side: _Side, whys: list[str | None], said: _Said) -> None:
+    def _since(self, side: _Side, whys: list[Cause | None], reason: _Why) -> None:
         """The new one has to wait for what comes after the last version that it fails on."""
         late = [(register, why) for register, why in zip(self.registers, whys, strict=False) if why]
         for register, why in late[-1:]:
-            self._order(register, side.upgrade, said(f"the new {side.name}", register, why))
+            self._order(register, side.upgrade, reason(register, why))
 
-    def _stuck(self, side: _Side, why: str) -> None:
-        when = "after its upgrade" if side.service.changes else "at the end"
-        self._block(f"{side.name} cannot connect to {self.topic.topic} {when}: {why}", side.upgrade)
+    def _stuck(self, side: _Side, why: Cause) -> None:
+        when = "after its upgrade" if side.service.changes else "after the change"
+        said = f"{side.name} cannot connect to {self.topic.topic} {when}: {why.clause()}"
+        self._block(said, side.upgrade)
 
     def _pair(self, consumer: _Side, producer: _Side) -> bool:
         """The four states of a consumer and a producer of the topic; true where the last fails."""
         if consumer.name == producer.name:
             return self._is_one_service(consumer, producer)
+        steps = consumer.upgrade, producer.upgrade
         if why := self._why(consumer.before, producer.before):
-            self._broken(
-                self._constraint_text(consumer, producer, why), consumer.upgrade, producer.upgrade
-            )
+            self._broken(self._reads(consumer, producer, why).sentence(), *steps)
             return False
         if why := self._why(consumer.after, producer.after):
-            self._block(
-                self._constraint_text(consumer, producer, why, "at the end "),
-                consumer.upgrade,
-                producer.upgrade,
-            )
+            said = self._reads(consumer, producer, why).sentence()
+            self._block(f"after all upgrades {said}", *steps)
             return True
         if producer.service.changes and (why := self._why(consumer.before, producer.after)):
             self.found.must_go.add(consumer.name)
-            reason = self._constraint_text(consumer, producer, why, "the old ", "the new ")
+            reason = self._reads(consumer, producer, why, (CURRENT, NEW))
             self._first(consumer, producer, reason)
         if consumer.service.changes and (why := self._why(consumer.after, producer.before)):
             self.found.must_go.add(producer.name)
-            reason = self._constraint_text(consumer, producer, why, "the new ", "the old ")
+            reason = self._reads(consumer, producer, why, (NEW, CURRENT))
             self._first(producer, consumer, reason)
         return False
 
@@ -235,27 +241,30 @@ class _Topic:
         """
         if not producer.is_auto or self._why(consumer.before, producer.before):
             return False
-        before, after = (self._misread(uses, producer) for uses in consumer.states)
+        before, after = (self._misread(uses) for uses in consumer.states)
+        what = f"what {producer.name} writes to {self.topic.topic} by AUTO_PRODUCE"
         if before[0]:
-            self._broken(f"{consumer.name} {before[0]}", consumer.upgrade)
+            said = f"{consumer.name} cannot read {what}: {before[0].clause()}"
+            self._broken(said, consumer.upgrade)
             return True
-        self._until(consumer, before, lambda who, _, why: f"{who} {why}")
+        state = CURRENT if consumer.service.changes else ""
+        self._until(consumer, before, partial(latest_reason, consumer.name, state, producer.name))
         if consumer.service.changes and after[-1]:
-            self._block(f"at the end {consumer.name} {after[-1]}", consumer.upgrade)
+            said = f"after all upgrades {consumer.name} cannot read {what}: {after[-1].clause()}"
+            self._block(said, consumer.upgrade)
         elif consumer.service.changes:
-            self._since(consumer, after, lambda who, _, why: f"before that {who} {why}")
+            self._since(consumer, after, partial(latest_reason, consumer.name, NEW, producer.name))
         return False
 
-    def _misread(self, consumers: Collection[Use], producer: _Side) -> list[str | None]:
+    def _misread(self, consumers: Collection[Use]) -> list[Cause | None]:
         """Why the latest of 0, 1, … new versions cannot be read."""
-        topic, found = self.topic.topic, list[str | None]()
+        found = list[Cause | None]()
         for version, latest in self.latest:
             why = _why_any(consumers, latest) if latest else None
-            what = f"{producer.name} writes v{version} to {topic} by AUTO_PRODUCE"
-            found.append(f"cannot read what {what}: {why}" if why else None)
+            found.append(cause_of(why, f"v{version}") if why else None)
         return found
 
-    def _first(self, first: _Side, then: _Side, reason: str) -> None:
+    def _first(self, first: _Side, then: _Side, reason: Reason) -> None:
         if first.service.changes:
             self._order(first.upgrade, then.upgrade, reason)
 
@@ -271,7 +280,7 @@ class _Topic:
         if not self._why(consumer.before, producer.before) and (
             why := self._why(consumer.after, producer.after)
         ):
-            self._block(self._constraint_text(consumer, producer, why), consumer.upgrade)
+            self._block(self._reads(consumer, producer, why).sentence(), consumer.upgrade)
             return True
         return False
 
@@ -292,32 +301,30 @@ class _Topic:
             if any(all(self._writes(one, version)) for one in failing):
                 continue
             drain = Drain(self.topic.topic, version)
-            what = f"retained messages of v{version} of {self.topic.topic}"
-            reason = f"the new {consumer.name} cannot read {what}: {why}"
+            reason = retained_reason(consumer.name, drain, why)
             self._order(drain, consumer.upgrade, reason, cause=why)
             for producer in producers:
                 self._stops_writing(producer, drain)
 
     def _stops_writing(self, producer: _Side, drain: Drain) -> None:
         """What is drained must not be written when it is drained."""
-        what = f"v{drain.version} of {drain.topic}"
-        reason = f"{producer.name} still writes {what}"
+        reason = writes_reason(producer.name, drain)
         if producer.is_auto and drain.version == self.retained[-1][0]:
             self._supersede(drain, producer, reason)
         writes = self._writes(producer, drain.version)
         if all(writes):
-            self._block(reason, drain, producer.upgrade)
+            self._block(reason.sentence(), drain, producer.upgrade)
         elif writes[0]:
             self._order(producer.upgrade, drain, reason)
         elif writes[1]:
-            self._order(drain, producer.upgrade, f"then {producer.name} writes {what} again")
+            self._order(drain, producer.upgrade, writes_reason(producer.name, drain, again=True))
 
-    def _supersede(self, drain: Drain, producer: _Side, reason: str) -> None:
+    def _supersede(self, drain: Drain, producer: _Side, reason: Reason) -> None:
         """AUTO_PRODUCE goes on with a version until there is a later one."""
         if self.registers:
             self._order(self.registers[0], drain, reason)
         else:
-            self._block(reason, drain, producer.upgrade)
+            self._block(reason.sentence(), drain, producer.upgrade)
 
     def _writes(self, producer: _Side, version: int) -> list[bool]:
         """Whether its messages carry this version, before and after its upgrade."""
@@ -334,9 +341,9 @@ class _Topic:
                 self._block(f"{side.name} still uses {self.topic.topic}", side.upgrade, delete)
             else:
                 self.found.must_go.add(side.name)
-                self._order(side.upgrade, delete, f"{side.name} uses the topic until then")
+                self._order(side.upgrade, delete, use_reason(side.name, self.topic.topic))
 
-    def _order(self, first: Step, then: Step, reason: str, *, cause: str = "") -> None:
+    def _order(self, first: Step, then: Step, reason: Reason, *, cause: str = "") -> None:
         self.found.steps |= {first, then}
         topic = self.topic.topic
         found = Constraint(first=first, then=then, reason=reason, topic=topic, cause=cause)
@@ -349,11 +356,10 @@ class _Topic:
         topics = (self.topic.topic,)
         self.found.blocks.append(Block(reason=reason, steps=steps, topics=topics))
 
-    def _constraint_text(
-        self, consumer: _Side, producer: _Side, why: str, reader: str = "", writer: str = ""
-    ) -> str:
-        what = f"{writer}{producer.name} writes to {self.topic.topic}"
-        return f"{reader}{consumer.name} cannot read what {what}: {why}"
+    def _reads(
+        self, consumer: _Side, producer: _Side, why: str, states: tuple[str, str] = ("", "")
+    ) -> Reason:
+        return read_reason(consumer.name, producer.name, self.topic.topic, why, states)
 
 
 def _key(uses: tuple[Use, ...]) -> _Key:

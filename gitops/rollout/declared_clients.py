@@ -9,9 +9,10 @@ from gitops.model.clients import Client, ClientSchema, Consumes, Produces, Versi
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rollout import Role
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.rollout.model import Role, Service, TopicModel, Use, UsedSchema
+from gitops.rollout.model import Service, TopicModel, Use, UsedSchema
 from gitops.rollout.readers import becomes, histories, kind_of, readable
 
 

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.clients import SchemalessClient
 from gitops.model.decision import StoredHistory
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rollout import Role
 from gitops.model.schema import SchemaInfo
 
 UsedSchema = SchemaInfo | SchemalessClient
 """What a client works with; the version that it is pinned to has been looked up."""
-
-
-class Role(Enum):
-    """A side of a topic."""
-
-    CONSUMER = "consumer"
-    PRODUCER = "producer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,13 +24,14 @@ from gitops.model.rollout import (
     Migration,
     OrderedStep,
     Register,
+    Role,
     Rollout,
     Step,
     Upgrade,
 )
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.constraints import constraints
-from gitops.rollout.model import Role, RolloutModel, Service
+from gitops.rollout.model import RolloutModel, Service
 from gitops.schemas.payload import PayloadError
 
 _NUMBERED: Final = re.compile(r"(.+)-v(\d{1,9})")
@@ -80,9 +81,6 @@ def _lets_in(
         return False
     alone = StoredHistory(entries=((0, stored),), next_version=1)
     return not consumers or check_consumer(alone, info, strategy, line).accepted
-
-
-# Constraints to an order of upgrades, or to why there is none.
 
 
 # Constraints to an order, or to why there is none.
@@ -137,7 +135,7 @@ def _block(steps: list[Step], constraints: Iterable[Constraint]) -> Block:
     pairs = set(pairwise(steps))
     waiting = [one for one in constraints if (one.first, one.then) in pairs]
     return Block(
-        reason="; and ".join(dict.fromkeys(one.reason for one in waiting)),
+        reason="; and ".join(dict.fromkeys(one.reason.sentence() for one in waiting)),
         steps=tuple(steps[:-1]),
         topics=tuple(sorted({one.topic for one in waiting})),
     )

@@ -7,10 +7,13 @@ from contextlib import suppress
 
 from gitops.broker.consumer_compatibility import check_consumer
 from gitops.broker.registration import CANDIDATE, NOT_REGISTERED, find_registered
-from gitops.model.decision import StoredHistory
+from gitops.model.decision import Decision, StoredHistory
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rollout import Role
+from gitops.model.rollout_reason import Cause
 from gitops.model.schema import SchemaInfo
-from gitops.rollout.model import Role, TopicModel, Use, UsedSchema
+from gitops.rollout.model import TopicModel, Use, UsedSchema
+from gitops.rollout.reasons import UNREGISTERED
 from gitops.schemas import event_kinds
 from gitops.schemas.payload import PayloadError, to_info, to_stored, to_stored_type
 from gitops.schemas.types import TYPES
@@ -45,30 +48,34 @@ def is_of_version(schema: UsedSchema, topic: TopicModel, version: int) -> bool:
         return False
 
 
-def refusal_reason(use: Use, topic: TopicModel, history: StoredHistory) -> str | None:
+def refusal_reason(use: Use, topic: TopicModel, history: StoredHistory) -> Cause | None:
     """Why a client that reconnects is refused; None if it is let in.
 
     The topic is in use, so that no consumer seeds it. A producer's schema has to be registered:
     that it could register it by itself is left out, since what is in git is registered by apply.
     """
-    ask = _consumer if use.role is Role.CONSUMER else _producer
-    return next(ask(use, topic, history), None)
+    if use.role is Role.CONSUMER:
+        return next(_consumer(use, topic, history), None)
+    return next((Cause(text=why) for why in _producer(use, topic, history)), None)
 
 
-def _consumer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[str]:
+def _consumer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[Cause]:
     for schema in use.schemas:
         if isinstance(schema, SchemaInfo):
             decision = check_consumer(history, schema, topic.strategy, topic.line)
             if not decision.accepted:
-                why = _refusal_text(decision.reason, topic)
-                yield f"the broker refuses it as a consumer: {why}"
+                yield _refusal_cause(decision, topic)
 
 
-def _refusal_text(reason: str, topic: TopicModel) -> str:
+def _refusal_cause(decision: Decision, topic: TopicModel) -> Cause:
     """A decision's reason in words about a consumer."""
     if topic.strategy is SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
-        return f"{topic.strategy.value} lets none in that has a schema"
-    return reason.replace(f"the {CANDIDATE}", CANDIDATE).replace(CANDIDATE, "its schema")
+        return Cause(text=f"{topic.strategy.value} lets in no consumer that has a schema")
+    for first in decision.incompatibilities[:1]:
+        if first.reader == CANDIDATE:
+            return Cause(text=first.message, path=first.path, writer=first.writer)
+    text = decision.reason.replace(f"the {CANDIDATE}", CANDIDATE).replace(CANDIDATE, "its schema")
+    return Cause(text=text)
 
 
 def _producer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[str]:
@@ -83,7 +90,7 @@ def _producer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[s
             yield f"the broker fails on its schema: {error}"
             continue
         if found.status == NOT_REGISTERED:
-            yield "its schema is not registered"
+            yield UNREGISTERED.text
         elif not found.accepted:
             yield f"the broker fails on its schema: {found.reason}"
 

@@ -5,40 +5,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Final
 
 from gitops.broker.lines.table import line_of
 from gitops.model.clients import Client, Consumes, Produces, VersionPin
-from gitops.model.findings import Finding, Location, group
+from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout import (
-    Block,
-    Constraint,
-    Delete,
-    Drain,
     Migration,
-    Register,
+    Role,
     Rollout,
-    Upgrade,
+    Side,
 )
-from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput, is_validation_enforced, strategy_of
-from gitops.planning.refusals import version_list
 from gitops.ports import Registry
+from gitops.rollout.client_findings import ClientFindings
 from gitops.rollout.declared_clients import Services
-from gitops.rollout.model import Role, RolloutModel, Rules, Service, TopicModel
-from gitops.rollout.order import migration, next_name, solve
+from gitops.rollout.model import RolloutModel, Rules, Service, TopicModel
+from gitops.rollout.order import migration, next_name
 from gitops.rollout.readers import kind_of, readable
+from gitops.rollout.split_upgrades import solve_with_few_merges
 from gitops.schemas.payload import PayloadError, stored_history
-
-_TWO_STEPS: Final = (
-    "change the schema in two steps, or move to a new topic: `pulsar-gitops rollout --base …` "
-    "says how"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,18 +116,17 @@ def rollout_of(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
     is_default = rolling.plan_input.registry == rolling.head.config.default_registry
     sides = (rolling.base.clients, rolling.head.clients) if is_default else ((), ())
     services = makes.of(*sides)
-    found, rollout = solve(RolloutModel(topics=topics, services=services))
+    model, found, rollout = solve_with_few_merges(RolloutModel(topics=topics, services=services))
     refused = _refused_topics(rolling)
-    told = _RolloutFindings(
-        {one.name: one for one in (*rolling.base.clients, *rolling.head.clients)}
-    )
+    told = ClientFindings({one.name: one for one in (*rolling.base.clients, *rolling.head.clients)})
     findings = [*makes.findings, *map(told.block, rollout.blocks)]
     findings += map(told.broken, found.broken)
     findings += told.too_early(found.before, services)
     rollout = replace(
         rollout,
         broken=(*rollout.broken, *makes.lost),
-        sides={one.name: _sides(one) for one in services},
+        sides={one.name: _sides(one) for one in model.services},
+        later=dict(_later_sides(services, model.services)),
         left={one.name: left for one in services if (left := _left_topics(one))},
         refused=tuple(refused),
         migrations=tuple(_migrations(rolling, rollout, refused, services, topics)),
@@ -204,20 +193,27 @@ def _strategies(
     }
 
 
-def _sides(service: Service) -> tuple[str, ...]:
+def _sides(service: Service) -> tuple[Side, ...]:
     """What it is on the topics where it changes; and what it is no longer."""
     uses = [
         *(use for use in service.before if use not in service.after),
         *(use for use in service.after if use not in service.before),
     ]
     stays = {(use.role, use.topic) for use in service.after}
-    return tuple(
-        dict.fromkeys(
-            f"{'' if (use.role, use.topic) in stays else 'no longer '}{use.role.value} of "
-            f"{use.topic}"
-            for use in uses
-        )
+    found = (
+        Side(role=use.role, topic=use.topic, leaves=(use.role, use.topic) not in stays)
+        for use in uses
     )
+    return tuple(dict.fromkeys(found))
+
+
+def _later_sides(
+    whole: tuple[Service, ...], first_parts: tuple[Service, ...]
+) -> Iterator[tuple[str, tuple[Side, ...]]]:
+    """What is left of upgrades that come in two parts."""
+    for one, first in zip(whole, first_parts, strict=True):
+        if one.after != first.after:
+            yield one.name, _sides(replace(one, before=first.after))
 
 
 def _left_topics(service: Service) -> tuple[TopicName, ...]:
@@ -262,106 +258,3 @@ def _rules(plan_input: PlanInput, topic: TopicName) -> Rules:
 
 def _uses(client: Client) -> list[Consumes | Produces]:
     return [*client.consumes, *client.produces]
-
-
-class _RolloutFindings:
-    """Findings about clients, each where the client is declared."""
-
-    def __init__(self, clients: dict[str, Client]) -> None:
-        self._clients = clients
-
-    def block(self, block: Block) -> Finding:
-        """Why there is no order."""
-        names = [step.service for step in block.steps if isinstance(step, Upgrade)]
-        alone = len(block.steps) == 1
-        if any(isinstance(step, Delete) for step in block.steps):
-            rule, hint = "CLIENT-R005", "change the client first, and remove the topic after that"
-        elif alone and names:
-            rule, hint = "CLIENT-R002", "see `pulsar-gitops connect` for each step of the decision"
-        else:
-            rule, hint = "CLIENT-R004", _TWO_STEPS
-        subject = names[0] if names else ""
-        return make_finding(
-            rule,
-            block.reason,
-            location=self._place(subject, block.topics),
-            subject=subject,
-            hint=hint,
-        )
-
-    def broken(self, broken: Block) -> Finding:
-        """What does not work already, and is no fault of the change."""
-        names = [step.service for step in broken.steps if isinstance(step, Upgrade)]
-        return make_finding(
-            "CLIENT-R009",
-            f"does not work now: {broken.reason}",
-            location=self._place(names[0], broken.topics),
-            subject=names[0],
-            hint="let the manifest say what the deployed client has, or mend the client",
-        )
-
-    def too_early(
-        self, before: tuple[Constraint, ...], services: tuple[Service, ...]
-    ) -> Iterator[Finding]:
-        """What a merge would do, or let be done, for which the base lacks something."""
-        declared = {one.name for one in services if one.changes and not one.assumed}
-        waits: dict[tuple[str, TopicName, str], list[tuple[Drain, Finding]]] = {}
-        for one in before:
-            if isinstance(one.first, Upgrade) and isinstance(one.then, Register):
-                yield self._registered_finding(one.first, one.then, one.reason)
-            if not isinstance(one.then, Upgrade) or one.then.service not in declared:
-                continue
-            if isinstance(one.first, Upgrade):
-                yield self._second(one.first, one.then, one)
-            elif isinstance(one.first, Drain):
-                same = waits.setdefault((one.then.service, one.topic, one.cause), [])
-                same.append((one.first, self._waiting_finding(one.first, one.then, one.reason)))
-        for (service, topic, why), same in waits.items():
-            newest_first = sorted(same, key=lambda each: -each[0].version)
-            versions = version_list([drain.version for drain, _ in newest_first])
-            yield group(
-                f"wait until no message of {versions} is left in {topic} before {service} "
-                f"upgrades: the new {service} cannot read them: {why}",
-                [one for _, one in newest_first],
-            )
-
-    def _registered_finding(self, first: Upgrade, then: Register, reason: str) -> Finding:
-        """The merge registers at once, and locks out who has not upgraded by then."""
-        return make_finding(
-            "CLIENT-R003",
-            f"{first.service} has to upgrade before v{then.version} of {then.topic} is registered: "
-            f"{reason}",
-            location=self._place(first.service, [then.topic]),
-            subject=first.service,
-            hint=f"merge and deploy {first.service} with a definition that copes, then this",
-        )
-
-    def _second(self, first: Upgrade, then: Upgrade, one: Constraint) -> Finding:
-        """Another client has to be ready first."""
-        return make_finding(
-            "CLIENT-R003",
-            f"{first.service} has to upgrade before {then.service}: {one.reason}",
-            location=self._place(then.service, [one.topic]),
-            subject=then.service,
-            hint=f"merge and deploy {first.service} with a schema that copes, then this",
-        )
-
-    def _waiting_finding(self, drain: Drain, then: Upgrade, reason: str) -> Finding:
-        """Messages have to be gone first, of which the files know nothing."""
-        return make_finding(
-            "CLIENT-R008",
-            f"wait until no message of v{drain.version} is left in {drain.topic} before "
-            f"{then.service} upgrades: {reason}",
-            location=self._place(then.service, [drain.topic]),
-            subject=then.service,
-            hint=f"see how long: pulsar-admin namespaces get-retention {drain.topic.namespace}; "
-            "or let the new schema read them, too",
-        )
-
-    def _place(self, name: str, topics: Collection[TopicName]) -> Location | None:
-        """Where the client names one of the topics; its name, where it no longer does."""
-        client = self._clients.get(name)
-        if client is None:
-            return None
-        places = (one.location for one in _uses(client) if one.topic in topics)
-        return next(places, client.location)

@@ -21,9 +21,9 @@ from fastavro.validation import validate
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rollout import Delete, Drain, Register, Step, Upgrade
+from gitops.model.rollout import Delete, Drain, Register, Role, Step, Upgrade
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.rollout.model import Role, RolloutModel, TopicModel, Use, UsedSchema
+from gitops.rollout.model import RolloutModel, TopicModel, Use, UsedSchema
 from gitops.rollout.readers import kind_of
 from gitops.schemas.payload import to_info
 from tests.support.admin_rest import admin_request

@@ -17,9 +17,9 @@ from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.registration import register
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.rollout import Delete, Drain, Register, Step, Upgrade
+from gitops.model.rollout import Delete, Drain, Register, Role, Step, Upgrade
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.rollout.model import Role, RolloutModel, Service, TopicModel, Use, UsedSchema
+from gitops.rollout.model import RolloutModel, Service, TopicModel, Use, UsedSchema
 from gitops.rollout.readers import histories, refusal_reason, unreadable_reason
 from gitops.schemas.payload import stored_history, to_info
 from tests.support.states import history as history_of

@@ -7,10 +7,13 @@ from typing import Any
 
 from gitops.model.check import CheckReport, Impact, RegistryCheck
 from gitops.model.findings import Finding
+from gitops.model.plan import Plan
 from gitops.model.rollout import Delete, Drain, Migration, Move, Register, Rollout, Step, Upgrade
 from gitops.planning.plan_document import API_VERSION, finding_document, to_document
 from gitops.reports.json.replay import replay_document
-from gitops.reports.rollout_wording import advice, migration_lines
+from gitops.reports.migration_wording import migration_lines
+from gitops.reports.rollout_wording import Line, advice, lines
+from gitops.rollout.acts import act_of
 
 
 def check_document(report: CheckReport) -> dict[str, Any]:
@@ -23,7 +26,7 @@ def check_document(report: CheckReport) -> dict[str, Any]:
         "reference": report.reference,
         "files": report.files,
         "touched": _touched(report.touched),
-        "registries": [_registry(one) for one in report.registries],
+        "registries": [_registry(one, has_base=bool(report.base)) for one in report.registries],
         "failures": [
             {"registry": name, "message": why} for name, why in sorted(report.failures.items())
         ],
@@ -43,7 +46,7 @@ def _touched(touched: Impact) -> dict[str, Any]:
     }
 
 
-def _registry(one: RegistryCheck) -> dict[str, Any]:
+def _registry(one: RegistryCheck, *, has_base: bool) -> dict[str, Any]:
     history = one.history
     return {
         "plan": to_document(one.plan),
@@ -55,7 +58,7 @@ def _registry(one: RegistryCheck) -> dict[str, Any]:
         "strategiesBefore": _by_name({t: s.value for t, s in one.strategies_before.items()}),
         "refusedBefore": _by_name({t: _findings(f) for t, f in one.refused_before.items()}),
         "drift": to_document(one.drift) if one.drift else None,
-        "rollout": rollout_document(one.rollout),
+        "rollout": rollout_document(one.rollout, one.plan, has_base=has_base),
         "replay": replay_document(one.replay) if one.replay else None,
     }
 
@@ -68,25 +71,31 @@ def rollouts_document(report: CheckReport) -> dict[str, Any]:
         "base": report.base,
         "head": report.head,
         "rollouts": [
-            {"registry": one.plan.registry, **rollout_document(one.rollout)}
+            {
+                "registry": one.plan.registry,
+                **rollout_document(one.rollout, one.plan, has_base=bool(report.base)),
+            }
             for one in report.registries
         ],
     }
 
 
-def rollout_document(rollout: Rollout) -> dict[str, Any]:
-    """The steps in order, or why there is no order."""
+def rollout_document(rollout: Rollout, plan: Plan, *, has_base: bool = True) -> dict[str, Any]:
+    """The steps in order and the lines that people read, or why there is no order."""
+    numbers = {one.step: number for number, one in enumerate(rollout.steps)}
     return {
         "steps": [
             {
                 **_step(one.step),
                 "wave": one.wave,
-                "reasons": list(dict.fromkeys(wait.reason for wait in one.waits_for)),
+                "reasons": list(dict.fromkeys(wait.reason.sentence() for wait in one.waits_for)),
                 "mayStay": isinstance(one.step, Upgrade) and one.step.service in rollout.may_stay,
-                "advice": advice(one, rollout) or None,
+                "advice": "; ".join(advice(act_of(one), rollout)) or None,
             }
             for one in rollout.steps
         ],
+        "lines": [_line(one, numbers) for one in lines(rollout, plan, merged_already=not has_base)],
+        "later": sorted(rollout.later),
         "blocks": [one.reason for one in rollout.blocks],
         "broken": list(rollout.broken),
         "refused": [str(topic) for topic in rollout.refused],
@@ -94,14 +103,26 @@ def rollout_document(rollout: Rollout) -> dict[str, Any]:
     }
 
 
+def _line(line: Line, numbers: Mapping[Step, int]) -> dict[str, Any]:
+    """One act; its steps are counted from 0."""
+    return {
+        "kind": line.kind.value,
+        "text": line.text,
+        "steps": sorted(numbers[one.step] for one in line.steps),
+        "reasons": [one.sentence() for one in line.reasons],
+        "advice": list(line.advice),
+        "warnings": list(line.warnings),
+    }
+
+
 def _migration(migration: Migration) -> dict[str, Any]:
-    lines = zip(Move, migration_lines(migration), strict=True)
+    moves = zip(Move, migration_lines(migration), strict=True)
     return {
         "topic": str(migration.topic),
         "to": str(migration.to),
         "consumers": list(migration.consumers),
         "producers": list(migration.producers),
-        "steps": [{"kind": move.value, "text": line.text} for move, line in lines],
+        "steps": [{"kind": move.value, "text": text} for move, (_, text) in moves],
     }
 
 

@@ -94,7 +94,7 @@ def _cells(row: Row, *, replayed: bool) -> tuple[str, ...]:
         row.versions.replace(" → ", "&nbsp;→&nbsp;"),
         row.strategy,
         row.verdict.replace(" ", "&nbsp;", 1),
-        row.upgrade_first,
+        prose(row.upgrade_first),
         *((replay.replace(" ", "&nbsp;", 1),) if replayed else ()),
     )
 

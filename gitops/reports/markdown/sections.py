@@ -10,7 +10,7 @@ from gitops.model.check import CheckReport, History, HistorySource, Impact, Regi
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
-from gitops.model.rollout import Migration
+from gitops.model.rollout import Rollout
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.broker_wording import broker_lines
@@ -18,7 +18,8 @@ from gitops.reports.check_summary import affected_text, count
 from gitops.reports.markdown.document import changes_block, finding_item
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.markdown.replay import replay_body
-from gitops.reports.rollout_wording import Line, has_order, lines, migrate_command, migration_lines
+from gitops.reports.migration_wording import alternative
+from gitops.reports.rollout_wording import Line, has_order, lines
 from gitops.reports.topic_rows import Row, TopicStatus, Weight, rows_of
 
 # What is folded below the table: for each topic what differs, why that is not let in, a fix.
@@ -284,29 +285,27 @@ def _names(names: Sequence[TopicName | str]) -> str:
 
 
 def rollout_items(report: CheckReport) -> tuple[str, ...]:
-    """The steps as a list to tick off; a merge registers what is to be registered."""
+    """The acts as a list to tick off."""
     return tuple(
         item
         for one in report.registries
         if has_order(one.rollout)
         for item in (
             *(f"- ✗ no safe order: {message(block.reason)}\n" for block in one.rollout.blocks),
-            *map(_step, lines(one.rollout, one.plan)),
-            *(each for way in one.rollout.migrations for each in _migration(way, report.reference)),
+            *map(_act, lines(one.rollout, one.plan, merged_already=not report.base)),
+            *_alternative(one.rollout, report.reference),
         )
     )
 
 
-def _migration(way: Migration, reference: str) -> Iterator[str]:
-    command = code(migrate_command(reference))
-    yield f"- the way to a new topic, {code(str(way.to))}; {command} begins it\n"
-    for line in migration_lines(way):
-        yield f"  - [ ] {line.number}. {prose(line.text)}\n"
+def _alternative(rollout: Rollout, reference: str) -> Iterator[str]:
+    if way := alternative(rollout, reference):
+        yield f"- {message(way)}\n"
 
 
-def _step(line: Line) -> str:
-    note = f" · {line.note}" if line.note else ""
-    below = [*line.since(1), *([line.advice] if line.advice else [])]
-    below += [f"⚠ {each}" for each in line.warnings]
+def _act(line: Line) -> str:
+    """What is folded is another step once its names are others, though it has the same words."""
+    below = [*line.remarks, *(f"⚠ {each}" for each in line.warnings)]
     lines_below = "".join(f"<br>\n      {message(each)}" for each in below)
-    return f"- [ ] {line.number}. {prose(line.text)}{note}{lines_below}\n"
+    folded = f" <!-- {line.folded} -->" if line.folded else ""
+    return f"- [ ] {line.number}. {prose(line.text)}{folded}{lines_below}\n"

@@ -37,7 +37,7 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
     """The whole answer; `seconds` is how long it took."""
     parts: list[RenderableType] = [_head(report), *_touched(report), Text("")]
     for one in report.registries:
-        parts += [*_registry(one, excerpt, report.reference), Text("")]
+        parts += [*_registry(one, excerpt, report), Text("")]
     for name, why in sorted(report.failures.items()):
         parts += [Text.assemble((safe(name), "bold"), f" · no answer: {safe(why)}"), Text("")]
     parts += _findings(report.findings, excerpt)
@@ -101,7 +101,7 @@ def _names(topics: Sequence[TopicName | str]) -> str:
     return f"{shown} and {left:,} more" if left > 0 else shown
 
 
-def _registry(one: RegistryCheck, excerpt: Excerpt, reference: str) -> list[RenderableType]:
+def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list[RenderableType]:
     plan = one.plan
     head = Text.assemble((safe(plan.registry), "bold"), f" · {safe(plan.address)}")
     limits = [Text(f"  {safe(limit)}", style="dim") for limit in one.history.limits]
@@ -113,7 +113,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, reference: str) -> list[Rend
         *plan_body(plan, excerpt, one.strategies_before),
         *_refused_before(one, excerpt),
         plan_summary(plan),
-        *rollout_section(one, reference),
+        *rollout_section(one, report),
         *(replay_section(one.replay) if one.replay else ()),
     ]
 

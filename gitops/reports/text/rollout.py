@@ -1,4 +1,4 @@
-"""A rollout in a terminal: numbered steps, each with what it waits for."""
+"""A rollout in a terminal: numbered acts, each with why it waits."""
 
 from __future__ import annotations
 
@@ -7,22 +7,17 @@ from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
-from gitops.model.rollout import Migration
+from gitops.model.rollout import Migration, Rollout
+from gitops.reports.migration_wording import alternative, migrate_command, migration_lines
 from gitops.reports.results import RolloutResult
-from gitops.reports.rollout_wording import (
-    has_order,
-    lines,
-    migrate_command,
-    migration_lines,
-    refusals,
-)
+from gitops.reports.rollout_wording import Line, has_order, lines, refusals
 from gitops.reports.text.plain import safe
 
-_MAX_REASONS: Final = 3
-"""Of a step; JSON has all of them."""
+_INDENT: Final = (0, 0, 0, 2)
 
 
 def rollout_text(result: RolloutResult) -> RenderableType:
@@ -40,10 +35,20 @@ def rollouts_report(report: CheckReport, *, migrated: bool = False) -> Renderabl
         parts += _heading(one)
         refused = [f"✗ {each}" for each in refusals(one.rollout)]
         now = [f"! it does not work now: {each}" for each in one.rollout.broken]
-        parts += [Padding(Text(safe(each)), (0, 0, 0, 2)) for each in (*now, *refused)]
-        steps = _steps(one, "" if migrated else migrate_command(report.reference))
+        parts += [Padding(Text(safe(each)), _INDENT) for each in (*now, *refused)]
+        steps = [*_acts(one, report), *_migrations(one.rollout, report, migrated=migrated)]
         parts += steps or ([] if refused else [Text("  nothing to do")])
     return Group(*parts)
+
+
+def _migrations(
+    rollout: Rollout, report: CheckReport, *, migrated: bool
+) -> Iterator[RenderableType]:
+    for one in rollout.migrations:
+        yield from _migration(one)
+    if rollout.migrations and not migrated:
+        how = f"this writes what the first two steps need: {migrate_command(report.reference)}"
+        yield Padding(Text(safe(how)), (0, 0, 0, 4))
 
 
 def _heading(one: RegistryCheck) -> Iterator[RenderableType]:
@@ -54,7 +59,7 @@ def _heading(one: RegistryCheck) -> Iterator[RenderableType]:
         return
     yield Text.assemble(name, " · ", history_line(one.history))
     for limit in one.history.limits:
-        yield Padding(Text(safe(limit), style="dim"), (0, 0, 0, 2))
+        yield Padding(Text(safe(limit), style="dim"), _INDENT)
 
 
 def history_line(history: History) -> Text:
@@ -63,36 +68,38 @@ def history_line(history: History) -> Text:
     return Text(f"history from {history.source.value}{day}")
 
 
-def rollout_section(one: RegistryCheck, reference: str) -> Iterator[RenderableType]:
-    """The steps below a plan, where a client takes part in them; `reference` is the base."""
+def rollout_section(one: RegistryCheck, report: CheckReport) -> Iterator[RenderableType]:
+    """The acts below a plan, where a client takes part in them."""
     if has_order(one.rollout):
         yield Text("")
         yield Text("rollout", style="bold")
-        yield from _steps(one, migrate_command(reference))
+        yield from _acts(one, report)
+        if way := alternative(one.rollout, report.reference):
+            yield Padding(Text(safe(way)), _INDENT)
 
 
-def _steps(registry: RegistryCheck, command: str) -> list[RenderableType]:
-    """With the command that writes the manifests of migrations, if one is given."""
+def _acts(registry: RegistryCheck, report: CheckReport) -> list[RenderableType]:
     rollout = registry.rollout
-    blocks = [Text(f"✗ no safe order: {safe(one.reason)}") for one in rollout.blocks]
-    found: list[RenderableType] = [Padding(each, (0, 0, 0, 2)) for each in blocks]
-    for line in lines(rollout, registry.plan):
-        note = (f"   {line.note}" if line.note else "", "dim")
-        said = Text.assemble(f"{line.number}  {safe(line.text)}", note)
-        below = [*line.since(_MAX_REASONS), *([line.advice] if line.advice else [])]
-        found.append(Padding(said, (0, 0, 0, 2)))
-        found += [Padding(Text(safe(each), style="dim"), (0, 0, 0, 5)) for each in below]
-        warned = [Text(f"⚠ {safe(each)}", style="yellow") for each in line.warnings]
-        found += [Padding(each, (0, 0, 0, 5)) for each in warned]
-    for one in rollout.migrations:
-        found += _migration(one)
-    if rollout.migrations and command:
-        how = f"this writes what the first two steps need: {command}"
-        found.append(Padding(Text(safe(how)), (0, 0, 0, 4)))
-    return found
+    found: list[RenderableType] = [
+        Padding(Text(f"✗ no safe order: {safe(one.reason)}"), _INDENT) for one in rollout.blocks
+    ]
+    acts = list(lines(rollout, registry.plan, merged_already=not report.base))
+    width = len(str(len(acts)))
+    return found + [Padding(_act(line, width), _INDENT) for line in acts]
+
+
+def _act(line: Line, width: int) -> RenderableType:
+    """What follows a number stands below its text, also where it wraps."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(width=width, justify="right")
+    table.add_column()
+    below = [Text(safe(each), style="dim") for each in line.remarks]
+    warned = [Text(f"⚠ {safe(each)}", style="yellow") for each in line.warnings]
+    table.add_row(Text(str(line.number)), Group(Text(safe(line.text)), *below, *warned))
+    return table
 
 
 def _migration(migration: Migration) -> Iterator[RenderableType]:
-    yield Padding(Text(safe(f"the way to a new topic, {migration.to}:")), (0, 0, 0, 2))
-    for line in migration_lines(migration):
-        yield Padding(Text(f"{line.number}  {safe(line.text)}"), (0, 0, 0, 4))
+    yield Padding(Text(safe(f"the way to a new topic, {migration.to}:")), _INDENT)
+    for number, text in migration_lines(migration):
+        yield Padding(Text(f"{number}  {safe(text)}"), (0, 0, 0, 4))

@@ -91,8 +91,8 @@ def test_a_policy_that_locks_a_consumer_out(repo: GitRepository) -> None:
 
     ((message, _),) = of_rule(repo, "CLIENT-R002")
     assert message == (
-        f"billing cannot connect to {TOPIC} at the end: the broker refuses it as a consumer: "
-        "ALWAYS_INCOMPATIBLE lets none in that has a schema"
+        f"billing cannot connect to {TOPIC} after the change: ALWAYS_INCOMPATIBLE lets in no "
+        "consumer that has a schema"
     )
     assert report(repo).touched.clients == ("billing", "checkout")
 
@@ -108,4 +108,4 @@ def test_a_policy_that_locks_a_producer_out(repo: GitRepository) -> None:
     repo.write({"gitops.yaml": SETTINGS.format(policies)})
 
     ((message, _),) = of_rule(repo, "CLIENT-R002")
-    assert message.startswith(f"raw cannot connect to {TOPIC} at the end: schemaValidationEnf")
+    assert message.startswith(f"raw cannot connect to {TOPIC} after the change: schemaVal")

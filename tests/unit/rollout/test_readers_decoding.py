@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from gitops.model.names import TopicName
+from gitops.model.rollout import Role
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.rollout.model import Role, Use, UsedSchema
+from gitops.rollout.model import Use, UsedSchema
 from gitops.rollout.readers import unreadable_reason
 from tests.support.protos import native
 

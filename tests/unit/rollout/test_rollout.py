@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitops.model.names import TopicName
-from gitops.model.rollout import Register, Upgrade
+from gitops.model.rollout import Register, Role, Side, Upgrade
 from tests.support.check_repository import FOLDER, report
 from tests.support.git_repos import GitRepository
 from tests.support.rollout_repository import (
@@ -95,7 +95,7 @@ def test_who_never_reads_what_is_written_is_told_so_once(repo: GitRepository) ->
 
     assert findings(repo) == [("CLIENT-R002", "late"), ("CLIENT-R004", "late")]
     ((refused, _),) = of_rule(repo, "CLIENT-R002")
-    assert refused.endswith("refuses it as a consumer: v0 is AVRO and its schema INT64")
+    assert refused.endswith("after its upgrade: v0 is AVRO and its schema INT64")
 
 
 def test_a_reason_names_its_topic(repo: GitRepository) -> None:
@@ -103,10 +103,15 @@ def test_a_reason_names_its_topic(repo: GitRepository) -> None:
 
     _, register, checkout = steps(repo)
     (old,) = register.waits_for
-    assert old.reason.startswith(f"with v1 of {TOPIC} the old billing cannot reconnect: ")
-    assert f"before v1 of {TOPIC} the new checkout cannot connect: its schema is not " in str(
-        checkout.waits_for
+    assert old.reason.sentence() == (
+        f"Once v1 of {TOPIC} is registered, the current billing cannot reconnect: it reads int, v1 "
+        "writes long (a)"
     )
+    mismatch = "it reads int, checkout writes long (a)"
+    assert {one.reason.sentence() for one in checkout.waits_for} == {
+        f"checkout connects only after v1 of {TOPIC} is registered",
+        f"The current billing cannot read what the new checkout writes to {TOPIC}: {mismatch}",
+    }
 
 
 def test_no_new_topic_takes_the_place_of_one_with_several_kinds(repo: GitRepository) -> None:
@@ -141,7 +146,11 @@ def test_the_second_side_before_the_first(repo: GitRepository) -> None:
 
     of_rule = [one for one in report(repo).findings if one.rule == "CLIENT-R003"]
     (found,) = [one for one in of_rule if one.subject == "checkout"]
-    assert found.message.startswith("billing has to upgrade before checkout: ")
+    assert found.message == (
+        f"The current billing cannot read what the new checkout writes to {TOPIC}: it reads int, "
+        "checkout writes long (a)"
+    )
+    assert found.hint.startswith("First deploy a billing that reads both versions (`schema: ")
     assert found.location
     assert (found.location.file, found.location.line) == ("clients/checkout.yaml", 6)
 
@@ -164,8 +173,8 @@ def test_two_that_wait_for_each_other(repo: GitRepository) -> None:
     )
 
     (found,) = [one for one in report(repo).findings if one.rule == "CLIENT-R004"]
-    assert "the old billing cannot read what the new checkout writes" in found.message
-    assert "the new billing cannot read retained messages of v0" in found.message
+    assert "The current billing cannot read what the new checkout writes" in found.message
+    assert "The new billing cannot read retained messages of v0" in found.message
     assert "checkout still writes v0" in found.message
 
 
@@ -191,8 +200,11 @@ def test_who_moves_to_another_topic_is_no_longer_on_the_old_one(repo: GitReposit
 
     (one,) = report(repo).registries
     assert one.rollout.sides == {
-        "billing": (f"no longer consumer of {TOPIC}", "consumer of shop/orders/placed"),
-        "checkout": (f"no longer producer of {TOPIC}", "producer of shop/orders/placed"),
+        name: (
+            Side(role=role, topic=TopicName.parse(TOPIC), leaves=True),
+            Side(role=role, topic=TopicName.parse("shop/orders/placed")),
+        )
+        for name, role in (("billing", Role.CONSUMER), ("checkout", Role.PRODUCER))
     }
     assert one.rollout.left == {"billing": (TopicName.parse(TOPIC),)}
 
@@ -234,7 +246,9 @@ def test_a_subscription_that_takes_all_hides_no_other_one(repo: GitRepository) -
     repo.write({f"{FOLDER}/created.avsc": avro(a="long", b="string")})
 
     (last,) = [one for one in steps(repo) if one.step == Upgrade("checkout")]
-    assert any("the old billing cannot read" in wait.reason for wait in last.waits_for)
+    assert any(
+        "The current billing cannot read" in wait.reason.sentence() for wait in last.waits_for
+    )
 
 
 @pytest.mark.rule("CLIENT-R008")
@@ -289,8 +303,8 @@ def test_every_strategy_of_which_one_side_is_too_early(repo: GitRepository) -> N
         }
     )
     ((message, hint),) = of_rule(repo, "CLIENT-R003")
-    assert message.startswith("checkout has to upgrade before billing: the new billing cannot read")
-    assert hint == "merge and deploy checkout with a schema that copes, then this"
+    assert message.startswith("The new billing cannot read what the current checkout writes to ")
+    assert hint == "First merge and deploy the upgrade of checkout, then merge this"
 
 
 def test_what_is_written_in_the_end_cannot_be_read(repo: GitRepository) -> None:
@@ -310,7 +324,7 @@ def test_what_is_written_in_the_end_cannot_be_read(repo: GitRepository) -> None:
     repo.write({"clients/own.avsc": avro(a="int", b="string")})
     assert findings(repo) == [("CLIENT-R004", "billing")]
     ((message, hint),) = of_rule(repo, "CLIENT-R004")
-    assert message.startswith("at the end billing cannot read what checkout writes to")
+    assert message.startswith("after all upgrades billing cannot read what checkout writes to")
     assert hint.endswith("or move to a new topic: `pulsar-gitops rollout --base …` says how")
 
 

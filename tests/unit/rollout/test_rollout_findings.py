@@ -30,8 +30,14 @@ def test_a_merge_that_locks_out_a_client_comes_after_its_upgrade(repo: GitReposi
     for change in (wider, wider | together):
         repo.write(change)
         ((message, hint),) = of_rule(repo, "CLIENT-R003")
-        assert message.startswith(f"billing has to upgrade before v1 of {TOPIC} is registered: ")
-        assert hint.startswith("merge and deploy billing")
+        assert message == (
+            f"Once v1 of {TOPIC} is registered, the current billing cannot reconnect: it reads "
+            "int, v1 writes long (a)"
+        )
+        assert hint == (
+            "First deploy a billing that reads both versions (`schema: {definition: …}` in "
+            "clients/billing.yaml), then merge this"
+        )
 
     repo.git("checkout", "--quiet", ".")
     first = {
@@ -83,7 +89,7 @@ def test_policies_that_keep_out_who_has_not_upgraded(repo: GitRepository) -> Non
     )
     ((message, _),) = of_rule(repo, "CLIENT-R002")
     assert message.startswith(
-        f"under its new policies the old checkout cannot reconnect to {TOPIC}: "
+        f"under its new policies the current checkout cannot reconnect to {TOPIC}: "
     )
     assert of_rule(repo, "CLIENT-R009") == []
 
@@ -106,8 +112,8 @@ def test_what_does_not_work_as_it_is(repo: GitRepository) -> None:
     told = [one for one in report(repo).findings if one.rule == "CLIENT-R009"]
     assert {one.location.file for one in told if one.location} == {"clients/billing.yaml"}
     assert [one.message.partition(":")[2].partition(":")[0].strip() for one in told] == [
+        f"billing cannot connect to {TOPIC}",
         f"billing cannot read what checkout writes to {TOPIC}",
-        f"billing on {TOPIC}",
     ]
     assert {one.severity for one in told} == {Severity.WARNING}
 

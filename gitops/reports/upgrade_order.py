@@ -1,0 +1,81 @@
+"""Who upgrades first for a topic: by the rollout where its clients are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy, upgrade_first
+from gitops.model.rollout import Register, Rollout, Step, Upgrade
+from gitops.model.rollout_reason import name_list
+
+_NOTHING: Final = "–"
+_MOST_NAMES: Final = 3
+
+_Services = dict[TopicName, dict[str, None]]
+
+
+def by_strategy(strategy: SchemaCompatibilityStrategy) -> str:
+    """What the strategy alone says of clients that nobody declares."""
+    return f"{upgrade_first(strategy).value} (by {strategy.value})"
+
+
+class UpgradeOrder:
+    """The column *Upgrade first* of one registry; it names who the steps name."""
+
+    def __init__(self, rollout: Rollout) -> None:
+        self._rollout = rollout
+        self._registered = {
+            one.step.topic for one in rollout.steps if isinstance(one.step, Register)
+        }
+        self._before: _Services = {}
+        self._after: _Services = {}
+        for one in rollout.steps:
+            found = self._before if isinstance(one.step, Register) else self._after
+            for wait in one.waits_for:
+                if name := _service(wait.first):
+                    found.setdefault(wait.topic, {})[name] = None
+
+    def first(
+        self,
+        topic: TopicName,
+        strategy: SchemaCompatibilityStrategy,
+        *,
+        is_new: bool = False,
+        is_waived: bool = False,
+    ) -> str:
+        """`consumers: billing, crm`, `nobody`; by the strategy where no client is declared.
+
+        A strategy says nothing of what a waiver lets in.
+        """
+        if before := self._before.get(topic):
+            return self._clients(topic, before)
+        if is_new:
+            return _NOTHING
+        if topic in self._rollout.strategies or not self._is_ordered:
+            return _NOTHING if is_waived else by_strategy(strategy)
+        if topic not in self._registered:
+            return _NOTHING
+        after = self._after.get(topic)
+        return f"after the merge, {self._clients(topic, after)}" if after else "nobody"
+
+    @property
+    def _is_ordered(self) -> bool:
+        """Whether an order was looked for, and so declared clients, too."""
+        return bool(self._rollout.blocks or self._registered)
+
+    def _clients(self, topic: TopicName, names: Iterable[str]) -> str:
+        sides = self._rollout.sides
+        who = list(names)
+        roles = {side.role.value for n in who for side in sides.get(n, ()) if side.topic == topic}
+        role = roles.pop() if len(roles) == 1 else "client"
+        return f"{role}{'s' if len(who) > 1 else ''}: {_short_list(who)}"
+
+
+def _service(step: Step) -> str:
+    return step.service if isinstance(step, Upgrade) else ""
+
+
+def _short_list(names: list[str]) -> str:
+    return name_list(names, _MOST_NAMES) if len(names) > _MOST_NAMES else ", ".join(names)

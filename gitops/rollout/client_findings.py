@@ -1,0 +1,154 @@
+"""Findings about declared clients, each where the client is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from gitops.model.clients import Client, Consumes, Produces
+from gitops.model.findings import Finding, Location, group
+from gitops.model.names import TopicName
+from gitops.model.rollout import Block, Constraint, Delete, Drain, Register, Upgrade
+from gitops.model.rollout_reason import Reason, merged, name_list
+from gitops.model.rules import make_finding
+from gitops.planning.refusals import version_list
+from gitops.rollout.model import Service
+
+_MOST_NAMES: Final = 10
+_TWO_STEPS: Final = (
+    "change the schema in two steps, or move to a new topic: `pulsar-gitops rollout --base …` "
+    "says how"
+)
+
+
+class ClientFindings:
+    """Findings about clients, each where the client is declared."""
+
+    def __init__(self, clients: dict[str, Client]) -> None:
+        self._clients = clients
+
+    def block(self, block: Block) -> Finding:
+        """Why there is no order."""
+        names = [step.service for step in block.steps if isinstance(step, Upgrade)]
+        alone = len(block.steps) == 1
+        if any(isinstance(step, Delete) for step in block.steps):
+            rule, hint = "CLIENT-R005", "change the client first, and remove the topic after that"
+        elif alone and names:
+            rule, hint = "CLIENT-R002", "see `pulsar-gitops connect` for each step of the decision"
+        else:
+            rule, hint = "CLIENT-R004", _TWO_STEPS
+        subject = names[0] if names else ""
+        return make_finding(
+            rule,
+            block.reason,
+            location=self._place(subject, block.topics),
+            subject=subject,
+            hint=hint,
+        )
+
+    def broken(self, broken: Block) -> Finding:
+        """What does not work already, and is no fault of the change."""
+        names = [step.service for step in broken.steps if isinstance(step, Upgrade)]
+        return make_finding(
+            "CLIENT-R009",
+            f"does not work now: {broken.reason}",
+            location=self._place(names[0], broken.topics),
+            subject=names[0],
+            hint="let the manifest say what the deployed client has, or mend the client",
+        )
+
+    def too_early(
+        self, before: tuple[Constraint, ...], services: tuple[Service, ...]
+    ) -> Iterator[Finding]:
+        """What a merge would do, or let be done, for which the base lacks something."""
+        declared = {one.name for one in services if one.changes and not one.assumed}
+        locked: dict[tuple[Register, Reason], list[tuple[Upgrade, Constraint]]] = {}
+        waits: dict[tuple[str, TopicName, str], list[tuple[Drain, Finding]]] = {}
+        for one in before:
+            if isinstance(one.first, Upgrade) and isinstance(one.then, Register):
+                alike = one.then, replace(one.reason, clients=())
+                locked.setdefault(alike, []).append((one.first, one))
+            if not isinstance(one.then, Upgrade) or one.then.service not in declared:
+                continue
+            if isinstance(one.first, Upgrade):
+                yield self._second(one.first, one.then, one)
+            elif isinstance(one.first, Drain):
+                same = waits.setdefault((one.then.service, one.topic, one.cause), [])
+                same.append((one.first, self._waiting_finding(one.first, one.then, one.reason)))
+        yield from map(self._locked_out, locked.values())
+        yield from map(_group_waits, waits.items())
+
+    def _locked_out(self, clients: list[tuple[Upgrade, Constraint]]) -> Finding:
+        """The merge registers at once, and locks out who has not upgraded by then."""
+        names = [first.service for first, _ in clients]
+        (whole,) = merged(one.reason for _, one in clients)
+        found = [
+            make_finding(
+                "CLIENT-R003",
+                one.reason.sentence(),
+                location=self._place(first.service, [one.topic]),
+                subject=first.service,
+                hint=self._first_hint(names),
+            )
+            for first, one in clients
+        ]
+        return group(whole.sentence(_MOST_NAMES), found)
+
+    def _second(self, first: Upgrade, then: Upgrade, one: Constraint) -> Finding:
+        """Another client has to be ready first: a consumer that reads both, or a producer."""
+        is_reader = one.reason.clients == (first.service,)
+        own = f"First merge and deploy the upgrade of {first.service}, then merge this"
+        return make_finding(
+            "CLIENT-R003",
+            one.reason.sentence(),
+            location=self._place(then.service, [one.topic]),
+            subject=then.service,
+            hint=self._first_hint([first.service]) if is_reader else own,
+        )
+
+    def _first_hint(self, names: Sequence[str]) -> str:
+        """Who is deployed before the merge, with what, and where that is declared."""
+        how = "`schema: {definition: …}`"
+        if len(names) > 1:
+            who = f"versions of {name_list(names, _MOST_NAMES)} that read both versions"
+            return f"First deploy {who} ({how} in each client's manifest), then merge this"
+        client = self._clients.get(names[0])
+        where = client.location.file if client else f"the manifest of {names[0]}"
+        who = f"a {names[0]} that reads both versions"
+        return f"First deploy {who} ({how} in {where}), then merge this"
+
+    def _waiting_finding(self, drain: Drain, then: Upgrade, reason: Reason) -> Finding:
+        """Messages have to be gone first, of which the files know nothing."""
+        return make_finding(
+            "CLIENT-R008",
+            f"wait until no message of v{drain.version} is left in {drain.topic} before "
+            f"{then.service} upgrades: {reason.cause.clause() if reason.cause else ''}",
+            location=self._place(then.service, [drain.topic]),
+            subject=then.service,
+            hint=f"see how long: pulsar-admin namespaces get-retention {drain.topic.namespace}; "
+            "or let the new schema read them, too",
+        )
+
+    def _place(self, name: str, topics: Collection[TopicName]) -> Location | None:
+        """Where the client names one of the topics; its name, where it no longer does."""
+        client = self._clients.get(name)
+        if client is None:
+            return None
+        uses: list[Consumes | Produces] = [*client.consumes, *client.produces]
+        places = (one.location for one in uses if one.topic in topics)
+        return next(places, client.location)
+
+
+def _group_waits(
+    waits: tuple[tuple[str, TopicName, str], list[tuple[Drain, Finding]]],
+) -> Finding:
+    """Of versions that cannot be read for one cause."""
+    (service, topic, why), same = waits
+    newest_first = sorted(same, key=lambda each: -each[0].version)
+    versions = version_list([drain.version for drain, _ in newest_first])
+    return group(
+        f"wait until no message of {versions} is left in {topic} before {service} "
+        f"upgrades: the new {service} cannot read them: {why}",
+        [one for _, one in newest_first],
+    )

@@ -1,0 +1,63 @@
+"""Upgrades in two parts, where that saves a merge: consumers first, producers at the end.
+
+A service may have to read a new schema before a merge, and may write another one only after it.
+Upgraded as a whole it would need two merges. Where nobody declared the upgrade, it can as well come
+in two parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitops.model.names import TopicName
+from gitops.model.rollout import Constraints, Register, Role, Rollout, Upgrade
+from gitops.rollout.acts import merge_count
+from gitops.rollout.model import RolloutModel, Service
+from gitops.rollout.order import solve
+
+
+def solve_with_few_merges(model: RolloutModel) -> tuple[RolloutModel, Constraints, Rollout]:
+    """What `solve` finds, and of which model: the one given, or one whose upgrades are split.
+
+    Raises PayloadError for a history that cannot be read.
+    """
+    found, rollout = solve(model)
+    count = merge_count(rollout)
+    if count <= 1:
+        return model, found, rollout
+    first_parts = _first_parts(model, found)
+    split_found, split = solve(first_parts)
+    # Who has to upgrade for what is written at the end has to upgrade all the same.
+    is_same = not split.blocks and split.may_stay == rollout.may_stay
+    if is_same and merge_count(split) < count:
+        return first_parts, split_found, split
+    return model, found, rollout
+
+
+def _first_parts(model: RolloutModel, found: Constraints) -> RolloutModel:
+    early = {
+        one.first.service
+        for one in found.before
+        if isinstance(one.first, Upgrade) and isinstance(one.then, Register)
+    }
+    late = {
+        (one.then.service, one.topic)
+        for one in found.before
+        if isinstance(one.first, Register) and isinstance(one.then, Upgrade)
+    }
+    services = (
+        _first_part(one, late) if one.assumed and one.name in early else one
+        for one in model.services
+    )
+    return replace(model, services=tuple(services))
+
+
+def _first_part(service: Service, late: set[tuple[str, TopicName]]) -> Service:
+    """The upgrade without what the service writes only after a registration."""
+    if len(service.before) != len(service.after):
+        return service
+    uses = (
+        old if new.role is Role.PRODUCER and (service.name, new.topic) in late else new
+        for old, new in zip(service.before, service.after, strict=True)
+    )
+    return replace(service, after=tuple(uses))
