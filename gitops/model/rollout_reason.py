@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+_VERSION: Final = re.compile(r"v\d+")
 _AT: Final = re.compile(r"at '(?P<path>[^']+)': (?P<text>.+)", re.DOTALL)
 _TYPES: Final = re.compile(r"a reader of (?P<reader>.+) cannot read (?P<writer>.+)", re.DOTALL)
 _NO_DEFAULT: Final = re.compile(
@@ -43,7 +44,8 @@ class Cause:
             return f"{they} read{s} {found['reader']}, {written}"
         if self.writer and (found := _NO_DEFAULT.fullmatch(self.text)):
             field = f"'{self.path or found['name']}' ({found['type']}, without a default)"
-            return f"{they} need{s} {field}, {self.writer} does not contain it"
+            verb = "contain" if _VERSION.fullmatch(self.writer) else "write"
+            return f"{they} need{s} {field}, {self.writer} does not {verb} it"
         text = f"{self.text} ({self.path})" if self.path else self.text
         return text.replace("its schema", "their schema") if many else text
 

@@ -29,6 +29,7 @@ from gitops.model.rollout import (
     Step,
     Upgrade,
 )
+from gitops.model.rollout_reason import Reason
 from gitops.model.schema import SchemaInfo
 from gitops.rollout.constraints import constraints
 from gitops.rollout.model import RolloutModel, Service
@@ -135,10 +136,15 @@ def _block(steps: list[Step], constraints: Iterable[Constraint]) -> Block:
     pairs = set(pairwise(steps))
     waiting = [one for one in constraints if (one.first, one.then) in pairs]
     return Block(
-        reason="; and ".join(dict.fromkeys(one.reason.sentence() for one in waiting)),
+        reason="; and ".join(dict.fromkeys(_clause(one.reason) for one in waiting)),
         steps=tuple(steps[:-1]),
         topics=tuple(sorted({one.topic for one in waiting})),
     )
+
+
+def _clause(reason: Reason) -> str:
+    said = reason.sentence()
+    return f"{said[:1].lower()}{said[1:]}" if reason.moment or reason.state else said
 
 
 # A world to its rollout: with everybody who may upgrade, or else with those who have to.

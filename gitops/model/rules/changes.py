@@ -109,21 +109,25 @@ CLIENT_RULES: Final = (
         "a client is pinned to a version that does not exist",
         "rollout.declared_clients.Services._add_finding",
     ),
-    error("CLIENT-R002", "Pulsar would refuse a client", "rollout.rollout._RolloutFindings.block"),
+    error(
+        "CLIENT-R002",
+        "Pulsar would refuse a client",
+        "rollout.client_findings.ClientFindings.block",
+    ),
     error(
         "CLIENT-R003",
         "another client has to upgrade first",
-        "rollout.rollout._RolloutFindings.too_early",
+        "rollout.client_findings.ClientFindings.too_early",
     ),
     error(
         "CLIENT-R004",
         "there is no safe order of upgrades",
-        "rollout.rollout._RolloutFindings.block",
+        "rollout.client_findings.ClientFindings.block",
     ),
     error(
         "CLIENT-R005",
         "a client still uses what goes away",
-        "rollout.rollout._RolloutFindings.block",
+        "rollout.client_findings.ClientFindings.block",
     ),
     info(
         "CLIENT-R006",
@@ -138,7 +142,7 @@ CLIENT_RULES: Final = (
     warning(
         "CLIENT-R008",
         "retained messages would stop a client that upgrades",
-        "rollout.rollout._RolloutFindings.too_early",
+        "rollout.client_findings.ClientFindings.too_early",
     ),
     warning(
         "CLIENT-R009",
