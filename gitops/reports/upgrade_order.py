@@ -9,6 +9,7 @@ from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy, upgrade_first
 from gitops.model.rollout import Register, Rollout, Step, Upgrade
 from gitops.model.rollout_reason import name_list
+from gitops.rollout.acts import acts
 
 _NOTHING: Final = "–"
 _MOST_NAMES: Final = 3
@@ -26,8 +27,10 @@ class UpgradeOrder:
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
+        places = {one.step: place for place, act in enumerate(acts(rollout)) for one in act.steps}
+        self._places = places
         self._registered = {
-            one.step.topic for one in rollout.steps if isinstance(one.step, Register)
+            step.topic: place for step, place in places.items() if isinstance(step, Register)
         }
         self._before: _Services = {}
         self._after: _Services = {}
@@ -57,7 +60,8 @@ class UpgradeOrder:
             return _NOTHING if is_waived else by_strategy(strategy)
         if topic not in self._registered:
             return _NOTHING
-        after = self._after.get(topic)
+        merge = self._registered[topic]
+        after = [n for n in self._after.get(topic, ()) if self._places[Upgrade(n)] > merge]
         return f"after the merge, {self._clients(topic, after)}" if after else "nobody"
 
     @property

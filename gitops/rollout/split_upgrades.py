@@ -12,7 +12,7 @@ from dataclasses import replace
 from gitops.model.names import TopicName
 from gitops.model.rollout import Constraints, Register, Role, Rollout, Upgrade
 from gitops.rollout.acts import merge_count
-from gitops.rollout.model import RolloutModel, Service
+from gitops.rollout.model import RolloutModel, Service, Use
 from gitops.rollout.order import solve
 
 
@@ -54,10 +54,14 @@ def _first_parts(model: RolloutModel, found: Constraints) -> RolloutModel:
 
 def _first_part(service: Service, late: set[tuple[str, TopicName]]) -> Service:
     """The upgrade without what the service writes only after a registration."""
-    if len(service.before) != len(service.after):
+    if _sides(service.before) != _sides(service.after):
         return service
     uses = (
         old if new.role is Role.PRODUCER and (service.name, new.topic) in late else new
         for old, new in zip(service.before, service.after, strict=True)
     )
     return replace(service, after=tuple(uses))
+
+
+def _sides(uses: tuple[Use, ...]) -> list[tuple[TopicName, Role]]:
+    return [(use.topic, use.role) for use in uses]
