@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -47,8 +47,11 @@ class ClientFindings:
             hint=hint,
         )
 
-    def broken(self, broken: Block) -> Finding:
+    def broken(self, blocks: Iterable[Block]) -> Iterator[Finding]:
         """What does not work already, and is no fault of the change."""
+        yield from map(self._broken_finding, blocks)
+
+    def _broken_finding(self, broken: Block) -> Finding:
         names = [step.service for step in broken.steps if isinstance(step, Upgrade)]
         return make_finding(
             "CLIENT-R009",

@@ -120,7 +120,7 @@ def rollout_of(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
     refused = _refused_topics(rolling)
     told = ClientFindings({one.name: one for one in (*rolling.base.clients, *rolling.head.clients)})
     findings = [*makes.findings, *map(told.block, rollout.blocks)]
-    findings += map(told.broken, found.broken)
+    findings += told.broken(found.broken)
     findings += told.too_early(found.before, services)
     rollout = replace(
         rollout,

@@ -147,7 +147,7 @@ CLIENT_RULES: Final = (
     warning(
         "CLIENT-R009",
         "a client does not work as it is declared",
-        "rollout.rollout.rollout_of",
+        "rollout.client_findings.ClientFindings.broken",
     ),
     warning(
         "CLIENT-R010",
