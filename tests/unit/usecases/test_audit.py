@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.broker_settings import assumed_settings, known_settings, with_known
-from gitops.model.errors import NotThereError, RegistryRefusedError
+from gitops.model.errors import NotThereError, OutsideError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import SettingRemark, SettingSource
+from gitops.model.state import RegistryState, Scope
+from gitops.ports import Progress, no_progress
 from gitops.usecases.audit import AuditRequest, audit
 from tests.support.fake_registry import FakeRegistry
 from tests.support.states import CREATED, ORDERS, STRING, field, info, record, state, topic_state
@@ -116,3 +118,15 @@ def test_namespaces_may_be_named() -> None:
     assert audit(registry, AuditRequest(namespaces=(ORDERS, ORDERS))).counts.topics == 1
     with pytest.raises(NotThereError, match="shop/none"):
         audit(registry, AuditRequest(namespaces=(NamespaceName("shop", "none"),)))
+
+
+def test_a_broker_that_dies_midway_ends_the_audit() -> None:
+    class Dying(FakeRegistry):
+        def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
+            if scope.topics:
+                raise OutsideError("no answer from the registry")
+            return super().observe(scope, progress)
+
+    held = state(topic_state(CREATED, STRING))
+    with pytest.raises(OutsideError, match="no answer"):
+        audit(Dying(held, listed=[CREATED]), AuditRequest(as_if_broker="5.0"))
