@@ -74,8 +74,9 @@ def test_connect_without_a_repository(
 
 @pytest.fixture
 def silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cluster that does not tell its configuration."""
+    """A cluster that does not tell its configuration, nor lets its namespaces be asked for it."""
     monkeypatch.delitem(PATHS, "/brokers/configuration/runtime")
+    monkeypatch.delitem(PATHS, "/schemas/{tenant}/{namespace}/{topic}/compatibility")
 
 
 @pytest.mark.usefixtures("silent", "outside")
