@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from gitops.audit.evolution import evolved_schema
 from gitops.audit.topic import AuditedTopic
 from gitops.broker.connection import ConnectionTarget
-from gitops.broker.consumer_compatibility import check_sent
+from gitops.broker.consumer_compatibility import AS_BACKWARD, check_sent
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.producer_connection import decide
 from gitops.broker.registration import compatible, register
@@ -20,10 +21,13 @@ from gitops.schemas.external.row import UNKNOWN
 from gitops.schemas.key_value.parser import known_halves
 from gitops.schemas.payload import PayloadError, to_info
 from gitops.schemas.row import DefinitionForm, UndecodableError
+from gitops.schemas.strategies import TRANSITIVE
 
 Answers = Mapping[Asked, Decision]
 
 _READ = Decision(accepted=True)
+_LATEST_TO_CONSUMERS: Final = AS_BACKWARD | {Strategy.ALWAYS_COMPATIBLE, Strategy.UNDEFINED}
+"""Strategies that ask of a consumer no more than what the latest version says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +98,19 @@ def _unknown_type(topic: AuditedTopic, line: BrokerLine) -> Decision | None:
 def _answers_on_unknown(
     topic: AuditedTopic, line: BrokerLine, each: Candidate, unknown: Decision
 ) -> Iterator[tuple[Operation, Decision]]:
-    """All fails but a compatibility test for which no history is read (Pulsar 4.0.7)."""
+    """Only what needs no version of a type that the line does not know goes on (Pulsar 4.0.7)."""
     for operation in Operation:
         yield operation, unknown
-    if topic.policies.strategy is Strategy.ALWAYS_COMPATIBLE:
-        yield Operation.TEST, compatible(topic.history, each.info, topic.policies.strategy, line)
+    if line.types.row_of(each.sent.type) is UNKNOWN:
+        return
+    history, strategy = topic.history, topic.policies.strategy
+    knows_latest = line.types.row_of(topic.latest.type) is not UNKNOWN
+    if strategy is Strategy.ALWAYS_COMPATIBLE or (knows_latest and strategy not in TRANSITIVE):
+        yield Operation.TEST, compatible(history, each.info, strategy, line)
+    if knows_latest and strategy in _LATEST_TO_CONSUMERS:
+        yield Operation.CONSUME, check_sent(history, each.sent, strategy, line)
+    if knows_latest and each.version is None:
+        yield Operation.READ, _read(each.sent, line)
 
 
 def _answers_to(

@@ -113,6 +113,14 @@ def test_external_half_on_the_way_back() -> None:
     assert found == dict.fromkeys(("p0", "r0", "t0", "g0"), 500)
 
 
+def test_older_external_on_the_way_back() -> None:
+    """The latest version is enough for consumers and tests; others it shows only without number."""
+    found = changes(audited("4.2", ("EXTERNAL", "x"), GOOD, strategy=Strategy.FULL), "4.0")
+
+    refused = ("p1", "r1", "g1", "p", "r")
+    assert {each for each in found if not each.endswith("0")} == set(refused)
+
+
 def test_external_under_always_compatible_on_the_way_back() -> None:
     """A compatibility test alone passes: nothing of the history is read for it."""
     stored = audited("4.2", GOOD, ("EXTERNAL", "x"), strategy=Strategy.ALWAYS_COMPATIBLE)
