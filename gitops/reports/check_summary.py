@@ -121,10 +121,20 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
+_DIFF_HEAD: Final = 2
+"""The lines of a unified diff that name the files."""
+
+
 def base_line(finding: Finding) -> str:
     """`Line 4 of the base.`, where no viewer can show the place; else empty."""
     where = finding.location
     return f"Line {where.line} of the base." if where and where.in_base and where.line else ""
+
+
+def changed_lines(patch: str) -> list[str]:
+    """The lines of a unified diff that go and come, without what is in front of them."""
+    lines = patch.split("\n")[_DIFF_HEAD:]
+    return [f"{line[0]} {line[1:].strip()}" for line in lines if line[:1] in ("-", "+")]
 
 
 def git_root_path(prefix: str, file: str) -> str:

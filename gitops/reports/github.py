@@ -17,6 +17,7 @@ from gitops.reports.check_summary import (
     ReportedFinding,
     all_findings,
     base_line,
+    changed_lines,
     count,
     git_root_path,
     verdict,
@@ -90,7 +91,7 @@ def outputs(report: CheckReport) -> Mapping[str, str]:
 def _annotation(told: ReportedFinding, prefix: str) -> str:
     finding, on = told.finding, ", ".join(told.registries)
     about = f"{finding.rule} {finding.subject}{f' on {on}' if on else ''}"
-    said = [finding.message, base_line(finding), finding.hint]
+    said = [finding.message, base_line(finding), finding.hint, *changed_lines(finding.patch)]
     text = "\n".join(short(each, _MAX_MESSAGE) for each in said if each)
     properties = {**_place(finding.location, prefix), "title": short(about, _MAX_TITLE)}
     return _command(_LEVELS[finding.severity], text, properties)

@@ -167,9 +167,15 @@ def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:
             {"physicalLocation": _physical(where, prefix), "message": {"text": "compared with"}}
             for where in dict.fromkeys(compared)
         ]
-    if finding.location is not None and finding.patch:
-        result["fixes"] = fix(finding.patch, _artifact(finding.location.file, prefix))
+    if (where := _patched(finding)) and finding.patch:
+        result["fixes"] = fix(finding.patch, _artifact(where.file, prefix))
     return result
+
+
+def _patched(finding: Finding) -> Location | None:
+    """Where its patch is: what is removed stands in the base, and is put back elsewhere."""
+    where = finding.location
+    return finding.compared if where and where.in_base else where
 
 
 def _place(finding: Finding, prefix: str) -> Document:

@@ -8,11 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gitops.broker.lines.line import BrokerLine
+from gitops.broker.lines.table import line_of
+from gitops.broker.registration import register
 from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
-from gitops.model.plan import Plan
+from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
+from gitops.model.rules import make_finding
+from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository
-from gitops.planning.plan import LocateIn, PlanInput, make_plan
+from gitops.planning.plan import LocateIn, PlanInput, make_plan, strategy_of
 from gitops.planning.severities import rate_findings
 from gitops.ports import FileTree, no_progress
 from gitops.repository.definitions.locations import Locator
@@ -22,6 +26,7 @@ from gitops.repository.file_trees import CachedTree, OverlaidTree
 from gitops.repository.loader import definition_lines
 from gitops.repository.loading.topics import LoadedTopics, load_topics
 from gitops.repository.tracked_files import TrackedFiles
+from gitops.schemas.payload import PayloadError, stored_history
 
 Edited = Mapping[str, bytes]
 """Path → new content."""
@@ -49,7 +54,10 @@ class TrialPlans:
         """All that is found in the files and by the plan, without places."""
         loaded = self._loaded(file, edited)
         yield from rate_findings(loaded.findings, self.plan_input.rules)
-        yield from make_plan(self._plan_input(file, loaded, _nowhere)).findings
+        plan_input = self._plan_input(file, loaded, _nowhere)
+        plan = make_plan(plan_input)
+        yield from plan.findings
+        yield from _unregistrable(plan_input, plan)
 
     def size(self, file: str) -> int:
         """How many characters of definitions such a plan compares."""
@@ -123,6 +131,28 @@ def trial_plans(
     return TrialPlans(
         tree=CachedTree(tree), repository=repository, plan_input=plan_input, release=release
     )
+
+
+def _unregistrable(plan_input: PlanInput, plan: Plan) -> Iterator[Finding]:
+    """What the broker refuses although nothing is to be registered: the topic has it already."""
+    asked = RegisterSchema | RefusedSchema
+    planned = {one.topic for one in (*plan.actions, *plan.notices) if isinstance(one, asked)}
+    for topic, desired in plan_input.desired.topics.items():
+        if topic not in planned and desired.history.latest:
+            reason = _refusal(plan_input, topic, desired.history.latest.info)
+            if reason:
+                yield make_finding("PLAN-R001", reason, subject=str(topic))
+
+
+def _refusal(plan_input: PlanInput, topic: TopicName, info: SchemaInfo) -> str:
+    """Why the broker does not accept a schema, empty where it does."""
+    try:
+        history = stored_history(plan_input.observed.topics[topic].history)
+    except PayloadError as error:
+        return str(error)
+    strategy = strategy_of(plan_input, topic)
+    decision = register(history, info, strategy, line_of(plan_input.broker))
+    return "" if decision.accepted else decision.reason
 
 
 def _nowhere(_topic: TopicName, _pointer: str) -> Location | None:

@@ -17,6 +17,7 @@ import pytest
 from tests.oracle.broker_classes import BrokerClasses, broker_classes
 from tests.oracle.cases import Cases
 from tests.oracle.differences import difference, is_case, smallest
+from tests.oracle.fixes import FixedCases, refused_cases
 from tests.oracle.line_cases import LineCases
 from tests.oracle.oracle_lines import ORACLE_LINES
 from tests.support.decisions import our_answer
@@ -24,6 +25,7 @@ from tests.support.pulsar_class_path import BrokerUnavailableError
 
 _COUNT: Final = 6000
 _LINE_COUNT: Final = 1000
+_FIXED_COUNT: Final = 200
 _SHOWN: Final = 3
 
 
@@ -69,6 +71,18 @@ def test_random_cases_are_decided_as_the_broker_decides(tmp_path: Path) -> None:
         share = _share_accepted(oracle, "4.0", [*itertools.islice(Cases(seed), _COUNT)], seed)
 
     assert 0.3 < share < 0.7
+
+
+@pytest.mark.broker
+def test_every_fix_of_a_random_refusal_is_accepted(tmp_path: Path) -> None:
+    """FIXES says of how many refusals."""
+    seed = _seed()
+    fixed = FixedCases(seed, int(os.environ.get("FIXES", _FIXED_COUNT)))
+    with _oracle(tmp_path, "4.0") as oracle:
+        refused = refused_cases(fixed, oracle)
+
+    assert not refused, f"{len(refused)} with ORACLE_SEED={seed}, for example:\n{refused[0]}"
+    assert fixed.counts["with a fix"] > fixed.counts["refusals"] * 0.25
 
 
 @pytest.mark.broker

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules.rule import Rule
+from gitops.reports.check_summary import changed_lines
 from gitops.reports.results import Excerpt, FindingsResult, FmtResult
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe, short
@@ -79,8 +80,6 @@ def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
 
 
 _PATCH_STYLES = {"-": "red", "+": "green"}
-_DIFF_HEAD = 2
-"""The lines of a unified diff that name the files."""
 
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
@@ -127,11 +126,7 @@ def _whose(where: Location | None) -> str:
 
 def _patch(patch: str) -> list[RenderableType]:
     """The lines of a unified diff that go and come."""
-    lines = [line for line in patch.split("\n")[_DIFF_HEAD:] if line[:1] in _PATCH_STYLES]
-    return [
-        Text(f"{line[0]} {short(line[1:].strip(), 2000)}", style=_PATCH_STYLES[line[0]])
-        for line in lines
-    ]
+    return [Text(short(line, 2000), style=_PATCH_STYLES[line[0]]) for line in changed_lines(patch)]
 
 
 def count_line(findings: Iterable[Finding]) -> Text:

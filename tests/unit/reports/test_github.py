@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
 from gitops.reports.github import assignments, github, outputs
-from tests.support.checks import CHECK, EMPTY, REVERT, UNKNOWN_KEY, WAIVED
+from tests.support.checks import CHECK, EMPTY, REFUSAL, REVERT, UNKNOWN_KEY, WAIVED
 from tests.support.examples import examples
 from tests.support.hostile_texts import PIECES, TEXTS, poisoned
 from tests.support.runner import commands
@@ -36,6 +36,15 @@ def test_a_line_of_the_base_stands_in_the_text() -> None:
     (shown,) = commands(github(_of(replace(UNKNOWN_KEY, location=where))))
 
     assert shown.data.endswith("\nLine 3 of the base.\ndid you mean BACKWARD?")
+
+
+def test_a_patch_is_in_the_text() -> None:
+    (shown,) = commands(github(_of(replace(REFUSAL, hint=""))))
+
+    assert shown.data.endswith(
+        '\n- {"name": "currency", "type": "string"}'
+        '\n+ {"name": "currency", "type": ["null", "string"], "default": null}'
+    )
 
 
 def test_paths_count_from_the_git_root() -> None:
