@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from typing import Any, Final
 
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
@@ -133,8 +134,8 @@ def is_refused(plan: Plan) -> bool:
 
 def patched(text: str, patch: str) -> str:
     """The text after a unified diff, as `git apply` makes it."""
-    lines, done, at, sign = text.splitlines(keepends=True), list[str](), 0, ""
-    for line in patch.splitlines(keepends=True)[2:]:
+    lines, done, at, sign = list(StringIO(text, newline="\n")), list[str](), 0, ""
+    for line in list(StringIO(patch, newline="\n"))[2:]:
         if line.startswith("@@"):
             start = max(0, int(line.split()[1].split(",")[0][1:]) - 1)
             done += lines[at:start]

@@ -64,7 +64,7 @@ def _change(change: SchemaChange, width: int) -> str:
 
 def patch_block(patch: str, indent: str = "") -> str:
     """A unified diff without the lines that name its files; empty without any."""
-    lines = patch.removesuffix("\n").split("\n")[_PATCH_HEAD:]
+    lines = patch.replace("\r\n", "\n").removesuffix("\n").split("\n")[_PATCH_HEAD:]
     return block(lines, "diff", indent) if lines else ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from difflib import unified_diff
+from io import StringIO
 from typing import Final
 
 from gitops.repository.definitions.json_positions import JsonPositions
@@ -25,7 +26,8 @@ class Definition:
 
     def patch(self, edited: str) -> str:
         """A unified diff from the text to `edited`, as `git apply` takes it."""
-        before, after = (text.splitlines(keepends=True) for text in (self.text, edited))
+        # Python splits lines in more places than git.
+        before, after = (list(StringIO(text, newline="\n")) for text in (self.text, edited))
         name = self.file.lstrip("/")
         diff = unified_diff(before, after, fromfile=f"a/{name}", tofile=f"b/{name}")
         return "".join(line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in diff)

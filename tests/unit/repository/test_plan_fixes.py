@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gitops.model.plan import RefusedSchema
 from gitops.model.schema import SchemaType
 from gitops.planning.plan import make_plan
+from gitops.reports.markdown.document import patch_block
 from gitops.repository.plan_fixes import add_patches, fixed_files
 from tests.support.refusals import (
     FOLDER,
@@ -186,3 +187,16 @@ def test_every_patch_of_a_random_refusal_is_accepted(seed: int) -> None:
     fixed = situation.fixed()
     if fixed.edited and not is_refused(fixed.plan()):
         assert fixed.accepted()
+
+
+def test_a_patch_of_a_file_with_odd_line_ends_applies() -> None:
+    """A line feed alone ends a line for git."""
+    types = _NEW_ADDRESS.replace('"name": "Address"', '"doc": "a\u2028b", "name": "Address"')
+    situation = _shared("a", types=types.replace("\n", "\r\n"))
+
+    (found,) = errors(situation.plan())
+
+    after = situation.with_patch(found.patch)
+    assert not is_refused(after.plan())
+    assert after.edited == situation.fixed().edited
+    assert "\\r" not in patch_block(found.patch)
