@@ -27,7 +27,7 @@ from gitops.repository.trial_plans import Edited, TrialPlans, trial_plans
 from gitops.schemas.avro.json_text import JsonTextError, blank_comments, read_json
 
 _RENAME: Final = "AVRO-W006"
-_TRIED: Final = 5_000_000
+_TRIED: Final = 8_000_000
 """About how many characters of definitions are compared again: some seconds at most."""
 _ROUNDS: Final = 50
 """How many edits one file gets, one after the other."""
@@ -55,10 +55,10 @@ def add_patches(plan: Plan, request: FixRequest) -> Plan:
     """The plan with patches in its errors about definitions; without refusals it costs nothing."""
     if not _refusals(plan):
         return plan
-    fixes, effort, patched = _Fixes(request), Effort(_TRIED), dict[_Key, Finding]()
+    fixes, effort, patched = _Fixes(request), Effort(_TRIED, fewest=3), dict[_Key, Finding]()
     for file, findings in fixes.findings_by_file(plan).items():
         if suggester := fixes.suggester(file, effort):
-            done = suggester.with_patches(findings, fixes.said(file))
+            done = suggester.with_patches(findings)
             patched |= {_key(old): new for old, new in zip(findings, done, strict=True)}
     return _with_findings(plan, patched)
 
@@ -69,7 +69,7 @@ def fixed_files(plan: Plan, request: FixRequest) -> dict[str, bytes]:
         return {}
     fixes = _Fixes(request)
     for file in fixes.findings_by_file(plan):
-        effort = Effort(_TRIED)
+        effort = Effort(_TRIED, fewest=3)
         for _ in range(_ROUNDS):
             if not fixes.edit(file, effort):
                 break
@@ -137,9 +137,9 @@ class _Fixes:
             by_subject=True,
         )
 
-    def said(self, file: str, text: str | None = None) -> Said:
-        """What is found about the topics that use a file, with this text or as it is."""
-        edited: Edited = self.edited if text is None else {**self.edited, file: text.encode()}
+    def _said(self, file: str, text: str) -> Said:
+        """What is found about the topics that use a file, with this text."""
+        edited: Edited = {**self.edited, file: text.encode()}
         return severities_of(self._trials.findings(file, edited), by_subject=True)
 
     def edit(self, file: str, effort: Effort) -> bool:
@@ -148,7 +148,7 @@ class _Fixes:
         suggester = self.suggester(file, effort)
         if not findings or suggester is None:
             return False
-        edited = suggester.first_edit(findings, self.said(file))
+        edited = suggester.first_edit(findings)
         if edited is not None:
             self.edited[file] = edited.encode()
         return edited is not None
@@ -164,7 +164,7 @@ class _Fixes:
         return file if is_edited and is_ours and (allowed is None or file in allowed) else None
 
     def _judged(self, file: str, before: str, after: str) -> Said:
-        return _REDEFINED if self._takes_names(before, after) else self.said(file, after)
+        return _REDEFINED if self._takes_names(before, after) else self._said(file, after)
 
     def _takes_names(self, before: str, after: str) -> bool:
         """Whether an edit defines types that another file defines, for others to trip over."""

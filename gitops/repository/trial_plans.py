@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
@@ -27,6 +28,9 @@ from gitops.repository.loader import definition_lines
 from gitops.repository.loading.topics import LoadedTopics, load_topics
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.payload import PayloadError, stored_history
+
+_MANIFEST: Final = 4_000
+"""As many characters as reading one manifest counts for."""
 
 Edited = Mapping[str, bytes]
 """Path → new content."""
@@ -60,10 +64,11 @@ class TrialPlans:
         yield from _unregistrable(plan_input, plan)
 
     def size(self, file: str) -> int:
-        """How many characters of definitions such a plan compares."""
+        """About how many characters of definitions such a plan compares, or could meanwhile."""
         states = self.plan_input.desired, self.plan_input.observed
         histories = (state.topics[topic].history for topic in self._users(file) for state in states)
-        return sum(len(entry.info.schema) for each in histories for entry in each.entries)
+        compared = sum(len(entry.info.schema) for each in histories for entry in each.entries)
+        return compared + _MANIFEST * len(self._users(file))
 
     @cached_property
     def shared(self) -> SharedTypes:

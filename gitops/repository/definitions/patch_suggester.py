@@ -51,6 +51,7 @@ class Effort:
 
     characters: int = _TRIED
     fewest: int = _FEWEST
+    is_end_told: bool = False
 
     def is_left(self, cost: int) -> bool:
         """Whether a trial of so many characters may be made."""
@@ -77,7 +78,8 @@ class PatchSuggester:
     """Of one definition: edits of `new`, each tried once, as many as the effort allows.
 
     `old` finds the definition that a finding compares with, which is `size` characters in all.
-    `by_subject`: findings are of several subjects, and each must be gone.
+    `by_subject`: findings are of several subjects, and each must be gone; what is found in the
+    definition as it is, is asked too. Without it these are the findings.
     """
 
     new: Definition
@@ -90,36 +92,33 @@ class PatchSuggester:
     _offered: set[str] = field(default_factory=set, init=False)
     _renamed: Mapping[str, Finding] = field(default_factory=dict, init=False)
 
-    def with_patches(
-        self, findings: Sequence[Finding], before: Said | None = None
-    ) -> tuple[Finding, ...]:
+    def with_patches(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """The findings with the smallest patch that helps; each is offered at one place.
 
-        `before` is what is found in the definition as it is: without it, these findings. An error
-        that no edit helps against says why. The first place for which there is no time says so.
+        An error that no edit helps against says why. The first place for which there is no time
+        says so.
         """
-        places = self._places(findings, before)
-        is_said = False
+        places = self._places(findings)
         for place in places.values():
             self._solve(place)
-            place.untried, is_said = place.untried and not is_said, is_said or place.untried
+            if place.untried:
+                place.untried, self.effort.is_end_told = not self.effort.is_end_told, True
         return tuple(
             self._told(one, places[key]) if (key := self._key(one)) else one for one in findings
         )
 
-    def first_edit(self, findings: Sequence[Finding], before: Said) -> str | None:
+    def first_edit(self, findings: Sequence[Finding]) -> str | None:
         """The text after the first edit that helps; None where none does."""
-        for place in self._places(findings, before).values():
+        for place in self._places(findings).values():
             self._solve(place)
             if place.edited:
                 return place.edited
         return None
 
-    def _places(
-        self, findings: Sequence[Finding], before: Said | None
-    ) -> dict[tuple[str, str, bool], _Place]:
+    def _places(self, findings: Sequence[Finding]) -> dict[tuple[str, str, bool], _Place]:
         self.size += len(self.new.text) + _FINDING * len(findings)
-        self._found[self.new.text] = self._severities(findings) if before is None else before
+        if not self.by_subject:
+            self._found[self.new.text] = self._severities(findings)
         self._renamed = renames([one for one in findings if self._key(one)])
         places: dict[tuple[str, str, bool], _Place] = {}
         for one in sorted(findings, key=lambda each: -each.severity):  # a patch is for an error
@@ -136,8 +135,8 @@ class PatchSuggester:
     def _solve(self, place: _Place) -> None:
         """Find the smallest edit that helps, or why there is none."""
         for edit in self._edits(place):
-            after = self._after(edit.text)
-            if after is None:
+            before, after = self._after(self.new.text), self._after(edit.text)
+            if before is None or after is None:
                 place.untried = True
                 return
             if not after.keys().isdisjoint(self._severities(place.findings)):
