@@ -64,7 +64,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedChange:
-    """What both versions say, as far as the change touches and reaches it.
+    """Both versions, as far as the change affects them.
 
     `leads` are, for files that the change reaches, the changed files that lead there, `sampled`,
     for manifests that it leaves alone, the changed files that are their samples. The trees hold

@@ -54,7 +54,7 @@ class Impact:
 class RegistryCheck:
     """The answer for one registry.
 
-    `plan` holds what the change touches and reaches and nothing else. `drift` is what differs
+    `plan` contains what the change affects and nothing else. `drift` is what differs
     without this change, None where nobody looked. `strategies_before` are the strategies that
     hold at the base, of topics whose strategy the change alters; `refused_before` says, of
     schemas that are accepted, why the policies of the base would refuse them. `rollout` is the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -56,8 +56,10 @@ class Finding:
 
     `subject` is the name of the topic, namespace, client, … or the file's path. `compared` is the
     place on the other side of a comparison: its `file` is a file, or a version such as `v3`.
-    `patch` is a unified diff that mends it, empty where no such edit is known. `variants` are the
-    findings that this one stands for (see `group`), empty where it stands for itself.
+    `patch` is a unified diff that mends it, empty where no such edit is known. `cause` is what it
+    has in common with findings about other subjects, as a sentence; empty where that is the
+    message. `variants` are the findings that this one stands for (see `group`), empty where it
+    stands for itself.
     """
 
     rule: str
@@ -68,7 +70,13 @@ class Finding:
     hint: str = ""
     compared: Location | None = None
     patch: str = ""
+    cause: str = ""
     variants: tuple[Variant, ...] = ()
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Whom it and its variants are about, each once, in their order."""
+        return tuple(dict.fromkeys(one.subject for one in self.members))
 
     @property
     def members(self) -> tuple[Finding, ...]:
@@ -137,3 +145,39 @@ def group(message: str, findings: Sequence[Finding]) -> Finding:
         for one in findings
     )
     return replace(first, message=message, variants=variants)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Findings that have one cause, and the one that stands for them."""
+
+    finding: Finding
+    members: tuple[Finding, ...]
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several subjects have it."""
+        return len({one.subject for one in self.members}) > 1
+
+
+def causes_of(findings: Iterable[Finding]) -> tuple[Cause, ...]:
+    """The causes of findings, in the order of their first ones.
+
+    One cause: the same rule, severity, place in the files and remedy, and the same sentence in
+    common; the subjects may be many.
+    """
+    causes: dict[tuple[object, ...], list[Finding]] = {}
+    for one in dict.fromkeys(findings):
+        common = one.cause or one.message
+        key = (one.rule, one.severity, one.location, one.hint, one.patch, common)
+        causes.setdefault(key, []).append(one)
+    return tuple(
+        Cause(finding=_standing_for(key[-1], same), members=tuple(same))
+        for key, same in causes.items()
+    )
+
+
+def _standing_for(cause: object, same: Sequence[Finding]) -> Finding:
+    if len(same) == 1:
+        return same[0]
+    return group(str(cause), [member for one in same for member in one.members])

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, assert_never
 
-from gitops.model.findings import Finding, Location
+from gitops.model.findings import Finding, Location, causes_of
 from gitops.model.plan import (
     Action,
     CreateNamespace,
@@ -39,6 +39,7 @@ Document = dict[str, Any]
 """A JSON object."""
 
 _UNDIGESTED: Final = (
+    "causes",
     "digest",
     "unmanaged",
     "unmanagedNamespaces",
@@ -63,6 +64,7 @@ def to_document(plan: Plan) -> Document:
         "actions": [action_document(action) for action in plan.actions],
         "notices": [notice_document(notice) for notice in plan.notices],
         "findings": [finding_document(finding) for finding in plan.findings],
+        "causes": cause_documents(plan.findings),
         "observed": dict(plan.observed),
         "expected": {name: list(prints) for name, prints in plan.expected.items()},
         "unmanaged": [str(topic) for topic in plan.unmanaged],
@@ -230,6 +232,22 @@ def finding_document(finding: Finding) -> Document:
         "patch": finding.patch,
         "members": [finding_document(one) for one in members],
     }
+
+
+def cause_documents(findings: Iterable[Finding]) -> list[Document]:
+    """What several subjects have findings of, once each; `findings` are their fingerprints."""
+    return [
+        {
+            "rule": one.finding.rule,
+            "severity": one.finding.severity.name.lower(),
+            "message": one.finding.message,
+            "location": _place(one.finding.location),
+            "subjects": sorted(one.finding.subjects),
+            "findings": [member.fingerprint for member in one.members],
+        }
+        for one in causes_of(findings)
+        if one.is_shared
+    ]
 
 
 def _proposal_document(waiver: WaiverProposal | None) -> Document | None:

@@ -102,6 +102,7 @@ def _remark_finding(
         subject=subject,
         hint=one.hint,
     )
+    found = replace(found, cause=one.message)
     if one.old_pointer is None:
         return found
     return replace(found, compared=places.old(version, one.old_pointer))
@@ -130,7 +131,14 @@ def _incompatible(subject: str, one: Incompatibility, places: DefinitionLocation
     found = make_finding(
         one.rule, _message([one]), location=places.new(mine), subject=subject, hint=one.hint
     )
-    return replace(found, compared=places.old(_version(one), other))
+    return replace(found, compared=places.old(_version(one), other), cause=_common_cause(one))
+
+
+def _common_cause(one: Incompatibility) -> str:
+    """Without the version and the path, which are other ones for other topics."""
+    if one.reader != CANDIDATE:
+        return f"older versions cannot read what the new schema writes: {one.message}"
+    return f"the new schema cannot read what older versions write: {one.message}"
 
 
 def _message(same: Sequence[Incompatibility]) -> str:

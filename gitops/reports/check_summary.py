@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Final
 
 from gitops.model.check import CheckReport, Impact
-from gitops.model.findings import Finding, Location, Severity
+from gitops.model.findings import Finding, Location, Severity, causes_of
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
 
@@ -47,6 +47,20 @@ def all_findings(report: CheckReport) -> tuple[ReportedFinding, ...]:
         if registry and registry not in registries:
             registries.append(registry)
     return tuple(ReportedFinding(finding=one, registries=tuple(on)) for one, on in found.values())
+
+
+def reported_causes(report: CheckReport) -> tuple[ReportedFinding, ...]:
+    """One finding for those of one cause, on the same registries; the worst first."""
+    by_registries: dict[tuple[str, ...], list[Finding]] = {}
+    for one in all_findings(report):
+        by_registries.setdefault(one.registries, []).append(one.finding)
+    rank = worst_first(report)
+    found = [
+        (rank(cause.members[0]), ReportedFinding(finding=cause.finding, registries=registries))
+        for registries, its in by_registries.items()
+        for cause in causes_of(its)
+    ]
+    return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
 
 
 def worst_first(report: CheckReport) -> Callable[[Finding], _Rank]:
@@ -119,6 +133,15 @@ _SEVERITIES: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 def count(number: int, one: str, many: str = "") -> str:
     """`1 topic`, `2 topics`; `many` where an `s` does not make it."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def subjects_text(finding: Finding, shown: int) -> str:
+    """`a, b and 9 more` where a finding is about several subjects; else empty."""
+    names = sorted(finding.subjects)
+    if len(names) == 1:
+        return ""
+    left = len(names) - shown
+    return f"{', '.join(names[:shown])}{f' and {left:,} more' if left > 0 else ''}"
 
 
 _DIFF_HEAD: Final = 2

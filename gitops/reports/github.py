@@ -20,6 +20,8 @@ from gitops.reports.check_summary import (
     changed_lines,
     count,
     git_root_path,
+    reported_causes,
+    subjects_text,
     verdict,
     waived_schemas,
 )
@@ -31,6 +33,8 @@ _LIMIT: Final = 10
 """How many annotations of each level GitHub shows for one step."""
 _MAX_MESSAGE: Final = 2000
 _MAX_TITLE: Final = 200
+_NAMED: Final = 10
+"""How many subjects of one finding are named."""
 
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -49,7 +53,7 @@ def github(report: CheckReport, prefix: str = "") -> str:
     at its end. Where a level has more than GitHub shows, the last of it says how many are held
     back.
     """
-    told = all_findings(report)
+    told = reported_causes(report)
     lines: list[str] = []
     for severity in _LEVELS:
         its = list(_before_findings(report, severity, prefix))
@@ -90,8 +94,16 @@ def outputs(report: CheckReport) -> Mapping[str, str]:
 
 def _annotation(told: ReportedFinding, prefix: str) -> str:
     finding, on = told.finding, ", ".join(told.registries)
-    about = f"{finding.rule} {finding.subject}{f' on {on}' if on else ''}"
-    said = [finding.message, base_line(finding), finding.hint, *changed_lines(finding.patch)]
+    subjects = subjects_text(finding, 1) or finding.subject
+    about = f"{finding.rule} {subjects}{f' on {on}' if on else ''}"
+    names = subjects_text(finding, _NAMED)
+    said = [
+        finding.message,
+        f"For {names}." if names else "",
+        base_line(finding),
+        finding.hint,
+        *changed_lines(finding.patch),
+    ]
     text = "\n".join(short(each, _MAX_MESSAGE) for each in said if each)
     properties = {**_place(finding.location, prefix), "title": short(about, _MAX_TITLE)}
     return _command(_LEVELS[finding.severity], text, properties)

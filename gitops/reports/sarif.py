@@ -12,7 +12,7 @@ import gitops
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules import RULES
-from gitops.reports.check_summary import base_line, count, git_root_path, worst_first
+from gitops.reports.check_summary import base_line, count, git_root_path, subjects_text, worst_first
 from gitops.reports.json.documents import to_text
 from gitops.reports.results import ReviewResult
 from gitops.reports.text.plain import short
@@ -64,6 +64,8 @@ _NOT_IN_A_PATH: Final = re.compile(rb"[^A-Za-z0-9._~/-]")
 _LIMIT: Final = 5000
 """Results of a run. GitHub ignores what is beyond, and refuses a run of more than 25,000."""
 _MAX_TEXT: Final = 2000
+_NAMED: Final = 10
+"""How many subjects of one finding its message names."""
 _WHOLE: Final = "gitops.yaml"
 """Where a finding about no file stands: GitHub refuses a result without a place."""
 
@@ -151,7 +153,8 @@ def _invocation(held_back: int, notes: Sequence[str]) -> Document:
 
 
 def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:
-    said = (finding.message, base_line(finding), finding.hint)
+    names = subjects_text(finding, _NAMED)
+    said = (finding.message, f"For {names}." if names else "", base_line(finding), finding.hint)
     text = "\n".join(short(each, _MAX_TEXT) for each in said if each)
     result: Document = {
         "ruleId": finding.rule,
@@ -181,8 +184,8 @@ def _patched(finding: Finding) -> Location | None:
 def _place(finding: Finding, prefix: str) -> Document:
     where = finding.location or Location(file=_WHOLE)
     place: Document = {"physicalLocation": _physical(where, prefix)}
-    if finding.subject:
-        place["logicalLocations"] = [{"fullyQualifiedName": short(finding.subject)}]
+    if subjects := [one for one in finding.subjects if one]:
+        place["logicalLocations"] = [{"fullyQualifiedName": short(one)} for one in subjects]
     return place
 
 

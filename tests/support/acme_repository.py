@@ -9,6 +9,7 @@ from typing import Any, Final
 API: Final = "apiVersion: pulsar-gitops/v1\n"
 CONFIG: Final = (
     API + "kind: Config\nregistries:\n  production: {kind: embedded, path: .gitops/production.db}\n"
+    "safety: {maxChangedShare: 1.0}\n"
 )
 ADDRESS: Final = "types/address.avsc"
 OPTIONAL: Final = ["null", "string"]

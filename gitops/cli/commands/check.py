@@ -49,7 +49,7 @@ def check(
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
-    """Check what a change touches and reaches, as before a merge."""
+    """Check what a change affects, as before a merge."""
     from gitops.cli.answer import Display
     from gitops.cli.check_run import CheckOptions, EngineOptions
 

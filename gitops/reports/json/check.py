@@ -9,7 +9,12 @@ from gitops.model.check import CheckReport, Impact, RegistryCheck
 from gitops.model.findings import Finding
 from gitops.model.plan import Plan
 from gitops.model.rollout import Delete, Drain, Migration, Move, Register, Rollout, Step, Upgrade
-from gitops.planning.plan_document import API_VERSION, finding_document, to_document
+from gitops.planning.plan_document import (
+    API_VERSION,
+    cause_documents,
+    finding_document,
+    to_document,
+)
 from gitops.reports.json.replay import replay_document
 from gitops.reports.migration_wording import migration_lines
 from gitops.reports.rollout_wording import Line, advice, lines
@@ -31,6 +36,7 @@ def check_document(report: CheckReport) -> dict[str, Any]:
             {"registry": name, "message": why} for name, why in sorted(report.failures.items())
         ],
         "findings": _findings(report.findings),
+        "causes": cause_documents(report.findings),
         "command": report.command,
     }
 

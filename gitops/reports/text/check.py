@@ -11,14 +11,15 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gitops.model.check import CheckReport, RegistryCheck
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Severity, causes_of
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
-from gitops.reports.check_summary import affected_text, count, count_unanswered
+from gitops.reports.check_summary import Verdict, affected_text, count, count_unanswered, verdict
 from gitops.reports.results import CheckResult, Excerpt
 from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.plain import safe
-from gitops.reports.text.plan import broker_text, plan_body, plan_summary
+from gitops.reports.text.plan import broker_text, headline_text, plan_summary
+from gitops.reports.text.plan_blocks import plan_body
 from gitops.reports.text.replay import replay_section
 from gitops.reports.text.rollout import history_line, rollout_section
 
@@ -35,12 +36,19 @@ def check_text(result: CheckResult) -> RenderableType:
 
 def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> RenderableType:
     """The whole answer; `seconds` is how long it took."""
-    parts: list[RenderableType] = [_head(report), *_touched(report), Text("")]
-    for one in report.registries:
-        parts += [*_registry(one, excerpt, report), Text("")]
+    head: list[RenderableType] = [headline_text(report), Text("")]
+    parts: list[RenderableType] = [*head, _head(report), *_touched(report), Text("")]
     for name, why in sorted(report.failures.items()):
         parts += [Text.assemble((safe(name), "bold"), f" · no answer: {safe(why)}"), Text("")]
-    parts += _findings(report.findings, excerpt)
+    registries = [
+        part for one in report.registries for part in (*_registry(one, excerpt, report), Text(""))
+    ]
+    errors, others = _findings(report.findings, excerpt)
+    # What the verdict is about comes first.
+    parts += (
+        [*registries, *errors] if verdict(report) is Verdict.REFUSED else [*errors, *registries]
+    )
+    parts += others
     parts += _not_from_this_change(report)
     parts.append(Text.assemble(*_summary(report), "   ", (f"{seconds:.1f} s", "dim")))
     if report.command:
@@ -62,7 +70,7 @@ def _summary(report: CheckReport) -> list[Text]:
 def _head(report: CheckReport) -> Text:
     head = report.head[:7] if report.head else "the files here"
     files = report.files.removeprefix("sha256:")[:7]
-    rest = f" {report.base[:7]}..{head} · files {files}"
+    rest = f" {report.base[:7]}..{head} · files digest {files}"
     return Text.assemble((safe(report.reference), "bold"), rest)
 
 
@@ -74,22 +82,32 @@ def _touched(report: CheckReport) -> Iterator[Text]:
         _count(len(touched.clients), "client") + _in_brackets(touched.clients),
         _count(len(touched.waivers), "waiver"),
     ]
-    yield Text(f"touches and reaches {', '.join(counts)}")
+    found = [each for each in counts if not each.startswith("0 ")]
+    yield Text(f"affects {_in_words(found) if found else 'no topics'}")
     for file, topics in affected_text(touched):
-        yield Text(f"  {safe(file)} reaches {_names(topics)}")
+        yield Text(f"  {safe(file)}: {_count(len(topics), 'topic')}")
 
 
-def _findings(findings: Sequence[Finding], excerpt: Excerpt) -> Iterator[RenderableType]:
-    """The worst of them where there are more than anybody reads, each at its place."""
-    worst = sorted(findings, key=lambda one: -one.severity)[:_MOST]
-    shown = frozenset(worst) if len(findings) > _MOST else frozenset(findings)
-    for finding in findings:
-        if finding in shown:
-            yield finding_block(finding, excerpt)
-            yield Text("")
-    if left := len(findings) - len(shown):
-        yield Text(f"… {count(left, 'more finding')}, none worse; `--format json` has all")
-        yield Text("")
+def _in_words(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def _findings(
+    findings: Sequence[Finding], excerpt: Excerpt
+) -> tuple[list[RenderableType], list[RenderableType]]:
+    """Errors, and all others: one for each cause, the worst where nobody reads them all."""
+    causes = [one.finding for one in causes_of(findings)]
+    worst = sorted(causes, key=lambda one: -one.severity)[:_MOST]
+    shown = causes if len(causes) <= _MOST else [one for one in causes if one in worst]
+    errors: list[RenderableType] = []
+    others: list[RenderableType] = []
+    for one in shown:
+        told = errors if one.severity is Severity.ERROR else others
+        told += [finding_block(one, excerpt), Text("")]
+    if left := len(causes) - len(shown):
+        more = f"… {count(left, 'more finding')}, none worse; `--format json` has all"
+        others += [Text(more), Text("")]
+    return errors, others
 
 
 def _in_brackets(names: Sequence[str]) -> str:

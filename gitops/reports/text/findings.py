@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules.rule import Rule
-from gitops.reports.check_summary import changed_lines
+from gitops.reports.check_summary import changed_lines, subjects_text
 from gitops.reports.results import Excerpt, FindingsResult, FmtResult
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe, short
@@ -81,6 +81,9 @@ def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
 
 _PATCH_STYLES = {"-": "red", "+": "green"}
 
+_NAMED: Final = 5
+"""How many subjects of one finding are named."""
+
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 
 
@@ -104,11 +107,17 @@ def finding_block(finding: Finding, excerpt: Excerpt) -> RenderableType:
     line = excerpt(where) if where and where.line and not where.sensitive else None
     if where and line is not None:
         body.append(SourceLine(where, line))
-    body += _compared(finding.compared, excerpt)
+    body += _subjects(finding) or _compared(finding.compared, excerpt)
     if finding.hint:
         body.append(Text(short(finding.hint, 2000), style="italic"))
     body += _patch(finding.patch)
     return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False))
+
+
+def _subjects(finding: Finding) -> list[RenderableType]:
+    """Whom a finding is about, where these are several."""
+    names = subjects_text(finding, _NAMED)
+    return [Text(f"for {safe(names)}")] if names else []
 
 
 def _compared(where: Location | None, excerpt: Excerpt) -> list[RenderableType]:

@@ -37,7 +37,7 @@ def test_one_plan_follows_the_other_in_the_order_asked_for(
         for name in ("other", "local")
     }
     done = command("plan", "--repo", several, "--registry", "other", "--registry", "local")
-    heads = [text.split("\n")[0] for text in alone.values()]
+    heads = [text.split("\n")[2] for text in alone.values()]
     lines = done.out.split("\n")
     assert (done.code, done.err) == (0, "")
     assert [line for line in lines if " · .gitops/" in line] == heads

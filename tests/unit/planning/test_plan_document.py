@@ -83,6 +83,7 @@ def test_the_document_says_everything_and_its_digest_is_the_last_word() -> None:
         "actions",
         "notices",
         "findings",
+        "causes",
         "observed",
         "expected",
         "unmanaged",

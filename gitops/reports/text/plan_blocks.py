@@ -1,0 +1,359 @@
+"""What a plan does to each subject, in a terminal: the worst first, what repeats told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from gitops.model.findings import Cause, Finding, Severity, causes_of
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    DeleteSchema,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaChange,
+    SchemaDrift,
+    SchemaSwallowed,
+    SchemaWithoutEffect,
+    SetPolicy,
+)
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.waivers import WaiverProposal
+from gitops.planning.drift import adopt_command, uncertainty_text, unknown_versions_text
+from gitops.planning.plan import subject_of
+from gitops.planning.policies import direction, policy_text
+from gitops.reports.check_summary import count
+from gitops.reports.results import Excerpt
+from gitops.reports.text.findings import finding_block
+from gitops.reports.text.layout import SIGNS, align_columns, change_table
+from gitops.reports.text.plain import safe
+
+_MAX_SUBJECT: Final = 50
+_SHORT: Final = 2
+"""Headings with as few columns as this say something in words, not in columns."""
+_STRATEGY: Final = 2
+"""The column of the strategy, where there is one."""
+_ALIKE: Final = 3
+"""As many topics with the same changes share one list of them."""
+_SHOWN_ALIKE: Final = 10
+_SHOWN_ROWS: Final = 100
+"""How many topics without anything of their own are named, with and without changes."""
+_NONE: Final[Mapping[TopicName, SchemaCompatibilityStrategy]] = MappingProxyType({})
+_LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
+_SAID_BY_BLOCKS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
+_ORDER: Final = "✗-!~+="
+"""The signs of the blocks, the worst first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """A heading with a sign, a subject and columns, and what stands below it.
+
+    `waiver` would let it pass. `is_odd`: a person should look at it, whatever its sign.
+    """
+
+    sign: str
+    subject: NamespaceName | TopicName
+    columns: tuple[str, ...]
+    steps: tuple[RenderableType, ...] = ()
+    changes: tuple[SchemaChange, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    waiver: WaiverProposal | None = None
+    is_odd: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has nothing of its own but changes."""
+        return not (self.steps or self.findings or self.notes)
+
+    @property
+    def rank(self) -> tuple[int, bool, str]:
+        """The worst first; namespaces before topics, since what they say holds for these."""
+        odd = self.is_odd or any(one.severity >= Severity.WARNING for one in self.findings)
+        place = _ORDER.index("!") if odd and self.sign in "~+=" else _ORDER.index(self.sign)
+        return place, isinstance(self.subject, TopicName), str(self.subject)
+
+
+def plan_body(
+    plan: Plan, excerpt: Excerpt, before: Mapping[TopicName, SchemaCompatibilityStrategy] = _NONE
+) -> list[RenderableType]:
+    """What is done and reported; `before` are strategies that change.
+
+    A finding of several subjects stands once, before them.
+    """
+    blocks = [*_action_blocks(plan.actions), *_notice_blocks(plan)]
+    others = _other_findings(plan, blocks)
+    causes = causes_of([*(one for block in blocks for one in block.findings), *others])
+    shared = [one for one in causes if one.is_shared]
+    known = {finding for one in shared for finding in one.members}
+    alone = [one for one in causes_of(others) if not known.issuperset(one.members)]
+    told = sorted([*shared, *alone], key=lambda one: -one.finding.severity)
+    errors = [one for one in told if one.finding.severity is Severity.ERROR]
+    parts = [_cause_block(one, blocks, excerpt) for one in errors]
+    own = sorted((_of_own(block, known, before) for block in blocks), key=lambda one: one.rank)
+    parts += _blocks(own, excerpt)
+    parts += [_cause_block(one, blocks, excerpt) for one in told if one not in errors]
+    return [each for part in parts for each in (part, Text(""))]
+
+
+def _of_own(
+    block: _Block, shared: set[Finding], before: Mapping[TopicName, SchemaCompatibilityStrategy]
+) -> _Block:
+    """Without what is told with others; `BACKWARD (was FULL)` where it names the strategy."""
+    findings = tuple(one for one in block.findings if one not in shared)
+    odd = any(one.severity >= Severity.WARNING for one in block.findings)
+    waiver = block.waiver if findings or not block.findings else None
+    block = replace(block, findings=findings, waiver=waiver, is_odd=block.is_odd or odd)
+    old = before.get(block.subject) if isinstance(block.subject, TopicName) else None
+    if old is None or len(block.columns) <= _STRATEGY:
+        return block
+    columns = list(block.columns)
+    columns[_STRATEGY] += f" (was {old.value})"
+    return replace(block, columns=tuple(columns))
+
+
+def _cause_block(cause: Cause, blocks: Sequence[_Block], excerpt: Excerpt) -> RenderableType:
+    """A finding that no block has alone; of refused topics, also what writes their waivers."""
+    shown = finding_block(cause.finding, excerpt)
+    waivers = [b.waiver for b in blocks if b.waiver and set(b.findings) & set(cause.members)]
+    if not cause.is_shared or not waivers:
+        return shown
+    hint = waivers[0].hint.replace(" writes it", " writes them")
+    text = f"or {count(len(waivers), 'waiver')}{f': {hint}' if hint else ''}"
+    return Group(shown, Padding(Text(safe(text)), (0, 0, 0, 4), expand=False))
+
+
+# Blocks from what a plan does, and from what it only reports.
+
+
+def _action_blocks(actions: Sequence[Action]) -> Iterator[_Block]:
+    """One block for each subject; what happens to one subject stands together."""
+    subjects: dict[NamespaceName | TopicName, list[Action]] = {}
+    for action in actions:
+        subjects.setdefault(subject_of(action), []).append(action)
+    for subject, its in subjects.items():
+        yield _subject_block(subject, its)
+
+
+def _subject_block(subject: NamespaceName | TopicName, actions: list[Action]) -> _Block:
+    schema = next((a for a in actions if isinstance(a, RegisterSchema | DeleteSchema)), None)
+    policies = [a for a in actions if isinstance(a, SetPolicy)]
+    loosened = isinstance(schema, RegisterSchema) and not schema.accepted
+    shown = _steps(actions) if loosened else _policy_table(policies)
+    odd = any(direction(one.change) == "loosened" for one in policies)
+    block = _Block(
+        sign="~", subject=subject, columns=(), steps=(shown,) if policies else (), is_odd=odd
+    )
+    match schema:
+        case RegisterSchema():
+            verdict = "waived" if schema.waiver else "compatible"
+            return replace(
+                block,
+                sign="+" if schema.latest_version is None else "~",
+                columns=(*_versions(schema), schema.strategy.value, verdict),
+                changes=schema.changes,
+                findings=schema.findings,
+                is_odd=bool(schema.waiver) or odd,
+            )
+        case DeleteSchema():
+            lost = f"{count(len(schema.versions), 'version')}: their messages lose their schema"
+            deleted = (f"v{schema.versions[-1]} → deleted",)
+            return replace(block, sign="-", columns=deleted, notes=(lost,))
+        case None:
+            created = any(isinstance(a, CreateNamespace) for a in actions)
+            kind = "namespace" if isinstance(subject, NamespaceName) else "topic policies"
+            return replace(block, sign="+" if created else "~", columns=(kind,))
+
+
+def _versions(action: RegisterSchema) -> tuple[str, str]:
+    before = "new" if action.latest_version is None else f"v{action.latest_version}"
+    return action.info.type.value, f"{before} → v{action.version}"
+
+
+def _notice_blocks(plan: Plan) -> Iterator[_Block]:
+    for notice in plan.notices:
+        match notice:
+            case RefusedSchema():
+                yield _refused(notice)
+            case SchemaWithoutEffect():
+                yield _without_effect(notice)
+            case SchemaDrift():
+                yield _drift(notice, plan.registry)
+            case SchemaSwallowed():
+                yield _Block(
+                    sign="=",
+                    subject=notice.topic,
+                    columns=(f"v{notice.version}", "Pulsar ignores every difference"),
+                    changes=notice.changes,
+                    findings=notice.findings,
+                )
+
+
+def _without_effect(notice: SchemaWithoutEffect) -> _Block:
+    said = (
+        f"Pulsar answers v{notice.equal_version} for this schema and keeps "
+        f"v{notice.latest_version} as the latest: a revert does not roll back. "
+        "See `pulsar-gitops explain PLAN-R003`."
+    )
+    columns = (f"same as v{notice.equal_version}, latest is v{notice.latest_version}",)
+    return _Block(sign="!", subject=notice.topic, columns=columns, notes=(said,))
+
+
+def _drift(notice: SchemaDrift, registry: str) -> _Block:
+    said = unknown_versions_text(notice.unknown, notice.limit)
+    adopt = f"adopt it: {adopt_command(notice.topic, registry)}"
+    changes = (change_table(notice.changes),) if notice.changes else ()
+    columns = (
+        f"same as v{notice.equal_version}, latest is v{notice.latest_version}",
+        "" if notice.limit else "not in git",
+    )
+    below = tuple(safe(each) for each in (uncertainty_text(notice), adopt) if each)
+    return _Block(
+        sign="!",
+        subject=notice.topic,
+        columns=columns,
+        steps=(Text(said), *changes),
+        notes=below,
+    )
+
+
+def _refused(notice: RefusedSchema) -> _Block:
+    before = "new" if notice.latest_version is None else f"v{notice.latest_version}"
+    ends = "held back" if notice.accepted else "refused"
+    columns = [notice.info.type.value, f"{before} → {ends}", notice.strategy.value]
+    if notice.accepted:
+        columns.append("Pulsar would accept it")
+    return _Block(
+        sign="✗",
+        subject=notice.topic,
+        columns=tuple(columns),
+        changes=notice.changes,
+        findings=notice.findings,
+        waiver=notice.waiver,
+    )
+
+
+def _other_findings(plan: Plan, blocks: Iterable[_Block]) -> list[Finding]:
+    """Those that no block has."""
+    shown = {one for block in blocks for one in block.findings}
+    return [f for f in plan.findings if f.rule not in _SAID_BY_BLOCKS and f not in shown]
+
+
+# Blocks as text: those that have the same changes, and nothing else, share one list of them.
+
+
+def _blocks(blocks: Sequence[_Block], excerpt: Excerpt) -> list[RenderableType]:
+    """Columns are aligned among blocks of one sign: others have other words in them."""
+    signs: dict[str, list[_Block]] = {}
+    for block in blocks:
+        signs.setdefault(block.sign, []).append(block)
+    widths = {sign: _widths(its) for sign, its in signs.items()}
+    groups: dict[object, list[_Block]] = {}
+    for block in blocks:
+        groups.setdefault(_shape(block), []).append(block)
+    parts: list[RenderableType] = []
+    for its in groups.values():
+        if not its[0].is_plain or (its[0].changes and len(its) < _ALIKE):
+            parts += [_render(block, widths[block.sign], excerpt) for block in its]
+        else:
+            parts.append(_alike(its, widths[its[0].sign]))
+    return parts
+
+
+def _shape(block: _Block) -> object:
+    """Equal for blocks that can share their text."""
+    if not block.is_plain:
+        return id(block)
+    place = block.rank[0] if block.changes else (block.rank[0], block.rank[1])
+    return (
+        block.sign,
+        place,
+        tuple((c.kind, _leaf(c.path), c.before, c.after, c.note) for c in block.changes),
+    )
+
+
+def _leaf(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def _alike(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
+    """Rows of topics; above them, once, what changes in all of them."""
+    changes, most = blocks[0].changes, _SHOWN_ALIKE if blocks[0].changes else _SHOWN_ROWS
+    rows: list[RenderableType] = [_heading(block, widths) for block in blocks[:most]]
+    if left := len(blocks) - most if len(blocks) > most else 0:
+        rows.append(Text(f"  … and {left:,} more like these; `--format json` has all"))
+    if not changes:
+        return Group(*rows)
+    same = [len({block.changes[n].path for block in blocks}) == 1 for n in range(len(changes))]
+    shown = [
+        change if is_same else replace(change, path=f"*.{_leaf(change.path)}")
+        for change, is_same in zip(changes, same, strict=True)
+    ]
+    return Group(*rows, Padding(change_table(shown), (0, 0, 0, 4), expand=False))
+
+
+def _widths(blocks: Sequence[_Block]) -> list[int]:
+    """How wide subject, type, versions and strategy are where they stand below each other."""
+    subject = max((len(str(block.subject)) for block in blocks), default=0)
+    full = [block.columns for block in blocks if len(block.columns) > _SHORT]
+    columns = (max((len(c[i]) for c in full), default=0) for i in range(_STRATEGY + 1))
+    return [min(subject, _MAX_SUBJECT) + 2, *columns]
+
+
+def _heading(block: _Block, widths: Sequence[int]) -> RenderableType:
+    title = Text.assemble((block.sign, SIGNS[block.sign]), " ", (safe(str(block.subject)), "bold"))
+    return align_columns([(title, *map(Text, block.columns))], widths=widths)
+
+
+def _render(block: _Block, widths: Sequence[int], excerpt: Excerpt) -> RenderableType:
+    body: list[RenderableType] = [*block.steps]
+    body += [change_table(block.changes)] if block.changes else []
+    body += [finding_block(finding, excerpt) for finding in block.findings]
+    body += [Text(note) for note in block.notes]
+    body += [Text(_or_a_waiver(block.waiver))] if block.waiver else []
+    head = _heading(block, widths)
+    return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False)) if body else head
+
+
+def _or_a_waiver(waiver: WaiverProposal) -> str:
+    said = "; ".join(each for each in (waiver.hint, waiver.fits) if each)
+    return f"or a waiver: {safe(waiver.file)} ({safe(said)})"
+
+
+def _policy_table(actions: Sequence[SetPolicy]) -> RenderableType:
+    return align_columns(
+        [
+            (
+                Text(action.change.key),
+                Text(f"{policy_text(action.change.before)} → {policy_text(action.change.after)}"),
+                Text(word := direction(action.change), style=_LOOSENED.get(word, "")),
+            )
+            for action in actions
+        ]
+    )
+
+
+def _steps(actions: Sequence[Action]) -> RenderableType:
+    """What is done for a schema that Pulsar would refuse, in order."""
+    rows = [(f"{number}.", *_step(action)) for number, action in enumerate(actions, 1)]
+    return align_columns([tuple(map(Text, row)) for row in rows])
+
+
+def _step(action: Action) -> tuple[str, str, str]:
+    if isinstance(action, SetPolicy):
+        change = action.change
+        values = f"{policy_text(change.before)} → {policy_text(change.after)}"
+        why = "set back" if action.sets_back else direction(change)
+        return change.key, values, "for this schema only" if action.loosens else why
+    version = f"v{action.version}" if isinstance(action, RegisterSchema) else ""
+    return "register", version, ""
