@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -49,15 +49,15 @@ def all_findings(report: CheckReport) -> tuple[ReportedFinding, ...]:
     return tuple(ReportedFinding(finding=one, registries=tuple(on)) for one, on in found.values())
 
 
-def reported_causes(report: CheckReport) -> tuple[ReportedFinding, ...]:
-    """One finding for those of one cause, on the same registries; the worst first."""
+def reported_causes(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]:
+    """One finding for those of one cause on the same registries, where the first of them was."""
     by_registries: dict[tuple[str, ...], list[Finding]] = {}
-    for one in all_findings(report):
+    for one in findings:
         by_registries.setdefault(one.registries, []).append(one.finding)
-    rank = worst_first(report)
+    places = {(one.finding, one.registries): number for number, one in enumerate(findings)}
     found = [
-        (rank(cause.members[0]), ReportedFinding(finding=cause.finding, registries=registries))
-        for registries, its in by_registries.items()
+        (places[cause.members[0], on], ReportedFinding(finding=cause.finding, registries=on))
+        for on, its in by_registries.items()
         for cause in causes_of(its)
     ]
     return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))

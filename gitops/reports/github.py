@@ -53,7 +53,7 @@ def github(report: CheckReport, prefix: str = "") -> str:
     at its end. Where a level has more than GitHub shows, the last of it says how many are held
     back.
     """
-    told = reported_causes(report)
+    told = reported_causes(all_findings(report))
     lines: list[str] = []
     for severity in _LEVELS:
         its = list(_before_findings(report, severity, prefix))

@@ -36,7 +36,7 @@ _FENCE: Final = re.compile(
 )
 _UNSTABLE: Final = (
     (re.compile(r"sha256:(?:[0-9a-f]{64}|[0-9a-f]*…)"), "sha256:…"),
-    (re.compile(r"\bfiles [0-9a-f]{7}\b"), "files 0000000"),
+    (re.compile(r"\bfiles( digest)? [0-9a-f]{7}\b"), r"files\1 0000000"),
     (re.compile(r"\([0-9a-f]{7} "), "(0000000 "),
     (re.compile(r"\b[0-9a-f]{7}\.\."), "0000000.."),
     (re.compile(r"\b(git|way to) [0-9a-f]{7}\b"), r"\1 0000000"),

@@ -20,6 +20,8 @@ ICONS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠", Severity.INFO: "
 
 # As GitHub colours a diff: green, red and, for `!`, orange.
 _SIGNS: Final = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.CHANGED: "!"}
+_NAMED: Final = 10
+"""How many subjects of one finding are named."""
 _PATCH_HEAD: Final = 2
 """The lines of a unified diff that name the files."""
 
@@ -29,15 +31,27 @@ def finding_item(finding: Finding, registries: Sequence[str] = ()) -> str:
     others = [name for name in registries if name != finding.subject]
     about = [_place(finding), code(finding.rule), *map(prose, others)]
     lines = [f"- {ICONS.get(finding.severity, '')} {' · '.join(about)}", message(finding.message)]
+    lines += [f"for {names}"] if (names := _subjects(finding)) else []
     lines += [f"→ {message(finding.hint)}"] if finding.hint else []
     fix = patch_block(finding.patch, indent="  ")
     return "<br>\n  ".join(lines) + "\n" + (f"\n{fix}\n" if fix else "")
 
 
+def _subjects(finding: Finding) -> str:
+    """Whom a finding is about, where these are several."""
+    names = sorted(finding.subjects)
+    if len(names) == 1:
+        return ""
+    left = len(names) - _NAMED
+    shown = ", ".join(map(code, names[:_NAMED]))
+    return f"{shown}{f' and {left:,} more' if left > 0 else ''}"
+
+
 def _place(finding: Finding) -> str:
     here, other = finding.location, finding.compared
     where = f"{code(str(here))}{_whose(here)}" if here else code(finding.subject)
-    if other is None or not other.line:  # a stored version, and no file
+    # A stored version, and no file; or several sides.
+    if other is None or not other.line or len(finding.subjects) > 1:
         return where
     if here and other.in_base and other.file == here.file:
         return f"{where}, compared with line {other.line} in the base"

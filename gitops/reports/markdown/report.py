@@ -8,9 +8,10 @@ from typing import Final
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding
-from gitops.reports.check_summary import ReportedFinding, all_findings
+from gitops.reports.check_summary import ReportedFinding, all_findings, reported_causes
 from gitops.reports.headline import headline
 from gitops.reports.markdown import sections
+from gitops.reports.markdown.causes import cause_folds, rows_without, shared_causes
 from gitops.reports.markdown.document import COMMENT_LIMIT, Section, finding_item, fit
 from gitops.reports.markdown.escaping import (
     POLICIES,
@@ -46,10 +47,11 @@ def markdown(report: CheckReport, limit: int = COMMENT_LIMIT) -> str:
     rows = rows_of(report.registries)
     everything = f"{code(report.command)} shows all" if report.command else "the log shows all"
     several = len(report.registries) + len(report.failures) > 1
-    topics = _topics(rows, several=several)
+    causes = shared_causes(rows)
     sections = (
         *_verdict(report, rows, several=several),
-        *topics,
+        Section(blocks=cause_folds(causes, rows), cut=2, noun="causes"),
+        *_topics(rows_without(causes, rows), several=several),
         *_beside(report, rows),
         _footer(report),
     )
@@ -150,15 +152,16 @@ def _list(title: str, blocks: tuple[str, ...], *, cut: int, noun: str) -> Sectio
     return Section(blocks=blocks, head=head, tail="\n", cut=cut, noun=noun)
 
 
-def _others(report: CheckReport, rows: Sequence[Row]) -> list[ReportedFinding]:
+def _others(report: CheckReport, rows: Sequence[Row]) -> tuple[ReportedFinding, ...]:
     """Findings that no topic's details have."""
     shown: set[Finding] = {finding for row in rows for finding in row.findings}
     shown |= {found for one in _results(report) for found in one.findings}
-    return [
+    left = [
         _without_reason(one) if one.finding.rule == _LET_IN else one
         for one in all_findings(report)
         if one.finding not in shown and one.finding.rule not in _SAID_BY_ROWS
     ]
+    return reported_causes(left)
 
 
 def _without_reason(told: ReportedFinding) -> ReportedFinding:

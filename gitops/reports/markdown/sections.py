@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from textwrap import shorten
 from typing import Final
 
@@ -20,6 +20,7 @@ from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.markdown.replay import replay_body
 from gitops.reports.migration_wording import alternative
 from gitops.reports.rollout_wording import Line, has_order, lines
+from gitops.reports.shared_changes import ALIKE, changes_key, shared_changes
 from gitops.reports.topic_rows import Row, TopicStatus, Weight, rows_of
 
 # What is folded below the table: for each topic what differs, why that is not let in, a fix.
@@ -34,18 +35,50 @@ _MAX_TITLE: Final = 120
 def details(rows: Iterable[Row], *, several: bool, unfolded: bool) -> tuple[str, ...]:
     """One fold for each topic; registries of which there is the same to say share it.
 
-    Registries are named where there are `several`.
+    So do topics with the same changes and nothing else. Registries are named where there are
+    `several`.
     """
     folds: dict[tuple[str, str, str], list[str]] = {}
-    for row in rows:
-        if body := "" if _is_said_elsewhere(row) else _body(row):
+    every = list(rows)
+    alike = _alike(every)
+    shared = {id(row) for its in alike for row in its}
+    for row in every:
+        if body := "" if id(row) in shared or _is_said_elsewhere(row) else _body(row):
             names = folds.setdefault((str(row.topic), _title(row), body), [])
             names += [row.registry] if several else []
     opened = "<details open>" if unfolded else "<details>"
-    return tuple(
-        f"{opened}{_summary(topic, title, registries)}\n\n{body}\n</details>\n\n"
-        for (topic, title, body), registries in folds.items()
+    return (
+        *(
+            f"{opened}{_summary(topic, title, registries)}\n\n{body}\n</details>\n\n"
+            for (topic, title, body), registries in folds.items()
+        ),
+        *map(_fold_of_alike, alike),
     )
+
+
+def _alike(rows: Iterable[Row]) -> list[list[Row]]:
+    """Rows of at least so many topics with the same changes and nothing else to tell."""
+    plain: dict[Hashable, list[Row]] = {}
+    for row in rows:
+        if _is_plain(row):
+            plain.setdefault((row.verdict[0], changes_key(row.changes)), []).append(row)
+    return [its for its in plain.values() if len({row.topic for row in its}) >= ALIKE]
+
+
+def _is_plain(row: Row) -> bool:
+    """Whether there are changes and nothing else to tell."""
+    other = row.findings or row.before or row.waiver or row.waived_by or row.replay
+    return bool(row.changes) and not other and not _is_said_elsewhere(row)
+
+
+def _fold_of_alike(rows: Sequence[Row]) -> str:
+    """What changes in all of these topics, once."""
+    changes = shared_changes([row.changes for row in rows])
+    names = list(dict.fromkeys(row.topic for row in rows))
+    what = f"<b>{count(len(names), 'topic')}</b>: {count(len(changes), 'change')}"
+    summary = f"<summary>{rows[0].verdict[0]} {what}</summary>"
+    body = f"{changes_block(changes)}\n{_names(names)}\n"
+    return f"<details>{summary}\n\n{body}\n</details>\n\n"
 
 
 def _is_said_elsewhere(row: Row) -> bool:

@@ -33,6 +33,7 @@ from gitops.planning.plan import subject_of
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.check_summary import count
 from gitops.reports.results import Excerpt
+from gitops.reports.shared_changes import ALIKE, changes_key, shared_changes
 from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import SIGNS, align_columns, change_table
 from gitops.reports.text.plain import safe
@@ -42,8 +43,6 @@ _SHORT: Final = 2
 """Headings with as few columns as this say something in words, not in columns."""
 _STRATEGY: Final = 2
 """The column of the strategy, where there is one."""
-_ALIKE: Final = 3
-"""As many topics with the same changes share one list of them."""
 _SHOWN_ALIKE: Final = 10
 _SHOWN_ROWS: Final = 100
 """How many topics without anything of their own are named, with and without changes."""
@@ -263,7 +262,7 @@ def _blocks(blocks: Sequence[_Block], excerpt: Excerpt) -> list[RenderableType]:
         groups.setdefault(_shape(block), []).append(block)
     parts: list[RenderableType] = []
     for its in groups.values():
-        if not its[0].is_plain or (its[0].changes and len(its) < _ALIKE):
+        if not its[0].is_plain or (its[0].changes and len(its) < ALIKE):
             parts += [_render(block, widths[block.sign], excerpt) for block in its]
         else:
             parts.append(_alike(its, widths[its[0].sign]))
@@ -278,12 +277,8 @@ def _shape(block: _Block) -> object:
     return (
         block.sign,
         place,
-        tuple((c.kind, _leaf(c.path), c.before, c.after, c.note) for c in block.changes),
+        changes_key(block.changes),
     )
-
-
-def _leaf(path: str) -> str:
-    return path.rpartition(".")[2]
 
 
 def _alike(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
@@ -294,11 +289,7 @@ def _alike(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
         rows.append(Text(f"  … and {left:,} more like these; `--format json` has all"))
     if not changes:
         return Group(*rows)
-    same = [len({block.changes[n].path for block in blocks}) == 1 for n in range(len(changes))]
-    shown = [
-        change if is_same else replace(change, path=f"*.{_leaf(change.path)}")
-        for change, is_same in zip(changes, same, strict=True)
-    ]
+    shown = shared_changes([block.changes for block in blocks])
     return Group(*rows, Padding(change_table(shown), (0, 0, 0, 4), expand=False))
 
 
