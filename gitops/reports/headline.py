@@ -15,6 +15,7 @@ from gitops.reports.check_summary import (
     all_findings,
     count,
     count_unanswered,
+    reported_causes,
     severity_counts,
     verdict,
 )
@@ -79,7 +80,7 @@ def _unanswered(report: CheckReport) -> str:
 
 def _errors(report: CheckReport) -> str:
     """`2 errors, 1 warning: a renamed topic loses its history`."""
-    told = [one.finding for one in all_findings(report)]
+    told = [one.finding for one in reported_causes(all_findings(report))]
     rules = dict.fromkeys(one.rule for one in told if one.severity is Severity.ERROR)
     titles = [RULES[rule].title for rule in rules if rule in RULES]
     more = ", …" if len(titles) > _NAMED else ""
@@ -150,5 +151,5 @@ def _all(number: int) -> str:
 
 
 def _warned(report: CheckReport) -> str:
-    told = [one.finding for one in all_findings(report)]
+    told = [one.finding for one in reported_causes(all_findings(report))]
     return severity_counts(one for one in told if one.severity is Severity.WARNING)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,7 +14,15 @@ from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import Finding, Severity, causes_of
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
-from gitops.reports.check_summary import Verdict, affected_text, count, count_unanswered, verdict
+from gitops.reports.check_summary import (
+    Verdict,
+    affected_text,
+    all_findings,
+    count,
+    count_unanswered,
+    reported_causes,
+    verdict,
+)
 from gitops.reports.results import CheckResult, Excerpt
 from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.plain import safe
@@ -58,7 +66,7 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
 
 def _summary(report: CheckReport) -> list[Text]:
     """How many findings; `no findings` only where every registry answered."""
-    found = list(_all(report))
+    found = [one.finding for one in reported_causes(all_findings(report))]
     if not report.failures:
         return [count_line(found)]
     missing, asked = count_unanswered(report)
@@ -170,10 +178,6 @@ def _without_findings(plan: Plan) -> Plan:
         for one in plan.notices
     )
     return replace(plan, findings=(), actions=actions, notices=notices)
-
-
-def _all(report: CheckReport) -> Iterable[Finding]:
-    return [*report.findings, *(found for one in report.registries for found in one.plan.findings)]
 
 
 def _count(number: int, what: str) -> str:

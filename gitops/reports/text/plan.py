@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gitops.model.check import CheckReport
-from gitops.model.findings import Severity
+from gitops.model.findings import Severity, causes_of
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     Plan,
@@ -79,7 +79,8 @@ def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> 
     parts: list[RenderableType] = [verdict, Text(""), _head(plan, files)]
     parts += [*broker_text(plan.broker), Text("")]
     parts += plan_body(plan, excerpt)
-    counts = [f for f in plan.findings if f.severity >= Severity.WARNING]
+    causes = [one.finding for one in causes_of(plan.findings)]
+    counts = [one for one in causes if one.severity >= Severity.WARNING]
     said = [count_line(counts)] if counts else []
     took = ("   ", (f"{seconds:.1f} s", "dim"))
     return Group(*parts, *said, *_unmanaged(plan), Text.assemble(plan_summary(plan), *took))
