@@ -53,7 +53,7 @@ COMMANDS: Final = (
     CommandRow("audit", "audit", "Find what an upgrade would break."),
     CommandRow("compat", "compat", "Decide whether NEW may follow OLD."),
     CommandRow("serve", "serve", "Serve the embedded registry as a broker."),
-    CommandRow("explain", "explain", "Explain a rule, or list all rules."),
+    CommandRow("explain", "explain", "Explain a rule or a word, or list all rules."),
     CommandRow("connect", "connect", "Decide whether a client may connect."),
     CommandRow("schemas", "schemas", "Upload, read and delete schemas."),
     CommandRow("policies", "policies", "Read and set schema policies."),

@@ -54,11 +54,13 @@ def subjects(ctx: typer.Context) -> list[str]:
     return sorted({*found, *(name.rpartition("/")[0] for name in found)})
 
 
-def rules() -> list[Offer]:
-    """The ids of rules, with their titles."""
+def terms() -> list[Offer]:
+    """The ids of rules, with their titles; strategies and schema types."""
     from gitops.model.rules import RULES
+    from gitops.repository.shipped_files import TERMS
 
-    return [(rule.id, rule.title) for rule in RULES.values()]
+    words = [(term, page.removesuffix("s").replace("-", " ")) for term, page in TERMS.items()]
+    return [*((rule.id, rule.title) for rule in RULES.values()), *words]
 
 
 def strategies() -> list[str]:

@@ -1,4 +1,4 @@
-"""Files that the package ships: rule pages, the template, JSON Schemas."""
+"""Files that the package ships: pages of rules and of terms, the template, JSON Schemas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Final
 
 import gitops
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import RULES
+from gitops.model.schema import SchemaType
 from gitops.repository.suggestions import closest
 
 # Files that people read in the repository and that the package carries, too.
@@ -15,6 +17,7 @@ from gitops.repository.suggestions import closest
 SHIPPED: Final = {
     "template": "schemas_repo_template",
     "rules": "docs/reference/rules",
+    "terms": "docs/reference/terms",
     "json": "docs/reference/json",
 }
 """A folder inside the installed package, and where a checkout has it: as in `pyproject.toml`."""
@@ -50,3 +53,39 @@ def rule_page(rule: str) -> str:
     """The Markdown text about a rule, without links to pages that a package does not carry."""
     text = (rule_pages() / f"{rule}.md").read_text(encoding="utf-8")
     return _RELATIVE_LINK.sub(r"\1", text)
+
+
+# Strategies, schema types and exit codes, each a section or a row of a page.
+
+
+TERMS: Final = {
+    **{strategy.value: "strategies" for strategy in SchemaCompatibilityStrategy},
+    **{schema_type.value: "schema-types" for schema_type in SchemaType},
+}
+"""The page of each strategy and schema type."""
+
+_ROW: Final = re.compile(r"\| (\d+) \| ([^|]+) \| ([^|]+) \|")
+
+
+def guess_term(word: str) -> str | None:
+    """The rule, strategy or schema type that a word seems to mean."""
+    return guess_rule(word) or closest(word.upper().replace("-", "_"), TERMS)
+
+
+def term_page(term: str) -> str | None:
+    """The Markdown text about a strategy or a schema type, as Pulsar spells it; or an exit code."""
+    if page := TERMS.get(term):
+        return _section(_term_text(page), term)
+    rows = map(_ROW.fullmatch, _term_text("exit-codes").splitlines())
+    found = next((row for row in rows if row and row[1] == term), None)
+    return found and f"# Exit code {found[1]}\n\n{found[2]}\n\nFor example: {found[3]}\n"
+
+
+def _term_text(page: str) -> str:
+    text = (shipped_folder("terms") / f"{page}.md").read_text(encoding="utf-8")
+    return _RELATIVE_LINK.sub(r"\1", text)
+
+
+def _section(text: str, title: str) -> str:
+    found = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return f"# {title}\n{found}"

@@ -1,4 +1,4 @@
-"""`explain`: what a rule means, an example, how to fix it."""
+"""`explain`: what a rule, a strategy, a schema type or an exit code means."""
 
 from __future__ import annotations
 
@@ -7,34 +7,41 @@ from typing import Annotated
 import typer
 
 from gitops.cli import options
-from gitops.cli.completion import rules
+from gitops.cli.completion import terms
 from gitops.cli.exits import Exit
 
 
 def explain(
-    rule: Annotated[
+    term: Annotated[
         str | None,
         typer.Argument(
-            metavar="RULE-ID", help="Such as AVRO-R002; none: list all.", autocompletion=rules
+            metavar="TERM",
+            help="A rule, strategy, schema type or exit code, such as AVRO-R002, BACKWARD, "
+            "KEY_VALUE or 3; none: list all rules.",
+            autocompletion=terms,
         ),
     ] = None,
     no_color: options.NoColor = False,
 ) -> int:
-    """Say what a rule means, with an example and the fix; without a rule, list them all."""
+    """Explain a rule, with an example and the fix; a strategy, schema type or exit code."""
     from rich.markdown import Markdown
 
     from gitops.cli.console import print_report
     from gitops.model.errors import UsageError
     from gitops.model.rules import RULES
     from gitops.reports.text.findings import rules_report
-    from gitops.repository.shipped_files import guess_rule, rule_page
+    from gitops.repository.shipped_files import guess_term, rule_page, term_page
 
-    if rule is None:
+    if term is None:
         print_report(rules_report(RULES.values()), no_color=no_color)
         return Exit.GOOD
-    if rule.upper() not in RULES:
-        meant = guess_rule(rule)
+    name = term.upper()
+    page = rule_page(name) if name in RULES else term_page(name.replace("-", "_"))
+    if page is None:
+        meant = guess_term(term)
         hint = f"did you mean {meant}?" if meant else "`pulsar-gitops explain` lists all rules"
-        raise UsageError(f"there is no rule '{rule}'", hint=hint)
-    print_report(Markdown(rule_page(rule.upper())), no_color=no_color)
+        raise UsageError(
+            f"there is no rule, strategy, schema type or exit code '{term}'", hint=hint
+        )
+    print_report(Markdown(page), no_color=no_color)
     return Exit.GOOD

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from gitops.cli.app import COMMANDS
+from gitops.cli.exits import Exit
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import RULES
+from gitops.model.schema import SchemaType
 from tests.support.command_line import CommandLine, stdin_of
 
 RECORD = '{"type": "record", "name": "R", "fields": []}'
@@ -226,6 +229,24 @@ def test_all_rules_are_listed(command: CommandLine) -> None:
     for rule in RULES.values():
         assert rule.severity.name.lower() in rows[rule.id]
         assert rows[rule.id].endswith(rule.title)
+
+
+@pytest.mark.parametrize(
+    "term", [each.value for kind in (SchemaCompatibilityStrategy, SchemaType) for each in kind]
+)
+def test_every_strategy_and_schema_type_is_explained(term: str, command: CommandLine) -> None:
+    done = command("explain", term.lower().replace("_", "-"))
+    heading, *text = filter(None, map(str.strip, done.out.splitlines()))
+    assert (done.code, heading) == (0, term)
+    assert text
+
+
+@pytest.mark.parametrize("code", [code for code in Exit if code is not Exit.GOOD])
+def test_every_exit_code_is_explained(code: Exit, command: CommandLine) -> None:
+    done = command("explain", str(int(code)))
+    assert done.code == 0
+    assert f"Exit code {int(code)}" in done.out
+    assert "For example:" in done.out
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))

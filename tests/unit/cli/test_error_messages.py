@@ -198,6 +198,8 @@ def test_what_the_registry_does_not_have(
         (("plan", "--format", "xml"), "'xml' is not one of"),
         (("explain", "nothing"), "lists all rules"),
         (("explain", "AVRO-R02"), "did you mean AVRO-R002?"),
+        (("explain", "BACKWARDS"), "did you mean BACKWARD?"),
+        (("explain", "99"), "there is no rule, strategy, schema type or exit code '99'"),
         (("init",), "DIR"),
         (("compat",), "compat --strategy STRATEGY OLD... NEW"),
         (("compat", "missing.avsc", "x"), "missing.avsc"),
