@@ -13,6 +13,7 @@ from gitops.model.check import CheckReport, Impact
 from gitops.model.findings import Finding, Location, Severity, causes_of
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
+from gitops.model.waivers import WaiverProposal
 
 _Rank = tuple[int, bool, tuple[str, int, int, str, str]]
 
@@ -138,10 +139,18 @@ def count(number: int, one: str, many: str = "") -> str:
 def subjects_text(finding: Finding, shown: int) -> str:
     """`a, b and 9 more` where a finding is about several subjects; else empty."""
     names = sorted(finding.subjects)
-    if len(names) == 1:
-        return ""
+    return name_list(names, shown) if len(names) > 1 else ""
+
+
+def name_list(names: Sequence[str], shown: int) -> str:
+    """`a, b and 9 more`: as many names as are shown, and the number of the others."""
     left = len(names) - shown
     return f"{', '.join(names[:shown])}{f' and {left:,} more' if left > 0 else ''}"
+
+
+def waivers_hint(waivers: Sequence[WaiverProposal]) -> str:
+    """What writes several proposed waivers; empty where nothing does."""
+    return waivers[0].hint.replace(" writes it", " writes them")
 
 
 _DIFF_HEAD: Final = 2

@@ -8,7 +8,7 @@ from textwrap import shorten
 from typing import Final
 
 from gitops.model.findings import Cause, Finding, causes_of
-from gitops.reports.check_summary import count
+from gitops.reports.check_summary import count, waivers_hint
 from gitops.reports.markdown.document import ICONS, changes_block, finding_item
 from gitops.reports.markdown.escaping import message, prose
 from gitops.reports.shared_changes import changes_key, shared_changes
@@ -66,5 +66,5 @@ def _waivers(rows: Sequence[Row]) -> str:
     waivers = [row.waiver for row in rows if row.waiver]
     if not waivers:
         return ""
-    hint = waivers[0].hint.replace(" writes it", " writes them")
+    hint = waivers_hint(waivers)
     return f"Or {count(len(waivers), 'waiver')}{f': {message(hint)}' if hint else ''}.\n"

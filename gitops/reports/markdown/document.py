@@ -10,6 +10,7 @@ from gitops.model.decision import Decision
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.reports.check_summary import name_list
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.results import DecisionResult
 from gitops.repository.file_comparison import Comparison
@@ -40,11 +41,7 @@ def finding_item(finding: Finding, registries: Sequence[str] = ()) -> str:
 def _subjects(finding: Finding) -> str:
     """Whom a finding is about, where these are several."""
     names = sorted(finding.subjects)
-    if len(names) == 1:
-        return ""
-    left = len(names) - _NAMED
-    shown = ", ".join(map(code, names[:_NAMED]))
-    return f"{shown}{f' and {left:,} more' if left > 0 else ''}"
+    return name_list([code(name) for name in names], _NAMED) if len(names) > 1 else ""
 
 
 def _place(finding: Finding) -> str:

@@ -14,7 +14,7 @@ from gitops.model.rollout import Rollout
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.broker_wording import broker_lines
-from gitops.reports.check_summary import affected_text, count
+from gitops.reports.check_summary import affected_text, count, name_list
 from gitops.reports.markdown.document import changes_block, finding_item
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.markdown.replay import replay_body
@@ -313,8 +313,7 @@ def reach_items(touched: Impact) -> tuple[str, ...]:
 
 
 def _names(names: Sequence[TopicName | str]) -> str:
-    shown, left = ", ".join(code(str(name)) for name in names[:_MAX_NAMES]), len(names) - _MAX_NAMES
-    return f"{shown} and {left:,} more" if left > 0 else shown
+    return name_list([code(str(name)) for name in names], _MAX_NAMES)
 
 
 def rollout_items(report: CheckReport) -> tuple[str, ...]:

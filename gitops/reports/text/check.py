@@ -20,6 +20,7 @@ from gitops.reports.check_summary import (
     all_findings,
     count,
     count_unanswered,
+    name_list,
     reported_causes,
     verdict,
 )
@@ -123,8 +124,7 @@ def _in_brackets(names: Sequence[str]) -> str:
 
 
 def _names(topics: Sequence[TopicName | str]) -> str:
-    shown, left = ", ".join(safe(str(each)) for each in topics[:_SHOWN]), len(topics) - _SHOWN
-    return f"{shown} and {left:,} more" if left > 0 else shown
+    return name_list([safe(str(each)) for each in topics], _SHOWN)
 
 
 def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list[RenderableType]:

@@ -31,7 +31,7 @@ from gitops.model.waivers import WaiverProposal
 from gitops.planning.drift import adopt_command, uncertainty_text, unknown_versions_text
 from gitops.planning.plan import subject_of
 from gitops.planning.policies import direction, policy_text
-from gitops.reports.check_summary import count
+from gitops.reports.check_summary import count, waivers_hint
 from gitops.reports.results import Excerpt
 from gitops.reports.shared_changes import ALIKE, changes_key, shared_changes
 from gitops.reports.text.findings import finding_block
@@ -127,7 +127,7 @@ def _cause_block(cause: Cause, blocks: Sequence[_Block], excerpt: Excerpt) -> Re
     waivers = [b.waiver for b in blocks if b.waiver and set(b.findings) & set(cause.members)]
     if not cause.is_shared or not waivers:
         return shown
-    hint = waivers[0].hint.replace(" writes it", " writes them")
+    hint = waivers_hint(waivers)
     text = f"or {count(len(waivers), 'waiver')}{f': {hint}' if hint else ''}"
     return Group(shown, Padding(Text(safe(text)), (0, 0, 0, 4), expand=False))
 
