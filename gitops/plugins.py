@@ -27,6 +27,7 @@ from gitops.ports import (
     IncompatibleSchemaError,
     Progress,
     Registry,
+    UnreadableTopicsError,
     no_progress,
 )
 from gitops.registries.pulsar.secrets import read_secret
@@ -82,6 +83,7 @@ __all__ = [
     "TopicName",
     "TopicPolicies",
     "TopicState",
+    "UnreadableTopicsError",
     "Url",
     "UsageError",
     "decide",

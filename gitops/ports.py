@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Final, Protocol
 
 from gitops.model.decision import StoredSchema
+from gitops.model.errors import OutsideError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings, PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.posts import Post
@@ -33,6 +34,24 @@ def no_waiting(_what: str) -> AbstractContextManager[None]:
 
 WAITING: Final[ContextVar[Waiting]] = ContextVar("WAITING", default=no_waiting)
 """Whom adapters tell that they wait; they ask when they are opened, in the command's thread."""
+
+
+class UnreadableTopicsError(OutsideError):
+    """The registry fails on the schemas of these topics, and has answered for all others.
+
+    `reasons` are the registry's own, by topic; `state` is the rest of what was asked for.
+    """
+
+    def __init__(self, state: RegistryState, reasons: Mapping[TopicName, str], where: str) -> None:
+        first, more = min(reasons.items()), len(reasons) - 1
+        others = f" (and {more} more topic{'' if more == 1 else 's'} like this)" if more else ""
+        super().__init__(
+            f"the schemas of {first[0]} cannot be read: {first[1]}{others}",
+            where=where,
+            hint="see the broker's log; `pulsar-gitops audit` lists all such topics",
+        )
+        self.state = state
+        self.reasons = reasons
 
 
 class Registry(Protocol):
@@ -70,7 +89,10 @@ class Registry(Protocol):
         ...
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
-        """Read all versions and policies in `scope`; every name asked for is in the answer."""
+        """Read all versions and policies in `scope`; every name asked for is in the answer.
+
+        Raises UnreadableTopicsError, with the rest, where the registry fails on single topics.
+        """
         ...
 
     def create_namespace(self, namespace: NamespaceName) -> None:

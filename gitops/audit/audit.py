@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gitops.audit.cause import Cause, CauseGroups
 from gitops.audit.downgrade import downgrade_cause
-from gitops.audit.health import health_causes
+from gitops.audit.health import health_causes, unread_causes
 from gitops.audit.namespace import NamespaceAudit
 from gitops.audit.operations import differences
 from gitops.audit.steps import upgrade_steps
@@ -17,6 +17,7 @@ from gitops.audit.upgrade import upgrade_causes
 from gitops.broker.connection import connection_policies
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.audit import AuditCounts, AuditReport, TopicDifferences
+from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.state import NamespaceState, TopicState
@@ -59,6 +60,10 @@ class Audit:
     def end(self, its: NamespaceAudit) -> None:
         """No more topics of this namespace."""
         self._groups.add(its.causes())
+
+    def add_unread(self, reasons: Mapping[TopicName, str]) -> None:
+        """Topics whose schemas the broker could not show, with its answers."""
+        self._groups.add(unread_causes(reasons))
 
     def skip(self, reason: str) -> None:
         """Something could not be read; a whole sentence."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -14,6 +14,7 @@ from gitops.audit.topic import (
     unreadable_reason,
     versions_text,
 )
+from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 from gitops.schemas.review import changes_of
@@ -26,6 +27,7 @@ UNREADABLE: Final = "AUDIT-H004"
 OPEN_PRODUCERS: Final = "AUDIT-H005"
 NO_SCHEMA: Final = "AUDIT-H006"
 POLICY_PAIR: Final = "AUDIT-H007"
+UNREAD: Final = "AUDIT-H008"
 
 _NO_PROMISE: Final = (Strategy.ALWAYS_COMPATIBLE, Strategy.ALWAYS_INCOMPATIBLE)
 
@@ -113,5 +115,19 @@ def _unreadable(topic: AuditedTopic) -> Iterator[Cause]:
             f"{versions_text(tuple(reasons))}: {message}: {next(iter(reasons.values()))}",
             subject=str(topic.name),
             hint="a strategy such as BACKWARD_TRANSITIVE stops such changes from now on",
+        )
+        yield Cause(message=message, finding=finding)
+
+
+def unread_causes(reasons: Mapping[TopicName, str]) -> Iterator[Cause]:
+    """Topics on whose schemas the broker fails: what it answers, and that nothing was judged."""
+    for topic, reason in sorted(reasons.items()):
+        message = f"the schemas cannot be read, and were not judged: {reason}"
+        finding = make_finding(
+            UNREAD,
+            message,
+            subject=str(topic),
+            hint="brokers of the line that stored them can show them; else, when the backlog is "
+            "consumed, delete the topic's schema and register it anew",
         )
         yield Cause(message=message, finding=finding)

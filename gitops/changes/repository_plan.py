@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gitops.changes.known_names import KnownNames, UnmanagedTopics, find_unmanaged
@@ -11,13 +11,14 @@ from gitops.changes.registries import desired_state
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
+from gitops.model.names import TopicName
 from gitops.model.plan import DeleteSchema, Plan
-from gitops.model.state import RegistryState, Repository, Scope
+from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.plan import LocateIn, PlanInput, make_plan
 from gitops.planning.severities import rate_findings, worst
 from gitops.planning.waiver_findings import expiry_findings
-from gitops.ports import FileTree, Progress, Registry, no_progress
+from gitops.ports import FileTree, Progress, Registry, UnreadableTopicsError, no_progress
 from gitops.repository.plan_fixes import FixRequest, add_patches, fixed_files
 
 
@@ -61,9 +62,8 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
     plan_input, known = read_plan_input(planning, progress), planning.known
     if planning.reviewed:
         return plan_of(planning, plan_input, progress)
-    unmanaged = find_unmanaged(
-        planning.registry, plan_input.observed, known, progress, required=planning.prune
-    )
+    managed = _with_unread(plan_input)
+    unmanaged = find_unmanaged(planning.registry, managed, known, progress, required=planning.prune)
     if planning.prune:
         plan_input = _add_unmanaged(plan_input, unmanaged)
     made = plan_of(planning, plan_input, progress)
@@ -88,12 +88,14 @@ def read_plan_input(planning: PlanRequest, progress: Progress = no_progress) -> 
     if blocks(_findings(planning)):
         raise UnplannableError("the files have errors", hint="see `pulsar-gitops validate`")
     desired = desired_state(repository, planning.config)
+    observed, unread = _observed(registry, _scope(planning, desired), progress)
+    topics = {name: each for name, each in desired.topics.items() if name not in unread}
     return PlanInput(
         registry=registry.name,
         address=registry.address,
         files=repository.digest,
-        desired=desired,
-        observed=registry.observe(_scope(planning, desired), progress),
+        desired=replace(desired, topics=topics),
+        observed=observed,
         broker=registry.broker,
         safety=repository.config.safety,
         locate=planning.locate,
@@ -106,7 +108,18 @@ def read_plan_input(planning: PlanRequest, progress: Progress = no_progress) -> 
         rules=rules,
         waivers=repository.waivers,
         prune=planning.prune,
+        unread=unread,
     )
+
+
+def _observed(
+    registry: Registry, scope: Scope, progress: Progress
+) -> tuple[RegistryState, Mapping[TopicName, str]]:
+    """What the registry holds, and the topics that it cannot show."""
+    try:
+        return registry.observe(scope, progress), {}
+    except UnreadableTopicsError as error:
+        return error.state, error.reasons
 
 
 def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
@@ -159,6 +172,13 @@ def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:
         namespaces=reviewed.namespaces | desired.namespaces.keys(),
         topics=others | desired.topics.keys(),
     )
+
+
+def _with_unread(plan_input: PlanInput) -> RegistryState:
+    """All that the files manage, also what the registry cannot show."""
+    unread = {topic: TopicState(topic=topic) for topic in plan_input.unread}
+    observed = plan_input.observed
+    return replace(observed, topics={**observed.topics, **unread})
 
 
 def _add_unmanaged(plan_input: PlanInput, unmanaged: UnmanagedTopics) -> PlanInput:

@@ -72,6 +72,21 @@ def content_findings(
             yield one if topic in changing else at_most_warning(one)
 
 
+def unread_findings(
+    unread: Mapping[TopicName, str], locate: Callable[[TopicName, str], Location | None]
+) -> Iterator[Finding]:
+    """Topics of the files on whose schemas the registry fails: nothing is known to plan from."""
+    for topic, reason in sorted(unread.items()):
+        yield make_finding(
+            "PLAN-R013",
+            f"the schemas cannot be read, so nothing is planned for this topic: {reason}",
+            subject=str(topic),
+            location=locate(topic, ""),
+            hint="brokers of the line that stored them can show them; else, when the backlog is "
+            "consumed, delete the topic's schema and register it anew",
+        )
+
+
 def tenant_findings(observed: RegistryState) -> Iterator[Finding]:
     """A namespace cannot be made where its tenant is not."""
     missing = (n.tenant for n, state in observed.namespaces.items() if not state.tenant_exists)

@@ -39,6 +39,7 @@ from gitops.planning.notice_findings import (
     missing_topic_findings,
     notice_findings,
     tenant_findings,
+    unread_findings,
 )
 from gitops.planning.policies import changes, overlay
 from gitops.planning.refusals import TopicCase
@@ -110,6 +111,8 @@ class PlanInput:
     `content` are findings about definitions by topic: they count where the topic changes. `rules`
     are the severities that differ from the table's. `waivers` are all that the files have, those
     of topics that `desired` does not name too; `today` is the day, in UTC, on which they must hold.
+    `unread` are topics that the files name and the registry cannot show, with its answers: they are
+    neither in `desired` nor in `observed`.
     """
 
     registry: str
@@ -125,6 +128,7 @@ class PlanInput:
     rules: Mapping[str, Severity] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
     prune: bool = False
+    unread: Mapping[TopicName, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +171,7 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
         observed=fingerprints.state_fingerprints(observed),
         expected=_expected_state(observed, actions),
         namespaces=len(plan_input.desired.namespaces),
-        topics=len(plan_input.desired.topics),
+        topics=len(plan_input.desired.topics) + len(plan_input.unread),
         unchanged=sum(not planned.actions and not planned.notices for planned in topics),
     )
 
@@ -329,6 +333,7 @@ def _findings(
     """All findings, as `rules` rates them; what is lowered or waived here stays so."""
     unrated = (
         *notice_findings(notices, plan_input.locate),
+        *unread_findings(plan_input.unread, plan_input.locate),
         *tenant_findings(plan_input.observed),
         *missing_topic_findings(actions, plan_input.observed),
         *guard(actions, plan_input.observed, plan_input.safety),

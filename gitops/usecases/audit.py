@@ -21,7 +21,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import apply_severities
 from gitops.model.state import NamespaceState, Scope, TopicState
 from gitops.planning.broker_document import conflict_findings, doubt_findings
-from gitops.ports import Progress, Registry, no_progress
+from gitops.ports import Progress, Registry, UnreadableTopicsError, no_progress
 
 _CHUNK: Final = 200
 """How many topics are in memory at a time."""
@@ -62,6 +62,7 @@ def audit(
         progress("auditing namespaces", count, len(namespaces))
         for limit in part.limits:
             found.skip(limit)
+        found.add_unread(part.unread)
         if part.namespace is None:
             continue
         its = its or found.namespace(part.namespace)
@@ -110,6 +111,7 @@ class _Part:
     topics: Sequence[TopicState] = ()
     last: bool = True
     limits: tuple[str, ...] = ()
+    unread: Mapping[TopicName, str] = field(default_factory=dict)
 
 
 def _parts(registry: Registry, name: NamespaceName, request: AuditRequest) -> Iterator[_Part]:
@@ -126,31 +128,42 @@ def _parts(registry: Registry, name: NamespaceName, request: AuditRequest) -> It
         return  # deleted since all were listed
     known = frozenset(topic for topic in request.topics if topic.namespace == name)
     topics = sorted(listed | known)
-    unread: list[str] = []
+    refused: list[str] = []
+    unread: dict[TopicName, str] = {}
     for start in range(0, len(topics), _CHUNK):
-        read = _readable(registry, topics[start : start + _CHUNK], unread)
+        read = _readable(registry, topics[start : start + _CHUNK], refused, unread)
         found = tuple(one for one in read if one.topic in listed or one.history.entries)
         yield _Part(namespace=state, topics=found, last=False)
-    limits = (f"{name}: {len(unread):,} of {len(topics):,} topics: {unread[0]}",) if unread else ()
-    yield _Part(namespace=state, limits=limits)
+    count = f"{len(refused):,} of {len(topics):,} topics"
+    limits = (f"{name}: {count}: {refused[0]}",) if refused else ()
+    yield _Part(namespace=state, limits=limits, unread=unread)
 
 
 def _readable(
-    registry: Registry, topics: Sequence[TopicName], unread: list[str]
+    registry: Registry,
+    topics: Sequence[TopicName],
+    refused: list[str],
+    unread: dict[TopicName, str],
 ) -> Iterator[TopicState]:
-    """The topics that the role may read; for each other one its reason in `unread`."""
+    """The topics that the role may read; for each other one its reason in `refused`.
+
+    The broker's answers for those on which it fails are in `unread`.
+    """
     try:
         observed = registry.observe(Scope(topics=frozenset(topics)))
+    except UnreadableTopicsError as error:
+        observed = error.state
+        unread |= error.reasons
     except RegistryRefusedError as error:
         reason = _refused(error)
         half = len(topics) // 2
         if half:
             for part in (topics[:half], topics[half:]):
-                yield from _readable(registry, part, unread)
+                yield from _readable(registry, part, refused, unread)
         else:
-            unread.append(reason)
+            refused.append(reason)
         return
-    yield from (observed.topics[topic] for topic in topics)
+    yield from (observed.topics[topic] for topic in topics if topic in observed.topics)
 
 
 def _refused(error: RegistryRefusedError) -> str:

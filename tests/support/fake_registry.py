@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings, PolicyChange
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
-from gitops.ports import Progress, no_progress
+from gitops.ports import Progress, UnreadableTopicsError, no_progress
 
 
 class FakeRegistry:
     """Holds `state`; answers `versions` one after the other; fails on the call number `fails_at`.
 
     `calls` are the writes, in order. The topics of `unlisted` namespaces may not be listed, and
-    what is `unread` may not be read; the answer to that has `refusal` as its status.
+    what is `unread` may not be read; the answer to that has `refusal` as its status. It fails on
+    the schemas of `broken` topics, with these reasons.
     """
 
     def __init__(  # noqa: PLR0913 - each is for some tests, by name
@@ -31,6 +32,7 @@ class FakeRegistry:
         broker: BrokerSettings | None = None,
         unread: Iterable[TopicName | NamespaceName] = (),
         refusal: int = 403,
+        broken: Mapping[TopicName, str] | None = None,
     ) -> None:
         self._state = state or RegistryState()
         self._versions = iter(versions)
@@ -40,6 +42,7 @@ class FakeRegistry:
         self._unlisted = frozenset(unlisted)
         self._unread = frozenset(unread)
         self._refusal = refusal
+        self._broken = broken or {}
         self._broker = broker or BrokerSettings()
         self.calls: list[tuple[str, object]] = []
         self.asked: list[Scope] = []
@@ -72,13 +75,20 @@ class FakeRegistry:
             raise RegistryRefusedError("not for you", status=self._refusal)
         progress("observing", 0, len(scope.topics))
         known = self._state
-        return RegistryState(
+        broken = {name: self._broken[name] for name in scope.topics if name in self._broken}
+        state = RegistryState(
             namespaces={
                 name: known.namespaces.get(name, NamespaceState(namespace=name, exists=False))
                 for name in scope.namespaces
             },
-            topics={name: known.topics.get(name, TopicState(topic=name)) for name in scope.topics},
+            topics={
+                name: known.topics.get(name, TopicState(topic=name))
+                for name in scope.topics - broken.keys()
+            },
         )
+        if broken:
+            raise UnreadableTopicsError(state, broken, where=self.address)
+        return state
 
     def create_namespace(self, namespace: NamespaceName) -> None:
         self._call("create", namespace)

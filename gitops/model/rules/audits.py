@@ -59,5 +59,10 @@ AUDIT_RULES: Final = (
         "two policies of a namespace do not fit together",
         "audit.namespace.NamespaceAudit.causes",
     ),
+    error(
+        "AUDIT-H008",
+        "the broker cannot show a topic's schemas",
+        "audit.health.unread_causes",
+    ),
 )
 """AUDIT-*: U is about an upgrade, S about strategies, H about health."""

@@ -45,6 +45,11 @@ PLAN_RULES: Final = (
         "the cluster has settings that are not taken into account",
         "planning.broker_document.doubt_findings",
     ),
+    fixed_error(
+        "PLAN-R013",
+        "the registry cannot show a topic's schemas",
+        "planning.notice_findings.unread_findings",
+    ),
 )
 """PLAN-*: what a comparison of the files with a registry can find."""
 

@@ -149,6 +149,10 @@ class Answer(NamedTuple):
         )
 
 
+class FailedReadError(OutsideError):
+    """A read was answered with 500: the broker failed on what was asked for."""
+
+
 def place(method: str, url: str) -> str:
     """A request, for people: without the query, which may hold a token where we were sent on."""
     return f"{method} {url.partition('?')[0]}"
@@ -183,7 +187,8 @@ def refusal(answer: Answer, message: str, *, permission: str, hint: str = "") ->
         # The broker, or a gateway before it, may have failed after the work.
         return UnknownOutcomeError(what, where=answer.where)
     hint = "see the broker's log, or try again later"
-    return OutsideError(what, where=answer.where, hint=hint)
+    failed = FailedReadError if status == HTTPStatus.INTERNAL_SERVER_ERROR else OutsideError
+    return failed(what, where=answer.where, hint=hint)
 
 
 def _is_unserved(answer: Answer) -> bool:

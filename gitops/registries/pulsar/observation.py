@@ -12,6 +12,7 @@ from gitops.model.errors import InvalidNameError
 from gitops.model.policy import TopicPolicies
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.ports import UnreadableTopicsError
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import (
     namespace_path,
@@ -20,7 +21,11 @@ from gitops.registries.pulsar.address import (
     user_namespaces,
     user_topics,
 )
-from gitops.registries.pulsar.error_responses import refusal, unexpected_body
+from gitops.registries.pulsar.error_responses import (
+    FailedReadError,
+    refusal,
+    unexpected_body,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -319,10 +324,13 @@ class _Observer:
         scope: Scope,
         namespaces: Mapping[NamespaceName, NamespaceState],
         existing: Mapping[NamespaceName, set[TopicName]],
-    ) -> dict[TopicName, TopicState]:
-        def read(topic: TopicName) -> TopicState:
+    ) -> dict[TopicName, TopicState | FailedReadError]:
+        def read(topic: TopicName) -> TopicState | FailedReadError:
             known = existing.get(topic.namespace)
-            history = self.reading.history(topic)
+            try:
+                history = self.reading.history(topic)
+            except FailedReadError as error:
+                return error
             if known is not None and topic not in known:
                 return TopicState(topic=topic, history=history, exists=False)
             policies = self._policies(topic, namespaces.get(topic.namespace))
@@ -358,6 +366,8 @@ def observe(
 ) -> RegistryState:
     """Everything in `scope`, sorted by name; raises OutsideError where anything is not known.
 
+    A topic on which the broker fails (500) stops no other: UnreadableTopicsError has the rest.
+
     One request for each namespace, one for each topic, and more only where they tell something:
     the next version of an empty history, and the policies of topics that exist.
     """
@@ -365,5 +375,11 @@ def observe(
     observer = _Observer(reading, config, progress, total, broker)
     namespaces = observer.namespaces(scope)
     broker.add(namespaces.values())
-    topics = observer.topics(scope, namespaces, observer.existing(scope))
-    return RegistryState(namespaces=namespaces, topics=topics)
+    read = observer.topics(scope, namespaces, observer.existing(scope))
+    topics = {name: each for name, each in read.items() if isinstance(each, TopicState)}
+    state = RegistryState(namespaces=namespaces, topics=topics)
+    failed = {name: each for name, each in read.items() if isinstance(each, FailedReadError)}
+    if failed:
+        reasons = {name: each.what for name, each in failed.items()}
+        raise UnreadableTopicsError(state, reasons, where=min(failed.items())[1].where)
+    return state

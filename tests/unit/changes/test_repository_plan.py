@@ -16,6 +16,7 @@ from gitops.model.plan import DeleteSchema
 from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy, TopicPolicies
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
+from gitops.planning.plan import subject_of
 from gitops.planning.plan_document import to_document
 from gitops.planning.reviewed_plan import resume
 from gitops.ports import Progress, no_progress
@@ -346,3 +347,30 @@ def test_an_empty_repository_plans_nothing() -> None:
     made = plan_repository(_planning(_loaded({}), FakeRegistry(RegistryState())))
 
     assert (made.actions, made.notices, made.findings) == ((), (), ())
+
+
+@pytest.mark.rule("PLAN-R013")
+def test_a_topic_that_the_registry_cannot_show_is_a_finding_and_the_others_are_planned() -> None:
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST, f"{_FOLDER}/paid.yaml": _MANIFEST})
+    paid, unmanaged = TopicName(ORDERS, "paid"), TopicName(ORDERS, "unmanaged")
+    held = state(topic_state(unmanaged, STRING))
+    broken = {paid: "the registry answered 500: gone"}
+
+    plan = plan_repository(_planning(files, FakeRegistry(held, listed=[unmanaged], broken=broken)))
+
+    (found,) = plan.findings
+    assert (found.rule, found.subject, found.severity) == ("PLAN-R013", str(paid), Severity.ERROR)
+    assert "the registry answered 500: gone" in found.message
+    assert [str(subject_of(action)) for action in plan.actions] == [str(CREATED)]
+    assert plan.topics == 2
+    assert plan.unmanaged == (unmanaged,)
+    assert not plan_repository(_planning(files, FakeRegistry(held))).findings
+
+
+def test_an_unmanaged_topic_that_the_registry_cannot_show_is_not_passed_over() -> None:
+    files = _loaded({f"{_FOLDER}/created.yaml": _MANIFEST})
+    unmanaged = TopicName(ORDERS, "unmanaged")
+    held = state(topic_state(CREATED, STRING))
+    registry = FakeRegistry(held, listed=[unmanaged], broken={unmanaged: "gone"})
+
+    assert plan_repository(_planning(files, registry)).unlisted == (ORDERS,)

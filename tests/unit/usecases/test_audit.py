@@ -130,3 +130,20 @@ def test_a_broker_that_dies_midway_ends_the_audit() -> None:
     held = state(topic_state(CREATED, STRING))
     with pytest.raises(OutsideError, match="no answer"):
         audit(Dying(held, listed=[CREATED]), AuditRequest(as_if_broker="5.0"))
+
+
+@pytest.mark.rule("AUDIT-H008")
+def test_a_topic_that_the_broker_cannot_show_is_a_finding_and_the_others_are_judged() -> None:
+    topics = [TopicName(ORDERS, f"t{number:02}") for number in range(9)]
+    held = state(*(topic_state(topic, STRING) for topic in topics))
+    broken = dict.fromkeys(topics[3:5], "the registry answered 500: EXTERNAL")
+    registry = FakeRegistry(held, listed=topics, broken=broken)
+
+    report = audit(registry, AuditRequest(as_if_broker="5.0"))
+
+    (found,) = (one for one in report.findings if one.rule == "AUDIT-H008")
+    assert [member.subject for member in found.members] == [str(topic) for topic in broken]
+    assert "the registry answered 500: EXTERNAL" in found.message
+    assert (report.counts.topics, report.counts.versions) == (7, 7)
+    whole = audit(FakeRegistry(held, listed=topics), AuditRequest())
+    assert "AUDIT-H008" not in {one.rule for one in whole.findings}

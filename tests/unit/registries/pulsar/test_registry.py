@@ -20,6 +20,7 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, Scope, TopicState
+from gitops.ports import UnreadableTopicsError
 from gitops.registries.pulsar.registry import PulsarRegistry, open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
 from tests.support.pulsar_client import open_test_registry
@@ -280,3 +281,19 @@ def test_policies_are_set_in_order_and_stop_at_a_refusal(
         f"namespaces/{NAMESPACE}/isAllowAutoUpdateSchema",
         f"namespaces/{NAMESPACE}/schemaCompatibilityStrategy",
     ]
+
+
+def test_a_topic_on_which_the_broker_fails_stops_no_other(
+    cluster: FakeCluster, registry: PulsarRegistry
+) -> None:
+    broken = TopicName.of(NAMESPACE, "broken")
+    cluster.has_topic(TOPIC, VERSION)
+    failed = Response('{"reason":"no schema type 22"}', status=500)
+    cluster.answers[f"schemas/{NAMESPACE}/broken/schemas"] = failed
+
+    with pytest.raises(UnreadableTopicsError, match="no schema type 22") as caught:
+        registry.observe(Scope(topics=frozenset({TOPIC, broken})))
+
+    assert caught.value.state.topics[TOPIC].history.entries
+    assert caught.value.reasons == {broken: "the registry answered 500: no schema type 22"}
+    assert caught.value.exit_code == 4
