@@ -154,7 +154,8 @@ class Rollout:
     new schema is not registered at all. `migrations` are the ways out of blocks and refusals.
     `later` are services that upgrade in two parts, with what they change at the end, if they do.
     `strategies` are those of topics that would get a next version, and that no client declares to
-    use: of their clients the strategy is all that is known.
+    use: of their clients the strategy is all that is known. `notes` are about brokers of other
+    releases in the cluster, by which the order would be another.
     """
 
     steps: tuple[OrderedStep, ...] = ()
@@ -167,3 +168,4 @@ class Rollout:
     refused: tuple[TopicName, ...] = ()
     migrations: tuple[Migration, ...] = ()
     strategies: Mapping[TopicName, SchemaCompatibilityStrategy] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

@@ -1,42 +1,63 @@
-"""While brokers are upgraded one by one: where those of another release decide otherwise."""
+"""While brokers are upgraded one by one: where those of another release decide otherwise.
+
+The oldest release in the cluster decides for `plan`, `connect` and `rollout`; each other one is
+asked the same here, since a registration or a client may reach any broker.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from gitops.broker.lines.table import find_line, line_of
 from gitops.broker.registration import register
+from gitops.model.decision import Decision
 from gitops.model.findings import Finding
 from gitops.model.policy import BrokerSettings
 from gitops.model.rules import make_finding
 from gitops.planning.refusals import TopicCase
 from gitops.schemas.payload import PayloadError, stored_history
 
+_T = TypeVar("_T")
+
+
+def other_answers(
+    broker: BrokerSettings, answer: Callable[[BrokerSettings], _T]
+) -> Iterator[tuple[str, _T]]:
+    """What brokers of each other release in the cluster answer, as far as there is a profile."""
+    for release in broker.other_releases:
+        if find_line(release):
+            yield release, answer(replace(broker, release=release))
+
+
+def contradiction(broker: BrokerSettings, release: str, decision: Decision, what: str) -> str:
+    """That a broker of another release answers otherwise about `what` than the one that decided."""
+    verdict, ours = ("accepts", "refuses") if decision.accepted else ("refuses", "accepts")
+    why = f": {decision.reason}" if decision.reason else ""
+    return (
+        f"the cluster also has brokers of {release}, and such a broker {verdict} {what}, which one "
+        f"of {broker.release} {ours}{why}"
+    )
+
 
 def rolling_upgrade_findings(case: TopicCase, broker: BrokerSettings) -> Iterator[Finding]:
-    """The releases beside the one that decided which answer otherwise to a changed schema.
-
-    Any broker of the cluster may be the one that the registration reaches.
-    """
-    others = [release for release in broker.other_releases if find_line(release)]
+    """The releases beside the one that decided which answer otherwise to a changed schema."""
     try:
-        history = stored_history(case.history) if others else None
+        history = stored_history(case.history) if broker.other_releases else None
     except PayloadError:
         return
     if history is None:
         return
     accepted = register(history, case.desired, case.strategy, case.line).accepted
-    for release in others:
-        line = line_of(replace(broker, release=release))
-        decision = register(history, case.desired, case.strategy, line)
+    decisions = other_answers(
+        broker, lambda other: register(history, case.desired, case.strategy, line_of(other))
+    )
+    for release, decision in decisions:
         if decision.accepted is not accepted:
-            verdict, ours = ("accepts", "refuses") if decision.accepted else ("refuses", "accepts")
-            why = f": {decision.reason}" if decision.reason else ""
             yield make_finding(
                 "PLAN-R012",
-                f"the cluster also has brokers of {release}, and such a broker {verdict} this "
-                f"schema, which one of {broker.release} {ours}{why}",
+                contradiction(broker, release, decision, "this schema"),
                 subject=str(case.topic),
                 location=case.locate(""),
                 hint="hold it back until all brokers are of one release, or write it so that both "

@@ -11,7 +11,7 @@ from gitops.model.clients import Client, Consumes, Produces, VersionPin
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
-from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
 from gitops.model.rollout import (
     Migration,
     Role,
@@ -20,7 +20,8 @@ from gitops.model.rollout import (
 )
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope
-from gitops.planning.plan import PlanInput, is_validation_enforced, strategy_of
+from gitops.planning.plan import PlanInput, is_validation_enforced, make_plan, strategy_of
+from gitops.planning.rolling_upgrade import other_answers
 from gitops.ports import Registry
 from gitops.rollout.client_findings import ClientFindings
 from gitops.rollout.declared_clients import Services
@@ -109,8 +110,35 @@ def rollout_of(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
     """The steps, and what is to be said of the declared clients.
 
     Of registries other than the default one nobody declares what clients use, so that only the
-    strategies speak.
+    strategies speak. Of several releases in the cluster the oldest decides.
     """
+    rollout, findings = _rollout_of_release(rolling)
+    return replace(rollout, notes=tuple(_release_notes(rolling))), findings
+
+
+def _release_notes(rolling: RolloutRequest) -> Iterator[str]:
+    """The other releases in the cluster by which the steps would be others."""
+    broker = rolling.plan_input.broker
+
+    def order(other: BrokerSettings) -> tuple[object, ...]:
+        plan_input = replace(rolling.plan_input, broker=other)
+        before = replace(rolling.before, broker=other)
+        asked = replace(rolling, plan_input=plan_input, plan=make_plan(plan_input), before=before)
+        found, _ = _rollout_of_release(asked)
+        return found.steps, found.blocks, found.broken, found.may_stay, found.refused
+
+    if not broker.other_releases:
+        return
+    ours = order(broker)
+    for release, theirs in other_answers(broker, order):
+        if theirs != ours:
+            yield (
+                f"the cluster also has brokers of {release}, and by those the steps are others: "
+                f"`--as-if-broker {release}` shows them"
+            )
+
+
+def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
     topics = dict(_topics(rolling))
     makes = Services(topics)
     is_default = rolling.plan_input.registry == rolling.head.config.default_registry

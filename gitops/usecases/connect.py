@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,7 @@ from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.policies import overlay
 from gitops.planning.refusals import DefinitionLocations, findings_of
+from gitops.planning.rolling_upgrade import contradiction, other_answers
 from gitops.ports import FileTree, Registry
 from gitops.repository.client_schema import ClientSchema, Context, read_client_schema
 from gitops.schemas.payload import PayloadError, stored_history
@@ -130,12 +131,22 @@ def connect(request: ConnectRequest, connecting: ConnectContext) -> Connection:
         message=request.message,
     )
     offered = [read_client_schema(name, context) for name in request.schemas]
+    answered = _answers(request, place, offered)
+
+    def answer_of(broker: BrokerSettings) -> list[SchemaAdmission]:
+        return _answers(request, replace(place, line=line_of(broker)), offered)
+
+    broker = connecting.registry.broker
+    others = dict(other_answers(broker, answer_of))
     return Connection(
         request=request,
         line=place.line,
         policies=policies,
-        answered=tuple(_answers(request, place, offered)),
-        notes=_notes(connecting, topic, observed, wanted),
+        answered=tuple(answered),
+        notes=(
+            *_notes(connecting, topic, observed, wanted),
+            *_contradictions(request, broker, answered, others),
+        ),
         texts={file: text for one in offered for file, text in one.texts.items()},
     )
 
@@ -151,6 +162,20 @@ def _answers(
         SchemaAdmission(name=one.name, admission=each, findings=_findings(request.topic, one, each))
         for one, each in zip(offered, admissions, strict=False)
     ]
+
+
+def _contradictions(
+    request: ConnectRequest,
+    broker: BrokerSettings,
+    answered: Sequence[SchemaAdmission],
+    others: Mapping[str, Sequence[SchemaAdmission]],
+) -> Iterator[str]:
+    """The releases beside the one that decided which answer otherwise to one of the schemas."""
+    for release, admissions in others.items():
+        for ours, theirs in zip(answered, admissions, strict=False):
+            if ours.admission.accepted is not theirs.admission.accepted:
+                what = f"a {request.role} with {ours.name}"
+                yield contradiction(broker, release, theirs.admission.decision, what)
 
 
 def _findings(topic: TopicName, offered: ClientSchema, admission: Admission) -> tuple[Finding, ...]:

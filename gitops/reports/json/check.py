@@ -106,6 +106,7 @@ def rollout_document(rollout: Rollout, plan: Plan, *, has_base: bool = True) -> 
         "broken": list(rollout.broken),
         "refused": [str(topic) for topic in rollout.refused],
         "migrations": [_migration(one) for one in rollout.migrations],
+        **({"notes": list(rollout.notes)} if rollout.notes else {}),
     }
 
 

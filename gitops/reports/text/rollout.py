@@ -36,6 +36,7 @@ def rollouts_report(report: CheckReport, *, migrated: bool = False) -> Renderabl
         refused = [f"✗ {each}" for each in refusals(one.rollout)]
         now = [f"! it does not work now: {each}" for each in one.rollout.broken]
         parts += [Padding(Text(safe(each)), _INDENT) for each in (*now, *refused)]
+        now += [f"! {each}" for each in one.rollout.notes]
         steps = [*_acts(one, report), *_migrations(one.rollout, report, migrated=migrated)]
         parts += steps or ([] if refused else [Text("  nothing to do")])
     return Group(*parts)
@@ -74,6 +75,8 @@ def rollout_section(one: RegistryCheck, report: CheckReport) -> Iterator[Rendera
         yield Text("")
         yield Text("rollout", style="bold")
         yield from _acts(one, report)
+        for note in one.rollout.notes:
+            yield Padding(Text(safe(f"! {note}")), _INDENT)
         if way := alternative(one.rollout, report.reference):
             yield Padding(Text(safe(way)), _INDENT)
 

@@ -13,6 +13,7 @@ from gitops.changes.repository_plan import PlanRequest
 from gitops.git.checkout import open_checkout
 from gitops.model.names import TopicName
 from gitops.model.plan import RegisterSchema
+from gitops.model.policy import BrokerSettings
 from gitops.model.rollout import Block, Migration, Register, Rollout
 from gitops.repository.loader import load
 from gitops.usecases.check import CheckRequest, check
@@ -64,6 +65,29 @@ def test_from_a_registry_that_has_no_schema_to_the_files() -> None:
     found = registry_rollout(request, ())
     assert any(isinstance(one, RegisterSchema) for one in found.plan.actions)
     assert [one.step for one in found.rollout.steps] == [Register(topic=CREATED, version=0)]
+
+
+def test_brokers_of_other_releases_with_other_steps_are_noted() -> None:
+    definition = "{type: record, name: R, namespace: com.my-co, fields: []}"
+    schema = f"schema: {{type: AVRO, definition: {definition}}}"
+    manifest = _MANIFEST.replace("schema: {type: STRING}", schema)
+    files = load(repository({"namespaces/shop/orders/created.yaml": manifest}))
+    _, config = registry_config(files, None)
+
+    def notes(*others: str) -> tuple[str, ...]:
+        broker = BrokerSettings(release="4.0.7", other_releases=others)
+        request = PlanRequest(
+            repository=files,
+            registry=FakeRegistry(broker=broker),
+            config=config,
+            locate=lambda *_: None,
+            today=TODAY,
+        )
+        return registry_rollout(request, ()).rollout.notes
+
+    (note,) = notes("4.0.8", "4.2.4")
+    assert "brokers of 4.2.4" in note
+    assert not notes("4.0.8")
 
 
 @pytest.mark.slow
