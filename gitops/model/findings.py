@@ -51,6 +51,14 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What leads to a finding beside its own place: a subject, and a word of the lines there."""
+
+    subject: str
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One problem: what (rule, message), how bad, where, about whom, and what to do next.
 
@@ -59,7 +67,8 @@ class Finding:
     `patch` is a unified diff that mends it, empty where no such edit is known. `cause` is what it
     has in common with findings about other subjects, as a sentence; empty where that is the
     message. `variants` are the findings that this one stands for (see `group`), empty where it
-    stands for itself.
+    stands for itself. `origin` is what it comes from where that is not its subject, and `changed`
+    the line of a change that causes it, None where its own place is one, or nobody knows.
     """
 
     rule: str
@@ -72,6 +81,8 @@ class Finding:
     patch: str = ""
     cause: str = ""
     variants: tuple[Variant, ...] = ()
+    origin: Origin | None = None
+    changed: Location | None = None
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -94,6 +105,26 @@ class Finding:
             )
             for one in self.variants
         )
+
+    @property
+    def place(self) -> Location | None:
+        """Where a change shows it: on its own lines if it can."""
+        return self.changed or self.location
+
+    @property
+    def other_places(self) -> tuple[Location, ...]:
+        """Where else it and its variants stand; a whole file is nothing beside its line."""
+        place = self.place
+        places = dict.fromkeys(one.location for one in self.members if one.location)
+        return tuple(
+            one
+            for one in places
+            if place and one != place and (one.file != place.file or one.line > 1)
+        )
+
+    def from_origin(self, subject: str, word: str = "") -> Finding:
+        """The finding with what it comes from."""
+        return replace(self, origin=Origin(subject=subject, word=word))
 
     def with_note(self, note: str) -> Finding:
         """The finding and its variants with `note` in brackets behind the message."""

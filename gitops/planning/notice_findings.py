@@ -177,4 +177,9 @@ def _swallowed(notice: SchemaSwallowed, where: Location | None) -> Finding:
         location=where,
         subject=str(notice.topic),
         hint="see `pulsar-gitops explain PLAN-R007`",
-    )
+    ).from_origin(str(notice.topic), _ignored_word(notice))
+
+
+def _ignored_word(notice: SchemaSwallowed) -> str:
+    """The member of a definition that differs: `doc` of `doc only`."""
+    return next((one.after.partition(" ")[0] for one in notice.changes if one.ignored), "")

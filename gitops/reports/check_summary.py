@@ -153,6 +153,8 @@ def waivers_hint(waivers: Sequence[WaiverProposal]) -> str:
     return waivers[0].hint.replace(" writes it", " writes them")
 
 
+_PLACES: Final = 10
+"""How many other places of one finding are named."""
 _DIFF_HEAD: Final = 2
 """The lines of a unified diff that name the files."""
 
@@ -161,6 +163,16 @@ def base_line(finding: Finding) -> str:
     """`Line 4 of the base.`, where no viewer can show the place; else empty."""
     where = finding.location
     return f"Line {where.line} of the base." if where and where.in_base and where.line else ""
+
+
+def see_line(finding: Finding, prefix: str) -> str:
+    """`See clients/billing.yaml:9.`, of what is shown on another line, of a change; else empty."""
+    places = dict.fromkeys(
+        f"{git_root_path(prefix, one.file)}:{one.line}"
+        for one in finding.other_places
+        if one.line and not one.in_base
+    )
+    return f"See {name_list(list(places), _PLACES)}." if finding.changed and places else ""
 
 
 def changed_lines(patch: str) -> list[str]:

@@ -21,6 +21,7 @@ from gitops.reports.check_summary import (
     count,
     git_root_path,
     reported_causes,
+    see_line,
     subjects_text,
     verdict,
     waived_schemas,
@@ -101,11 +102,12 @@ def _annotation(told: ReportedFinding, prefix: str) -> str:
         finding.message,
         f"For {names}." if names else "",
         base_line(finding),
+        see_line(finding, prefix),
         finding.hint,
         *changed_lines(finding.patch),
     ]
     text = "\n".join(short(each, _MAX_MESSAGE) for each in said if each)
-    properties = {**_place(finding.location, prefix), "title": short(about, _MAX_TITLE)}
+    properties = {**_place(finding.place, prefix), "title": short(about, _MAX_TITLE)}
     return _command(_LEVELS[finding.severity], text, properties)
 
 
@@ -134,7 +136,7 @@ def _waived(action: RegisterSchema, registry: str, prefix: str) -> str:
     """A warning at the first thing that the waiver lets pass."""
     by = "a rule would hold it back" if action.accepted else "Pulsar would refuse it"
     text = f"{by} under {action.strategy.value}; the waiver {action.waiver} lets it in"
-    where = next((one.location for one in action.findings), None)
+    where = next((one.place for one in action.findings), None)
     title = short(f"waived: {action.topic} on {registry}", _MAX_TITLE)
     return _command("warning", short(text, _MAX_MESSAGE), {**_place(where, prefix), "title": title})
 

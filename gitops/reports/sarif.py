@@ -12,7 +12,14 @@ import gitops
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules import RULES
-from gitops.reports.check_summary import base_line, count, git_root_path, subjects_text, worst_first
+from gitops.reports.check_summary import (
+    base_line,
+    count,
+    git_root_path,
+    see_line,
+    subjects_text,
+    worst_first,
+)
 from gitops.reports.json.documents import to_text
 from gitops.reports.results import ReviewResult
 from gitops.reports.text.plain import short
@@ -66,6 +73,8 @@ _LIMIT: Final = 5000
 _MAX_TEXT: Final = 2000
 _NAMED: Final = 10
 """How many subjects of one finding its message names."""
+_RELATED: Final = 100
+"""How many other places of one finding are told."""
 _WHOLE: Final = "gitops.yaml"
 """Where a finding about no file stands: GitHub refuses a result without a place."""
 
@@ -154,7 +163,13 @@ def _invocation(held_back: int, notes: Sequence[str]) -> Document:
 
 def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:
     names = subjects_text(finding, _NAMED)
-    said = (finding.message, f"For {names}." if names else "", base_line(finding), finding.hint)
+    said = (
+        finding.message,
+        f"For {names}." if names else "",
+        base_line(finding),
+        see_line(finding, prefix),
+        finding.hint,
+    )
     text = "\n".join(short(each, _MAX_TEXT) for each in said if each)
     result: Document = {
         "ruleId": finding.rule,
@@ -164,15 +179,21 @@ def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:
         "locations": [_place(finding, prefix)],
         "partialFingerprints": {"pulsarGitops/v1": f"{finding.fingerprint}:{number}"},
     }
-    compared = [one.compared for one in finding.members if one.compared and one.compared.line]
-    if compared:
-        result["relatedLocations"] = [
-            {"physicalLocation": _physical(where, prefix), "message": {"text": "compared with"}}
-            for where in dict.fromkeys(compared)
-        ]
+    if related := list(_related(finding, prefix)):
+        result["relatedLocations"] = related
     if (where := _patched(finding)) and finding.patch:
         result["fixes"] = fix(finding.patch, _artifact(where.file, prefix))
     return result
+
+
+def _related(finding: Finding, prefix: str) -> Iterator[Document]:
+    """Its other places, and what it was compared with."""
+    compared = [one.compared for one in finding.members if one.compared and one.compared.line]
+    places = dict.fromkeys(finding.other_places[:_RELATED], "here")
+    places |= dict.fromkeys(compared, "compared with")
+    for number, (where, text) in enumerate(places.items(), 1):
+        physical = _physical(where, prefix)
+        yield {"id": number, "physicalLocation": physical, "message": {"text": text}}
 
 
 def _patched(finding: Finding) -> Location | None:
@@ -182,7 +203,7 @@ def _patched(finding: Finding) -> Location | None:
 
 
 def _place(finding: Finding, prefix: str) -> Document:
-    where = finding.location or Location(file=_WHOLE)
+    where = finding.place or Location(file=_WHOLE)
     place: Document = {"physicalLocation": _physical(where, prefix)}
     if subjects := [one for one in finding.subjects if one]:
         place["logicalLocations"] = [{"fullyQualifiedName": short(one)} for one in subjects]

@@ -45,7 +45,7 @@ class ClientFindings:
             location=self._place(subject, block.topics),
             subject=subject,
             hint=hint,
-        )
+        ).from_origin(str(next(iter(block.topics), "")))
 
     def broken(self, blocks: Iterable[Block]) -> Iterator[Finding]:
         """What does not work already, and is no fault of the change."""
@@ -93,7 +93,7 @@ class ClientFindings:
                 location=self._place(first.service, [one.topic]),
                 subject=first.service,
                 hint=self._first_hint(names),
-            )
+            ).from_origin(str(one.topic), _last_name(one.reason))
             for first, one in clients
         ]
         return group(whole.sentence(_MOST_NAMES), found)
@@ -108,7 +108,7 @@ class ClientFindings:
             location=self._place(then.service, [one.topic]),
             subject=then.service,
             hint=self._first_hint([first.service]) if is_reader else own,
-        )
+        ).from_origin(str(one.topic), _last_name(one.reason))
 
     def _first_hint(self, names: Sequence[str]) -> str:
         """Who is deployed before the merge, with what, and where that is declared."""
@@ -131,7 +131,7 @@ class ClientFindings:
             subject=then.service,
             hint=f"see how long: pulsar-admin namespaces get-retention {drain.topic.namespace}; "
             "or let the new schema read them, too",
-        )
+        ).from_origin(str(drain.topic), _last_name(reason))
 
     def _place(self, name: str, topics: Collection[TopicName]) -> Location | None:
         """Where the client names one of the topics; its name, where it no longer does."""
@@ -155,3 +155,9 @@ def _group_waits(
         f"upgrades: the new {service} cannot read them: {why}",
         [one for _, one in newest_first],
     )
+
+
+def _last_name(reason: Reason) -> str:
+    """The field at which it is: `quantity` of `lines[].quantity`."""
+    path = reason.cause.path if reason.cause else ""
+    return path.rpartition(".")[2].rstrip("[]{}")

@@ -16,6 +16,7 @@ from gitops.changes.impact import impact_of, topics_of_clients
 from gitops.changes.known_versions import KnownRegistry, KnownVersions, VersionsRequest
 from gitops.changes.locations import BaseLocations
 from gitops.changes.new_findings import broken_topics, is_config_broken, new_findings
+from gitops.changes.placement import placed_report
 from gitops.changes.registries import desired_state, former_config, former_name, registry_config
 from gitops.changes.repository_plan import PlanRequest, UnplannableError, plan_repository
 from gitops.changes.sample_files import write_samples
@@ -156,7 +157,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         findings=tuple(sorted(dict.fromkeys(all_of_it), key=lambda each: each.sort_key)),
         command=checking.command,
     )
-    return CheckOutcome(report=report, errors=errors, fixes=fixes)
+    return CheckOutcome(report=placed_report(report, loaded), errors=errors, fixes=fixes)
 
 
 def _registries(checking: CheckRequest) -> list[tuple[str, RegistryConfig]]:
