@@ -12,6 +12,8 @@ from typing import Final
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import AUTO_TYPES, SchemaInfo, SchemaType
+from gitops.schemas.avro.equality import is_read_alike
+from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.row import avro_row
 from gitops.schemas.external.row import EXTERNAL, UNKNOWN
 from gitops.schemas.installed_checkers import installed_checker
@@ -61,6 +63,21 @@ class SchemaTypes:
     def types_with(self, *forms: DefinitionForm) -> frozenset[SchemaType]:
         """The types whose definitions are written in one of these forms."""
         return frozenset(each for each, row in self._rows.items() if row.form in forms)
+
+    def reads_alike(self, other: SchemaTypes, schema: StoredSchema) -> bool:
+        """Whether a schema is the same to both, so that decisions about such schemas are.
+
+        Also False where it may be, but takes more to tell than to decide.
+        """
+        mine, theirs = self._rows[schema.type], other.row_of(schema.type)
+        if mine is theirs:
+            return True
+        if mine.form is not DefinitionForm.AVRO or not (mine.definition and theirs.definition):
+            return False
+        try:
+            return is_read_alike(mine.definition(schema), theirs.definition(schema))
+        except (AvroParseError, RecursionError):
+            return False
 
     # What a registry makes of a schema.
 

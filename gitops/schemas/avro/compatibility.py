@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -125,12 +126,13 @@ def can_read(writer: Schema, reader: Schema, *, may_repeat: bool = False) -> Rea
     `may_repeat` as for `apply_aliases`.
     """
     try:
-        return _readability(writer, reader, may_repeat=may_repeat)
+        return _readability(writer, reader, may_repeat)
     except RecursionError:  # a chain of thousands of records overflows Java's stack, too
         return _TOO_DEEP
 
 
-def _readability(writer: Schema, reader: Schema, *, may_repeat: bool) -> Readability:
+@lru_cache(maxsize=256)
+def _readability(writer: Schema, reader: Schema, may_repeat: bool) -> Readability:  # noqa: FBT001
     # Only a record that contains itself directly makes a cycle in what is walked over; without
     # one, what both sides share need not be walked over.
     facts = facts_of(reader)

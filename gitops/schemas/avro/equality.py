@@ -3,11 +3,14 @@
 What counts (Avro 1.11.4): full names, fields in order with type, default and sort order, symbols,
 sizes, branches, and every member that Avro has no meaning for. What does not: `doc`, `aliases`,
 an enum's `default`, record or error, layout, the order of members.
+
+And whether two versions of Avro read one definition alike, so that all that follows is the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from typing import Final
 
 from gitops.schemas.avro.json_text import Json
 from gitops.schemas.avro.schema import (
@@ -17,9 +20,12 @@ from gitops.schemas.avro.schema import (
     Field,
     Fixed,
     Map,
+    Primitive,
     Record,
     Schema,
     Union,
+    facts_of,
+    named_types,
 )
 
 
@@ -104,3 +110,33 @@ def json_key(value: Json) -> Hashable:
             return ("float", repr(value))
         case _:
             return (type(value).__name__, value)
+
+
+# Whether two versions of Avro read one definition alike.
+
+_OF_ONE_TYPE: Final = (Primitive, Enum, Fixed)
+
+
+def is_read_alike(one: object, other: object) -> bool:
+    """Whether two readings of one text are the same record to every check that follows.
+
+    Also False where they may be: Avro 1.11 and 1.12 treat aliases otherwise, and a default of a
+    union that is not null.
+    """
+    if not (isinstance(one, Record) and isinstance(other, Record)):
+        return False
+    mine, theirs = facts_of(one), facts_of(other)
+    if mine.has_aliases or theirs.has_aliases or mine.refers_back != theirs.refers_back:
+        return False
+    records = (named for named in named_types(one) if isinstance(named, Record))
+    return equal(one, other) and all(
+        _has_plain_default(field) for record in records for field in record.all_fields
+    )
+
+
+def _has_plain_default(field: Field) -> bool:
+    """Whether no union decides about it, unless it is null."""
+    default = field.default
+    if default is MISSING or default is None or isinstance(field.type, _OF_ONE_TYPE):
+        return True
+    return isinstance(field.type, Array | Map) and not default
