@@ -146,7 +146,13 @@ def topics_of(report: ReplayReport) -> tuple[TopicResult, ...]:
         _topic(topic, strategy, readers.get(topic, []), findings.get(str(topic), []))
         for topic, strategy in report.strategies.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.worst, not one.is_held, one.topic)))
+    return tuple(sorted(found, key=_order))
+
+
+def _order(one: TopicResult) -> tuple[int, bool, float, TopicName]:
+    """Of topics that are as bad as each other first the one of whose messages most fail."""
+    failed, rows = one.failing or (0, 1)
+    return -one.worst, not one.is_held, -failed / rows, one.topic
 
 
 def other_findings(report: ReplayReport) -> tuple[Finding, ...]:

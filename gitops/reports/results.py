@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import datetime
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -152,10 +153,24 @@ class ReplayResult(ReviewResult):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRun:
+    """Which run of `replay` a page is of; `commit` describes the commit of the files, if any.
+
+    `command` runs it again, `program` is the version of this program, `made` is in UTC.
+    """
+
+    command: str
+    made: datetime.datetime
+    commit: str | None
+    program: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayPage:
     """The same as a page with plots, which `--html` writes beside the answer."""
 
     replay: ReplayReport
+    run: ReplayRun | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

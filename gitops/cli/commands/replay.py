@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import shlex
 import time
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import gitops
 from gitops.cli import completion, options
 from gitops.cli.console import refuse_inputs, require_writable, write_text
 from gitops.cli.exits import Exit
@@ -135,6 +137,7 @@ def _run(selected: _Options, display: Display, page: Path | None) -> int:
     """Replay, print, and answer the exit code; `page` is where the HTML is written, too."""
     from gitops.cli.answer import folder_in_git, print_result
     from gitops.cli.plan_output import print_blocking_findings
+    from gitops.git.references import describe
     from gitops.replay.replay_report import ReplayRequest
 
     started = time.monotonic()
@@ -166,7 +169,13 @@ def _run(selected: _Options, display: Display, page: Path | None) -> int:
     )
     print_result(answer, display)
     if page:
-        whole = render(PAGE, results.ReplayPage(replay=result.report))
+        run = results.ReplayRun(
+            command=answer.command,
+            made=datetime.datetime.now(datetime.UTC),
+            commit=describe(result.root),
+            program=gitops.__version__,
+        )
+        whole = render(PAGE, results.ReplayPage(replay=result.report, run=run))
         write_text(page, str(whole.body))
     return _code(result.report, display.fail_on)
 

@@ -1,114 +1,23 @@
-"""The parts of an HTML page and how it looks, on a screen and on paper; nothing is loaded."""
+"""The parts of an HTML page: text that does nothing, tables, plots; nothing is loaded."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from gitops.reports.html.style import SCRIPT, STYLE
 from gitops.reports.text.plain import short
 
-# How a page looks, light and dark, on a screen and on paper; nothing is loaded from elsewhere.
-
-STYLE: Final = """
-:root {
-  color-scheme: light dark;
-  --page: #fafaf9; --card: #ffffff; --ink: #1c1b1a; --soft: #5f5c58; --line: #dddad5;
-  --good: #1a7f46; --warn: #8f5d00; --bad: #b3261e; --track: #ecebe8;
-  --s0: #2f6db5; --s1: #b8651b; --s2: #2f7d5b; --s3: #7a4fa3; --s4: #6b6a67; --s5: #a8326d;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #161514; --card: #1f1e1c; --ink: #eceae6; --soft: #a9a5a0; --line: #3a3835;
-    --good: #5cc98b; --warn: #e2b04a; --bad: #ff8a80; --track: #2c2a28;
-    --s0: #6ea8ea; --s1: #eb9f5c; --s2: #63bd92; --s3: #b894dd; --s4: #a09d98; --s5: #e57fb1;
-  }
-}
-* { box-sizing: border-box; }
-body {
-  margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 68rem; background: var(--page);
-  color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
-}
-h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .3rem; }
-h2 { font-size: 1.15rem; margin: 0; overflow-wrap: anywhere; }
-h3 { font-size: .95rem; margin: 1.6rem 0 .4rem; }
-h4 { font-size: .93rem; font-weight: 600; margin: 1.1rem 0 .3rem; overflow-wrap: anywhere; }
-p { margin: .3rem 0; }
-a { color: inherit; }
-code, .mono { font: .92em/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
-li, li code { overflow-wrap: anywhere; } code { overflow-wrap: break-word; }
-.wide + .wide { margin-top: .7rem; }
-td svg.bar { margin-top: .35em; min-width: 6rem; } .bars td svg.bar { margin-top: 0; }
-.small { font-size: .88rem; }
-.soft { color: var(--soft); }
-.good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); }
-.card {
-  background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
-  padding: 1.1rem 1.25rem; margin: 1.25rem 0;
-}
-.head { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: baseline; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .93rem; }
-caption { text-align: left; color: var(--soft); padding-bottom: .3rem; }
-th, td { padding: .28rem .75rem .28rem 0; text-align: left; vertical-align: top; }
-thead th { color: var(--soft); font-weight: 500; border-bottom: 1px solid var(--line); }
-tbody th { font-weight: 400; }
-tbody tr + tr > * { border-top: 1px solid color-mix(in srgb, var(--line) 55%, transparent); }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.bars td, .bars th { padding-top: .12rem; padding-bottom: .12rem; vertical-align: middle; }
-.bars tbody tr + tr > * { border-top: 0; }
-.bars tbody + tbody tr:first-child > * { border-top: 1px solid var(--line); padding-top: .35rem; }
-.bars tbody tr:last-child > * { padding-bottom: .35rem; }
-.bars th.label { width: 24%; overflow-wrap: anywhere; }
-.bars .series { width: 34%; color: var(--soft); overflow-wrap: anywhere; }
-.bars td.plot { width: 26%; min-width: 8rem; }
-svg.bar { display: block; width: 100%; height: .8rem; }
-svg.bar .track { fill: var(--track); }
-.s0 { fill: var(--s0); } .s1 { fill: var(--s1); } .s2 { fill: var(--s2); }
-.s3 { fill: var(--s3); } .s4 { fill: var(--s4); } .s5 { fill: var(--s5); }
-.sbad { fill: var(--bad); } .swarn { fill: var(--warn); } .ssoft { fill: var(--s4); }
-ul { margin: .3rem 0; padding-left: 1.2rem; }
-li { margin: .2rem 0; }
-footer { color: var(--soft); font-size: .9rem; }
-.findings { list-style: none; padding-left: 0; } .findings li { margin: .5rem 0; }
-@media (max-width: 40rem) {
-  body { padding: 1rem .6rem 2rem; } .card { padding: .8rem .7rem; } h1 { font-size: 1.3rem; }
-  th, td { padding-right: .4rem; overflow-wrap: anywhere; } thead th { overflow-wrap: normal; }
-  table { font-size: .86rem; } .number { white-space: normal; overflow-wrap: normal; }
-  tbody code { overflow-wrap: anywhere; }
-  .stack, .stack tbody, .stack tr, .stack td:last-child { display: block; }
-  .stack thead { display: none; } .stack tr { padding: .3rem 0; }
-  .stack th, .stack td { display: inline; border: 0; padding: 0 .4rem 0 0; }
-  .bars th.label, .bars .series { width: auto; } .bars th.label { min-width: 6.5rem; }
-  .roomy { display: none; }
-}
-@media print { body { max-width: none; } .card { break-inside: avoid; } }
-"""
-
-
-# The parts of a page: text that does nothing, tables, and bars.
-#
-# A bar is drawn in SVG; its label and its number stand beside it as text in a table, so that
-# nobody needs the picture.
-
-
 _MAX_TEXT: Final = 600
+_NO_MARKS: Final[Mapping[int, str]] = {}
 _SERIES: Final = 6
 """How many colours there are."""
 _POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """`share` is from 0 to 1, `said` the number as text; `colour` is a class, or by its number."""
-
-    name: str
-    share: float
-    said: str
-    colour: str | int = 0
 
 
 def text(content: str) -> str:
@@ -124,32 +33,29 @@ def code(content: str) -> str:
 def table(
     heads: Sequence[str],
     rows: Iterable[Sequence[str]],
+    marks: Mapping[int, str] = _NO_MARKS,
     *,
-    numbers: Sequence[int] = (),
-    roomy: Sequence[int] = (),
     name: str = "",
+    is_sorted: bool = False,
 ) -> str:
-    """A table of cells that are HTML; the columns `numbers` stand to the right.
+    """A table of cells that are HTML; `marks` are classes of columns, `name` is one of the table.
 
-    The columns `roomy` are left out where the screen is narrow: nothing may stand only there.
-    Columns without anything are left out everywhere. `name` is a class.
+    Columns `number` stand to the right. Columns `roomy` are left out where the screen is narrow:
+    nothing may stand only there. Columns without anything are left out everywhere. The script of a
+    page sorts and filters the rows of a table that `is_sorted`.
     """
     rows = tuple(rows)
     kept = [i for i in range(len(heads)) if any(row[i] for row in rows)]
-    marks = [_mark(number=i in numbers, roomy=i in roomy) for i in kept]
+    classes = [f' class="{marks[i]}"' if i in marks else "" for i in kept]
     heads, rows = [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
     named = f' class="{name}"' if name else ""
-    head = "".join(f'<th scope="col"{m}>{h}</th>' for h, m in zip(heads, marks, strict=True))
-    body = "".join(_row(row, marks) for row in rows)
+    sort = ' data-sort=""' if is_sorted else ""
+    head = "".join(f'<th scope="col"{c}>{h}</th>' for h, c in zip(heads, classes, strict=True))
+    body = "".join(_row(row, classes) for row in rows)
     return (
-        f'<div class="wide"><table{named}><thead><tr>{head}</tr></thead>'
+        f'<div class="wide"><table{named}{sort}><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>\n"
     )
-
-
-def _mark(*, number: bool, roomy: bool) -> str:
-    names = " ".join(("number",) * number + ("roomy",) * roomy)
-    return f' class="{names}"' if names else ""
 
 
 def _row(cells: Sequence[str], marks: Sequence[str]) -> str:
@@ -158,44 +64,39 @@ def _row(cells: Sequence[str], marks: Sequence[str]) -> str:
     return f"<tr>{first}{rest}</tr>\n"
 
 
-def bars(caption: str, groups: Iterable[tuple[str, Sequence[Bar]]], heads: Sequence[str]) -> str:
-    """Bars in groups, each with its label; empty without any. `heads` name the four columns."""
-    bodies = "".join(_group(label, its) for label, its in groups if its)
-    if not bodies:
-        return ""
-    named = f"<caption>{text(caption)}</caption>" if caption else ""
-    marks = ("label", "series", "plot roomy", "number")
-    head = "".join(
-        f'<th scope="col" class="{mark}">{text(one)}</th>'
-        for mark, one in zip(marks, heads, strict=True)
+def bar(share: float, colour: str) -> str:
+    """A bar from 0 to 1 in the colour of a class; the number has to stand beside it."""
+    return _bars([(share, colour)], "bar")
+
+
+def bars(shares: Sequence[float]) -> str:
+    """A bar for each share, one below the other, in the colours of `key`."""
+    coloured = [(share, f"s{number % _SERIES}") for number, share in enumerate(shares)]
+    return _bars(coloured, "bar two")
+
+
+def key(number: int) -> str:
+    """The colour of that bar, beside its name."""
+    square = f'<rect class="s{number % _SERIES}" width="10" height="10"/>'
+    return f'<svg class="key" viewBox="0 0 10 10" aria-hidden="true">{square}</svg>'
+
+
+def _bars(coloured: Sequence[tuple[float, str]], name: str) -> str:
+    height = 10 * len(coloured)
+    drawn = "".join(
+        f'<rect class="track" y="{10 * at}" width="100" height="9"/>'
+        f'<rect class="{colour}" y="{10 * at}" width="{_width(share):.2f}" height="9"/>'
+        for at, (share, colour) in enumerate(coloured)
     )
     return (
-        f'<div class="wide"><table class="bars">{named}<thead><tr>{head}</tr></thead>{bodies}'
-        "</table></div>\n"
+        f'<svg class="{name}" viewBox="0 0 100 {height}" preserveAspectRatio="none" '
+        f'aria-hidden="true">{drawn}</svg>'
     )
 
 
-def _group(label: str, its: Sequence[Bar]) -> str:
-    head = f'<th class="label" scope="rowgroup" rowspan="{len(its)}">{code(label)}</th>'
-    rows = "".join(
-        f'<tr>{head if number == 0 else ""}<td class="series">{text(one.name)}</td>'
-        f'<td class="plot roomy">{plot(one)}</td><td class="number">{text(one.said)}</td></tr>\n'
-        for number, one in enumerate(its)
-    )
-    return f"<tbody>{rows}</tbody>\n"
-
-
-def plot(one: Bar) -> str:
-    """A bar from 0 to 100 %; the number has to stand beside it."""
-    width = max(0.0, min(100.0, 100 * one.share))
-    colour = one.colour if isinstance(one.colour, str) else f"s{one.colour % _SERIES}"
-    # What is there at all is to be seen.
-    shown = max(width, 0.8) if one.share > 0 else 0.0
-    return (
-        '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        '<rect class="track" width="100" height="10"/>'
-        f'<rect class="{colour}" width="{shown:.2f}" height="10"/></svg>'
-    )
+def _width(share: float) -> float:
+    """What is there at all is to be seen."""
+    return max(0.8, min(100.0, 100 * share)) if share > 0 else 0.0
 
 
 def section(title: str, *parts: str) -> str:
@@ -204,12 +105,26 @@ def section(title: str, *parts: str) -> str:
     return f"<h3>{text(title)}</h3>\n{body}" if body else ""
 
 
-def page(title: str, body: str) -> str:
-    """A whole document that needs nothing else and runs nothing."""
+def fold(title: str, note: str, body: str, *, is_open: bool) -> str:
+    """The same with a note beside the heading, and unfolded by a click; empty without a body."""
+    if not body:
+        return ""
+    head = f'<h3>{text(title)}</h3> <span class="soft small">{text(note)}</span>'
+    return f"<details{' open' * is_open}><summary>{head}</summary>\n{body}</details>\n"
+
+
+def page(title: str, body: str, *, has_script: bool = False) -> str:
+    """A whole document that needs nothing else; it runs the script of `style`, or nothing.
+
+    The policy names the script by its digest, so that no other one runs.
+    """
+    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    policy = f"{_POLICY}; script-src 'sha256-{digest}'" if has_script else _POLICY
+    script = f"<script>{SCRIPT}</script>\n" if has_script else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f"{body}</body>\n</html>\n"
+        f"{body}{script}</body>\n</html>\n"
     )

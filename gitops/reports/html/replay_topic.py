@@ -1,0 +1,299 @@
+"""One topic of a replay as a card: findings, readers, why messages fail, what values become."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gitops.model.findings import Finding, Severity
+from gitops.model.replay import ReaderReplay
+from gitops.model.rules import RULES
+from gitops.reports.check_summary import count
+from gitops.reports.html.page import bar, bars, code, fold, key, section, table, text
+from gitops.reports.replay_by_topic import SIGNS, TopicResult
+from gitops.reports.replay_differences import FieldDifference, Shares, field_differences
+from gitops.reports.replay_wording import (
+    ReaderStatus,
+    Reason,
+    ReasonGroup,
+    VersionedExample,
+    altered_rows,
+    changed_rows,
+    groups_of,
+    message_text,
+    share_text,
+    status_of,
+    status_text,
+    version_text,
+    way_text,
+    ways_text,
+)
+
+COLOURS: Final = {Severity.ERROR: "bad", Severity.WARNING: "warn"}
+_STATUS_COLOURS: Final = {
+    ReaderStatus.COUNTS: "bad",
+    ReaderStatus.ALLOWED: "warn",
+    ReaderStatus.LEFT_BEHIND: "warn",
+}
+_UNREAD: Final = frozenset({"REPLAY-R001", "REPLAY-R002"})
+"""Their messages name reasons and paths, which the table below them has too."""
+_UNFOLDED: Final = 12
+"""A table of more rows is folded."""
+_ONE_LINE: Final = 24
+_MAX_NAMES: Final = 25
+_TWO: Final = 2
+_WHAT: Final = {"nulls": "null rate", "branches": "union", "symbols": "enum, as written"}
+
+
+def topic_card(
+    topic: TopicResult, anchor: str, shared: Mapping[Finding, str], *, is_open: bool, most: int
+) -> str:
+    """Everything about a topic; `anchor` is what the table above links to.
+
+    `shared` are the anchors of the findings that several topics have. A table has at most `most`
+    rows.
+    """
+    colour = COLOURS.get(topic.worst, "good")
+    head = (
+        f'<summary class="head"><h2><span class="{colour}">{topic.sign}</span> '
+        f"{text(str(topic.topic))}</h2>"
+        f'<span class="soft">{topic.strategy.value} · {topic.messages}</span></summary>\n'
+    )
+    groups = groups_of((*topic.asked, *topic.aside))
+    parts = (
+        _findings(topic, shared),
+        section("Readers", _readers(topic)) if topic.asked else "",
+        section("Why messages fail", _reasons(groups, most)),
+        _messages(groups, most),
+        section("Values that are read otherwise than they were written", _changed(topic, most)),
+        _fields(topic, most),
+        _differences(topic, max(1, most // 10)),
+    )
+    opened = " open" * is_open
+    return f'<details class="card" id="{anchor}"{opened}>{head}{"".join(parts)}</details>\n'
+
+
+def _findings(topic: TopicResult, shared: Mapping[Finding, str]) -> str:
+    has_reasons = any(one.failures for one in topic.asked)
+    items = "".join(
+        f"<li>{finding_link(one, shared[one])}</li>\n"
+        if one in shared
+        else f"<li>{finding_item(one, is_short=has_reasons and one.rule in _UNREAD)}</li>\n"
+        for one in topic.findings
+    )
+    return f'<ul class="findings">{items}</ul>\n' if items else ""
+
+
+def finding_item(one: Finding, *, is_short: bool = False) -> str:
+    """What is wrong; below it the rule, where it is, and what to do."""
+    said = one.message.partition(": ")[0] if is_short else one.message
+    name = f'<a href="#{one.rule}">{one.rule}</a>' if one.rule in RULES else text(one.rule)
+    rule = f"{name} {one.severity.name.lower()}"
+    where = f" · {code(str(one.location))}" if one.location else ""
+    hint = f" · {text(one.hint)}" if one.hint else ""
+    return f'{_said(one, text(said))}<div class="soft small">{rule}{where}{hint}</div>'
+
+
+def finding_link(one: Finding, anchor: str) -> str:
+    """The rule alone, where the finding of several topics is told elsewhere."""
+    title = RULES[one.rule].title if one.rule in RULES else one.rule
+    return _said(one, f'<a href="#{anchor}">{text(title)}: in several topics</a>')
+
+
+def _said(one: Finding, said: str) -> str:
+    colour = COLOURS.get(one.severity, "soft")
+    sign = f'<span class="{colour}">{SIGNS.get(one.severity, "i")}</span>'
+    return f'{sign} <span class="{colour}">{said}</span>'
+
+
+def _readers(topic: TopicResult) -> str:
+    heads = ("Data → reader", "Direction", "Messages", "Fail", "Share", "0 to 100 %", "Exit code")
+    rows = map(_reader, topic.asked)
+    marks = {1: "roomy", 2: "number", 3: "number", 4: "number", 5: "plot roomy"}
+    return table(heads, rows, marks)
+
+
+def _reader(one: ReaderReplay) -> tuple[str, ...]:
+    colour = _STATUS_COLOURS.get(status_of(one), "")
+    share = one.failed / one.rows if one.rows else 0
+    return (
+        text(way_text(one)),
+        one.direction.value,
+        f"{one.rows:,}",
+        f'<span class="{colour}">{one.failed:,}</span>' if one.failed else "✓",
+        share_text(one.failed, one.rows),
+        bar(share, f"s{colour}") if one.failed else "",
+        f'<span class="{colour if colour == "bad" else "soft"}">{status_text(one)}</span>',
+    )
+
+
+def _who(group: ReasonGroup) -> str:
+    """Whose messages, and who cannot read them; a short way stays in one line."""
+    way = text(ways_text(group.versions, group.direction, group.readers))
+    return way.replace(" ", "\u00a0") if len(way) <= _ONE_LINE else way
+
+
+def _reasons(groups: Sequence[ReasonGroup], most: int) -> str:
+    rows = [_reason(group, each) for group in groups for each in group.reasons]
+    heads = ("Path", "Why", "Data → reader", "0 to 100 %", "Messages")
+    shown = table(heads, rows[:most], {3: "plot roomy", 4: "number"}, name="stack", is_sorted=True)
+    return (shown if rows else "") + more(rows, most, "reason")
+
+
+def _reason(group: ReasonGroup, one: Reason) -> tuple[str, ...]:
+    # Who was asked nothing has no whole to be a part of.
+    colour = _STATUS_COLOURS.get(group.standing, "soft") if group.readers else "soft"
+    share = one.rows / group.rows if group.rows else 0
+    versions = f" ({one.versions_text})" if one.versions_text else ""
+    who = f'<span class="{colour}">{_who(group) if group.readers else text(group.title)}</span>'
+    return (
+        code(one.path or "(message)"),
+        text(f"{one.reason}{versions}"),
+        who,
+        bar(share, f"s{colour}"),
+        number_text(one.rows, group.rows),
+    )
+
+
+def _messages(groups: Sequence[ReasonGroup], most: int) -> str:
+    """The failing messages that are shown, each in a row."""
+    rows = [
+        _message(group, reason, each)
+        for group in groups
+        for reason in group.reasons
+        for each in reason.examples
+    ]
+    heads = ("Message", "Version", "Path", "Why", "Data → reader", "Content")
+    shown = table(heads, rows[:most], name="stack", is_sorted=True) if rows else ""
+    note = f"{len(rows):,} of {_failed(groups)}"
+    body = shown + more(rows, most, "message")
+    return fold("Failing messages", note, body, is_open=len(rows) <= _UNFOLDED)
+
+
+def _failed(groups: Sequence[ReasonGroup]) -> str:
+    return count(sum(one.rows for group in groups for one in group.reasons), "failure")
+
+
+def _message(group: ReasonGroup, one: Reason, shown: VersionedExample) -> tuple[str, ...]:
+    each = shown.example
+    said = message_text(each, one.path, one.reason)
+    return (
+        code(each.where),
+        version_text(shown.version) if one.versions else "",
+        code(one.path) if one.path else "",
+        text(f"{one.reason}: {said}" if said else one.reason),
+        _who(group) if group.readers else "",
+        "" if each.value is None else code(each.value),
+    )
+
+
+def _changed(topic: TopicResult, most: int) -> str:
+    """What became of the first value that is another one."""
+    found = changed_rows(topic.asked)
+    rows = [
+        (
+            code(path or "(message)"),
+            "" if one.before is None else code(one.before or "(empty)"),
+            "" if one.after is None else code(one.after or "(empty)"),
+            f'{text(one.reason)}<div class="soft small">first in {code(one.where)}</div>',
+        )
+        for path, one in found[:most]
+    ]
+    heads = ("Field", "Before", "After", "Why")
+    shown = table(heads, rows, name="stack changed", is_sorted=True) if rows else ""
+    return shown + _withheld(topic) + more(found, most, "example")
+
+
+def _withheld(topic: TopicResult) -> str:
+    if any(one.before is None for _, one in changed_rows(topic.asked)):
+        return (
+            '<p class="soft small">Values are shown with --show-values, '
+            "but for those of sensitive fields.</p>\n"
+        )
+    return ""
+
+
+def _fields(topic: TopicResult, most: int) -> str:
+    found = altered_rows(topic.asked)
+    rows = [
+        (
+            code(field.path or "(message)"),
+            text(way),
+            *(f"{n:,}" if n else "" for n in (field.defaulted, field.dropped, field.promoted)),
+            f'<span class="warn">{field.changed:,}</span>' if field.changed else "",
+        )
+        for field, way in found[:most]
+    ]
+    heads = ("Field", "Data → reader", "Default", "Dropped", "Promoted", "Changed")
+    shown = (
+        table(heads, rows, dict.fromkeys((2, 3, 4, 5), "number"), is_sorted=True) if rows else ""
+    )
+    title = "Fields that are changed, filled in, dropped or promoted"
+    note = count(len({field.path for field, _ in found}), "field")
+    is_open = len(found) <= _UNFOLDED
+    return fold(title, note, shown + more(found, most, "field"), is_open=is_open)
+
+
+def _differences(topic: TopicResult, most: int) -> str:
+    """Null rates, branches and symbols that readers of the same messages do not get alike."""
+    found = field_differences(topic.asked)
+    items = "".join(map(_difference, found[:most]))
+    shown = f'<div data-filter="">\n{items}</div>\n' if items else ""
+    title = "Nulls, union branches and enum symbols that differ between readers"
+    body = shown + more(found, most, "field")
+    note = count(len(found), "field")
+    return fold(title, note, body, is_open=len(found) <= _UNFOLDED)
+
+
+def _difference(one: FieldDifference) -> str:
+    names = one.names
+    head = f'{code(one.path or "(message)")} <span class="soft">{_WHAT[one.what]}</span>'
+    plotted = (
+        "",
+        "old above, new below, 0 to 100 %" if len(one.shares) == _TWO else "0 to 100 %",
+    )
+    heads = (*plotted, *(_series(number, each) for number, each in enumerate(one.shares)))
+    rows = [
+        (
+            code(name),
+            bars([each.share(name) for each in one.shares]),
+            *(_share(each, name) for each in one.shares),
+        )
+        for name in names[:_MAX_NAMES]
+    ]
+    marks = {1: "plot", **dict.fromkeys(range(2, 2 + len(one.shares)), "number")}
+    shown = table(heads, rows, marks, name="compare")
+    left = more(names, _MAX_NAMES, "name")
+    return f"<section><h4>{head}</h4>\n{shown}{left}</section>\n"
+
+
+def _series(number: int, one: Shares) -> str:
+    return f"{key(number)}{text(', '.join(one.ways))}"
+
+
+def _share(one: Shares, name: str) -> str:
+    part = one.counts.get(name, 0)
+    return number_text(part, one.whole)
+
+
+def number_text(part: int, whole: int) -> str:
+    """`12 (0.02 %)`, of which a line ends at most between the two."""
+    share = html.escape(share_text(part, whole) or "0 %").replace(" ", "\u00a0")
+    return f"{part:,} ({share})"
+
+
+def more(its: Sequence[object], most: int, what: str) -> str:
+    """How many are left out."""
+    left = len(its) - most
+    said = f"… {count(left, f'more {what}')}; the JSON has all"
+    return f'<p class="soft">{said}</p>\n' if left > 0 else ""
+
+
+def rules_of(findings: Sequence[Finding]) -> Iterator[str]:
+    """What the findings link to; the page has to do without any other."""
+    for one in sorted({each.rule for each in findings} & RULES.keys()):
+        yield (
+            f'<li id="{one}">{code(one)} {text(RULES[one].title)}: '
+            f"{code(f'pulsar-gitops explain {one}')}</li>\n"
+        )
