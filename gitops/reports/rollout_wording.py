@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,8 @@ from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgra
 from gitops.model.rollout import (
     Delete,
     Drain,
+    Migration,
+    Move,
     OrderedStep,
     Rollout,
     Side,
@@ -316,3 +319,46 @@ def refusals(rollout: Rollout) -> Iterator[str]:
         nobody = strategy and upgrade_first(strategy) is UpgradeFirst.NOBODY
         why = f" ({strategy.value}: {_ADVICE[UpgradeFirst.NOBODY]})" if nobody and strategy else ""
         yield f"Pulsar refuses the new schema of {topic}{why}"
+
+
+# The way to a new topic in words: as one line, and as steps.
+
+_MOST_MOVES: Final = 3
+
+
+def migrate_command(reference: str) -> str:
+    """What writes the manifests of a migration's first steps; `reference` is the base."""
+    return shlex.join(["pulsar-gitops", "rollout", "--base", reference or "REF", "--migrate"])
+
+
+def alternative(rollout: Rollout, reference: str) -> str:
+    """The way out by new topics in one line; empty where there is none."""
+    if not rollout.migrations:
+        return ""
+    names = name_list([str(one.to) for one in rollout.migrations], _MOST_MOVES)
+    return f"Alternative: move to {names} (`{migrate_command(reference)}` writes the manifests)"
+
+
+def migration_lines(migration: Migration) -> Iterator[tuple[int, str]]:
+    """The steps from the old topic to the new one, in order, with their numbers."""
+    for number, move in enumerate(Move, start=1):
+        yield number, _move_text(move, migration)
+
+
+def _move_text(move: Move, migration: Migration) -> str:
+    old, new = migration.topic, migration.to
+    consumers = ", ".join(migration.consumers) or "all consumers"
+    producers = ", ".join(migration.producers) or "all producers"
+    match move:
+        case Move.CREATE:
+            return f"create {new} with the new schema"
+        case Move.CONSUME_BOTH:
+            return f"upgrade {consumers}: consume {new} beside {old}"
+        case Move.PRODUCE:
+            return f"upgrade {producers}: produce to {new} instead of {old}"
+        case Move.DRAIN:
+            return f"wait until no subscription of {old} has a message left"
+        case Move.CONSUME_NEW:
+            return f"upgrade {consumers}: consume {new} only"
+        case Move.DELETE:
+            return f"remove {old}"

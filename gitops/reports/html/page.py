@@ -1,4 +1,4 @@
-"""The parts of an HTML page: text that does nothing, tables, plots; nothing is loaded."""
+"""The parts of an HTML page and how it looks; nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 
@@ -8,8 +8,170 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from gitops.reports.html.style import SCRIPT, STYLE
 from gitops.reports.text.plain import short
+
+# How a page looks, light and dark, on a screen and on paper, and the script that sorts tables.
+
+STYLE: Final = """
+:root {
+  color-scheme: light dark;
+  --page: #fafaf9; --card: #ffffff; --ink: #1c1b1a; --soft: #5f5c58; --line: #dddad5;
+  --good: #1a7f46; --warn: #8f5d00; --bad: #b3261e; --track: #ecebe8;
+  --s0: #8a8782; --s1: #2f6db5; --s2: #b8651b; --s3: #2f7d5b; --s4: #7a4fa3; --s5: #a8326d;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {
+    --page: #161514; --card: #1f1e1c; --ink: #eceae6; --soft: #a9a5a0; --line: #3a3835;
+    --good: #5cc98b; --warn: #e2b04a; --bad: #ff8a80; --track: #2c2a28;
+    --s0: #8f8c87; --s1: #6ea8ea; --s2: #eb9f5c; --s3: #63bd92; --s4: #b894dd; --s5: #e57fb1;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 68rem; background: var(--page);
+  color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
+}
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .3rem; }
+h2 { font-size: 1.15rem; margin: 0; overflow-wrap: anywhere; }
+h3 { font-size: .95rem; margin: 1.6rem 0 .4rem; }
+h4 { font-size: .93rem; font-weight: 600; margin: 1.1rem 0 .3rem; overflow-wrap: anywhere; }
+p { margin: .3rem 0; }
+a { color: inherit; }
+code, .mono { font: .92em/1.45 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+li, li code { overflow-wrap: anywhere; } code { overflow-wrap: break-word; }
+.wide + .wide { margin-top: .7rem; }
+.small { font-size: .88rem; }
+.soft { color: var(--soft); }
+.good { color: var(--good); } .warn { color: var(--warn); } .bad { color: var(--bad); }
+.card {
+  background: var(--card); border: 1px solid var(--line); border-radius: .6rem;
+  padding: 1.1rem 1.25rem; margin: 1.25rem 0;
+}
+.head { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: baseline; }
+summary { cursor: pointer; } summary.head { list-style: none; margin: -.3rem 0; }
+summary.head::-webkit-details-marker { display: none; }
+summary.head::after { content: "▸"; color: var(--soft); margin-left: auto; }
+details[open] > summary.head::after { content: "▾"; }
+details:not([open]).card { padding: .6rem 1.25rem; margin: .5rem 0; }
+details:not([open]).card h2 { font-size: 1rem; font-weight: 500; }
+summary h3 { display: inline; }
+details > details, h3 + .wide { margin-top: .4rem; } .card > details { margin-top: 1.4rem; }
+summary h3 + .soft { margin-left: .5rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .93rem; }
+caption { text-align: left; color: var(--soft); padding-bottom: .3rem; }
+th, td { padding: .28rem .75rem .28rem 0; text-align: left; vertical-align: top; }
+thead th { color: var(--soft); font-weight: 500; border-bottom: 1px solid var(--line); }
+tbody th { font-weight: 400; }
+tbody tr + tr > * { border-top: 1px solid color-mix(in srgb, var(--line) 55%, transparent); }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+th:last-child, td:last-child { padding-right: 0; }
+thead button {
+  all: unset; cursor: pointer; color: inherit;
+} thead button:focus-visible { outline: 2px solid var(--s1); outline-offset: 2px; }
+thead button:hover { color: var(--ink); }
+[aria-sort="ascending"] button::after { content: " ↑"; }
+[aria-sort="descending"] button::after { content: " ↓"; }
+.filter { display: flex; gap: .6rem; align-items: center; margin: .2rem 0 .5rem; }
+.filter input {
+  font: inherit; font-size: .93rem; color: inherit; background: var(--page); width: 18rem;
+  max-width: 100%; border: 1px solid var(--line); border-radius: .4rem; padding: .2rem .6rem;
+}
+td.plot { width: 24%; min-width: 7rem; vertical-align: middle; }
+svg.bar { display: block; width: 100%; height: .8rem; }
+svg.two { height: 1.25rem; }
+svg.histogram { display: block; width: 11rem; max-width: 100%; height: 2.4rem; margin-top: .3rem; }
+svg .track { fill: var(--track); }
+.compare td.plot { width: 34%; } .compare tbody th { width: 18%; overflow-wrap: anywhere; }
+.key { display: inline-block; width: .7em; height: .7em; border-radius: .15em; }
+.key { margin-right: .35em; }
+.s0 { fill: var(--s0); } .s1 { fill: var(--s1); } .s2 { fill: var(--s2); }
+.s3 { fill: var(--s3); } .s4 { fill: var(--s4); } .s5 { fill: var(--s5); }
+.sbad { fill: var(--bad); } .swarn { fill: var(--warn); } .ssoft { fill: var(--s0); }
+.changed code { font-size: 1em; } .changed td { min-width: 7rem; }
+ul { margin: .3rem 0; padding-left: 1.2rem; }
+li { margin: .2rem 0; }
+footer { color: var(--soft); font-size: .9rem; }
+footer code { color: var(--ink); }
+.findings { list-style: none; padding-left: 0; margin-top: .7rem; }
+.findings li { margin: .5rem 0; }
+@media (max-width: 40rem) {
+  body { padding: 1rem .6rem 2rem; } .card { padding: .8rem .7rem; } h1 { font-size: 1.3rem; }
+  details:not([open]).card { padding: .6rem .7rem; }
+  th, td { padding-right: .4rem; overflow-wrap: anywhere; } thead th { overflow-wrap: normal; }
+  table { font-size: .86rem; } .number { white-space: normal; overflow-wrap: normal; }
+  tbody code { overflow-wrap: anywhere; }
+  .stack, .stack tbody, .stack tr, .stack td:last-child { display: block; }
+  .stack thead { display: none; } .stack tr { padding: .3rem 0; }
+  .stack th, .stack td { display: inline; border: 0; padding: 0 .4rem 0 0; }
+  .changed td + td::before { content: "→ "; color: var(--soft); }
+  .changed td:last-child::before { content: none; } .changed td { min-width: 0; }
+  .stack td.number { text-align: left; }
+  .roomy, .stack .roomy { display: none; } td.plot { min-width: 4rem; }
+}
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; background: none; }
+  .card { border-width: 1px 0 0; border-radius: 0; padding: .6rem 0; }
+  details:not([open]).card { padding: .4rem 0; margin: 0; }
+  .filter, summary.head::after { display: none; } code { overflow-wrap: anywhere; }
+  tr, svg, li { break-inside: avoid; } h2, h3, h4, summary { break-after: avoid; }
+  .wide { overflow: visible; } a { text-decoration: none; }
+}
+"""
+
+SCRIPT: Final = """
+"use strict";
+const order = new Intl.Collator("en", {numeric: true});
+const key = (row, column) =>
+  row.cells[column].textContent.replace(/(\\d),(?=\\d{3})/g, "$1");
+const filter = (items, before) => {
+  if (items.length < 9) return;
+  const box = document.createElement("div"), input = document.createElement("input");
+  const shown = document.createElement("span"), number = items.length.toLocaleString("en");
+  box.className = "filter";
+  shown.className = "soft";
+  input.type = "search";
+  input.placeholder = `filter ${number}`;
+  input.setAttribute("aria-label", "show only what contains these words");
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\\s+/);
+    for (const item of items) {
+      const said = item.textContent.toLowerCase();
+      item.hidden = !words.every((word) => said.includes(word));
+    }
+    const left = items.filter((item) => !item.hidden).length;
+    shown.textContent = input.value ? `${left.toLocaleString("en")} of ${number}` : "";
+  });
+  box.append(input, shown);
+  before.before(box);
+};
+for (const table of document.querySelectorAll("table[data-sort]")) {
+  const body = table.tBodies[0], rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.textContent = head.textContent;
+    button.addEventListener("click", () => {
+      const up = head.ariaSort !== "ascending";
+      for (const each of heads) each.ariaSort = null;
+      head.ariaSort = up ? "ascending" : "descending";
+      rows.sort((a, b) => (up ? 1 : -1) * order.compare(key(a, column), key(b, column)));
+      body.append(...rows);
+    });
+    head.replaceChildren(button);
+  });
+  filter(rows, table.parentElement);
+}
+for (const list of document.querySelectorAll("[data-filter]")) filter([...list.children], list);
+const open = () => {
+  let at = document.getElementById(location.hash.slice(1));
+  for (; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+};
+addEventListener("hashchange", open);
+open();
+"""
+"""What a page does beside being read: tables that are sorted and filtered, links that unfold."""
+
+# The parts of a page.
 
 _MAX_TEXT: Final = 600
 _NO_MARKS: Final[Mapping[int, str]] = {}
@@ -114,7 +276,7 @@ def fold(title: str, note: str, body: str, *, is_open: bool) -> str:
 
 
 def page(title: str, body: str, *, has_script: bool = False) -> str:
-    """A whole document that needs nothing else; it runs the script of `style`, or nothing.
+    """A whole document that needs nothing else; it runs the script above, or nothing.
 
     The policy names the script by its digest, so that no other one runs.
     """

@@ -16,8 +16,7 @@ from gitops.planning.plan_document import (
     to_document,
 )
 from gitops.reports.json.replay import replay_document
-from gitops.reports.migration_wording import migration_lines
-from gitops.reports.rollout_wording import Line, advice, lines
+from gitops.reports.rollout_wording import Line, advice, lines, migration_lines
 from gitops.rollout.acts import act_of
 
 

@@ -11,8 +11,7 @@ from gitops.model.findings import Cause, Finding, causes_of
 from gitops.reports.check_summary import count, waivers_hint
 from gitops.reports.markdown.document import ICONS, changes_block, finding_item
 from gitops.reports.markdown.escaping import message, prose
-from gitops.reports.shared_changes import changes_key, shared_changes
-from gitops.reports.topic_rows import Row
+from gitops.reports.topic_rows import Row, changes_key, shared_changes
 
 _MAX_TITLE: Final = 120
 

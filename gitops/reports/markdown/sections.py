@@ -18,10 +18,16 @@ from gitops.reports.check_summary import affected_text, count, name_list
 from gitops.reports.markdown.document import changes_block, finding_item
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.markdown.replay import replay_body
-from gitops.reports.migration_wording import alternative
-from gitops.reports.rollout_wording import Line, has_order, lines
-from gitops.reports.shared_changes import ALIKE, changes_key, shared_changes
-from gitops.reports.topic_rows import Row, TopicStatus, Weight, rows_of
+from gitops.reports.rollout_wording import Line, alternative, has_order, lines
+from gitops.reports.topic_rows import (
+    ALIKE,
+    Row,
+    TopicStatus,
+    Weight,
+    changes_key,
+    rows_of,
+    shared_changes,
+)
 
 # What is folded below the table: for each topic what differs, why that is not let in, a fix.
 

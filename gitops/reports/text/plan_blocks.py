@@ -33,10 +33,10 @@ from gitops.planning.plan import subject_of
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.check_summary import count, waivers_hint
 from gitops.reports.results import Excerpt
-from gitops.reports.shared_changes import ALIKE, changes_key, shared_changes
 from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import SIGNS, align_columns, change_table
 from gitops.reports.text.plain import safe
+from gitops.reports.topic_rows import ALIKE, changes_key, shared_changes
 
 _MAX_SUBJECT: Final = 50
 _SHORT: Final = 2

@@ -12,9 +12,16 @@ from rich.text import Text
 
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
 from gitops.model.rollout import Migration, Rollout
-from gitops.reports.migration_wording import alternative, migrate_command, migration_lines
 from gitops.reports.results import RolloutResult
-from gitops.reports.rollout_wording import Line, has_order, lines, refusals
+from gitops.reports.rollout_wording import (
+    Line,
+    alternative,
+    has_order,
+    lines,
+    migrate_command,
+    migration_lines,
+    refusals,
+)
 from gitops.reports.text.plain import safe
 
 _INDENT: Final = (0, 0, 0, 2)

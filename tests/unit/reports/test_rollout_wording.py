@@ -28,8 +28,7 @@ from gitops.model.rollout_reason import Cause, Reason
 from gitops.model.rules import make_finding
 from gitops.reports.json.check import rollout_document
 from gitops.reports.markdown.sections import rollout_items
-from gitops.reports.migration_wording import migration_lines
-from gitops.reports.rollout_wording import Line, lines
+from gitops.reports.rollout_wording import Line, lines, migration_lines
 from gitops.reports.text.rollout import rollouts_report
 from tests.support.consoles import shown as plain
 from tests.support.states import STRING
