@@ -76,6 +76,7 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
         limits=known.limits,
         conflicts=tuple(each for each in conflicts if each),
         doubts=known.doubts,
+        types_without_checker=known.types_without_checker,
         other_releases=() if is_option else known.other_releases,
     )
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 
+from gitops.model.schema import SchemaType
+
 
 class SchemaCompatibilityStrategy(Enum):
     """Pulsar's SchemaCompatibilityStrategy."""
@@ -128,7 +130,8 @@ class BrokerSettings:
     value is from, by the name of its field. `limits` are whole sentences on why some are assumed,
     `conflicts` are values of gitops.yaml that the broker contradicts, and `doubts` are what
     decisions do not take into account. `other_releases` are those of brokers that the same cluster
-    has beside the one that decides, oldest first.
+    has beside the one that decides, oldest first. `types_without_checker` are those whose default
+    checker broker.conf leaves out, so that the broker compares no two of their schemas.
     """
 
     release: str = DEFAULT_RELEASE
@@ -139,6 +142,7 @@ class BrokerSettings:
     system_topic_schema_compatibility_strategy: SchemaCompatibilityStrategy = (
         SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
     )
+    types_without_checker: tuple[SchemaType, ...] = ()
     sources: Mapping[str, SettingSource] = field(default_factory=dict, compare=False)
     limits: tuple[str, ...] = field(default=(), compare=False)
     conflicts: tuple[SettingRemark, ...] = field(default=(), compare=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from gitops.model.broker_settings import SETTINGS, is_plain, setting_text
 from gitops.model.findings import Finding, Location
@@ -17,6 +17,7 @@ def broker_document(broker: BrokerSettings) -> dict[str, Any] | None:
         return None
     return {
         **broker_values(broker),
+        **({_UNCHECKED: _unchecked(broker)} if broker.types_without_checker else {}),
         "sources": {camel_case(name): broker.source(name).value for name in SETTINGS},
         "limits": list(broker.limits),
     }
@@ -28,11 +29,17 @@ def changed_settings(before: object, now: BrokerSettings) -> list[str]:
     Where a value is from does not count, only the value.
     """
     reviewed = before if isinstance(before, Mapping) else broker_values(BrokerSettings())
+    reviewed = {_UNCHECKED: [], **reviewed}
+    current = {_UNCHECKED: _unchecked(now), **broker_values(now)}
     return [
         f"{key} was {_shown(reviewed[key])} and is {_shown(value)}"
-        for key, value in broker_values(now).items()
+        for key, value in current.items()
         if key in reviewed and reviewed[key] != value
     ]
+
+
+def _unchecked(broker: BrokerSettings) -> list[str]:
+    return [each.value for each in broker.types_without_checker]
 
 
 def broker_values(broker: BrokerSettings) -> dict[str, str | bool | None]:
@@ -59,7 +66,12 @@ def doubt_findings(broker: BrokerSettings) -> Iterator[Finding]:
         yield make_finding("PLAN-R012", one.message, subject=one.key, hint=_DOUBT)
 
 
+_UNCHECKED: Final = "typesWithoutChecker"
+
+
 def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

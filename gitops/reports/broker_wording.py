@@ -40,6 +40,8 @@ def _settings(broker: BrokerSettings) -> Iterator[str]:
         if value != getattr(_PULSAR, name):
             shown = ("on" if value else "off") if isinstance(value, bool) else value.value
             yield f"{_WORDS[name].format(shown)}{_source(broker, name)}"
+    if types := broker.types_without_checker:
+        yield f"no checker for {' and '.join(each.value for each in types)}"
 
 
 def _source(broker: BrokerSettings, name: str) -> str:

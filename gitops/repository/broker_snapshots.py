@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Final
 
 from pydantic import ValidationError
 
 from gitops.model.broker_settings import SETTINGS, known_settings, seen_settings, setting_text
 from gitops.model.policy import BrokerSettings, SettingSource, camel_case
+from gitops.model.schema import SchemaType
 from gitops.ports import FileTree
 from gitops.repository.documents.base import API_VERSION
 from gitops.repository.documents.manifests import BrokerSnapshot
@@ -43,7 +45,9 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
         raise broken_snapshot(path, data) from None
     values = {name: getattr(document, name) for name in SETTINGS}
     told = {name: value for name, value in values.items() if value is not None}
-    return known_settings(told, SettingSource.RECORDED)
+    known = known_settings(told, SettingSource.RECORDED)
+    unchecked = tuple(SchemaType(each) for each in document.types_without_checker)
+    return replace(known, types_without_checker=unchecked)
 
 
 def render_settings(registry: str, broker: BrokerSettings) -> dict[str, bytes]:
@@ -51,7 +55,9 @@ def render_settings(registry: str, broker: BrokerSettings) -> dict[str, bytes]:
     told = {camel_case(name): setting_text(value) for name, value in seen_settings(broker).items()}
     if not told:
         return {}
-    document = {"apiVersion": API_VERSION, "kind": "BrokerSnapshot", **told}
+    unchecked = [each.value for each in broker.types_without_checker]
+    more = {"typesWithoutChecker": unchecked} if unchecked else {}
+    document = {"apiVersion": API_VERSION, "kind": "BrokerSnapshot", **told, **more}
     return {broker_path(registry): f"{json.dumps(document, indent=2)}\n".encode()}
 
 

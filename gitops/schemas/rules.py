@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gitops.model.schema import SchemaType
 from gitops.schemas.avro.parser import ANY_AVRO, AVRO_1_11, AvroParser
 from gitops.schemas.jackson import JACKSON_2_17, Jackson
 from gitops.schemas.json.compatibility import JacksonForm
@@ -17,7 +18,8 @@ class SchemaRules:
 
     `takes_top_union`: an AVRO definition may be a union. `deepest_pair`: how deep the text of a
     KEY_VALUE may nest, the pair included. `jackson` is when a JSON definition is read in the old
-    form, and `jackson_version` by whom. `has_external`: the type EXTERNAL is known.
+    form, and `jackson_version` by whom. `has_external`: the type EXTERNAL is known. `unchecked` are
+    types whose checker the broker's configuration leaves out.
     """
 
     avro: AvroParser = AVRO_1_11
@@ -27,6 +29,7 @@ class SchemaRules:
     deepest_pair: int | None = None
     has_external: bool = False
     descriptors: DescriptorRules = field(default_factory=DescriptorRules)
+    unchecked: frozenset[SchemaType] = frozenset()
 
 
 PULSAR_4_0: Final = SchemaRules()

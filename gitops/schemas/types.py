@@ -38,6 +38,7 @@ class SchemaTypes:
     """The schema types as one broker line has them."""
 
     def __init__(self, rules: SchemaRules) -> None:
+        self._unchecked: Final = rules.unchecked
         self._rows: Final[Mapping[SchemaType, SchemaTypeRow]] = {
             **dict.fromkeys(SchemaType, VALUE),
             **dict.fromkeys(AUTO_TYPES, AUTO),
@@ -97,8 +98,13 @@ class SchemaTypes:
         self._rows[schema.type].validate(schema)
 
     def checker_of(self, schema_type: SchemaType) -> CheckList:
-        """The checker for lists of versions: of an installed package, else the built-in one."""
-        return installed_checker(schema_type) or self._rows[schema_type].check
+        """The checker for lists of versions: of an installed package, else the built-in one.
+
+        A type without one has SchemaCompatibilityCheck.DEFAULT, also as a half, which refuses under
+        ALWAYS_INCOMPATIBLE alone (classes of Pulsar 3.0.7 to 5.0.0-M1; seen on 4.0.7 and 4.2.4).
+        """
+        built_in = VALUE if schema_type in self._unchecked else self._rows[schema_type]
+        return installed_checker(schema_type) or built_in.check
 
     def check_latest(
         self, latest: LabelledSchema, candidate: LabelledSchema, strategy: Strategy
@@ -106,7 +112,8 @@ class SchemaTypes:
         """The checker for a single version, which is another one for JSON."""
         schema_type = candidate.schema.type
         check = self._rows[schema_type].check_latest
-        if check is not None and installed_checker(schema_type) is None:
+        is_other = schema_type in self._unchecked or installed_checker(schema_type) is not None
+        if check is not None and not is_other:
             return check(latest, candidate, strategy)
         return self.checker_of(schema_type)([latest], candidate, strategy)
 

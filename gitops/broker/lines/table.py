@@ -40,6 +40,9 @@ def line_of(broker: BrokerSettings, option: str = "--as-if-broker") -> BrokerLin
             f"there is no profile of Pulsar {broker.release}: known are {', '.join(LINES)}",
             hint=f"decide as the nearest line does: {option} {near}",
         )
+    if broker.types_without_checker:
+        unchecked = frozenset(broker.types_without_checker)
+        line = replace(line, rules=replace(line.rules, unchecked=unchecked))
     return with_legacy_json(line) if broker.schema_json_allow_legacy_jackson_format else line
 
 

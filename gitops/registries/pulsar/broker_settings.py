@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +22,7 @@ from gitops.model.policy import (
     SettingSource,
     camel_case,
 )
+from gitops.model.schema import SchemaType
 from gitops.registries.pulsar.address import broker_origin
 from gitops.registries.pulsar.observation import map_in_threads
 from gitops.schemas.installed_checkers import installed_types
@@ -63,6 +64,7 @@ class _Findings:
     limits: list[str] = field(default_factory=list)
     doubts: list[SettingRemark] = field(default_factory=list)
     other_releases: list[str] = field(default_factory=list)
+    unchecked: list[SchemaType] = field(default_factory=list)
 
 
 def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
@@ -84,13 +86,14 @@ def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
     found = _Findings()
     _add_release(found, version, _other_releases(client, brokers, threads))
     _add_configuration(found, configuration)
-    return known_settings(
+    known = known_settings(
         found.values,
         SettingSource.LEARNED,
         limits=found.limits,
         doubts=found.doubts,
         other_releases=found.other_releases,
     )
+    return replace(known, types_without_checker=tuple(found.unchecked))
 
 
 # Releases.
@@ -174,7 +177,7 @@ def _add_configuration(found: _Findings, answer: Answer | None) -> None:
     # Before 4.2 there is no such switch, and the line itself is as if it were on.
     found.values.setdefault(_LEGACY_JSON, False)
     release = found.values.get("release")
-    found.doubts += _checker_doubts(content.get(_CHECKERS), release)
+    _add_checkers(found, content.get(_CHECKERS), release)
 
 
 def _add_setting(found: _Findings, name: str, text: object) -> None:
@@ -199,26 +202,33 @@ def _value(name: str, text: str) -> SettingValue | None:
     return SchemaCompatibilityStrategy.FULL if is_unset and is_default else strategy
 
 
-def _checker_doubts(text: object, release: SettingValue) -> Iterator[SettingRemark]:
-    """Checkers that are not the line's own, unless packages here stand for them."""
+def _add_checkers(found: _Findings, text: object, release: SettingValue) -> None:
+    """Checkers that are not the line's own, unless packages here stand for them.
+
+    A type whose checker is left out is decided without one; whether it is left out is a doubt where
+    an unknown class may be its checker.
+    """
     if text is None:
         return
     names = {each.strip() for each in str(text).strip("[]").split(",") if each.strip()}
     classes = {name.removeprefix(_PACKAGE) for name in names}
-    if foreign := _undecided(classes - _DEFAULTS.keys()):
+    foreign, missing = _undecided(classes - _DEFAULTS.keys()), _unchecked(classes, release)
+    if foreign:
         message = (
             f"the broker has the checker {_short(foreign)} in {_CHECKERS}, and decisions here are "
             "those of Pulsar's default checkers"
         )
-        yield SettingRemark(key=_CHECKERS, message=message)
-    if missing := _unchecked(classes, release):
+        found.doubts.append(SettingRemark(key=_CHECKERS, message=message))
+    if missing and not classes - _DEFAULTS.keys() - _OTHERS.keys():
+        found.unchecked += [SchemaType(_DEFAULTS[each]) for each in missing]
+    elif missing:
         types = " and ".join(_DEFAULTS[each] for each in missing)
         message = (
             f"the broker does not have the checker {_short(missing)} in {_CHECKERS}: it compares "
             f"no two schemas of {types} unless another checker does, and decisions here are those "
             "of Pulsar's default checkers"
         )
-        yield SettingRemark(key=_CHECKERS, message=message)
+        found.doubts.append(SettingRemark(key=_CHECKERS, message=message))
 
 
 def _undecided(foreign: set[str]) -> list[str]:

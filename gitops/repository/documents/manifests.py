@@ -345,3 +345,4 @@ class BrokerSnapshot(Document):
     is_schema_validation_enforced: bool | None = None
     schema_json_allow_legacy_jackson_format: bool | None = None
     system_topic_schema_compatibility_strategy: Strategy | None = None
+    types_without_checker: tuple[StorableType, ...] = ()

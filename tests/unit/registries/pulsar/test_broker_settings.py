@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from werkzeug import Request, Response
 
+from gitops.broker.lines.table import line_of
 from gitops.model.broker_settings import seen_settings
 from gitops.model.policy import SchemaCompatibilityStrategy, SettingSource
 from gitops.model.schema import SchemaType
@@ -122,9 +123,9 @@ def test_the_checkers_that_a_4_2_broker_has_by_itself_are_no_doubt(httpserver: H
     [
         ("4.0.7", ("Json", "Avro", "ProtobufNative", "External"), (), []),
         ("4.0.7", ("Json", "Avro", "ProtobufNative"), (), []),
-        ("4.2.4", ("Json", "Avro", "ProtobufNative"), (), ["no two schemas of EXTERNAL"]),
-        ("4.0.7", ("Json", "ProtobufNative"), (), ["no two schemas of AVRO"]),
-        ("4.0.7", ("Json",), ("PROTOBUF_NATIVE",), ["no two schemas of AVRO"]),
+        ("4.2.4", ("Json", "Avro", "ProtobufNative"), (), []),
+        ("4.0.7", ("Json", "ProtobufNative"), (), []),
+        ("4.0.7", ("Json",), ("PROTOBUF_NATIVE",), []),
         ("4.0.7", ("Json", "Avro", "ProtobufNative", "Protobuf"), (), ["has the checker Protobuf"]),
         ("4.0.7", ("Json", "Avro", "ProtobufNative", "Protobuf"), ("PROTOBUF",), []),
         (
@@ -163,6 +164,36 @@ def test_checkers_that_nothing_here_decides_as_are_doubts(  # noqa: PLR0913 - ro
 
     assert len(found.doubts) == len(said)
     assert all(text in one.message for text, one in zip(said, found.doubts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("release", "classes", "installed", "unchecked"),
+    [
+        ("4.0.7", ("Json", "Avro", "ProtobufNative"), (), ()),
+        ("4.2.4", ("Json", "Avro", "ProtobufNative"), (), ("EXTERNAL",)),
+        ("4.0.7", ("Json", "ProtobufNative"), (), ("AVRO",)),
+        ("4.0.7", ("Json",), ("PROTOBUF_NATIVE",), ("AVRO",)),
+        ("4.0.7", ("Json", "com.example.Own"), ("AVRO",), ()),
+    ],
+)
+def test_a_type_whose_checker_is_left_out_is_decided_without_one(  # noqa: PLR0913 - as above
+    httpserver: HTTPServer,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    release: str,
+    classes: tuple[str, ...],
+    installed: tuple[str, ...],
+    unchecked: tuple[str, ...],
+) -> None:
+    types = frozenset(SchemaType(each) for each in installed)
+    monkeypatch.setattr(broker_settings, "installed_types", lambda: types)
+    checkers = f"[{', '.join(map(class_name, classes))}]"
+    configuration = {"schemaRegistryCompatibilityCheckers": checkers}
+
+    found = learned(httpserver, {"version": release, "configuration/runtime": configuration})
+
+    assert found.types_without_checker == tuple(SchemaType(each) for each in unchecked)
+    assert line_of(found).rules.unchecked == frozenset(found.types_without_checker)
 
 
 def class_name(short: str) -> str:
