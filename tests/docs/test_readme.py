@@ -5,40 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from pathlib import Path
 from typing import Final
 
 from gitops.cli.app import COMMANDS
-from tests.docs.pages import ROOT, Reader, blocks, matches
+from tests.docs.pages import ROOT, blocks
 
 README: Final = (ROOT / "README.md").read_text("utf-8")
 LINES: Final = [
     line for block in blocks(README) if block.language == "sh" for line in block.text.splitlines()
 ]
-
-
-def edit(file: Path, old: str, new: str) -> None:
-    text = file.read_text("utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new), "utf-8")
-
-
-def test_the_plan_that_it_shows_is_what_the_program_prints(tmp_path: Path) -> None:
-    reader = Reader(home=tmp_path)
-    reader.run("pulsar-gitops init s && cd s && git init --quiet")
-    reader.run("git add --all && git commit --quiet --message Example")
-    code, _ = reader.run("pulsar-gitops apply --auto-approve")
-    assert code == 0
-    shop = tmp_path / "at" / "s" / "namespaces" / "shop"
-    edit(shop / "orders/order-cancelled.avsc", "An order will not be delivered.", "Given up.")
-    edit(shop / "orders/order-created.avsc", '"type": "int"', '"type": "long"')
-    new = '{"name": "currency", "type": "string"},\n    '
-    edit(shop / "payments/captured.avsc", '{"name": "amount"', new + '{"name": "amount"')
-    reader.run("git add --all && git commit --quiet --message Edits")
-    code, printed = reader.run("pulsar-gitops plan")
-    assert code == 1
-    (shown,) = [block.text for block in blocks(README) if block.language == "text"]
-    assert matches(shown, printed), printed
 
 
 def test_make_targets_exist() -> None:
