@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import gitops
 from gitops.model.check import CheckReport
-from gitops.model.findings import Finding, Location, Severity
+from gitops.model.findings import Finding, Location, Severity, causes_of
 from gitops.model.rules import RULES
 from gitops.reports.check_summary import (
     base_line,
@@ -90,7 +90,7 @@ def sarif_text(result: ReviewResult) -> str:
 def sarif(
     report: CheckReport, explain: Explain, prefix: str = "", notes: Sequence[str] = ()
 ) -> Document:
-    """A log with a run for the files, and one for each registry.
+    """A log with a run for the files, and one for each registry; a result for each cause.
 
     A plan says nothing of files: an empty run would close the alerts that `validate` has raised.
     `prefix` is the folder of the schemas repository in its git repository, empty or with a `/`
@@ -101,7 +101,10 @@ def sarif(
     rank = worst_first(report)
     said = [("files", report.findings)] if about_files else []
     said += [(its.plan.registry, its.plan.findings) for its in report.registries]
-    runs = [_run(name, sorted(found, key=rank), explain, prefix, notes) for name, found in said]
+    causes = [(name, causes_of(sorted(found, key=rank))) for name, found in said]
+    runs = [
+        _run(name, [one.finding for one in its], explain, prefix, notes) for name, its in causes
+    ]
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}
 
 

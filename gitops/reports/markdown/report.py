@@ -8,7 +8,7 @@ from typing import Final
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding
-from gitops.reports.check_summary import ReportedFinding, all_findings, reported_causes
+from gitops.reports.check_summary import ReportedFinding, all_findings, name_list, reported_causes
 from gitops.reports.headline import headline
 from gitops.reports.markdown import sections
 from gitops.reports.markdown.causes import cause_folds, rows_without, shared_causes
@@ -32,6 +32,10 @@ from gitops.reports.topic_rows import NONE, Row, Weight, rows_of
 _SAID_BY_ROWS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
 """What these rules find is a row of the table."""
 _LET_IN: Final = "CHECK-R004"
+_MOST_ROWS: Final = 100
+"""How many topics have a row each, however alike they are."""
+_MOST_NAMES: Final = 500
+"""How many topics of one row are named."""
 
 
 def review_markdown(result: ReviewResult, limit: int = COMMENT_LIMIT) -> str:
@@ -68,7 +72,9 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
         Section(blocks=sections.broker_items(report.registries, several=several), tail="\n"),
         Section(blocks=failures, head="#### No answer\n\n", tail="\n", cut=2, noun="registries"),
         Section(
-            blocks=table_rows([_cells(row, replayed=replayed) for row in rows], several=several),
+            blocks=table_rows(
+                _folded([_cells(row, replayed=replayed) for row in rows]), several=several
+            ),
             head=table_head(REPLAYED if replayed else TOPICS, several=several),
             tail="\n",
             cut=1,
@@ -82,6 +88,23 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
             noun="policies",
         ),
     )
+
+
+def _folded(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The rows; of very many those that differ in their topic alone are one."""
+    if len(rows) <= _MOST_ROWS:
+        return rows
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, *rest in rows:
+        alike.setdefault(tuple(rest), []).append(name)
+    return [(_names(names), *rest) for rest, names in alike.items()]
+
+
+def _names(names: list[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    shown = name_list(names, _MOST_NAMES)
+    return f"<details><summary>{len(names):,} topics</summary>{shown}</details>"
 
 
 def _cells(row: Row, *, replayed: bool) -> tuple[str, ...]:

@@ -153,9 +153,7 @@ class PatchSuggester:
 
     def _told(self, one: Finding, place: _Place) -> Finding:
         if place.untried:
-            return (
-                replace(one, hint=f"{one.hint} ({_NO_MORE})") if one is place.findings[0] else one
-            )
+            return replace(one, hint=f"{one.hint} ({_NO_MORE})")
         if place.why and one.severity is Severity.ERROR:
             return replace(one, hint=place.why)
         if not place.edited:
