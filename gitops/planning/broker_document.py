@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gitops.model.broker_settings import SETTINGS, is_plain, setting_text
 from gitops.model.findings import Finding, Location
-from gitops.model.policy import BrokerSettings, camel_case
+from gitops.model.policy import BrokerSettings, SettingSource, camel_case
 from gitops.model.rules import make_finding
 
 
@@ -26,16 +26,27 @@ def broker_document(broker: BrokerSettings) -> dict[str, Any] | None:
 def changed_settings(before: object, now: BrokerSettings) -> list[str]:
     """What of a reviewed plan's broker is another now; `before` is None for one without settings.
 
-    Where a value is from does not count, only the value.
+    Where a value is from does not count, only the value. Auto-update is not compared where this
+    role cannot learn it: it decides nothing about what an administrator registers (Pulsar 4.0.7).
     """
     reviewed = before if isinstance(before, Mapping) else broker_values(BrokerSettings())
     reviewed = {_UNCHECKED: [], **reviewed}
+    assumed = assumed_keys(now)
     current = {_UNCHECKED: _unchecked(now), **broker_values(now)}
     return [
         f"{key} was {_shown(reviewed[key])} and is {_shown(value)}"
+        + (" (assumed: this role cannot learn it)" if key in assumed else "")
         for key, value in current.items()
         if key in reviewed and reviewed[key] != value
+        if not (key == _AUTO_UPDATE and key in assumed)
     ]
+
+
+def assumed_keys(broker: BrokerSettings) -> frozenset[str]:
+    """The settings, as broker.conf names them, that could not be learned."""
+    return frozenset(
+        camel_case(name) for name in SETTINGS if broker.source(name) is SettingSource.ASSUMED
+    )
 
 
 def _unchecked(broker: BrokerSettings) -> list[str]:
@@ -67,6 +78,7 @@ def doubt_findings(broker: BrokerSettings) -> Iterator[Finding]:
 
 
 _UNCHECKED: Final = "typesWithoutChecker"
+_AUTO_UPDATE: Final = "isAllowAutoUpdateSchemaEnabled"
 
 
 def _shown(value: object) -> str:

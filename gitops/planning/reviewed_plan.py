@@ -74,7 +74,7 @@ def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
     if changed := changed_settings(document.get("broker"), now.broker):
         raise StalePlanError(
             f"the broker is no longer what the plan was made for: {'; '.join(changed)}",
-            hint=REPLAN,
+            hint=_LEARN if any(_ASSUMED in each for each in changed) else REPLAN,
         )
     observed, expected = document["observed"], document["expected"]
     if set(observed) != set(now.observed):
@@ -124,3 +124,8 @@ def subject_list(names: list[str]) -> str:
 _NO_EFFECT: Final = ("before", "direction", "waiver")
 _SHARE: Final = "PLAN-R004"
 _SHOWN: Final = 3
+_ASSUMED: Final = "(assumed"
+_LEARN: Final = (
+    "apply with a role that may read the broker's configuration, or set `brokerDefaults` in "
+    f"gitops.yaml; else {REPLAN}"
+)

@@ -15,6 +15,7 @@ from gitops.model.broker_settings import (
 from gitops.model.errors import StalePlanError
 from gitops.model.policy import BrokerSettings, SettingRemark, SettingSource
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaType
 from gitops.planning.plan import make_plan
 from gitops.planning.plan_document import digest, to_document
 from gitops.planning.reviewed_plan import resume
@@ -88,3 +89,40 @@ def test_what_could_not_be_asked_is_not_in_the_digest() -> None:
     silent = replace(EMPTY, broker=replace(learned(), limits=("No answer.",)))
 
     assert to_document(make_plan(silent))["digest"] == document["digest"]
+
+
+def less_privileged(**values: SettingValue) -> BrokerSettings:
+    """What a superuser learned of auto-update and of these, and nobody else can."""
+    known = {"is_allow_auto_update_schema_enabled": False, **values}
+    told: dict[str, SettingValue] = {"release": "4.0.7", **known}
+    return with_known(assumed_settings(), known_settings(told, SettingSource.LEARNED))
+
+
+def test_auto_update_is_not_compared_where_the_role_cannot_learn_it() -> None:
+    document = to_document(make_plan(replace(EMPTY, broker=less_privileged())))
+    only_release = known_settings({"release": "4.0.7"}, SettingSource.LEARNED)
+    assumed = with_known(assumed_settings(), only_release)
+    seen = replace(assumed, sources=less_privileged().sources)
+
+    assert not resume(document, make_plan(replace(EMPTY, broker=assumed))).done
+    with pytest.raises(StalePlanError, match="isAllowAutoUpdateSchemaEnabled was false and is"):
+        resume(document, make_plan(replace(EMPTY, broker=seen)))
+
+
+def test_another_setting_that_the_role_cannot_learn_has_a_next_step() -> None:
+    broker = less_privileged(schema_compatibility_strategy=Strategy.BACKWARD)
+    document = to_document(make_plan(replace(EMPTY, broker=broker)))
+    only_release = known_settings({"release": "4.0.7"}, SettingSource.LEARNED)
+    assumed = with_known(assumed_settings(), only_release)
+
+    with pytest.raises(StalePlanError, match=r"is FULL \(assumed: this role") as stale:
+        resume(document, make_plan(replace(EMPTY, broker=assumed)))
+    assert "`brokerDefaults`" in stale.value.hint
+
+
+def test_a_checker_that_was_left_out_since_makes_a_plan_stale() -> None:
+    document = to_document(make_plan(EMPTY))
+    later = replace(learned(), types_without_checker=(SchemaType.AVRO,))
+
+    with pytest.raises(StalePlanError, match="typesWithoutChecker was none and is AVRO"):
+        resume(document, make_plan(replace(EMPTY, broker=later)))
