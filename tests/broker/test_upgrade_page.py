@@ -25,7 +25,7 @@ def test_rest_deletes_and_registers(tmp_path: Path) -> None:
     curl, bash = shutil.which("curl"), shutil.which("bash")
     if curl is None or bash is None:
         pytest.skip("no curl or no bash")
-    blocks = re.findall(r"```sh\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(r"```bash\n(.*?)```", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (script,) = (one for one in blocks if "curl" in one)
     mended = json.dumps({**_DASHED, "namespace": "com.my_co"})
     body = {"type": "AVRO", "schema": mended, "properties": {}}
