@@ -91,7 +91,8 @@ def check_change(
 def _command(options: CheckOptions, display: Display, base: str) -> str:
     """The line that gives this answer again, wherever the output went and HEAD goes.
 
-    An engine does not change the answer, and is not named. `base` are the base's 40 hex digits.
+    The local engine is named, since Spark may not be installed. `base` are the base's 40 hex
+    digits.
     """
     named = base[:_DIGITS] if _UNSTEADY.match(options.base) else options.base
     words = ["pulsar-gitops", "check", "--base", named]
@@ -102,5 +103,10 @@ def _command(options: CheckOptions, display: Display, base: str) -> str:
     words += ["--as-if-broker", options.release] if options.release else []
     words += ["--drift"] if options.drift else []
     words += ["--replay"] if options.replay else []
+    words += ["--engine", "local"] if _is_local(options) else []
     words += ["--fail-on", display.fail_on] if display.fail_on is not FailOn.ERROR else []
     return shlex.join(words)
+
+
+def _is_local(options: CheckOptions) -> bool:
+    return options.replay is not None and options.replay.engine is Engine.LOCAL

@@ -228,14 +228,15 @@ def _replay_change(
 def _command(selected: _Options, display: Display) -> str:
     """The line that gives this answer again.
 
-    Whatever does not change the answer is left out: on which engine, and at which address, which
-    may hold a token. A report is the same wherever it was made.
+    Whatever does not change the answer is left out: the address of a Spark master, which may hold
+    a token, and Spark itself. The local engine is named, since Spark may not be installed.
     """
     words = ["pulsar-gitops", "replay", *selected.topics]
     words += ["--repo", str(selected.repo)] if selected.repo != HERE else []
     words += ["--base", selected.base] if selected.base is not None else []
     words += ["--registry", selected.registry] if selected.registry else []
     words += ["--history", selected.history] if selected.history is not HistoryChoice.AUTO else []
+    words += ["--engine", selected.engine] if selected.engine is not Engine.SPARK else []
     words += ["--gate", selected.gate] if selected.gate is not Gate.STRATEGY else []
     words += ["--show-values"] if selected.show_values else []
     words += (

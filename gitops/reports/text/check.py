@@ -26,6 +26,7 @@ from gitops.reports.check_summary import (
 )
 from gitops.reports.results import CheckResult, Excerpt
 from gitops.reports.text.findings import count_line, finding_block
+from gitops.reports.text.layout import ShellCommand
 from gitops.reports.text.plain import safe
 from gitops.reports.text.plan import broker_text, headline_text, plan_summary
 from gitops.reports.text.plan_blocks import plan_body
@@ -61,7 +62,7 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
     parts += _not_from_this_change(report)
     parts.append(Text.assemble(*_summary(report), "   ", (f"{seconds:.1f} s", "dim")))
     if report.command:
-        parts.append(Text(f"reproduce: {safe(report.command)}", style="dim"))
+        parts.append(ShellCommand("reproduce:", report.command))
     return Group(*parts)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -114,3 +115,41 @@ def _values(change: SchemaChange) -> str:
     if change.before and change.after:
         return f"{short(change.before)} → {short(change.after)}"
     return short(change.before or change.after)
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCommand:
+    """`reproduce: …`: a command that runs as it stands, also where the terminal is narrow.
+
+    A line that goes on ends in a backslash.
+    """
+
+    label: str
+    command: str
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        """Lines of whole words of the shell."""
+        line = self.label
+        for word in _shell_words(self.command):
+            if line.strip() and len(line) + len(word) + _GAP > options.max_width:
+                yield from _cut(f"{line} \\", options.max_width)
+                line = " " * _INDENT + word
+            else:
+                line = f"{line} {word}"
+        yield from _cut(line, options.max_width)
+
+
+def _cut(line: str, width: int) -> Iterator[Text]:
+    """A word that is longer than a line goes on at the start of the next one, unless in quotes."""
+    while len(line) > width and not {"'", '"'} & set(line):
+        yield Text(f"{line[: width - 1]}\\", style="dim")
+        line = line[width - 1 :]
+    yield Text(line, style="dim")
+
+
+def _shell_words(command: str) -> list[str]:
+    """Each with its quotes; what no shell takes apart is one word."""
+    try:
+        return [safe(shlex.quote(word)) for word in shlex.split(command)]
+    except ValueError:
+        return [safe(command)]

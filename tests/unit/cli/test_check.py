@@ -48,7 +48,7 @@ def test_a_refusal_names_the_line_and_the_way_to_repeat_it(
     assert "✗ shop/orders/order-created" in said.out
     assert f"{CREATED}:26:14  AVRO-R002 error" in said.out
     again = f"reproduce: pulsar-gitops check --base main --repo {clone.root}"
-    assert again in " ".join(said.out.split())
+    assert again in " ".join(said.out.replace("\\\n", " ").split())
     assert "1 refused" in said.out
 
 

@@ -20,8 +20,9 @@ def test_a_check_replays_what_it_touches(clone: GitRepository, command: CommandL
     said = command(*args, "--replay", *LOCAL)
     assert said.code == 1
     assert "REPLAY-R001 error" in said.out
-    assert "reproduce: pulsar-gitops check --base main --repo" in said.out
-    assert said.out.rstrip().endswith("--replay")
+    again = " ".join(said.out.replace("\\\n", " ").partition("reproduce: ")[2].split())
+    assert again.startswith("pulsar-gitops check --base main --repo")
+    assert again.endswith("--replay --engine local")
     (one,) = document(command(*args, "--replay", *LOCAL, "--format", "json"))["registries"]
     assert [topic["topic"] for topic in one["replay"]["topics"]] == [CANCELLED]
 
