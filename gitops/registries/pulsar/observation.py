@@ -136,6 +136,15 @@ TOPICS_PERMISSION: Final = "the role of an administrator of the tenant, to list 
 SCHEMA_PERMISSION: Final = "the permission to produce or to consume on the topic"
 
 
+def list_paths(namespace: NamespaceName) -> tuple[str, ...]:
+    """The lists of a namespace's topics that every broker has."""
+    return tuple(
+        f"{domain}/{namespace_path(namespace)}{rest}"
+        for domain in ("persistent", "non-persistent")
+        for rest in ("", "/partitioned")
+    )
+
+
 @final
 class RegistryReader:
     """Reads of one cluster; safe to use from several threads at once."""
@@ -157,28 +166,27 @@ class RegistryReader:
         except InvalidNameError as cause:
             raise unexpected_body(answer, f"a list of namespaces ({cause})") from cause
 
-    def topics(self, namespace: NamespaceName) -> set[TopicName]:
+    def topics(self, namespace: NamespaceName, *, threads: int) -> set[TopicName]:
         """The topics that people made and the cluster can name, partitions folded.
 
         A partitioned topic stands in a list of its own, whether or not its partitions exist, and so
         does a scalable one, from Pulsar 5.0 on.
         """
-        found: set[TopicName] = set()
-        for domain in ("persistent", "non-persistent"):
-            for rest in ("", "/partitioned"):
-                found |= self._list_topics(f"{domain}/{namespace_path(namespace)}{rest}")
-        return found | self._list_topics(f"scalable/{namespace_path(namespace)}", _NO_SCALABLE)
+        scalable = f"scalable/{namespace_path(namespace)}"
+        asked: list[tuple[str, Collection[HTTPStatus]]] = [
+            *((path, ()) for path in list_paths(namespace)),
+            (scalable, _NO_SCALABLE),
+        ]
+        found = map_in_threads(
+            lambda each: self.list_topics(*each),
+            asked,
+            threads=threads,
+            on_progress=lambda _done: None,
+        )
+        return set().union(*found)
 
-    def existing(self, namespace: NamespaceName) -> set[TopicName]:
-        """The topics that may have policies of their own; none where there is no such namespace."""
-        found: set[TopicName] = set()
-        for rest in ("", "/partitioned"):
-            for domain in ("persistent", "non-persistent"):
-                path = f"{domain}/{namespace_path(namespace)}{rest}"
-                found |= self._list_topics(path, accepted=(HTTPStatus.NOT_FOUND,))
-        return found
-
-    def _list_topics(self, path: str, accepted: Collection[HTTPStatus] = ()) -> set[TopicName]:
+    def list_topics(self, path: str, accepted: Collection[HTTPStatus] = ()) -> set[TopicName]:
+        """The topics of one list; none where the answer has an accepted status."""
         answer = self._get(path, permission=TOPICS_PERMISSION, accepted=accepted)
         return (
             user_topics(response_bodies.read_names(answer))
@@ -308,16 +316,23 @@ class _Observer:
         return dict(zip(names, found, strict=True))
 
     def existing(self, scope: Scope) -> dict[NamespaceName, set[TopicName]]:
-        """The topics that exist, for the namespaces of which many are asked for."""
+        """The topics that may have policies of their own, of namespaces with many in the scope.
+
+        None where there is no such namespace.
+        """
         asked = Counter(topic.namespace for topic in scope.topics)
         names = sorted(name for name, count in asked.items() if count >= _WORTH_LISTING)
+        lists = [(name, path) for name in names for path in list_paths(name)]
         found = map_in_threads(
-            self.reading.existing,
-            names,
+            lambda each: self.reading.list_topics(each[1], (HTTPStatus.NOT_FOUND,)),
+            lists,
             threads=self.config.concurrency,
             on_progress=lambda _done: None,
         )
-        return dict(zip(names, found, strict=True))
+        topics: dict[NamespaceName, set[TopicName]] = {name: set() for name in names}
+        for (name, _), some in zip(lists, found, strict=True):
+            topics[name] |= some
+        return topics
 
     def topics(
         self,

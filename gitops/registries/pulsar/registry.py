@@ -226,7 +226,8 @@ class PulsarRegistry:
 
     def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
         """The topics that exist, sorted; not those that only have a schema (Pulsar 4.0.7)."""
-        return tuple(sorted(self._reading.topics(namespace)))
+        threads = self._config.concurrency
+        return tuple(sorted(self._reading.topics(namespace, threads=threads)))
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read all versions and policies in `scope`, several at a time."""
