@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gitops.cli.app import run
 from tests.support.admin_rest import admin_request
 from tests.support.project_files import ROOT
 from tests.support.pulsar_broker import BrokerUnavailableError, pulsar_broker
@@ -43,9 +44,16 @@ def test_rest_deletes_and_registers(tmp_path: Path) -> None:
             environment = {**os.environ, "URL": broker.admin_url}
             subprocess.run([bash, "-ec", script], cwd=tmp_path, env=environment, check=True)
 
+            mine = ["shop/orders/shipped", "--url", broker.admin_url, "--repo", str(tmp_path)]
+            assert run(["schemas", "delete", *mine, "--yes"]) == 0
+            definition = tmp_path / "shipped.avsc"
+            definition.write_text(mended)
+            upload = ["schemas", "upload", mine[0], str(definition), "--type", "AVRO", *mine[1:]]
+            assert run(upload) == 0
+
             entries = json.loads(admin_request("GET", f"{schema}s"))["getSchemaResponses"]
             assert [(one["version"], json.loads(one["data"])) for one in entries] == [
-                (2, json.loads(mended))
+                (4, json.loads(mended))
             ]
     except BrokerUnavailableError as reason:
         pytest.skip(f"no Pulsar broker: {reason}")

@@ -51,17 +51,18 @@ def upload(
     ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    url: options.ClusterUrl = None,
 ) -> int:
     """Register a schema; prints the version that the registry answers."""
+    from gitops.cli.cluster import open_either
     from gitops.cli.console import print_message, print_text
-    from gitops.cli.session import open_registry, open_repository
     from gitops.repository.definitions.upload import read_upload, repeated_members_of_upload
 
     info = read_upload(schema, schema_type, properties or [])
     for each in repeated_members_of_upload(info, schema, whole=schema_type is not None):
         print_message(f"{each.location}: warning: {each.message} ({each.rule})")
     name = TopicName.parse(topic)
-    with open_registry(open_repository(repo), registry) as (live, _):
+    with open_either(repo, registry, url, None) as live:
         version = live.register_schema(name, info)
     print_text(f"{version}\n")
     return Exit.GOOD
@@ -124,14 +125,15 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    url: options.ClusterUrl = None,
 ) -> int:
     """Delete a topic's schema, all its versions with it."""
+    from gitops.cli.cluster import open_either
     from gitops.cli.console import print_message
-    from gitops.cli.session import open_registry, open_repository
 
     name = TopicName.parse(topic)
-    with open_registry(open_repository(repo), registry) as (live, _):
-        question = f"Delete all schema versions of {name} in {live.name}?"
+    with open_either(repo, registry, url, None) as live:
+        question = f"Delete all schema versions of {name} in {live.name} ({live.address})?"
         if not yes and not _confirm(question):
             print_message("nothing was deleted")
             return Exit.USAGE
