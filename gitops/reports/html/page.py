@@ -105,7 +105,7 @@ footer code { color: var(--ink); }
   .stack thead { display: none; } .stack tr { padding: .3rem 0; }
   .stack th, .stack td { display: inline; border: 0; padding: 0 .4rem 0 0; }
   .changed td + td::before { content: "→ "; color: var(--soft); }
-  .changed td:last-child::before { content: none; } .changed td { min-width: 0; }
+  .changed td:nth-child(n+4)::before { content: none; } .changed td { min-width: 0; }
   .stack td.number { text-align: left; }
   .roomy, .stack .roomy { display: none; } td.plot { min-width: 4rem; }
 }

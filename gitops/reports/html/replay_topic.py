@@ -189,20 +189,32 @@ def _message(group: ReasonGroup, one: Reason, shown: VersionedExample) -> tuple[
 
 
 def _changed(topic: TopicResult, most: int) -> str:
-    """What became of the first value that is another one."""
+    """What became of the first value that is another one, and for which readers."""
     found = changed_rows(topic.asked)
+    ways = _changed_ways(topic)
     rows = [
         (
             code(path or "(message)"),
             "" if one.before is None else code(one.before or "(empty)"),
             "" if one.after is None else code(one.after or "(empty)"),
             f'{text(one.reason)}<div class="soft small">first in {code(one.where)}</div>',
+            text(", ".join(ways[path, one.reason])),
         )
         for path, one in found[:most]
     ]
-    heads = ("Field", "Before", "After", "Why")
-    shown = table(heads, rows, name="stack changed", is_sorted=True) if rows else ""
+    heads = ("Field", "Before", "After", "Why", "Data → reader")
+    name = "stack changed" if any(row[1] for row in rows) else "stack"
+    shown = table(heads, rows, name=name, is_sorted=True) if rows else ""
     return shown + _withheld(topic) + more(found, most, "example")
+
+
+def _changed_ways(topic: TopicResult) -> dict[tuple[str, str], list[str]]:
+    ways: dict[tuple[str, str], list[str]] = {}
+    for one in topic.asked:
+        for field in one.fields:
+            if field.example is not None:
+                ways.setdefault((field.path, field.example.reason), []).append(way_text(one))
+    return ways
 
 
 def _withheld(topic: TopicResult) -> str:

@@ -279,3 +279,9 @@ def test_a_hostile_piece_everywhere_does_nothing(piece: str) -> None:
 def test_no_text_anywhere_does_anything(text: str) -> None:
     tags = page(poisoned(REPORT, itertools.repeat(f"{text}x"))).tags
     assert tags == page(poisoned(REPORT, itertools.repeat("x"))).tags
+
+
+def test_a_changed_value_names_its_readers() -> None:
+    row = replay_page(REPORT).partition("<code>16777217</code>")[2].partition("</tr>")[0]
+    assert "<code>16777216.0</code>" in row
+    assert row.endswith("<td>v3 → proposed</td>")
