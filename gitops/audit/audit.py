@@ -115,7 +115,7 @@ class Audit:
         try:
             history = stored_history(state.history)
         except PayloadError as error:
-            self.skip(f"{state.topic}: the registry holds a schema that cannot be read: {error}")
+            self.skip(f"{state.topic}: the registry contains a schema that cannot be read: {error}")
             return None
         own = self._settings
         policies = connection_policies(state.topic, state.policies, its.state.policies, own.broker)

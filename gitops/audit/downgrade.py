@@ -22,8 +22,8 @@ def downgrade_cause(registry: str, present: BrokerLine, target: BrokerLine) -> C
         DOWNGRADE,
         message,
         subject=registry,
-        hint=f"register none of these until no broker of {present.name} is left: they stop their "
-        "topics after a way back",
+        hint=f"register none of these until no broker of {present.name} is left: after a "
+        "downgrade their topics stop working",
     )
     return Cause(message=message, finding=found)
 

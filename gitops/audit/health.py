@@ -77,8 +77,8 @@ def _broken_promise(topic: AuditedTopic) -> Iterator[Cause]:
                 BROKEN_PROMISE,
                 f"{versions}: {message}: {why}",
                 subject=str(topic.name),
-                hint="read the older messages with a consumer of their own version, or let them "
-                "expire; a topic of its own for the new definition keeps both",
+                hint="read the older messages with a consumer of their own version, or "
+                "let them expire; a new topic for the new definition keeps both",
             ),
         )
 
@@ -114,7 +114,7 @@ def _unreadable(topic: AuditedTopic) -> Iterator[Cause]:
             UNREADABLE,
             f"{versions_text(tuple(reasons))}: {message}: {next(iter(reasons.values()))}",
             subject=str(topic.name),
-            hint="a strategy such as BACKWARD_TRANSITIVE stops such changes from now on",
+            hint="a strategy such as BACKWARD_TRANSITIVE refuses such changes from now on",
         )
         yield Cause(message=message, finding=finding)
 

@@ -113,8 +113,8 @@ class NamespaceAudit:
         own = policies.schema_compatibility_strategy
         if legacy and own not in (None, Strategy.UNDEFINED, legacy.strategy):
             message = (
-                "schemaAutoUpdateCompatibilityStrategy and schemaCompatibilityStrategy differ: the "
-                "first does not count"
+                "schemaAutoUpdateCompatibilityStrategy and schemaCompatibilityStrategy "
+                "differ: Pulsar ignores the first"
             )
             yield message, "remove schemaAutoUpdateCompatibilityStrategy"
 
@@ -126,6 +126,6 @@ class NamespaceAudit:
             NO_SCHEMA,
             f"{len(self._bare):,} of {all_topics:,} topics have no schema: {named}{more}",
             subject=str(self.name),
-            hint="register a schema, or leave them where bytes are what is meant",
+            hint="register a schema, or leave them as they are if bytes are intended",
         )
         return Cause(message="topics without a schema beside topics with one", finding=found)

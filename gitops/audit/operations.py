@@ -102,7 +102,7 @@ def _unknown_type(topic: AuditedTopic, line: BrokerLine) -> Decision | None:
     """A line that does not know the type of one stored version cannot read the history."""
     for version, schema in topic.history.entries:
         if line.types.row_of(schema.type) is UNKNOWN:
-            reason = f"v{version} is {schema.type.value}, a type that {line.name} does not know"
+            reason = f"v{version} is {schema.type.value}, a type that {line.name} does not support"
             return Decision(accepted=False, status=500, reason=reason)
     return None
 

@@ -45,7 +45,7 @@ def refusal_causes(topic: AuditedTopic, strategy: Strategy) -> Iterator[Cause]:
                 REFUSED,
                 f"{versions}: {message}: {mismatch_text(refused[0][1])}",
                 subject=str(topic.name),
-                hint=f"set {strategy.value} only where such changes are to stop",
+                hint=f"set {strategy.value} only where such changes must be refused",
             ),
         )
 

@@ -140,7 +140,7 @@ def _gain(topic: AuditedTopic, target: BrokerLine, gained: Sequence[Difference])
             ACCEPTED,
             f"{message}; today: {gained[0].before.reason}",
             subject=str(topic.name),
-            hint=f"a way back to {old} refuses it again",
+            hint=f"after a downgrade {old} refuses it again",
         ),
     )
 
@@ -182,12 +182,12 @@ def _invalid(schema: StoredSchema, line: BrokerLine) -> str:
 def _kind(schema: StoredSchema, present: BrokerLine, target: BrokerLine) -> tuple[str, str]:
     """The rule, and what to register instead."""
     if target.types.row_of(schema.type) is UNKNOWN:
-        return INVALID, f"a schema of a type that {target.name} knows"
+        return INVALID, f"a schema of a type that {target.name} supports"
     if _needs_switch(schema, present, target):
         return NOT_AVRO, "the definition in Avro's form"
     if schema.data.lstrip()[:1] == b"[":
         return INVALID, "a record that contains the union"
-    return INVALID, "the mended definition"
+    return INVALID, "the corrected definition"
 
 
 def _needs_switch(schema: StoredSchema, present: BrokerLine, target: BrokerLine) -> bool:

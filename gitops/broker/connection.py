@@ -264,7 +264,7 @@ def _equal(decision: Decision, place: ConnectionTarget, *, allowed: bool) -> Ste
         why = f"the strategy is not asked{newer}"
         return Step(question=question, answer=f"yes, as v{decision.version}", why=why)
     if decision.status != NOT_REGISTERED:
-        return Step(question=question, answer="cannot be told", passed=False, why=decision.reason)
+        return Step(question=question, answer="unknown", passed=False, why=decision.reason)
     why = f"it has {_versions(place.history)}" if not allowed and place.history.entries else ""
     return Step(question=question, answer="no", passed=False, why=why)
 
@@ -298,9 +298,9 @@ def rule_of(strategy: Strategy, history: StoredHistory) -> str:
 
 def _rule_of_consumers(strategy: Strategy, history: StoredHistory) -> str:
     if strategy is Strategy.ALWAYS_COMPATIBLE:
-        return "every consumer is let in, whatever its schema"
+        return "every consumer is accepted, whatever its schema"
     if not history.entries:
-        return "the topic is in use without a schema, which only ALWAYS_COMPATIBLE gets over"
+        return "the topic is in use without a schema, which only ALWAYS_COMPATIBLE accepts"
     if strategy is Strategy.ALWAYS_INCOMPATIBLE:
         return "every consumer with a schema is refused, the registered one included"
     if strategy is Strategy.FULL_TRANSITIVE:
@@ -323,7 +323,7 @@ def validation_step(policies: ConnectionPolicies) -> Step:
     """Whether a producer may come without a schema to a topic that has one."""
     enforced = policies.enforces_validation
     return Step(
-        question="May a producer come without a schema?",
+        question="May a producer connect without a schema?",
         answer="no" if enforced else "yes",
         passed=not enforced,
         why=_said("schemaValidationEnforced", enforced, policies.validation_by),

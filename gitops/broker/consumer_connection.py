@@ -12,7 +12,7 @@ from gitops.broker.registration import find_registered
 from gitops.model.decision import Decision, StoredSchema
 
 _IDLE = "Is the topic idle?"
-_DROPPED = "the broker drops what the validator says, and registers nothing"
+_DROPPED = "the broker ignores the validator's answer, and registers nothing"
 _MEANS = "no producers, no consumers but AUTO_CONSUME, no stored data"
 
 
@@ -34,7 +34,7 @@ def admit_consumer(place: ConnectionTarget, offer: Offer) -> Admission:
 
 def _without_schema(offer: Offer) -> Admission:
     if offer == "AUTO_CONSUME":
-        answer = "only that it takes any schema"
+        answer = "only that it accepts any schema"
         first = Step(question="What does the client send?", answer=answer)
         why = "each message is read with the version that it was written with"
     else:
@@ -47,7 +47,7 @@ def _without_schema(offer: Offer) -> Admission:
 
 def _use(place: ConnectionTarget) -> Step:
     if place.use is None:
-        why = f"assumed, no file can know it: {_MEANS}"
+        why = f"assumed, since no file contains it: {_MEANS}"
         return Step(question=_IDLE, answer="yes", why=why)
     return Step(question=_IDLE, answer="yes" if place.use == "idle" else "no", why=_MEANS)
 
@@ -81,7 +81,7 @@ def _if_active(place: ConnectionTarget, seeded: Admission) -> tuple[str, ...]:
         return ()
     other = _checked(replace(place, use="active"), seeded.sent, [])
     if other.accepted:
-        return ("on a topic in use it would be let in as well, and nothing would be registered",)
+        return ("on a topic in use it would be accepted as well, and nothing would be registered",)
     return (f"on a topic in use it would be refused: {other.decision.reason}",)
 
 

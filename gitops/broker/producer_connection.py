@@ -87,10 +87,10 @@ def _sent(place: ConnectionTarget, offer: Offer) -> tuple[StoredSchema | None, S
     if offer != "AUTO_PRODUCE":
         return None, no_schema_step("clients send none for bytes")
     if not place.history.entries:
-        return None, no_schema_step("the topic has none that AUTO_PRODUCE could take")
+        return None, no_schema_step("the topic has none that AUTO_PRODUCE could use")
     version, latest = place.history.entries[-1]
     if latest.type in NO_SCHEMA:
-        return None, no_schema_step(f"the topic's latest one, v{version}, stands for bytes")
+        return None, no_schema_step(f"the topic's latest one, v{version}, is for bytes")
     if latest.type not in DEFINED_TYPES:
         latest = replace(latest, data=b"")  # the client's own, whatever text is stored
     why = "AUTO_PRODUCE asks for it before it connects"

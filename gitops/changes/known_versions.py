@@ -81,8 +81,8 @@ def _sentence(missing: Iterable[TopicState]) -> str:
     more = len(topics) - len(said)
     names = ", ".join([*said, *([f"{more} more"] if more else [])])
     return (
-        "The snapshot does not have the base's definitions of these topics, which are taken as "
-        f"registered after it: {names}."
+        "The snapshot does not contain the base's definitions of these topics; they are assumed "
+        f"to be registered after it: {names}."
     )
 
 
@@ -152,15 +152,15 @@ class KnownVersions:
         root, config = self.loaded.change.checkout.root, wanted.config
         if config is None:
             raise NoHistoryError(
-                f"the base has no registry '{wanted.name}', and a change does not decide whom "
-                "secrets are sent to",
+                f"the base has no registry '{wanted.name}', and a change must not "
+                "choose where secrets are sent",
                 hint="it is asked once gitops.yaml is merged",
             )
         require_registry_file(wanted.name, config, root)
         if config.local_path is not None and self._is_of_the_clone(config.local_path):
             raise NoHistoryError(
-                f"the file of registry '{wanted.name}' is committed, so that a change could bring "
-                "its own history along",
+                f"the file of registry '{wanted.name}' is committed, so a change could "
+                "replace its own history",
                 hint=f"git rm --cached {config.local_path}, and add it to .gitignore",
             )
         registry = open_registry(wanted.name, config, root)
@@ -184,7 +184,7 @@ class KnownVersions:
         recorded = registry.observe(self.scope, self.progress)
         state, missing = add_base_versions(recorded, self.loaded.base)
         day = last_change(change.checkout, change.base, registry.address)
-        limit = snapshot_limit(f"on {day}" if day else "(the clone does not tell when)")
+        limit = snapshot_limit(f"on {day}" if day else "(when is unknown in this clone)")
         history = History(source=HistorySource.SNAPSHOT, recorded=day, limits=(limit, *missing))
         return KnownRegistry(registry=registry, state=state, history=history)
 

@@ -108,7 +108,7 @@ class _Files:
         )
         taken = {*self.loaded.change.head_tree.paths(), *self.written.files}
         said = f"the schema of the change, for {migration.to}"
-        remark = f"# Takes the place of {migration.topic}, once all consumers read both.\n"
+        remark = f"# Replaces {migration.topic}once all consumers read both.\n"
         unshared = {migration.to} if self._needs_types_of_its_own(migration.topic) else ()
         files = render(RegistryState(topics={migration.to: state}), taken=taken, unshared=unshared)
         for path, content in files.items():
@@ -162,8 +162,8 @@ class _Files:
             self._consume_both(before, self.loaded.change.base_tree.read(path))
         else:
             self.written.left.append(
-                f"{path}: say what {client.name} is built with now, and that it consumes "
-                f"{self._new(client)}, too; the change has more in this file than that"
+                f"{path}: declare the current schema of {client.name}, and that it consumes "
+                f"{self._new(client)}, too; the change edits more in this file than that"
             )
 
     def _differs_here_only(self, client: Client, before: Client) -> bool:
@@ -209,14 +209,14 @@ class _Files:
         if not any(each.startswith(place) for each in self.written.left):
             for old, new in self.moved.items():
                 if old in topics and new not in topics:
-                    yield f"{place}say that {client.name} consumes {new}, too"
+                    yield f"{place}declare that {client.name} consumes {new}, too"
 
     def wrong(self) -> Iterator[str]:
         """What the files would not say as they should."""
         found = load(OverlaidTree(self.loaded.change.head_tree, self.written.files))
         for topic in self.moved:
             if found.desired.topics.get(topic) != self.loaded.base.desired.topics.get(topic):
-                yield f"{topic} is not as in the base yet: look at the shared types that it uses"
+                yield f"{topic} still differs from the base: check the shared types that it uses"
         for client in found.clients:
             yield from self._missing_topics(client)
         for each in found.findings:

@@ -36,8 +36,8 @@ from gitops.repository.loader import load
 FILES: Final = "files"
 """Where the versions are from if nothing else knows any: each definition is version 0."""
 _NOTHING_KNOWN: Final = (
-    "No versions are known: neither a registry nor a snapshot nor a commit has any, so that each "
-    "definition is taken as v0."
+    "No versions are known: no registry, snapshot or commit contains any, so "
+    "each definition is assumed to be v0."
 )
 
 

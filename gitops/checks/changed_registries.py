@@ -30,13 +30,13 @@ from gitops.repository.snapshots import SNAPSHOTS
 def registry_removed(name: str, own: Iterable[NamespaceName], where: Location | None) -> Finding:
     """A registry that the base has and the change has not; `own` had policies of their own."""
     spaces = ", ".join(map(str, sorted(own)))
-    policies = f", and with it its own policies for {spaces}" if spaces else ""
+    policies = f", with its policies for {spaces}" if spaces else ""
     return make_finding(
         "CHECK-R003",
-        f"registry {name} is taken out{policies}: nothing here manages it any more",
+        f"registry {name} is removed{policies}: it becomes unmanaged",
         location=where,
         subject=name,
-        hint="what it holds stays as it is; whoever owns the topics should agree",
+        hint="its contents stay as they are; get the topic owners' approval",
     )
 
 
@@ -44,11 +44,11 @@ def default_registry_changed(old: str, new: str, where: Location | None) -> Find
     """Another registry is meant where nobody names one."""
     return make_finding(
         "CHECK-R006",
-        f"defaultRegistry is another: {old} → {new}",
+        f"defaultRegistry changes: {old} → {new}",
         location=where,
         subject=new,
-        hint=f"this change is judged by {new}; `check --registry {old}` tells what {old} makes of "
-        "it",
+        hint=f"this change is checked against {new}; `check --registry {old}` checks it "
+        "against {old}",
     )
 
 
@@ -56,8 +56,8 @@ def snapshots_left(old: str, new: str, where: Location | None) -> Finding:
     """A registry has another name, and its recorded history does not go with it."""
     return make_finding(
         "CHECK-R006",
-        f"registry {old} is renamed to {new}, and its snapshots are not: after the merge there is "
-        "no recorded history to compare a change with",
+        f"registry {old} is renamed to {new}, and its snapshots are not: after the merge no "
+        "recorded history is left to compare a change with",
         location=where,
         subject=new,
         hint=f"git mv snapshots/{old} snapshots/{new}",

@@ -71,8 +71,7 @@ def topic_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Fi
     first = "" if safety.allow_deletions else setting
     found = make_finding(
         "CHECK-R001",
-        f"the manifest of {topic} is removed; its schema stays in the registry, and nothing here "
-        "manages it any more",
+        f"the manifest of {topic} is removed; its schema stays in the registry, unmanaged",
         location=replace(where, in_base=True),
         subject=str(topic),
         hint=f"keep the manifest; or {first}`plan --prune` deletes the schema with all its "
@@ -84,11 +83,12 @@ def topic_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Fi
 def schema_unmanaged(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
     """A manifest says nothing of a schema any more."""
     allowed = safety.allow_deletions
-    stopping = "" if allowed else "; where the base has safety.allowDeletions it stops nobody"
+    stopping = (
+        "" if allowed else "; if the base sets safety.allowDeletions, this does not block the merge"
+    )
     found = make_finding(
         "CHECK-R001",
-        f"the schema of {topic} is taken out of its manifest; it stays in the registry, and "
-        "nothing here manages it any more",
+        f"the schema of {topic} is removed from its manifest; it stays in the registry, unmanaged",
         location=where,
         subject=str(topic),
         hint=f"keep schema: in the manifest{stopping}",
@@ -100,8 +100,8 @@ def topic_renamed(new: TopicName, old: TopicName, where: Location, safety: Safet
     """A topic's file has another name: to Pulsar that is another topic."""
     found = make_finding(
         "CHECK-R002",
-        f"{old} becomes {new}, which starts without its history: consumers of the old topic's "
-        "messages stay behind",
+        f"{old} becomes {new}, which starts without history: consumers and messages "
+        "stay on the old topic",
         location=where,
         subject=str(new),
         hint=_keep_hint(new, old),
@@ -142,9 +142,9 @@ def submodule_found(file: str) -> Finding:
     """Another repository that is part of this one; `file` is where."""
     found = make_finding(
         "REPO-R018",
-        f"'{file}' is a submodule: its files are in another repository, and nothing of what "
-        "changes there is checked here",
+        f"'{file}' is a submodule: its files are in another repository, so its "
+        "changes are not checked here",
         location=Location(file=file),
-        hint="keep files that schemas are made of in this repository",
+        hint="keep the files of schemas in this repository",
     )
     return replace(found, severity=Severity.WARNING)

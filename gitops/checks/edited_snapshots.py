@@ -47,8 +47,8 @@ def snapshots_edited(files: Sequence[str], where: Location) -> Finding:
         f"recorded history is edited or deleted: {names}",
         location=where,
         subject="snapshots",
-        hint="a snapshot is written by `pulsar-gitops snapshot` alone, and later changes are "
-        "compared with it: leave it out, or run that again and see that it gives the same",
+        hint="only `pulsar-gitops snapshot` writes snapshots, and later changes are "
+        "compared with them: leave this edit out, or run the command again and commit its result",
     )
 
 

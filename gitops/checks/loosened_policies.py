@@ -163,7 +163,7 @@ def policy_loosened(one: LoosenedPolicy, where: Location | None) -> Finding:
         f"{policy_text(change.before)} → {policy_text(change.after)}",
         location=where,
         subject=str(one.subject),
-        hint="whoever owns the topics should agree; `pulsar-gitops explain CHECK-R003` says more",
+        hint="get the topic owners' approval; see `pulsar-gitops explain CHECK-R003`",
     )
 
 
@@ -173,11 +173,11 @@ def policy_dropped(one: LoosenedPolicy, where: Location | None) -> Finding:
     return make_finding(
         "CHECK-R003",
         f"{one.change.key} of {kind} {one.subject} is no longer managed (it was "
-        f"{policy_text(one.change.before)}): whatever the cluster has stays, and nothing here says "
-        "what",
+        f"{policy_text(one.change.before)}): the cluster keeps its value, and no file "
+        "contains it",
         location=where,
         subject=str(one.subject),
-        hint="keep the key with the value that is wanted; whoever owns the topics should agree",
+        hint="keep the key with the wanted value, or get the topic owners' approval",
     )
 
 
@@ -185,8 +185,8 @@ def namespace_unmanaged(name: NamespaceName, where: Location | None) -> Finding:
     """A namespace that comes with a change, and whose policies no file says."""
     found = make_finding(
         "CHECK-R003",
-        f"namespace {name} is new here and no file manages its policies: whatever the cluster has "
-        "holds, and nothing here says what",
+        f"namespace {name} is new and no file manages its policies: the cluster's "
+        "values apply, and no file contains them",
         location=where,
         subject=str(name),
         hint=f"add namespaces/{name}/namespace.yaml with a schemaCompatibilityStrategy",

@@ -35,7 +35,9 @@ _Weaker = tuple[tuple[str, str], str]
 """A key of gitops.yaml, and what is said of it."""
 
 
-_STILL: Final = "this change is still judged by what the base says; a reviewer should know why"
+_STILL: Final = (
+    "this change is still checked with the limits of the base; tell the reviewer why they change"
+)
 
 
 def limits_weakened(
@@ -70,5 +72,5 @@ def _weaker_rules(base: Config, head: Config) -> list[_Weaker]:
         old, new = severity_in(base, rule), severity_in(head, rule)
         if new < old and RULES[rule].configurable:
             names = f"{old.name.lower()} → {new.name.lower()}"
-            said.append((("rules", rule), f"{rule} is rated lower: {names}"))
+            said.append((("rules", rule), f"{rule} gets a lower severity: {names}"))
     return said

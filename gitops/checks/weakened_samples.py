@@ -31,14 +31,15 @@ from gitops.repository.globs import ListedFolders, matching_entries
 
 _RULE: Final = "CHECK-R008"
 _MOST_NAMED: Final = 3
-_AGREE: Final = "whoever owns the topic should agree; `pulsar-gitops explain CHECK-R008` says more"
+_AGREE: Final = "get the topic owner's approval; see `pulsar-gitops explain CHECK-R008`"
 
 
 def samples_missing(topic: TopicName, first: Sample) -> Finding:
     """None is left; `first` is the first of those that were there, in the base."""
     return _finding(
         topic,
-        f"the samples of {topic} are taken out of its manifest: nothing of it is replayed any more",
+        f"the samples of {topic} are removed from its manifest: its messages are no longer "
+        "replayed",
         replace(first.location, in_base=True),
     )
 
@@ -47,7 +48,7 @@ def sample_removed(topic: TopicName, sample: Sample) -> Finding:
     """One sample is gone, or stands for other data; `sample` is that of the base."""
     return _finding(
         topic,
-        f"the sample {sample.path} is taken out, and no other one here has its messages",
+        f"the sample {sample.path} is removed, and no other sample contains its messages",
         replace(sample.location, in_base=True),
     )
 
@@ -60,7 +61,7 @@ def sample_files_lost(
     return _finding(
         topic,
         f"{'a file' if one else f'{len(files):,} files'} of the sample {sample.path} "
-        f"{'is' if one else 'are'} gone, or {'holds' if one else 'hold'} other messages: "
+        f"{'is' if one else 'are'} missing, or {'contains' if one else 'contain'} other messages: "
         f"{_list_text(files)}",
         where,
     )
@@ -74,7 +75,8 @@ def sample_settings_weakened(topic: TopicName, base: Sample, head: Sample) -> It
         yield _finding(topic, what, head.location)
     if (base.logical_types, head.logical_types) == ("java", "none"):
         what = (
-            f"logicalTypes of the sample {head.path} is none: what fails in Java's classes passes"
+            f"logicalTypes of the sample {head.path} is none: values that Java's classes refuse "
+            "now pass"
         )
         yield _finding(topic, what, head.location)
     for key, old, new in (
@@ -83,8 +85,8 @@ def sample_settings_weakened(topic: TopicName, base: Sample, head: Sample) -> It
         ("columns", _columns(base), _columns(head)),
     ):
         if old is not None and old != new:
-            what = f"{key} of the sample {head.path} is another: {old} → {_setting_text(new)}"
-            yield _finding(topic, f"{what}; its messages are read otherwise", head.location)
+            what = f"{key} of the sample {head.path} changes: {old} → {_setting_text(new)}"
+            yield _finding(topic, f"{what}; its messages are read differently", head.location)
 
 
 def hidden_fields_shown(topic: TopicName, names: Sequence[str], where: Location) -> Finding:
@@ -94,7 +96,7 @@ def hidden_fields_shown(topic: TopicName, names: Sequence[str], where: Location)
     return _finding(
         topic,
         f"the field{'s' * plural} {listed} {'are' if plural else 'is'} no longer sensitive: "
-        f"reports of replays may show what {'they hold' if plural else 'it holds'}",
+        f"reports of replays may show {'their values' if plural else 'its values'}",
         where,
     )
 
@@ -109,8 +111,9 @@ def gates_weakened(
     before, after = strategies
     return _finding(
         topics[0],
-        f"{lost} no longer count in replays of {_list_text([str(one) for one in topics])}: the "
-        f"strategy changes from {before.value} to {after.value}",
+        f"{lost} no longer block the merge in replays of "
+        f"{_list_text([str(one) for one in topics])}: "
+        f"the strategy changes from {before.value} to {after.value}",
         where,
     )
 

@@ -38,7 +38,8 @@ def cluster_address(root: Path, names: list[str] | None, url: str | None) -> Clu
     found, where = cluster_of_environment()
     if not found:
         raise UsageError(
-            "there is no schemas repository here, and no cluster is named",
+            "not a schemas repository (no gitops.yaml found here or above), and no cluster is "
+            "named",
             hint=f"--url http://broker.example:8080 names one, or the variable {URL}; --repo names "
             "a repository",
         )

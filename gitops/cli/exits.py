@@ -124,7 +124,9 @@ def print_error(error: GitopsError, before: str = "") -> None:
 def _tell_bug(error: Exception, *, verbose: bool) -> None:
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{os.path.basename(last.filename)}:{last.lineno} in {last.name}"  # noqa: PTH119
-    print(f"error: this is a bug of ours: {type(error).__name__} at {place}", file=sys.stderr)
+    print(
+        f"error: this is a bug in pulsar-gitops: {type(error).__name__} at {place}", file=sys.stderr
+    )
     if verbose:
         # Not the message: it can quote what was read, and so a secret.
         print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr)

@@ -131,13 +131,11 @@ def write_waivers(plans: Iterable[Plan], folder: Path) -> None:
     for file, text in sorted(proposals.items()):
         path = folder / file.rsplit("/", 1)[-1]
         if path.exists():
-            print_message(f"{path} is there already, and kept")
+            print_message(f"{path} exists already, and is kept")
             continue
         make_folder(folder)
         write_text(path, text)
-        print_message(
-            f"waiver written to {path}: say why in reason, and who approves it in approvedBy"
-        )
+        print_message(f"waiver written to {path}: fill in reason and approvedBy")
 
 
 def plan_code(plan: Plan, display: Display, *, detailed: bool = False) -> int:

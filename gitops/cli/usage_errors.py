@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import typer
 
 _CHOICE: Final = re.compile(r"'([^']*)' is not one of ((?:'[^']*'(?:, )?)+)\.?$")
-_NO_NUMBER: Final = "a whole number is wanted"
+_NO_NUMBER: Final = "a whole number is expected"
 _PLAIN: Final = (
     ("Value error, ", ""),
     ("Input should be a valid integer, unable to parse string as an integer", _NO_NUMBER),

@@ -26,7 +26,9 @@ def commit_of(checkout: Checkout, reference: str) -> str:
     Raises OutsideError where a shallow clone seems to lack it, else UsageError, with what to do.
     """
     if reference.startswith("-") or "\0" in reference or not reference.strip():
-        raise UsageError(f"'{reference}' is no name of a commit", hint="name a branch or a commit")
+        raise UsageError(
+            f"'{reference}' is not the name of a commit", hint="name a branch or a commit"
+        )
     found = checkout.line(
         *("rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"),
         answers=(0, _NO_MORE, 128),
@@ -38,7 +40,9 @@ def commit_of(checkout: Checkout, reference: str) -> str:
             f"the clone is too shallow: it has no commit '{reference}'",
             hint=f"fetch all: git fetch --unshallow origin; {_ACTIONS}",
         )
-    raise UsageError(f"git knows no commit '{reference}'", hint=_how_to_get(checkout, reference))
+    raise UsageError(
+        f"this clone has no commit '{reference}'", hint=_how_to_get(checkout, reference)
+    )
 
 
 def head_of(checkout: Checkout) -> str | None:

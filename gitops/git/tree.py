@@ -112,7 +112,9 @@ def tree_of(checkout: Checkout, commit: str) -> CommitTree:
         place = path.removeprefix(checkout.prefix)
         parts = place.split("/")
         if ".." in parts or "." in parts:
-            raise GitFailedError("the commit holds a path that leads out of it", where=commit)
+            raise GitFailedError(
+                "the commit contains a path that leads outside of it", where=commit
+            )
         if not SKIPPED.intersection(parts):
             entries[place] = Entry(mode, blob)
     return CommitTree(checkout, entries)

@@ -31,7 +31,7 @@ _NEEDED = "x-accepted-github-permissions"
 _FORBIDDEN = 403
 _SERVER_ERROR = 500
 _UNLOCK = "somebody locked the conversation: unlock it"
-_TROUBLE = "GitHub is in trouble: run this again later"
+_TROUBLE = "GitHub has a problem of its own: run this again later"
 _LATER = "its limit of requests is used up: run this again later"
 _HINTS = {
     401: "the token is wrong or has expired: look at GITHUB_TOKEN or GH_TOKEN",
@@ -72,7 +72,7 @@ def translate_errors(what: str, *, permission: str, where: str) -> Iterator[None
     except (BadAttributeException, AssertionError, AttributeError, TypeError, ValueError) as error:
         # The library takes for granted that what answers is GitHub.
         raise OutsideError(
-            f"GitHub did not {what}: the answer makes no sense",
+            f"GitHub did not {what}: the answer is not valid",
             where=where,
             hint="does GITHUB_API_URL lead to GitHub's API, and is there a proxy between?",
         ) from error

@@ -40,7 +40,7 @@ def access(environ: Mapping[str, str]) -> Access:
         )
     if not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(
-            "the token holds characters that no token has",
+            "the token contains characters that no token has",
             hint="look at GITHUB_TOKEN or GH_TOKEN: a line end, a blank?",
         )
     return Access(repository=_repository(environ), api=_api(environ), token=token)
@@ -51,7 +51,7 @@ def pull_request_of(environ: Mapping[str, str]) -> int:
     found = _PULL_REQUEST.fullmatch(environ.get("GITHUB_REF", ""))
     if not found:
         raise UsageError(
-            "this run is not for a pull request", hint="say which one to comment on: --pr NUMBER"
+            "this run is not for a pull request", hint="name the pull request: --pr NUMBER"
         )
     return int(found[1])
 
@@ -110,7 +110,7 @@ def read_artifact(folder: Path) -> Artifact:
     number = read_plain(folder / PULL_REQUEST, most=_NUMBER_BYTES)
     if not _NUMBER.fullmatch(number):
         raise UsageError(
-            f"{folder / PULL_REQUEST} does not hold the number of a pull request",
+            f"{folder / PULL_REQUEST} does not contain the number of a pull request",
             hint="nothing of this artifact is used",
         )
     report = read_plain(folder / REPORT, most=MOST_BYTES)
@@ -130,7 +130,7 @@ def read_plain(path: Path, *, most: int = MOST_BYTES) -> str:
         raise UsageError(f"cannot read {path}: {_refusal_text(path, error)}") from error
     if len(content) > most:
         raise UsageError(
-            f"{path} is larger than {most:,} bytes", hint="GitHub would not take it as a comment"
+            f"{path} is larger than {most:,} bytes", hint="GitHub does not accept it as a comment"
         )
     try:
         return content.decode("utf-8")

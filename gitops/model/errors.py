@@ -41,7 +41,7 @@ class UnknownOutcomeError(OutsideError):
         super().__init__(
             f"{what}; whether the request was carried out is not known",
             where=where,
-            hint="look at what the registry holds before you repeat it",
+            hint="check what the registry contains before you repeat it",
         )
 
 
@@ -66,7 +66,7 @@ class NotThereError(GitopsError):
 
 
 class StalePlanError(GitopsError):
-    """The registry or the files are no longer what the plan saw."""
+    """The registry or the files have changed since the plan was made."""
 
     exit_code = 5
 

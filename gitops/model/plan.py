@@ -100,7 +100,7 @@ class DeleteSchema:
 class RefusedSchema:
     """A schema that is not let in; `findings` say why.
 
-    `accepted`: Pulsar would take it, and a rule of ours holds it back. `fingerprint` is the one
+    `accepted`: Pulsar would accept it, and a rule of ours holds it back. `fingerprint` is the one
     that a waiver for it names, `waiver` such a file; None where no waiver can let it pass.
     """
 

@@ -67,7 +67,7 @@ def conflict_findings(broker: BrokerSettings) -> Iterator[Finding]:
             one.message,
             subject=one.key,
             location=Location(file="gitops.yaml"),
-            hint=f"the cluster's value counts: change or remove {where}, or change broker.conf",
+            hint=f"the cluster's value is used: change or remove {where}, or change broker.conf",
         )
 
 
@@ -87,4 +87,4 @@ def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_DOUBT = "verdicts may differ from the broker's: look at the change with this in mind"
+_DOUBT = "verdicts may differ from the broker's: keep this in mind when you review the change"

@@ -118,7 +118,9 @@ class _Judge:
             uncertainty_text(drift),
         )
         message = "; ".join(filter(None, said))
-        hint = f"{self._adopt(topic)}; to keep what the files say: pulsar-gitops explain {_RULE}"
+        hint = (
+            f"{self._adopt(topic)}; to keep the schema of the files: pulsar-gitops explain {_RULE}"
+        )
         self._found(topic, message, hint)
         return drift
 
@@ -132,7 +134,10 @@ class _Judge:
         before = known[-1].info if known else None
         what = _what(schema_changes(before, unknown[-1].info))
         message = f"{unknown_versions_text(unknown)}{f'; {what}' if what else ''}"
-        hint = f"{self._adopt(change.topic)}, then change the files again; else this one follows it"
+        hint = (
+            f"{self._adopt(change.topic)}, then change the files again; otherwise this version "
+            "is registered after it"
+        )
         said: tuple[Finding, ...] = self._found(change.topic, message, hint)
         return replace(change, findings=(*change.findings, *said))
 
@@ -182,7 +187,7 @@ def unknown_versions_text(unknown: Sequence[UnknownVersion | SchemaEntry], limit
 def uncertainty_text(drift: SchemaDrift) -> str:
     """What git's history leaves open, empty where it is whole."""
     them = "it" if len(drift.unknown) == 1 else "them"
-    return f"whether git has had {them} is unknown: {drift.limit}" if drift.limit else ""
+    return f"whether git contained {them} is unknown: {drift.limit}" if drift.limit else ""
 
 
 def _when(timestamp: int | None) -> str:

@@ -29,7 +29,7 @@ _STRATEGY: Final = "schemaCompatibilityStrategy"
 def notice_findings(
     notices: Sequence[Notice], locate: Callable[[TopicName, str], Location | None]
 ) -> Iterator[Finding]:
-    """Refusals with all their reasons, and what Pulsar would take without doing it.
+    """Refusals with all their reasons, and what Pulsar would accept without doing it.
 
     `locate` says where a JSON pointer of a topic's definition stands in the files.
     """
@@ -105,7 +105,7 @@ def missing_topic_findings(actions: Sequence[Action], observed: RegistryState) -
         if isinstance(topic, TopicName) and not observed.topics[topic].exists:
             yield make_finding(
                 "PLAN-R008",
-                "the registry has no such topic, so Pulsar takes no policies for it",
+                "the registry has no such topic, so Pulsar accepts no policies for it",
                 subject=str(topic),
                 hint=_how_to_create(topic, observed),
             )
@@ -134,13 +134,13 @@ def looser_topic_finding(
     return (
         make_finding(
             "PLAN-R009",
-            f"the registry has {_STRATEGY} {own.value} for this topic alone, which lets more in "
-            f"than the {holds(None).value} that would hold without it, and no file says so",
+            f"the registry has {_STRATEGY} {own.value} for this topic alone: it is looser "
+            f"than {holds(None).value}, which applies without it, and no file contains it",
             location=locate(desired.topic, ""),
             subject=topic,
             hint=f"remove it: pulsar-gitops policies set {topic} {_STRATEGY}= --registry "
-            f"{registry}; or, if it is meant to be so, write it under policies: in the topic's "
-            "manifest",
+            f"{registry}; or, if it is intended, write it under policies: in "
+            "the topic's manifest",
         ),
     )
 
@@ -173,7 +173,7 @@ def _swallowed(notice: SchemaSwallowed, where: Location | None) -> Finding:
     places = ", ".join(dict.fromkeys(change.path or "the schema" for change in notice.changes))
     return make_finding(
         "PLAN-R007",
-        f"Pulsar takes this for v{notice.version} and ignores what differs: {places}",
+        f"Pulsar treats this as v{notice.version} and ignores the differences: {places}",
         location=where,
         subject=str(notice.topic),
         hint="see `pulsar-gitops explain PLAN-R007`",

@@ -88,7 +88,7 @@ def _deletions(actions: Sequence[Action], safety: SafetyConfig) -> tuple[Finding
     return tuple(
         make_finding(
             "PLAN-R005",
-            f"the schema of {action.topic} would be deleted, all its versions with it",
+            f"the schema of {action.topic} would be deleted with all its versions",
             subject=str(action.topic),
             hint="set safety.allowDeletions in gitops.yaml, or write the topic's manifest",
         )

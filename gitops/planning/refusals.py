@@ -43,7 +43,9 @@ def _pointer(one: Finding) -> str:
 def _with_hint(one: Finding, rename: Finding | None) -> Finding:
     if rename is None:
         return one
-    lost = f"else {one.hint}: what older messages carry under the old name is then lost"
+    lost = (
+        f"else {one.hint}: the values that older messages contain under the old name are then lost"
+    )
     return replace(one, hint=f"{rename.hint}; {lost}")
 
 

@@ -46,7 +46,9 @@ def scope_of(document: Mapping[str, Any]) -> Scope:
             else:
                 topics.add(TopicName.parse(name))
         except InvalidNameError as error:
-            raise UsageError(f"the plan file looks at '{subject}'", hint=REPLAN) from error
+            raise UsageError(
+                f"the plan file contains the subject '{subject}'", hint=REPLAN
+            ) from error
     return Scope(namespaces=frozenset(namespaces), topics=frozenset(topics))
 
 
@@ -70,7 +72,7 @@ def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
             f"the plan was made for {address}, and {now.registry} is {now.address}", hint=REPLAN
         )
     if document["files"] != now.files:
-        raise StalePlanError("the files are no longer what the plan saw", hint=REPLAN)
+        raise StalePlanError("the files have changed since the plan was made", hint=REPLAN)
     if changed := changed_settings(document.get("broker"), now.broker):
         raise StalePlanError(
             f"the broker is no longer what the plan was made for: {'; '.join(changed)}",
@@ -78,7 +80,7 @@ def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
         )
     observed, expected = document["observed"], document["expected"]
     if set(observed) != set(now.observed):
-        raise StalePlanError(f"the plan looked at other subjects than {now.registry}", hint=REPLAN)
+        raise StalePlanError(f"the plan covers other subjects than {now.registry}", hint=REPLAN)
     moved = [
         name
         for name, seen in now.observed.items()
@@ -89,7 +91,7 @@ def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
     reviewed = [_effect(action) for action in document["actions"]]
     left = [_effect(action_document(action)) for action in now.actions]
     if not set(left) <= set(reviewed):
-        raise StalePlanError("the plan would now do something else", hint=REPLAN)
+        raise StalePlanError("a plan made now would have other actions", hint=REPLAN)
     done = len(reviewed) - len(left)
     return Resumption(plan=_judged_whole(document, now) if done else now, done=done)
 

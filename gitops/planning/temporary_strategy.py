@@ -33,7 +33,7 @@ OPEN: Final = Strategy.ALWAYS_COMPATIBLE
 Holds = Callable[[Strategy | None], Strategy]
 """From a topic's own strategy to the one that holds for it then."""
 
-_MEND: Final = "no waiver helps here: see the reasons for the refusal, and mend them"
+_MEND: Final = "no waiver helps here: fix the reasons for the refusal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,17 +59,17 @@ def obstacle(case: TopicCase) -> tuple[str, str] | None:
     try:
         decision = register(stored_history(case.history), case.desired, OPEN, case.line)
     except PayloadError as error:
-        return f"the registry holds a schema that cannot be read: {error}", _MEND
+        return f"the registry contains a schema that cannot be read: {error}", _MEND
     if not decision.accepted:
         return f"Pulsar refuses the schema under every strategy: {decision.reason}", _MEND
     if case.topic.domain == "non-persistent":
         return (
-            "a strategy of its own does nothing for a non-persistent topic",
+            "a strategy of its own has no effect on a non-persistent topic",
             "loosen the strategy of its namespace, apply, and put it back",
         )
     if not case.exists:
         return (
-            "the registry takes no policies for the topic, so it cannot be loosened",
+            "the registry accepts no policies for the topic, so its strategy cannot be loosened",
             f"create it: pulsar-admin topics create {case.topic}; see PLAN-R008",
         )
     return None

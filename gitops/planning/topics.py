@@ -150,7 +150,7 @@ def _broken_history(subject: str, why: str) -> Finding:
     """The registry holds something that cannot be compared with anything."""
     return make_finding(
         "PLAN-R002",
-        f"the registry holds a schema that cannot be read: {why}",
+        f"the registry contains a schema that cannot be read: {why}",
         subject=subject,
         hint="delete the topic's schema, or leave the topic out of the files",
     )

@@ -25,7 +25,7 @@ def expiry_findings(waivers: Iterable[Waiver], today: datetime.date) -> Iterator
         if has_expired(waiver, today):
             yield make_finding(
                 "WAIVER-R001",
-                f"{waiver.expires} was the last day on which it held",
+                f"{waiver.expires} was its last day",
                 location=where,
                 subject=str(waiver.topic),
                 hint="remove the file, or have the change approved again until a later day",
@@ -33,7 +33,7 @@ def expiry_findings(waivers: Iterable[Waiver], today: datetime.date) -> Iterator
         elif waiver.expires - today <= datetime.timedelta(days=SOON_DAYS):
             yield make_finding(
                 "WAIVER-R002",
-                f"{waiver.expires} is the last day on which it holds",
+                f"{waiver.expires} is its last day",
                 location=where,
                 subject=str(waiver.topic),
                 hint="apply the change by then, or have it approved until a later day",
@@ -65,10 +65,12 @@ def topic_waiver_findings(
             # A second one for the same change is the loader's to tell.
             first = next(each for each in case.waivers if each.name == outcome.waiver)
             if waiver.fingerprint != first.fingerprint:
-                yield _unneeded_finding(waiver, f"{first.file} lets the schema pass")
+                yield _unneeded_finding(waiver, f"{first.file} already lets the schema pass")
         elif waiver.fingerprint == waived_fingerprint(case):
             latest = case.history.entries[-1].version
-            yield _unneeded_finding(waiver, f"it has let v{latest} in, and is done")
+            yield _unneeded_finding(
+                waiver, f"v{latest} is registered, so the waiver has done its work"
+            )
         else:
             yield _unneeded_finding(waiver, "the topic's schema is not refused")
 
@@ -77,11 +79,11 @@ def _refusal_findings(case: TopicCase, refused: RefusedSchema, waiver: Waiver) -
     if waiver.fingerprint != refused.fingerprint:
         yield make_finding(
             "WAIVER-R004",
-            f"it is for {waiver.fingerprint}, and what is refused is {refused.fingerprint}: the "
-            "schema, the versions in the registry or the strategy became others",
+            f"it is for {waiver.fingerprint}, and the refusal is {refused.fingerprint}: "
+            "the schema, the versions in the registry or the strategy changed",
             location=waiver.location,
             subject=str(waiver.topic),
-            hint="look at the refusal anew, and have it approved under its own fingerprint",
+            hint="review the refusal again, and have it approved with its own fingerprint",
         )
     elif why := None if refused.accepted else obstacle(case):
         what, hint = why

@@ -96,7 +96,7 @@ def has_expired(waiver: Waiver, today: datetime.date) -> bool:
 
 
 def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding, ...]:
-    """The findings as they read once the waiver lets the schema pass: no error is left."""
+    """The findings as they read once the waiver already lets the schema pass: no error is left."""
     reason = " ".join(waiver.reason.split())
     said = (
         f"waived by {waiver.file}, approved by {waiver.approved_by}, until {waiver.expires}: "
@@ -126,7 +126,7 @@ def proposal(case: TopicCase, wanted: str) -> WaiverProposal:
         f"topic: {quoted}",
         f'fingerprint: "{wanted}"',
         'reason: "" # why this change may pass',
-        'approvedBy: "" # who says so',
+        'approvedBy: "" # who approves it',
         f"expires: {expires}",
     )
     file = min(expired, default=_file(case.topic, wanted))
@@ -144,8 +144,7 @@ def _file(topic: TopicName, wanted: str) -> str:
 _WRITES: Final = "this check with `--waivers waivers` writes it"
 _OF_SNAPSHOT: Final = "it fits the versions of the snapshot"
 _NONE: Final = (
-    "No waiver is proposed: it would fit the versions that git knows, and the registry may have "
-    "others."
+    "No waiver is proposed: it would be for the versions in git, and the registry may have others."
 )
 
 

@@ -104,9 +104,9 @@ def hash_bounds(
 # Reads batches with every reader of their topic, and keeps what adds up.
 
 
-OTHER_TOPIC: Final = Reason("", "the message is of another topic")
-NO_VERSION: Final = Reason("", "nothing says which schema version the message has")
-NO_SUCH_SCHEMA: Final = Reason("", "the file's schema is that of no version of the topic")
+OTHER_TOPIC: Final = Reason("", "the message belongs to a different topic")
+NO_VERSION: Final = Reason("", "the schema version of the message is unknown")
+NO_SUCH_SCHEMA: Final = Reason("", "no version of the topic has the file's schema")
 UNKNOWN_VERSION: Final = Reason("", "the topic has no such schema version")
 NO_PAYLOAD: Final = Reason("", "the message has no payload")
 

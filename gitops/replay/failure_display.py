@@ -18,7 +18,7 @@ from gitops.replay.sensitive_fields import SensitiveFields
 FORWARD: Final = Direction.FORWARD.value
 
 WITHHELD: Final = "(withheld: it cannot be read to its end, and some of its fields are sensitive)"
-MISNAMED: Final = "(withheld: a name in `sensitive` is of no field)"
+MISNAMED: Final = "(withheld: a name in `sensitive` matches no field)"
 
 _LONGEST: Final = 2_000
 """Characters of a value; what is cut off ends in an ellipsis."""

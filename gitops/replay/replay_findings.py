@@ -9,6 +9,7 @@ from typing import Final
 
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, Sample, TopicReplay
 from gitops.model.rules import make_finding
 from gitops.model.state import Repository
@@ -32,6 +33,7 @@ class _SampleResult:
     failures: tuple[ReplayFailure, ...]
     changed: tuple[str, ...]
     versions: tuple[int, ...]
+    strategy: SchemaCompatibilityStrategy
 
     @property
     def known(self) -> str:
@@ -69,10 +71,10 @@ def missing_sample_findings(
     return tuple(
         make_finding(
             "REPLAY-R005",
-            f"{topic} has no samples, so that nothing of it is replayed",
+            f"{topic} has no samples, so its messages are not replayed",
             location=source.manifest,
             subject=str(topic),
-            hint="name some in its manifest: samples: [{format: avro, path: …}]",
+            hint="add some to its manifest: `samples: [{format: avro, path: samples/*.avro}]`",
         )
         for topic, source in sources.items()
         if not source.samples
@@ -116,6 +118,7 @@ def _sample_result(
         failures=failures((one for part in parts for one in part.failures), 0),
         changed=tuple(sorted(changed)),
         versions=tuple(sorted(replay.versions)),
+        strategy=replay.strategy,
     )
 
 
@@ -125,7 +128,7 @@ def _not_replayed(result: _SampleResult, *, whole: bool) -> Iterator[Finding]:
         return
     messages, why = _messages(result.failed), _reasons(result.failures)
     if whole:
-        what = f"nothing of {result.sample.path} was replayed, {messages} in all: {why}"
+        what = f"none of the {messages} of {result.sample.path} was replayed: {why}"
         yield _finding("REPLAY-R012", result, what, _advice("REPLAY-R012", result))
     else:
         verb = "was" if result.failed == 1 else "were"
@@ -134,7 +137,7 @@ def _not_replayed(result: _SampleResult, *, whole: bool) -> Iterator[Finding]:
 
 
 def _advice(rule: str, result: _SampleResult) -> str:
-    return f"{result.known}; `pulsar-gitops explain {rule}` says what helps"
+    return f"{result.known}; see `pulsar-gitops explain {rule}`"
 
 
 def _reader_findings(result: _SampleResult, reader: ReaderSchema) -> Iterator[Finding]:
@@ -150,21 +153,23 @@ def _failed(result: _SampleResult, reader: ReaderSchema) -> Finding:
     of = f"{result.failed:,} of {_messages(result.rows)}"
     what = f"{of} cannot be read by {_reader_name(reader)}: {_reasons(result.failures)}"
     if not reader.gates:
-        return _finding("REPLAY-R002", result, what, _not_gating(reader))
+        return _finding("REPLAY-R002", result, what, _not_gating(result, reader))
     if not above:
         allowed = f"maxFailures allows {_limit(result.sample.max_failures)}"
         return _finding("REPLAY-R006", result, f"{what} ({allowed})", "")
     hint = (
-        "change the schema so that it reads them; correct the sample's format or version if they "
-        "are of another; or say how many may fail: maxFailures"
+        "change the schema so that it reads them; correct the sample's format or "
+        "version; or allow some to fail: `maxFailures: 0.01`"
     )
     return _finding("REPLAY-R001", result, what, hint)
 
 
 def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
     paths = _enumerate([f"'{path}'" if path else "the message itself" for path in result.changed])
-    than = "were written" if reader.direction is Direction.BACKWARD else "before"
-    what = f"other values than {than} reach {_reader_name(reader)} at {paths}"
+    if reader.direction is Direction.BACKWARD:
+        what = f"the proposed schema reads other values than were written at {paths}"
+    else:
+        what = f"{reader.name} reads other values at {paths} once the proposed schema writes them"
     return _finding("REPLAY-R007", result, what, "the report counts them by field: `changed`")
 
 
@@ -174,15 +179,15 @@ def _empty_samples(replay: TopicReplay, run: RunResult) -> Iterator[Finding]:
     heard_of = [replay.samples[key.sample] for key in run.tallies if key.topic == topic]
     heard_of += [one.sample for one in run.unread if one.topic == replay.topic]
     heard_of += [one.sample for one in run.twice if one.topic == replay.topic]
-    hint = "take new samples, or take the empty ones out of the manifest"
+    hint = "take new samples, or remove the empty ones from the manifest"
     if not heard_of:
-        what = f"no sample of {topic} holds a message, so that nothing of it was replayed"
+        what = f"no sample of {topic} contains a message, so nothing of it was replayed"
         where = replay.samples[0].location if replay.samples else None
         yield make_finding("REPLAY-R012", what, location=where, subject=topic, hint=hint)
         return
     for one in replay.samples:
         if one not in heard_of:
-            what = f"{one.path} holds no message of {topic}"
+            what = f"{one.path} contains no message of {topic}"
             found = make_finding(
                 "REPLAY-R012", what, location=one.location, subject=topic, hint=hint
             )
@@ -210,9 +215,9 @@ def _unread_samples(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
 def _hint(unread: list[UnreadSample]) -> str:
     """What helps with the first; that of others may be another."""
     if any("\\" in one.sample.path for one in unread):
-        return "folders are parted by /, on Windows too: ../samples/orders.avro"
+        return "folders are separated by /, on Windows too: ../samples/orders.avro"
     if any(one.missing for one in unread):
-        return "a path counts from the manifest; or name a URI, as s3a://bucket/orders/*.parquet"
+        return "a path is relative to the manifest; or name a URI, such as s3a://bucket/orders/*.parquet"
     return next((one.hint for one in unread if one.hint), "")
 
 
@@ -238,16 +243,16 @@ def _duplicate(one: DuplicateFiles) -> Finding:
     said, other = (dict(its.items() - pairs[1 - at].items()) for at, its in enumerate(pairs))
     found = make_finding(
         "REPLAY-R011",
-        f"{_enumerate(list(one.files))}: {where} names {count} too, and {they} counted there only",
+        f"{_enumerate(list(one.files))}: {where} names {count} too, and {they} counted only there",
         location=one.sample.location,
         subject=str(one.topic),
-        hint="take what is named twice out of one of the samples",
+        hint="remove the duplicate from one of the samples",
     )
     if not (said or other):
         return replace(found, severity=Severity.INFO)
     first_text, other_text = _settings_text(said), _settings_text(other)
-    how = f"{they} read as that says ({first_text}), not as this does ({other_text})"
-    return replace(found, message=f"{found.message}; {how}", hint="say once what the messages are")
+    how = f"{they} read with its settings ({first_text}), not with these ({other_text})"
+    return replace(found, message=f"{found.message}; {how}", hint="declare the messages once")
 
 
 def _settings(sample: Sample) -> dict[str, str]:
@@ -270,7 +275,7 @@ def _settings_text(settings: Mapping[str, str]) -> str:
 def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:
     return make_finding(
         "REPLAY-R008",
-        "the replay was interrupted: the numbers are those of what was done until then",
+        "the replay was interrupted: the numbers are of the messages that were replayed before",
         subject=str(replays[0].topic) if len(replays) == 1 else "replay",
     )
 
@@ -282,15 +287,18 @@ def _finding(rule: str, result: _SampleResult, what: str, hint: str) -> Finding:
 
 
 def _reader_name(reader: ReaderSchema) -> str:
-    """`the proposed schema`, or `v3, once they are written with the proposed schema`."""
+    """`the proposed schema`, or `v3 once they are written with the proposed schema`."""
     if reader.direction is Direction.BACKWARD:
         return "the proposed schema"
     return f"{reader.name} once they are written with the proposed schema"
 
 
-def _not_gating(reader: ReaderSchema) -> str:
+def _not_gating(result: _SampleResult, reader: ReaderSchema) -> str:
     first = "consumers" if reader.direction is Direction.FORWARD else "producers"
-    return f"the strategy does not promise it: {first} upgrade first; --gate makes it count"
+    return (
+        f"{result.strategy.value} does not guarantee this: {first} upgrade first; "
+        "`--gate both` makes it an error"
+    )
 
 
 def _reasons(failed: tuple[ReplayFailure, ...]) -> str:

@@ -253,7 +253,7 @@ def _other_names(names: Iterable[Name], one: FieldAliases) -> Iterator[Name]:
 # Names in `sensitive` that are of no field: whoever misspells one hides nothing with it.
 
 
-_EXAMPLE: Final = "write it as the definition has it, as `email` or `lines[].card`"
+_EXAMPLE: Final = "write it as in the definition, such as `email` or `lines[].card`"
 
 
 def unknown_name_findings(topic: TopicReplay) -> Iterator[Finding]:

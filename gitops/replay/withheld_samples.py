@@ -29,8 +29,8 @@ def withheld_samples(
     return tuple(
         make_finding(
             "REPLAY-R009",
-            f"the base does not name {one.shown_path}, and a change does not decide where data is "
-            "fetched from",
+            f"the base does not name {one.shown_path}, and a change must not choose where "
+            "data is fetched from",
             location=one.location,
             subject=str(topic),
             hint="it is replayed once the manifest is merged; `replay` without --base opens it now",

@@ -128,14 +128,14 @@ def _place(where: Location | None, prefix: str) -> dict[str, str]:
 def _held_back(severity: Severity, number: int, command: str) -> str:
     more = count(number, f"more {severity.name.lower()}")
     shows = f"`{command}` shows all" if command else "the log and the summary show all"
-    text = f"GitHub shows {_LIMIT} of a kind for one step; {shows}."
+    text = f"GitHub shows {_LIMIT} of each level for one step; {shows}."
     return _command(_LEVELS[severity], short(text), {"title": f"{more} held back"})
 
 
 def _waived(action: RegisterSchema, registry: str, prefix: str) -> str:
     """A warning at the first thing that the waiver lets pass."""
     by = "a rule would hold it back" if action.accepted else "Pulsar would refuse it"
-    text = f"{by} under {action.strategy.value}; the waiver {action.waiver} lets it in"
+    text = f"{by} under {action.strategy.value}; the waiver {action.waiver} allows it"
     where = next((one.place for one in action.findings), None)
     title = short(f"waived: {action.topic} on {registry}", _MAX_TITLE)
     return _command("warning", short(text, _MAX_MESSAGE), {**_place(where, prefix), "title": title})
@@ -161,5 +161,5 @@ def _property(text: str) -> str:
 def assignments(values: Mapping[str, str], delimiter: str) -> str:
     """The values as `$GITHUB_OUTPUT` takes them; raises ValueError for a delimiter in a value."""
     if any(delimiter in value for value in values.values()):
-        raise ValueError("the delimiter stands in a value")
+        raise ValueError("a value contains the delimiter")
     return "".join(f"{k}<<{delimiter}\n{v}\n{delimiter}\n" for k, v in values.items())

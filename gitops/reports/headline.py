@@ -60,11 +60,11 @@ def _refused(topics: _Standings) -> str:
         return f"{_of(refused, topics)} would be refused by Pulsar"
     held = topics[TopicStatus.HELD_BACK]
     verb = "is" if held == 1 else "are"
-    return f"{_of(held, topics)} {verb} held back, although Pulsar would take it all"
+    return f"{_of(held, topics)} {verb} held back, although Pulsar would accept it"
 
 
 def _unread(rows: Iterable[Row]) -> str:
-    """What else speaks against the change: messages of topics that Pulsar would take."""
+    """What else speaks against the change: messages of topics that Pulsar would accept."""
     topics = {row.topic for row in rows if row.is_unread}
     return f", and the replay of {count(len(topics), 'other')} fails" if topics else ""
 
@@ -93,7 +93,7 @@ def _although(topics: _Standings) -> str:
     number = _changes(topics)
     if not number or number > _taken(topics):
         return ""
-    return f", although Pulsar would take {_all(number)}"
+    return f", although Pulsar would accept {_all(number)}"
 
 
 def _good(report: CheckReport, topics: _Standings) -> str:
@@ -106,12 +106,12 @@ def _said(topics: _Standings) -> Iterator[str]:
     waived = ((TopicStatus.WAIVED, "refused by Pulsar"), (TopicStatus.RULE_WAIVED, "held back"))
     for standing, verdict_of_it in waived:
         if number := topics[standing]:
-            by = "a waiver lets it" if number == 1 else "waivers let them"
-            yield f"{_of(number, topics)} would be {verdict_of_it}, and {by} in"
+            by = "a waiver allows it" if number == 1 else "waivers allow them"
+            yield f"{_of(number, topics)} would be {verdict_of_it}, and {by}"
     if number := _taken(topics):
         every = number == _changes(topics)
         what = _all(number) if every else _of(number, topics)
-        yield f"Pulsar would take {what}{_only(topics[TopicStatus.LOOSENED], number)}"
+        yield f"Pulsar would accept {what}{_only(topics[TopicStatus.LOOSENED], number)}"
     if number := topics[TopicStatus.WITHOUT_EFFECT]:
         yield f"{_of(number, topics)} {'has' if number == 1 else 'have'} no effect"
     if number := topics[TopicStatus.DRIFTED]:

@@ -96,7 +96,7 @@ class TopicResult:
 
     @property
     def cell(self) -> str:
-        """In a table: `12 of 50,000 rows fail`, `✓ 50,000 rows`; a dash where nothing was read."""
+        """In a table: `12 of 50,000 messages fail`, `✓ 50,000 messages`; a dash for none read."""
         if self.is_held and self.failing:
             failed, rows = self.failing
             return _fail(failed, rows)
@@ -107,9 +107,11 @@ class TopicResult:
         if self.failing:
             failed, rows = self.failing
             if self.worst_reader[0].gates:
-                return f"{self.sign} {count(self.rows, 'row')}, {failed:,} of which may fail"
-            return f"{self.sign} {_fail(failed, rows)}, uncounted"
-        return f"{self.sign} {count(self.rows, 'row')}" if self.rows else "–"
+                return (
+                    f"{self.sign} {count(self.rows, 'message')}, {failed:,} fail within maxFailures"
+                )
+            return f"{self.sign} {_fail(failed, rows)}, not blocking"
+        return f"{self.sign} {count(self.rows, 'message')}" if self.rows else "–"
 
 
 def cell_text(topic: TopicResult) -> str:
@@ -118,7 +120,7 @@ def cell_text(topic: TopicResult) -> str:
 
 
 def _fail(failed: int, rows: int) -> str:
-    return f"{failed:,} of {count(rows, 'row')} fail{'s' if failed == 1 else ''}"
+    return f"{failed:,} of {count(rows, 'message')} fail{'s' if failed == 1 else ''}"
 
 
 def _badness(its: list[ReaderReplay]) -> tuple[bool, int, int, int]:
@@ -171,7 +173,7 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
         return Severity.WARNING, _interrupted(report.rows, replayed, len(topics))
     if not replayed:
         were = "was" if report.rows == 1 else "were"
-        why = f"{messages} {were} left aside" if report.rows else "no message was read"
+        why = f"{messages} {were} skipped" if report.rows else "no message was read"
         return worst, f"Nothing was replayed: {why}"
     if worst is Severity.ERROR:
         after = "" if report.complete else f", interrupted after {messages}"
@@ -191,7 +193,7 @@ def _interrupted(rows: int, replayed: int, topics: int) -> str:
     if not rows:
         return "Interrupted before any message was read"
     of = f"Interrupted after {count(rows, 'message')} of {count(topics, 'topic')}"
-    aside = "it was left aside" if rows == 1 else "all of them were left aside"
+    aside = "it was skipped" if rows == 1 else "all of them were skipped"
     return f"{of}: {'what was read is good' if replayed else aside}"
 
 

@@ -28,12 +28,12 @@ _BACKWARD: Final = (
     "vN → proposed (backward): messages that were written with vN, read by the proposed schema."
 )
 _NONE: Final = (
-    "logicalTypes: none: read as readers of generic records do, who take the types beneath logical "
-    "types; all others are read into Java's classes."
+    "logicalTypes: none: read as generic records, with the types beneath logical types; all others "
+    "are read into Java's classes."
 )
 _FORWARD: Final = (
     "vN → proposed → vM (forward): at most 2,000 of them, without those that the proposed schema "
-    "cannot read, written anew with it and read by vM, or by a declared client."
+    "cannot read, written again with it and read by vM, or by a declared client."
 )
 
 
@@ -46,10 +46,15 @@ class ReaderStatus(IntEnum):
     GOOD = 3
 
 
-STANDINGS: Final = {
-    ReaderStatus.COUNTS: "counts",
-    ReaderStatus.ALLOWED: "within maxFailures",
-    ReaderStatus.LEFT_BEHIND: "does not count",
+_BLOCKS: Final = {
+    ReaderStatus.COUNTS: "yes",
+    ReaderStatus.ALLOWED: "no: maxFailures",
+    ReaderStatus.LEFT_BEHIND: "no",
+}
+_OUTCOMES: Final = {
+    ReaderStatus.COUNTS: "fails{each}, blocks the merge",
+    ReaderStatus.ALLOWED: "fails{each} within maxFailures",
+    ReaderStatus.LEFT_BEHIND: "fails{each}, does not block the merge",
 }
 
 
@@ -63,10 +68,8 @@ def status_of(one: ReaderReplay) -> ReaderStatus:
 
 
 def status_text(one: ReaderReplay) -> str:
-    """`counts`, `within maxFailures`, `does not count`; empty where one that counts is good."""
-    if not one.gates:
-        return STANDINGS[ReaderStatus.LEFT_BEHIND]
-    return STANDINGS.get(status_of(one), "")
+    """Whether failures block the merge: `yes`, `no: maxFailures`, `no`; empty where none fails."""
+    return _BLOCKS.get(status_of(one), "")
 
 
 def version_text(version: int | None) -> str:
@@ -187,12 +190,12 @@ class ReasonGroup:
 
     @property
     def title(self) -> str:
-        """Whose data, who reads it, and whether that counts."""
+        """Whose data, who reads it, and whether that blocks the merge."""
         way = ways_text(self.versions, self.direction, self.readers)
         if not self.readers:
             return f"{way}: not replayed"
         each = " for each" if len(self.readers) > 1 else ""
-        return f"{way}: fails{each}, {STANDINGS[self.standing]}"
+        return f"{way}: {_OUTCOMES[self.standing].format(each=each)}"
 
 
 def groups_of(readers: Iterable[ReaderReplay]) -> tuple[ReasonGroup, ...]:

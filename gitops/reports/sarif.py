@@ -147,7 +147,7 @@ def _rule(rule: str, explain: Explain) -> Document:
         "shortDescription": {"text": title},
         "fullDescription": {"text": title},
         "help": {
-            "text": f"{title}. `pulsar-gitops explain {rule}` says more.",
+            "text": f"{title}. See `pulsar-gitops explain {rule}`.",
             "markdown": explain(rule),
         },
         "defaultConfiguration": {"level": _LEVELS.get(severity, "none")},

@@ -116,7 +116,7 @@ def _schema_of_manifest(path: Path, context: Context) -> ClientSchema:
         if (context.root / source.manifest.file).resolve() == wanted:
             entry = context.repository.desired.topics[topic].history.latest
             if entry is None:
-                raise UsageError(f"{path} says no schema", hint="name a file with a definition")
+                raise UsageError(f"{path} contains no schema", hint="name a file with a definition")
             locate = partial(Locator(context.tree, topics).locate, topic)
             return replace(_schema_of_info(str(path), entry.info), locate=locate)
     hint = "only topics' manifests have a schema; name the file with the definition instead"

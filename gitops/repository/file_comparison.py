@@ -153,7 +153,7 @@ class _Comparer:
         found = self._alone(self.new)
         if len(self.sides) == 1:
             return found
-        hint = "Pulsar would take it as a first schema, and answers 500 to it after others"
+        hint = "Pulsar would accept it as a first schema, and answers 500 to it after others"
         return tuple(replace(one, hint=hint) if one.rule == "AVRO-P002" else one for one in found)
 
     def _broken(self, decision: Decision) -> tuple[Finding, ...]:
@@ -164,7 +164,7 @@ class _Comparer:
             if found := (*self._unreadable(side), *self._poison(side)):
                 what = f"Pulsar would refuse it ({_FAILS}): {decision.reason}"
                 place = found[0].location
-                hint = "delete the topic's schema first, or compare with what it held before"
+                hint = "delete the topic's schema first, or compare with what it contained before"
                 return (
                     make_finding("PLAN-R002", what, location=place, subject=side.file, hint=hint),
                 )

@@ -100,7 +100,7 @@ def snapshot_findings(path: str, data: bytes) -> list[Finding]:
     named = "/".join(path.removesuffix(".json").split("/")[2:])
     if document.namespace == named:
         return []
-    message = f"the snapshot is of {document.namespace}, and the path says {named}"
+    message = f"the snapshot is of {document.namespace}, and the path is {named}"
     return [_finding(Location(file=path), message)]
 
 
@@ -117,7 +117,7 @@ def _misfits(path: str, document: TopicSnapshot) -> Iterator[Finding]:
     folder, _, stem = path.removesuffix(".json").rpartition("/")
     named = "/".join(folder.split("/")[2:])
     if str(topic.namespace) != named or not FileNames.fits(topic, stem):
-        message = f"the snapshot is of {topic}, and the path says {named}/{stem}"
+        message = f"the snapshot is of {topic}, and the path is {named}/{stem}"
         yield _finding(Location(file=path), message)
     numbers = [each.version for each in document.versions]
     if numbers != sorted(set(numbers)):

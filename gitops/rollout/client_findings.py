@@ -17,8 +17,8 @@ from gitops.rollout.model import Service
 
 _MOST_NAMES: Final = 10
 _TWO_STEPS: Final = (
-    "change the schema in two steps, or move to a new topic: `pulsar-gitops rollout --base …` "
-    "says how"
+    "change the schema in two steps, or move to a new topic: `pulsar-gitops rollout --base "
+    "origin/main` shows how"
 )
 
 
@@ -58,7 +58,7 @@ class ClientFindings:
             f"does not work now: {broken.reason}",
             location=self._place(names[0], broken.topics),
             subject=names[0],
-            hint="let the manifest say what the deployed client has, or mend the client",
+            hint="declare the schema of the deployed client in its manifest, or fix the client",
         )
 
     def too_early(

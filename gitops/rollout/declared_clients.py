@@ -117,7 +117,7 @@ class Services:
         latest = max(self._versions(topic), default=None)
         if version < self.topics[topic].history.next_version:
             there = "; it has none" if latest is None else f"; its latest is v{latest}"
-            return f"has it no more{there}"
+            return f"no longer has it{there}"
         return "has no version" if latest is None else f"has v{latest} as its latest"
 
     def _latest(self, topic: TopicName, version: int) -> int:

@@ -70,7 +70,7 @@ def _consumer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[C
 def _refusal_cause(decision: Decision, topic: TopicModel) -> Cause:
     """A decision's reason in words about a consumer."""
     if topic.strategy is SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
-        return Cause(text=f"{topic.strategy.value} lets in no consumer that has a schema")
+        return Cause(text=f"{topic.strategy.value} refuses every consumer that has a schema")
     for first in decision.incompatibilities[:1]:
         if first.reader == CANDIDATE:
             return Cause(text=first.message, path=first.path, writer=first.writer)

@@ -59,9 +59,7 @@ from gitops.repository.loader import load
 from gitops.repository.plan_fixes import FixRequest, add_patches, fixed_files
 from gitops.rollout.rollout import RolloutRequest, rollout_of
 
-_NO_DRIFT: Final = (
-    "The files of the base have errors, so that only what the change touches is compared."
-)
+_NO_DRIFT: Final = "The files of the base have errors, so only what the change affects is compared."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,11 +37,11 @@ from gitops.schemas.payload import PayloadError, stored_history
 
 _DEFAULTS: Final = (
     "assumed of the broker: Pulsar's defaults, since the role may not read its configuration; "
-    "`brokerDefaults` in a gitops.yaml can say it"
+    "`brokerDefaults` in a gitops.yaml can set it"
 )
 _RELEASE: Final = (
-    "assumed of the broker: Pulsar {}, since it does not tell its release; `broker` in a "
-    "gitops.yaml can say it"
+    "assumed of the broker: Pulsar {}, since it does not report its release; `broker` "
+    "in a gitops.yaml can set it"
 )
 
 
@@ -229,7 +229,7 @@ def _stored_schema(connecting: ConnectContext, history: SchemaHistory) -> Stored
         return stored_history(history)
     except PayloadError as error:
         raise OutsideError(
-            f"the registry holds a schema that cannot be read: {error}",
+            f"the registry contains a schema that cannot be read: {error}",
             where=connecting.registry.address,
         ) from None
 
@@ -241,7 +241,7 @@ def _notes(
     live = _policies(connecting, topic, observed, RegistryState())
     notes = []
     if live != _policies(connecting, topic, observed, wanted):
-        notes.append("the files' policies count here; the registry has others until `apply`")
+        notes.append("the files' policies are used here; the registry has others until `apply`")
     declared = wanted.topics.get(topic)
     if declared and declared.history.entries and not observed.topics[topic].history.entries:
         notes.append("the files' schema of this topic is not registered until `apply`")

@@ -103,9 +103,10 @@ def _body(report: str, marker: str) -> str:
     body = f"{marker}\n{report}"
     if len(body) > MOST_CHARACTERS:
         raise UsageError(
-            f"the report has {len(report):,} characters, and GitHub takes {MOST_CHARACTERS:,} with "
+            f"the report has {len(report):,} characters, and GitHub accepts {MOST_CHARACTERS:,} "
+            "with "
             "the hidden line that we add",
-            hint="the reports of `check --format markdown` cut themselves; cut this one too",
+            hint="reports of `check --format markdown` are cut to fit; cut this one too",
         )
     return body
 

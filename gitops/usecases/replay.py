@@ -128,7 +128,7 @@ def _named_topics(names: Sequence[str], repository: Repository) -> tuple[TopicNa
         if topic not in repository.topics:
             known = [str(each) for each in repository.topics]
             raise UsageError(
-                f"no manifest is about the topic '{topic}'",
+                f"no manifest declares the topic '{topic}'",
                 hint=did_you_mean(str(topic), known) or "topics are named tenant/namespace/topic",
             )
     return tuple(found)

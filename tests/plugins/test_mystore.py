@@ -129,7 +129,7 @@ def test_wrong_settings_have_their_place(run: Run, root: Path) -> None:
         "{kind: mystore, foldr: x}": "6:22 REPO-R002 unknown key 'foldr'",
         "{kind: mystore, folder: x, url: y}": "7:33 REPO-R002 unknown key 'url'",
         "{kind: mystore, folder: ../x}": "8:30 REPO-R012 folder leaves the repository",
-        "{kind: mystore, folder: x, pin: hunter2}": "9:38 REPO-R014 pin stands here in clear",
+        "{kind: mystore, folder: x, pin: hunter2}": "9:38 REPO-R014 pin is here in clear text",
         "{kind: mystor, folder: x}": "10:13 REPO-R011 unknown value 'mystor' for kind",
     }
     lines = [f"  {name}: {settings}\n" for name, settings in zip("abcdefg", wrong, strict=True)]

@@ -142,7 +142,7 @@ def _sized(data: bytes) -> bytes:
 
 
 def varint(value: int) -> bytes:
-    """A number as it stands on the wire; none below zero."""
+    """A number as it is valid on the wire; none below zero."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

@@ -115,7 +115,7 @@ FAILING = make_finding(
 )
 ROUNDED = make_finding(
     "REPLAY-R007",
-    "other values than were written reach the proposed schema at 'lines[].quantity'",
+    "the proposed schema reads other values than were written at 'lines[].quantity'",
     location=MANIFEST,
     subject=str(CREATED),
     hint="the report counts them by field: `changed`",

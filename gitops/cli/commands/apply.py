@@ -64,10 +64,10 @@ def apply(
             hint="`pulsar-gitops plan --out plan.json`, then `pulsar-gitops apply plan.json`",
         )
     if plan_file and prune:
-        raise UsageError("a plan file says itself whether it prunes", hint="leave --prune out")
+        raise UsageError("a plan file already records whether it prunes", hint="leave --prune out")
     if plan_file and as_if_broker:
         hint = "leave --as-if-broker out, or make a new plan with it"
-        raise UsageError("a plan file says itself by which broker it was decided", hint=hint)
+        raise UsageError("a plan file already records its broker", hint=hint)
     started = time.monotonic()
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
@@ -286,7 +286,7 @@ class _Report:
         except UsageError as error:
             if output is None:
                 raise
-            self._failure = OutsideError(error.what, hint="what was done is on stdout")
+            self._failure = OutsideError(error.what, hint="what was carried out is on stdout")
             self._print_whole(None)
 
     def _print_whole(self, output: Path | None) -> None:

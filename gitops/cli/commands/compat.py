@@ -69,7 +69,7 @@ def compat(
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
-    """Say whether a broker would take NEW after OLD..., and why not."""
+    """Say whether a broker would accept NEW after OLD..., and why not."""
     broker = DEFAULT_RELEASE if broker is None else broker
     if jsonl:
         _refuse_options(context)
@@ -112,13 +112,13 @@ def _require_versions(context: typer.Context, files: list[Path], *, first: bool)
 
 
 _NOT_OF_A_STREAM: Final = {
-    "strategy": ("--strategy", "each case says its own 'strategy'"),
-    "schema_type": ("--type", "each schema of a case says its own 'type'"),
-    "message": ("--message", "a case holds the text that admin REST takes"),
-    "repo": ("--repo", "a case holds the text that admin REST takes"),
+    "strategy": ("--strategy", "each case has its own 'strategy'"),
+    "schema_type": ("--type", "each schema of a case has its own 'type'"),
+    "message": ("--message", "a case contains the text that admin REST accepts"),
+    "repo": ("--repo", "a case contains the text that admin REST accepts"),
     "first": ("--first", "a case without 'existing' asks about a first schema"),
     "output_format": ("--format", "a verdict is a line of JSON"),
-    "fail_on": ("--fail-on", "the exit code says whether every line could be read"),
+    "fail_on": ("--fail-on", "the exit code reports whether every line could be read"),
 }
 
 

@@ -93,7 +93,7 @@ def _update(
     opened = open_repository(repo, display.output)
     if spaces := [text for text in topics if text.count("/") == 1]:
         raise UsageError(
-            f"--update takes topics, and {spaces[0]} is a namespace",
+            f"--update needs topics, and {spaces[0]} is a namespace",
             hint=f"pulsar-gitops import {spaces[0]} writes what the files do not have yet",
         )
     names = [TopicName.parse(text) for text in dict.fromkeys(topics)]

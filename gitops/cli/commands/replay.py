@@ -50,7 +50,10 @@ def replay(
     engine: options.ReplayEngine = Engine.SPARK,
     master: options.SparkMaster = None,
     gate: Annotated[
-        Gate, typer.Option("--gate", help="Which failures count; by each topic's strategy.")
+        Gate,
+        typer.Option(
+            "--gate", help="Which failures block the merge; default: by each topic's strategy."
+        ),
     ] = Gate.STRATEGY,
     show_values: Annotated[
         bool,

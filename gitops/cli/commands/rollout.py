@@ -94,7 +94,7 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
     if migrate and request.head is not None:
         raise UsageError(
             "--migrate writes into the folder, and --head names a commit",
-            hint="check that commit out, and leave --head away",
+            hint="check out that commit, and leave --head out",
         )
     with check_change(request, display) as (outcome, loaded):
         report = outcome.report
@@ -104,7 +104,7 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
             _write_migration(found.migration, loaded.change.checkout.root)
     if found.has_broken_files:
         print_message(
-            f"the files have errors, and what they leave open is no step; see `{report.command}`"
+            f"the files have errors, so the rollout is incomplete; see `{report.command}`"
         )
     for name, error in outcome.errors.items():
         print_error(error, f"no answer for {name}: ")
@@ -118,7 +118,7 @@ def _write_migration(migration: MigrationFiles | None, root: Path) -> None:
     from gitops.repository.folder import write_files
 
     if migration is None:
-        print_message("nothing to migrate: there is an order, or none that a new topic would help")
+        print_message("nothing to migrate: there is a safe order, or a new topic does not give one")
         return
     write_files(root, migration.files)
     for path, said in sorted(migration.said.items()):

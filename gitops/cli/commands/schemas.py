@@ -147,5 +147,5 @@ def delete(
 def _confirm(question: str) -> bool:
     """Ask; raises UsageError where nobody is there to answer."""
     if not sys.stdin.isatty():
-        raise UsageError("nobody is there to confirm", hint="--yes deletes without asking")
+        raise UsageError("there is no terminal to confirm on", hint="--yes deletes without asking")
     return typer.confirm(question, err=True)

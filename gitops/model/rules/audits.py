@@ -20,7 +20,9 @@ AUDIT_RULES: Final = (
         "audit.upgrade.upgrade_causes",
     ),
     info(
-        "AUDIT-U005", "new kinds of definitions stop a way back", "audit.downgrade.downgrade_cause"
+        "AUDIT-U005",
+        "new kinds of definitions prevent a downgrade",
+        "audit.downgrade.downgrade_cause",
     ),
     warning(
         "AUDIT-S001",

@@ -10,7 +10,7 @@ PLAN_RULES: Final = (
     fixed_error("PLAN-R001", "Pulsar would refuse the schema", "planning.refusals.findings_of"),
     fixed_error(
         "PLAN-R002",
-        "the registry holds a schema that cannot be read",
+        "the registry contains a schema that cannot be read",
         "planning.topics._broker_says",
     ),
     warning("PLAN-R003", "a revert does not roll back", "planning.notice_findings.notice_findings"),
@@ -27,7 +27,7 @@ PLAN_RULES: Final = (
     ),
     warning(
         "PLAN-R009",
-        "a topic is looser than its namespace, and no file says so",
+        "a topic is looser than its namespace, and no file contains that",
         "planning.notice_findings.looser_topic_finding",
     ),
     warning(
@@ -58,15 +58,15 @@ CHECK_RULES: Final = (
     error("CHECK-R002", "a renamed topic loses its history", "checks.changed_topics.topic_guards"),
     warning(
         "CHECK-R003",
-        "a policy is loosened, or managed no more",
+        "a policy is loosened or no longer managed",
         "checks.loosened_policies.policy_guards",
     ),
     error(
         "CHECK-R004",
-        "a changed policy lets in what the old one refuses",
+        "a changed policy accepts what the old one refuses",
         "checks.loosened_policies.policy_guards",
     ),
-    error("CHECK-R005", "a change touches too many topics", "checks.changed_topics.share_exceeded"),
+    error("CHECK-R005", "a change affects too many topics", "checks.changed_topics.share_exceeded"),
     warning(
         "CHECK-R006",
         "the limits that a change is checked by are loosened",
@@ -87,7 +87,7 @@ WAIVER_RULES: Final = (
     warning("WAIVER-R001", "the waiver has expired", "planning.waiver_findings.expiry_findings"),
     info("WAIVER-R002", "the waiver expires soon", "planning.waiver_findings.expiry_findings"),
     warning(
-        "WAIVER-R003", "nothing needs the waiver", "planning.waiver_findings.unneeded_findings"
+        "WAIVER-R003", "the waiver is not needed", "planning.waiver_findings.unneeded_findings"
     ),
     warning(
         "WAIVER-R004",
@@ -102,7 +102,7 @@ WAIVER_RULES: Final = (
     warning("WAIVER-R006", "two waivers for one change", "repository.loading.waivers._check_twice"),
     warning(
         "WAIVER-R007",
-        "the waiver cannot let the schema pass",
+        "the waiver cannot make Pulsar accept the schema",
         "planning.waiver_findings._refusal_findings",
     ),
 )
@@ -166,7 +166,7 @@ REPLAY_RULES: Final = (
     error("REPLAY-R001", "messages cannot be read", "replay.replay_findings._failed"),
     warning(
         "REPLAY-R002",
-        "messages cannot be read by a reader that the strategy leaves behind",
+        "messages cannot be read by a reader that the strategy does not protect",
         "replay.replay_findings._failed",
     ),
     warning(
@@ -178,7 +178,9 @@ REPLAY_RULES: Final = (
         "replay.replay_findings._unread_samples",
     ),
     info("REPLAY-R005", "a topic has no samples", "replay.replay_findings.missing_sample_findings"),
-    info("REPLAY-R006", "messages fail, as many as are allowed", "replay.replay_findings._failed"),
+    info(
+        "REPLAY-R006", "messages fail, no more than are allowed", "replay.replay_findings._failed"
+    ),
     warning(
         "REPLAY-R007",
         "values change while they are read",
@@ -187,7 +189,7 @@ REPLAY_RULES: Final = (
     warning("REPLAY-R008", "a replay was interrupted", "replay.replay_findings.findings_of"),
     warning(
         "REPLAY-R009",
-        "samples elsewhere that a change brings along",
+        "a change adds samples outside of the repository",
         "replay.withheld_samples.withheld_samples",
     ),
     warning(
@@ -199,7 +201,9 @@ REPLAY_RULES: Final = (
         "REPLAY-R011", "two samples name the same messages", "replay.replay_findings.findings_of"
     ),
     error(
-        "REPLAY-R012", "nothing of a sample was replayed", "replay.replay_findings._empty_samples"
+        "REPLAY-R012",
+        "no message of a sample was replayed",
+        "replay.replay_findings._empty_samples",
     ),
 )
 """REPLAY-*: what became of real messages."""

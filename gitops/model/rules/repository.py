@@ -44,11 +44,13 @@ REPOSITORY_RULES: Final = (
     ),
     fixed_error(
         "REPO-R012",
-        "value that makes no sense",
+        "value that is out of range",
         "repository.documents.validation_messages._limit",
     ),
     fixed_error("REPO-R013", "not a valid name", "repository.documents.base._topic"),
-    fixed_error("REPO-R014", "secret in clear", "repository.documents.authentication._reference"),
+    fixed_error(
+        "REPO-R014", "secret in clear text", "repository.documents.authentication._reference"
+    ),
     fixed_error(
         "REPO-R015",
         "keys that do not go together",

@@ -64,7 +64,7 @@ AVRO_RULES: Final = (
     warning("AVRO-W001", "an enum loses symbols", "schemas.avro.review_types.enum_remarks"),
     warning(
         "AVRO-W002",
-        "an enum gets symbols that consumers do not know",
+        "an enum gets symbols that older consumers do not have",
         "schemas.avro.review_types.enum_remarks",
     ),
     warning(
@@ -83,7 +83,7 @@ AVRO_RULES: Final = (
     warning("AVRO-W008", "a promotion rounds numbers", "schemas.avro.review_types._other_kind"),
     warning(
         "AVRO-W009",
-        "a record of a union is taken for another",
+        "a record of a union is read as another",
         "schemas.avro.review_unions.new_reader_remarks",
     ),
 )
@@ -98,7 +98,7 @@ KEY_VALUE_RULES: Final = (
     warning("KV-W001", "the encoding of a KEY_VALUE changes", "schemas.key_value.review._encoding"),
     warning(
         "KV-W002",
-        "half of a KEY_VALUE changes its type unseen",
+        "half of a KEY_VALUE changes its type, and Pulsar keeps the old one",
         "schemas.key_value.review._half_types",
     ),
     warning(
@@ -118,7 +118,7 @@ PROTOBUF_RULES: Final = (
     ),
     warning(
         "PROTO-W003",
-        "a number is taken by another field",
+        "another field uses the number of a field",
         "schemas.protobuf_native.review_fields._became",
     ),
     warning(

@@ -192,7 +192,7 @@ def _require_registry(connection: sqlite3.Connection, path: Path) -> None:
         )
     if version > FILE_VERSION:
         raise OutsideError(
-            f"this registry file has layout {version}, and only {FILE_VERSION} is known here",
+            f"this registry file has layout {version}, and only {FILE_VERSION} is supported here",
             where=str(path),
             hint="it was written by a newer pulsar-gitops: upgrade this one",
         )
@@ -202,9 +202,9 @@ def _operational(cause: sqlite3.OperationalError, path: Path) -> OutsideError:
     """What an OperationalError means to a person."""
     if cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return OutsideError(
-            "another process holds the registry's file",
+            "another process has locked the registry's file",
             where=str(path),
-            hint="wait until it is done, or end it",
+            hint="wait until it has finished, or end it",
         )
     return OutsideError(
         f"the registry's file cannot be used: {cause}",

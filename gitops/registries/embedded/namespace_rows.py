@@ -52,7 +52,7 @@ def from_json(kind: type[P], text: str) -> P:
                 value = stored[key]
                 values[field.name] = _ENUMS[key](value) if key in _ENUMS else bool(value)
     except (TypeError, ValueError, RecursionError) as cause:
-        raise sqlite3.DatabaseError(f"stored policies make no sense: {cause}") from cause
+        raise sqlite3.DatabaseError(f"stored policies are not valid: {cause}") from cause
     return kind(**values)
 
 
@@ -111,7 +111,7 @@ def _names(text: str) -> tuple[str, ...]:
         if isinstance(found, list) and all(isinstance(each, str) for each in found):
             return tuple(found)
     except (TypeError, ValueError, RecursionError) as cause:
-        raise sqlite3.DatabaseError(f"a row of 'tenants' makes no sense: {cause}") from cause
+        raise sqlite3.DatabaseError(f"a row of 'tenants' is not valid: {cause}") from cause
     raise sqlite3.DatabaseError("a row of 'tenants' has something other than names")
 
 

@@ -80,7 +80,7 @@ def _add(topic: StoredTopic, row: tuple[int, str, bytes, str, int, int]) -> None
         )
         stored = StoredVersion(version=version, schema=schema, timestamp=int(timestamp))
     except (TypeError, ValueError, RecursionError) as cause:
-        raise sqlite3.DatabaseError(f"a row of 'entries' makes no sense: {cause}") from cause
+        raise sqlite3.DatabaseError(f"a row of 'entries' is not valid: {cause}") from cause
     if deleted:
         topic.live.clear()
     else:
@@ -195,5 +195,5 @@ def history(stored: StoredTopic) -> SchemaHistory:
             for each in stored.live
         )
     except PayloadError as cause:
-        raise sqlite3.DatabaseError(f"a stored schema makes no sense: {cause}") from cause
+        raise sqlite3.DatabaseError(f"a stored schema is not valid: {cause}") from cause
     return SchemaHistory(entries=live, next_version=stored.next_version)

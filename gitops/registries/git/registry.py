@@ -28,8 +28,8 @@ from gitops.repository.loading.layout import CONFIG
 _TYPES: Final = "types"
 NO_CONFIG: Final = Config(registries={}, default_registry="")
 _AS_IN_FILES: Final = (
-    "Git knows the definitions as they stood on the way to {}, numbered from 0, and not whether "
-    "Pulsar holds them."
+    "The versions are the definitions in git on the way to {}, numbered from 0; whether "
+    "Pulsar has them is unknown."
 )
 _NOT_IN_FILES: Final = "Versions that clients registered and policies of the cluster are not known."
 MOST_COMMITS: Final = 200

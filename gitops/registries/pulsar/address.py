@@ -69,7 +69,7 @@ def parse_address(text: str, where: str) -> AdminAddress:
         )
     if split.username or split.password or split.query or split.fragment:
         raise UsageError(
-            "the registry's url holds more than scheme, host, port and path",
+            "the registry's url contains more than scheme, host, port and path",
             where=where,
             hint="credentials belong under `authentication`, from ${ENV_VAR} or a file",
         )

@@ -103,7 +103,7 @@ def _add_release(found: _Findings, answer: Answer | None, others: list[str | Non
     first = _release(answer)
     told = [each for each in (first, *others) if each]
     if not told:
-        found.limits.append(f"The cluster does not tell its release: {_why(answer)}.")
+        found.limits.append(f"The cluster does not report its release: {_why(answer)}.")
         return
     releases = sorted(set(told), key=_release_key)
     found.values["release"], *found.other_releases = releases
@@ -112,8 +112,8 @@ def _add_release(found: _Findings, answer: Answer | None, others: list[str | Non
         found.limits.append(f"{count} could not be asked for {_its(silent)} release.")
     if len(releases) > 1:
         message = (
-            f"the cluster's brokers are of different releases, {', '.join(releases)}, and what "
-            f"{releases[0]} answers is shown: another one may answer otherwise"
+            f"the cluster's brokers have different releases, {', '.join(releases)}: the "
+            f"answers of {releases[0]} are shown, and another one may answer differently"
         )
         found.doubts.append(SettingRemark(key="release", message=message))
 
@@ -186,7 +186,7 @@ def _add_setting(found: _Findings, name: str, text: object) -> None:
     value = _value(name, str(text))
     if value is None:
         shown = "".join(each if each.isprintable() else " " for each in str(text)[:_LONGEST])
-        message = f"{camel_case(name)} is '{shown}' in the cluster, which is not known here"
+        message = f"{camel_case(name)} is '{shown}' in the cluster, which is not supported here"
         found.doubts.append(SettingRemark(key=camel_case(name), message=message))
     else:
         found.values[name] = value

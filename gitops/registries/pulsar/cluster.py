@@ -119,7 +119,7 @@ def _properties(text: str, where: str) -> Mapping[str, str]:
         parser.read_string("[client]\n" + "\n".join(line.strip() for line in text.splitlines()))
     except configparser.Error:
         # The parser's error quotes lines, which may hold a secret.
-        raise UsageError("this is no client.conf of Pulsar's", where=where) from None
+        raise UsageError("this is not a client.conf of Pulsar", where=where) from None
     return {key: value.strip() for key, value in parser["client"].items() if value}
 
 
@@ -137,7 +137,7 @@ def _access(conf: _ClientConf, *, is_secure: bool) -> _Access:
     if reader is None:
         known = ", ".join(sorted(name for name in _PLUGINS if name.startswith("A")))
         raise UsageError(
-            f"the authPlugin {plugin} is not known here", where=conf.where, hint=f"known: {known}"
+            f"the authPlugin {plugin} is not supported", where=conf.where, hint=f"known: {known}"
         )
     return reader(params, conf.where)
 
@@ -209,7 +209,9 @@ def _json(text: str, where: str) -> Mapping[str, object]:
         found = None
     if not isinstance(found, dict):
         # The text is not repeated: it may hold a secret.
-        raise UsageError("authParams is no JSON object, which this authPlugin takes", where=where)
+        raise UsageError(
+            "authParams is not a JSON object, which this authPlugin needs", where=where
+        )
     return found
 
 

@@ -112,7 +112,7 @@ def read_client(config: OAuth2Authentication, root: Path, where: str) -> OAuth2C
     issuer = split_url(issuer_url)
     if issuer and ("@" in issuer.netloc or issuer.query):
         # It would be shown wherever the issuer is named.
-        raise UsageError("the OAuth2 issuer's URL carries more than an address", where=where)
+        raise UsageError("the OAuth2 issuer's URL contains more than an address", where=where)
     if issuer is None or origin_of(issuer) is None:
         raise UsageError("the OAuth2 issuer is not an http or https URL", where=where)
     return OAuth2Client(

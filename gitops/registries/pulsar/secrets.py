@@ -55,7 +55,7 @@ def usable_secret(value: str, source: str, where: str) -> str:
         raise UsageError(f"{source} is empty", where=where, hint="put the secret into it")
     if not (value.isascii() and value.isprintable()):
         raise UsageError(
-            f"{source} holds characters that no HTTP header can carry",
+            f"{source} contains characters that an HTTP header cannot contain",
             where=where,
             hint="a secret is one line of printable ASCII",
         )

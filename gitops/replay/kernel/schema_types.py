@@ -194,7 +194,7 @@ def _kernels(writer: SchemaInfo, reader: SchemaInfo) -> Kernels:
     from gitops.replay.kernel.verdicts import Mismatch
 
     mismatch = Mismatch(
-        f"the reader takes {reader.type.value}, and the message is {writer.type.value}"
+        f"the reader expects {reader.type.value}, and the message is {writer.type.value}"
     )
     return Kernels(
         kernel=lambda *_: mismatch, row_reader=lambda *_: mismatch, row_writer=row_writer_for

@@ -54,7 +54,7 @@ def read_header(stream: Any, part: Part) -> Header:  # noqa: ANN401 - pyarrow ha
             key = reader.sized()
             metadata[key] = reader.sized()
     if b"avro.schema" not in metadata:
-        raise UnreadableError(f"{name} does not say its schema")
+        raise UnreadableError(f"{name} does not contain its schema")
     codec = metadata.get(b"avro.codec", b"null").decode("utf-8", "replace")
     if codec not in _UNPACK:
         known = ", ".join(_UNPACK)

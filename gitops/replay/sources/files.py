@@ -118,7 +118,7 @@ class NoFileError(UnreadableError):
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
 """The last one of a pattern with many names in braces."""
 
-_NONE_COUNTS = "the folder has no file that counts: names that begin with _ or . do not"
+_NONE_COUNTS = "the folder has no data file: names that begin with _ or . are skipped"
 
 
 class NotOpenedHereError(UnreadableError):

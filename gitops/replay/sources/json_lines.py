@@ -18,7 +18,7 @@ _CHUNK: Final = 4 * 1024 * 1024
 _PIECE: Final = 64 * 1024
 """Bytes that are unpacked at once; Arrow gives none of them where the file breaks off in them."""
 
-_RENAME: Final = "if it is not packed, its name is not to say so; else copy it again"
+_RENAME: Final = "if it is not packed, rename it without that ending; otherwise copy it again"
 
 
 class JsonLinesSource:

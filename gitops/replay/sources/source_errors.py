@@ -18,7 +18,7 @@ _CONTROL: Final = 9
 
 AGAIN: Final = "copy it again, or take new samples"
 _DENIED: Final = (errno.EACCES, errno.EPERM)
-_ALLOW: Final = "let whoever runs the replay read it, or leave it out"
+_ALLOW: Final = "give the replay permission to read it, or leave it out"
 
 
 _PACKED: Final = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
@@ -31,7 +31,7 @@ def other_format(part: Part, head: bytes) -> UnreadableError | None:
     for name, other in SAMPLE_FORMATS.items():
         if not other.like and name not in (part.format, row.like) and _begins(other, head):
             what = f"{part.file.name} is {other.content or other.what}, not {row.what}"
-            return UnreadableError(what, f"say so in the manifest: format: {name}")
+            return UnreadableError(what, f"write in the manifest: format: {name}")
     packed = (ending for start, ending in _PACKED.items() if head.startswith(start))
     return next((_packed(part, ending) for ending in packed), None)
 

@@ -54,14 +54,16 @@ def columns_of(part: Part, columns: Sequence[str], *, keys: bool = True) -> dict
 
 def _named(name: str, part: Part) -> str:
     if like := SAMPLE_FORMATS[part.format].like:
-        return f"a capture has it; of another Parquet file say format: {like}, and its columns"
-    return f"say in the manifest which column it is, as columns: {{{name}: {_A_NAME}}}"
+        return f"a capture has it; for another Parquet file write format: {like}, and its columns"
+    return f"name the column in the manifest: columns: {{{name}: {_A_NAME}}}"
 
 
 def check_payload(kind: str, part: Part, column: str) -> None:
     """Raises UnreadableError for a column of another type than bytes or text."""
     if not _is_text(kind) and not _is_binary(kind):
-        raise UnreadableError(f"the column '{column}' of {part.file.name} holds {kind}, not bytes")
+        raise UnreadableError(
+            f"the column '{column}' of {part.file.name} contains {kind}, not bytes"
+        )
 
 
 def _is_text(kind: str) -> bool:
@@ -98,7 +100,7 @@ def to_batch(
             return taken(column)
         except pyarrow.ArrowNotImplementedError:
             kind = kind_of(column)
-            text = f"the column '{names[name]}' of {file} holds {kind}, not {wanted}"
+            text = f"the column '{names[name]}' of {file} contains {kind}, not {wanted}"
             raise UnreadableError(text) from None
 
     rows = table.column(names["row"]) if "row" in names else rows_from(first, table.num_rows)

@@ -108,7 +108,15 @@ def _said(one: Finding, said: str) -> str:
 
 
 def _readers(topic: TopicResult) -> str:
-    heads = ("Data → reader", "Direction", "Messages", "Fail", "Share", "0 to 100 %", "Exit code")
+    heads = (
+        "Data → reader",
+        "Direction",
+        "Messages",
+        "Fail",
+        "Share",
+        "0 to 100 %",
+        "Blocks the merge",
+    )
     rows = map(_reader, topic.asked)
     marks = {1: "roomy", 2: "number", 3: "number", 4: "number", 5: "plot roomy"}
     return table(heads, rows, marks)

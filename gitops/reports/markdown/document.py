@@ -188,14 +188,14 @@ def decision_markdown(compared: Comparison, limit: int = COMMENT_LIMIT) -> str:
 
 def _verdict(strategy: SchemaCompatibilityStrategy, decision: Decision, latest: int) -> str:
     if latest < 0:
-        verb = "✓ Pulsar would take it" if decision.accepted else "✗ Pulsar would refuse it"
+        verb = "✓ Pulsar would accept it" if decision.accepted else "✗ Pulsar would refuse it"
         compared = ": nothing was compared" if decision.accepted else ""
         return f"{verb} as the first schema of a topic{compared}"
     if not decision.accepted:
         return f"✗ Pulsar would refuse it under {strategy.value}"
     if decision.known and (decision.version or 0) < latest:
         equal = f"v{decision.version}, which it equals"
-        return f"⚠ Pulsar takes it for {equal}: v{latest} stays the latest, and nothing changes"
+        return f"⚠ Pulsar treats it as {equal}: v{latest} stays the latest, and nothing changes"
     if decision.known:
-        return f"✓ Pulsar takes it for v{decision.version}, which it equals"
-    return f"✓ Pulsar would take it under {strategy.value} as v{decision.version}"
+        return f"✓ Pulsar treats it as v{decision.version}, which it equals"
+    return f"✓ Pulsar would accept it under {strategy.value} as v{decision.version}"

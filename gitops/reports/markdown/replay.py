@@ -124,7 +124,7 @@ def _table(topic: TopicResult) -> str:
     """A row for each reader and version."""
     if not topic.asked:
         return ""
-    head = "| Data → reader | Messages | Fail | Exit code |\n| --- | --: | --: | --- |\n"
+    head = "| Data → reader | Messages | Fail | Blocks the merge |\n| --- | --: | --: | --- |\n"
     return head + "".join(_reader(one) for one in topic.asked)
 
 

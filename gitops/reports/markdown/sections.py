@@ -129,7 +129,7 @@ def _waived(row: Row) -> str:
     """Which waiver lets pass what is said below."""
     if not row.waived_by:
         return ""
-    return f"The waiver {code(row.waived_by)} lets it in, in spite of this:\n"
+    return f"The waiver {code(row.waived_by)} allows it despite this:\n"
 
 
 def _reasons(row: Row) -> str:
@@ -311,7 +311,7 @@ def short_digest(digest: str) -> str:
 def reach_items(touched: Impact) -> tuple[str, ...]:
     """The shared files with the topics that they lead to, and the clients of the change."""
     items = [
-        f"- {code(file)} reaches {_names(topics)}\n" for file, topics in affected_text(touched)
+        f"- {code(file)} affects {_names(topics)}\n" for file, topics in affected_text(touched)
     ]
     if touched.clients:
         items.append(f"- {count(len(touched.clients), 'client')}: {_names(touched.clients)}\n")

@@ -148,7 +148,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list
 def _refused_before(one: RegistryCheck, excerpt: Excerpt) -> Iterator[RenderableType]:
     for topic, findings in sorted(one.refused_before.items()):
         strategy = one.strategies_before[topic].value
-        said = f"{safe(str(topic))} would be refused under {strategy}, which holds in the base:"
+        said = f"{safe(str(topic))} would be refused under {strategy}, the strategy of the base:"
         yield Text(said, style="bold")
         for finding in findings:
             yield Padding(finding_block(finding, excerpt), (0, 0, 0, 4), expand=False)

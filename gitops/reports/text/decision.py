@@ -132,7 +132,7 @@ def _step(number: int, mark: tuple[str, str], step: Step, width: int) -> Iterato
 
 def _end(admission: Admission) -> Text:
     if admission.accepted:
-        return Text.assemble(("✓ let in", "bold green"), f"; {_let_in(admission)}")
+        return Text.assemble(("✓ accepted", "bold green"), f"; {_let_in(admission)}")
     further = admission.request == "getOrCreateSchema"
     head = "✗ the message is not sent" if further else "✗ refused"
     return Text.assemble((head, "bold red"), f"; {_ERRORS[admission.error or 'UnknownError']}")
@@ -142,10 +142,10 @@ def _let_in(admission: Admission) -> str:
     version = f"v{admission.version}"
     if admission.role == "producer":
         if admission.version is None:
-            return "its messages carry no version"
+            return "its messages contain no version"
         if admission.registers:
-            return f"its schema becomes {version}, which its messages carry"
-        return f"its messages carry {version}"
+            return f"its schema becomes {version}, which its messages contain"
+        return f"its messages contain {version}"
     if admission.sent is None:
         return "nothing is registered"
     if admission.registers:

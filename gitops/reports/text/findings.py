@@ -172,7 +172,10 @@ def rules_report(rules: Iterable[Rule]) -> RenderableType:
     return Group(
         align_columns(rows),
         Text(""),
-        Text("pulsar-gitops explain RULE-ID says more; gitops.yaml may set all but the fixed ones"),
+        Text(
+            "see pulsar-gitops explain RULE-ID; gitops.yaml can change the severity of all but "
+            "the fixed ones"
+        ),
     )
 
 
@@ -199,7 +202,7 @@ def _change(change: FormattedFile, *, written: bool, diff: bool) -> Iterator[str
             yield "\t".join(map(safe, line.split("\t")))
         return
     did = "changed" if written else "would change"
-    why = ", which is not shown: it may hold a secret" if diff and change.sensitive else ""
+    why = ", which is not shown: it may contain a secret" if diff and change.sensitive else ""
     yield f"{did} {safe(change.path)}{why}"
 
 

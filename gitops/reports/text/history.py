@@ -68,5 +68,5 @@ def policies_report(
 ) -> RenderableType:
     """What is set, and the strategy that holds."""
     rows = [(Text(f"  {key}"), Text(policy_text(value))) for key, value in managed_items(own)]
-    holds = (Text("  the strategy that holds"), Text(effective.value, style="bold"))
+    holds = (Text("  the strategy in force"), Text(effective.value, style="bold"))
     return Group(Text(safe(str(subject)), style="bold"), align_columns([*rows, holds]))

@@ -139,7 +139,7 @@ def _no_excerpt(_where: Location) -> str | None:
 def _readers(topic: TopicResult) -> RenderableType:
     """A line for each reader and version, numbers below each other."""
     cells = [_cells(one) for one in topic.asked]
-    heads = ("data → reader", "messages", "fail", "share", "exit code")
+    heads = ("data → reader", "messages", "fail", "share", "blocks the merge")
     widths = [max(len(row[i]) for row in (heads, *cells)) for i in range(len(heads))]
     lines: list[Sequence[Text]] = [_line(heads, widths, "dim")]
     lines += [

@@ -55,7 +55,7 @@ def _migrations(
     for one in rollout.migrations:
         yield from _migration(one)
     if rollout.migrations and not migrated:
-        how = f"this writes what the first two steps need: {migrate_command(report.reference)}"
+        how = f"to write the manifests of steps 1 and 2: {migrate_command(report.reference)}"
         yield Padding(Text(safe(how)), (0, 0, 0, 4))
 
 
@@ -110,6 +110,6 @@ def _act(line: Line, width: int) -> RenderableType:
 
 
 def _migration(migration: Migration) -> Iterator[RenderableType]:
-    yield Padding(Text(safe(f"the way to a new topic, {migration.to}:")), _INDENT)
+    yield Padding(Text(safe(f"alternative: move to {migration.to}:")), _INDENT)
     for number, text in migration_lines(migration):
         yield Padding(Text(f"{number}  {safe(text)}"), (0, 0, 0, 4))

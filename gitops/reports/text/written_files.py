@@ -24,7 +24,7 @@ def import_text(result: ImportResult) -> Output:
         f"wrote {files} for {topics} of {result.registry.name}",
         _NEVER_CREATED,
         *result.limits,
-        *(f"kept the manifest of {topic}, which is there already" for topic in result.kept),
+        *(f"kept the manifest of {topic}, which exists already" for topic in result.kept),
         *_kept_as_base64(made.kept_as_base64),
         *_unshared(made.unshared),
     )
@@ -55,8 +55,8 @@ def _note(*lines: str) -> Output:
 def _unshared(topics: Mapping[TopicName, Iterable[str]]) -> Iterator[str]:
     for topic, types in sorted(topics.items()):
         yield (
-            f"wrote the definition of {topic} as .json: it defines {', '.join(types)} otherwise "
-            "than files that others use"
+            f"wrote the definition of {topic} as .json: it defines {', '.join(types)} differently "
+            "from files that others use"
         )
 
 

@@ -73,7 +73,7 @@ def _ignored_of_type(node: dict[str, Any], at: str) -> Iterator[IgnoredMember]:
             yield IgnoredMember(message, where, f"did you mean {meant}?")
     elif kind in _PLAIN and kind not in bases:
         message = f"logicalType {name} does not go with {kind}: it is ignored"
-        yield IgnoredMember(message, where, f"it stands on {' or '.join(bases)}")
+        yield IgnoredMember(message, where, f"it is valid on {' or '.join(bases)}")
     elif name == "decimal":
         yield from _ignored_of_decimal(node, at)
     elif kind == "fixed" and name in _SIZES and node.get("size") != _SIZES[name]:
@@ -85,17 +85,19 @@ def _ignored_of_decimal(node: dict[str, Any], at: str) -> Iterator[IgnoredMember
     precision, scale = node.get("precision"), node.get("scale", 0)
     if "precision" not in node:
         message = "a decimal without precision: its logicalType is ignored"
-        hint = "add the number of digits, as precision: 12, and scale: 2 for those behind the point"
+        hint = "add the number of digits, as precision: 12, and scale: 2 for those after the point"
         yield IgnoredMember(message, f"{at}/logicalType", hint)
     elif not _is_count(precision) or precision == 0:
         message = "the precision of a decimal must be a whole number above 0: it is ignored"
         yield IgnoredMember(message, f"{at}/precision", "write the number of digits")
     elif not _is_count(scale) or scale > precision:
         message = f"the scale of a decimal must be 0 to its precision {precision}: it is ignored"
-        hint = "precision counts all digits, scale those behind the point"
+        hint = "precision counts all digits, scale those after the point"
         yield IgnoredMember(message, f"{at}/scale", hint)
     elif node["type"] == "fixed" and precision > (most := _most(node.get("size"))):
-        message = f"a fixed of size {node.get('size')} holds {most} digits: the decimal is ignored"
+        message = (
+            f"a fixed of size {node.get('size')} has room for {most} digits: the decimal is ignored"
+        )
         yield IgnoredMember(message, f"{at}/precision", "lower it, or make the fixed larger")
 
 
@@ -113,7 +115,7 @@ def _ignored_of_fields(node: dict[str, Any], at: str) -> Iterator[IgnoredMember]
     for index, field in enumerate(fields if isinstance(fields, list) else ()):
         name = field.get("logicalType") if isinstance(field, dict) else None
         if isinstance(name, str) and name in LOGICAL_TYPES:
-            message = f"logicalType {name} stands beside the type of a field: it is ignored"
+            message = f"logicalType {name} is beside the type of a field: it is ignored"
             kind = field.get("type")
             inner = kind if isinstance(kind, str) else LOGICAL_TYPES[name][0]
             hint = f'put it into the type: {{"type": "{inner}", "logicalType": "{name}"}}'
@@ -201,7 +203,7 @@ def repeated_member_findings(given: DefinitionText, subject: str) -> Iterator[Fi
     for each in repeated_members(given.text):
         yield make_finding(
             "AVRO-W022",
-            one_line(f"'{each.name}' is given twice: only the last one counts"),
+            one_line(f"'{each.name}' is given twice: only the last one is used"),
             location=given.places.at_offset(each.offset),
             subject=subject,
             hint="keep one of them",

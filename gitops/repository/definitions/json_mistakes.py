@@ -65,7 +65,7 @@ def _no_number(failure: _Failure) -> JsonMistake | None:
         return None
     places = (each.start() for each in _TOKEN.finditer(failure.blanked) if each[0] == told[1])
     return JsonMistake(
-        failure.told, next(places, failure.at), "JSON has no such number: write another, or none"
+        failure.told, next(places, failure.at), "JSON has no such number: write another one"
     )
 
 
@@ -77,7 +77,7 @@ def _long_number(failure: _Failure) -> JsonMistake | None:
         each.start() for each in numbers if sum(map(str.isdigit, each[0])) > MAX_NUMBER_LENGTH
     )
     return JsonMistake(
-        failure.told, next(places, failure.at), "Pulsar's parser takes no longer one"
+        failure.told, next(places, failure.at), "Pulsar's parser accepts no longer one"
     )
 
 
@@ -95,11 +95,11 @@ def _behind(failure: _Failure) -> JsonMistake | None:
         return None
     at = len(failure.text) - len(failure.text[failure.at :].lstrip())
     if failure.at_end:
-        hint = "Avro takes comments before and inside a definition: move it up"
-        return JsonMistake("a comment behind the definition", at, hint)
+        hint = "Avro allows comments only before and inside a definition: move it up"
+        return JsonMistake("a comment after the definition", at, hint)
     if failure.text[at] in "}]":
         return JsonMistake(f"a {failure.text[at]} too many", at, "remove it")
-    return JsonMistake(failure.told, at, "a file holds one definition")
+    return JsonMistake(failure.told, at, "a file contains one definition")
 
 
 def _trailing_comma(failure: _Failure) -> JsonMistake | None:

@@ -105,9 +105,7 @@ class Protoc:
                 command, cwd=self._root, capture_output=True, check=False, timeout=_SECONDS
             )
         except subprocess.TimeoutExpired:
-            return CompiledFiles(
-                problems=(ProtocProblem(message="protoc does not come to an end"),)
-            )
+            return CompiledFiles(problems=(ProtocProblem(message="protoc does not finish"),))
         if done.returncode == 0 and output.exists():
             return CompiledFiles(files=tuple(_split(output.read_bytes())))
         return CompiledFiles(problems=_problems(done.stderr.decode("utf-8", "replace")))
@@ -124,7 +122,7 @@ def _problems(output: str) -> tuple[ProtocProblem, ...]:
     lines = (line for line in output.splitlines() if line.strip() and not _LOG.match(line))
     found = [_problem(line) for line in lines]
     return tuple(each for each in found if not each.message.startswith("warning:")) or (
-        ProtocProblem(message="protoc fails without saying why"),
+        ProtocProblem(message="protoc fails without a message"),
     )
 
 

@@ -162,7 +162,7 @@ class SchemaBuilder:
         extra = [key for key in _WITH_HALVES if getattr(document, key) is not None]
         for key in extra:
             both = schema_type is SchemaType.KEY_VALUE
-            why = "definition says it all" if both else f"{schema_type.value} has no halves"
+            why = "definition contains it" if both else f"{schema_type.value} has no halves"
             place.add("REPO-R015", f"'{key}' does not go here: {why}", key)
         text = self._text(document, schema_type, place)
         if text is None or extra:
@@ -188,7 +188,7 @@ class SchemaBuilder:
         self, document: SchemaDocument | ClientSchemaDocument, place: Place
     ) -> SchemaInfo | None:
         if document.message is not None:
-            place.add("REPO-R015", "'message' belongs into key: or value:", "message")
+            place.add("REPO-R015", "'message' belongs in key: or value:", "message")
         key = self._half(document.key, "key", place)
         value = self._half(document.value, "value", place)
         if key is None or value is None:
@@ -311,7 +311,7 @@ class SchemaBuilder:
         if not is_compiled(schema_type):
             needs = "an Avro" if schema_type in AVRO_DEFINED else "no such"
             native = COMPILED_TYPE.value
-            hint = f"{schema_type.value} has {needs} definition; {native} takes .proto files"
+            hint = f"{schema_type.value} has {needs} definition; {native} needs .proto files"
             place.add("REPO-R015", f"a .proto file goes with {native} only", "type", hint=hint)
             return None
         if message is None:

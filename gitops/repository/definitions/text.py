@@ -152,7 +152,7 @@ def definition_text(
     if inline := inline_definition(definition, manifest, path):
         return inline
     if not isinstance(definition, str):
-        manifest.add("REPO-R019", "the definition holds a number that JSON has not", path)
+        manifest.add("REPO-R019", "the definition contains a number that JSON does not have", path)
         return None
     file = definition_file(definition, manifest, path, sources)
     return None if file is None else text_of_file(file, manifest, path, sources)
@@ -188,7 +188,7 @@ def definition_file(
         if file in sources:
             manifest.add("REPO-R018", f"'{name}' cannot be read: {error.what}", path)
         elif _is_folder(file, sources):
-            hint = "name a file: the definition, not where it lies"
+            hint = "name the definition's file, not its folder"
             manifest.add("REPO-R006", f"'{name}' is a folder", path, hint=hint)
         else:
             manifest.add(
@@ -206,7 +206,7 @@ def _is_folder(path: str, sources: TrackedFiles) -> bool:
 def _near(file: str, manifest: Manifest[Any], sources: TrackedFiles) -> str:
     near = sources.closest(file.replace("\\", "/"))
     if near is None and "\\" in file:
-        return "folders are parted by /, on Windows too"
+        return "folders are separated by /, on Windows too"
     if near is None:
         return "a path is relative to the manifest's folder"
     return f"did you mean {posixpath.relpath(near, posixpath.dirname(manifest.file) or '.')}?"

@@ -79,7 +79,7 @@ class Definition:
         return self._insert_behind(f"{array}/{index - 1}", f",{gap}{value}")
 
     def nullable(self, field: str) -> str | None:
-        """A field that may be null, and is where a message does not carry it."""
+        """A field that may be null, and is where a message does not contain it."""
         kind = self.at(f"{field}/type")
         if kind is None or self.at(f"{field}/default") is not None:
             return None

@@ -64,12 +64,12 @@ def existing_file(schema: str, words: Iterable[str]) -> Path:
         if path.exists():
             return path
     if schema in {kind.value for kind in DEFINED_TYPES}:
-        hint = f"name the file of the definition; --type {schema} says what it is"
+        hint = f"name the file of the definition; --type {schema} is its type"
         raise UsageError(f"{schema} needs a definition", hint=hint)
     if "." in schema or "/" in schema:
         raise UsageError(f"there is no file '{schema}'", hint="it is looked for from here")
     hint = did_you_mean_or_list(schema, list(words))
-    raise UsageError(f"'{schema}' is neither a file nor a word for a schema", hint=hint)
+    raise UsageError(f"'{schema}' is neither a file nor a schema type", hint=hint)
 
 
 def parse_type(name: str) -> SchemaType:
@@ -90,7 +90,7 @@ def read_payload(text: str, file: Path, properties: dict[str, str]) -> SchemaInf
         content = None
     if not isinstance(content, dict) or not {"type", "schema"} <= set(content) <= POST_MEMBERS:
         raise UsageError(
-            f"{file} says no type",
+            f"{file} contains no type",
             hint="name it with --type, or give a JSON file of type, schema and properties, as for "
             "pulsar-admin",
         )

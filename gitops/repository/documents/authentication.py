@@ -32,7 +32,7 @@ def _reference(text: str) -> str:
     if not REFERENCE.fullmatch(text):
         raise problem(
             "REPO-R014",
-            "{name} stands here in clear",
+            "{name} is here in clear text",
             "put it into an environment variable, write ${NAME} here, and revoke this one",
         )
     return text
@@ -54,9 +54,9 @@ def _url(text: str) -> str:
         return text
     split = split_url(text)
     if split is not None and "@" in split.netloc:
-        raise problem("REPO-R014", "{name} carries credentials", "use authentication: for them")
+        raise problem("REPO-R014", "{name} contains credentials", "use authentication: for them")
     if split is not None and (split.query or split.fragment):
-        raise problem("REPO-R014", "{name} carries more than an address", "leave the query out")
+        raise problem("REPO-R014", "{name} contains more than an address", "leave the query out")
     if split is None or split.scheme not in ("http", "https") or not split.hostname:
         raise problem("REPO-R012", "{name} is not an http or https address", admin_url_hint(text))
     return text
@@ -70,7 +70,7 @@ def _file(text: str) -> str:
     if text.lstrip().lower().startswith("data:"):
         raise problem(
             "REPO-R014",
-            "{name} holds the secret itself",
+            "{name} contains the secret itself",
             "put it into a file outside the repository, name the file here, and revoke this one",
         )
     return text

@@ -16,15 +16,15 @@ from gitops.repository.shipped_files import guess_rule
 
 _FIXED: Final = {
     "REPO-": (
-        "what a file that cannot be understood wants is not known",
+        "a file that cannot be read cannot be checked",
         "remove this line, and correct what the finding is about",
     ),
     "PLAN-": (
         "the change cannot be made",
-        "remove this line; `pulsar-gitops explain` with the id says what helps",
+        "remove this line; `pulsar-gitops explain` with the id helps",
     ),
     "": (
-        "it says why Pulsar refuses a schema, whatever stands here",
+        "Pulsar refuses the schema, whatever is written here",
         "remove this line; policies decide what Pulsar refuses: see schemaCompatibilityStrategy",
     ),
 }
@@ -59,7 +59,7 @@ class SafetyDocument(Document):
         default=0.3, description="Share of the topics, 0 to 1."
     )
     min_topics: Annotated[int, Field(ge=0)] = Field(
-        default=10, description="The share counts once so many topics are managed."
+        default=10, description="The share applies once so many topics are managed."
     )
     allow_deletions: bool = False
 

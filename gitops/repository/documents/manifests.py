@@ -97,7 +97,7 @@ class NamespacePoliciesDocument(Document):
     )
     schema_auto_update_compatibility_strategy: LegacyStrategy | None = Field(
         default=None,
-        description="The older setting, which counts where the strategy is UNDEFINED.",
+        description="The older setting, which is used where the strategy is UNDEFINED.",
     )
 
     def policies(self) -> NamespacePolicies:
@@ -115,7 +115,7 @@ class NamespaceDocument(NamespacePoliciesDocument):
 
     api_version: ApiVersion
     kind: Literal["Namespace"]
-    namespace: NamespaceText = Field(description="tenant/namespace, as the folders say it.")
+    namespace: NamespaceText = Field(description="tenant/namespace, as in the folders' names.")
 
     @classmethod
     def values_by_path(cls, path: str, /) -> Mapping[str, str]:
@@ -157,13 +157,14 @@ class SampleDocument(Document):
         default=None, description="Only with parquet, orc and table."
     )
     version: Annotated[int, Field(ge=0)] | None = Field(
-        default=None, description="The schema version of every message, if the data does not say."
+        default=None,
+        description="The schema version of every message, if the data does not contain it.",
     )
     sensitive: list[NonEmpty] = Field(
         default_factory=list, description="Fields whose values no report shows."
     )
     max_failures: Annotated[Number, Field(ge=0)] = Field(
-        default=0, description="A count, or with a point a share of the rows from 0.0 to 1.0."
+        default=0, description="A count, or with a point a share of the messages from 0.0 to 1.0."
     )
     logical_types: LogicalTypes = Field(
         default="java",
@@ -178,7 +179,7 @@ class TopicDocument(Document):
     kind: Literal["Topic"]
     topic: NonEmpty | None = Field(
         default=None,
-        description="The topic's name where the file's name cannot say it, or with its domain.",
+        description="The topic's name where the file's name cannot be it, or with its domain.",
     )
     schema_: SchemaDocument | None = Field(
         default=None, alias="schema", description="Absent: the topic's schema is not managed."
@@ -288,7 +289,7 @@ class WaiverDocument(Document):
     )
     reason: NonEmpty
     approved_by: NonEmpty
-    expires: Day = Field(description="The last day, in UTC, on which the waiver holds.")
+    expires: Day = Field(description="The last day, in UTC, on which the waiver is valid.")
 
 
 # Files under `snapshots/`: what a registry held of one topic or namespace.

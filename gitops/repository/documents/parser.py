@@ -140,7 +140,7 @@ class Manifest(Generic[D]):
         hint = problem.hint
         if problem.first is not None:
             line, _ = self._lines.position(problem.first.start)
-            hint = f"it stands in line {line} already: {hint}"
+            hint = f"it is in line {line} already: {hint}"
         return make_finding(problem.rule, message, location=place, hint=hint)
 
     def _written(self, path: Path) -> Path:

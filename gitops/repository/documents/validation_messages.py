@@ -202,7 +202,7 @@ def _type_hint(what: str, value: object) -> str:
     if value is None:
         return "give it a value, or remove the key"
     if what == "a mapping" and isinstance(value, str) and _GLUED.fullmatch(value):
-        return "write a space behind the colon"
+        return "write a space after the colon"
     if what == "true or false" and isinstance(value, str) and value.lower() in _TRUTH:
         return f"did you mean {_TRUTH[value.lower()]}?"
     return "quote it" if what == "text" and isinstance(value, int | float) else ""

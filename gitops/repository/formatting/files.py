@@ -57,7 +57,7 @@ def format_manifest(file: str, data: bytes, model: type[Document]) -> bytes:
         return data
     text = format_yaml(parsed.text, model)
     if text != parsed.text and not is_same_yaml(parsed.text, text):
-        raise AssertionError(f"{file} would say something else")
+        raise AssertionError(f"{file} would change its meaning")
     return text.encode()
 
 

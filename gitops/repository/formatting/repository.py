@@ -37,7 +37,7 @@ from gitops.schemas.types import TYPES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormattedFile:
-    """A file whose canonical text is another; a `sensitive` one may hold a secret in clear."""
+    """A file whose canonical text is another; a `sensitive` one may hold a secret in clear text."""
 
     path: str
     before: bytes

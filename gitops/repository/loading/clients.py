@@ -232,7 +232,7 @@ class _Reader:
             return self._pin(given, path)
         if all(getattr(given, key) is None for key in _SCHEMA_KEYS):
             hint = "{version: 3}, {definition: file}, {type: STRING}, AUTO_CONSUME, AUTO_PRODUCE"
-            self.manifest.add("REPO-R015", "schema says nothing", path, hint=f"use one of {hint}")
+            self.manifest.add("REPO-R015", "schema is empty", path, hint=f"use one of {hint}")
             return None
         unknown = self.manifest.is_lost((*path[:2], "topic"))
         subject = self.manifest.file if unknown else str(topic)
@@ -253,7 +253,7 @@ class _Reader:
         extra = [key for key in _SCHEMA_KEYS if getattr(given, key) is not None]
         for key in extra:
             message = f"'{key}' does not go with version"
-            self.manifest.add("REPO-R015", message, (*path, key), hint="a version says it all")
+            self.manifest.add("REPO-R015", message, (*path, key), hint="a version is enough")
         return None if extra else VersionPin(version=given.version or 0)
 
     def _type(self, given: ClientSchemaDocument, topic: TopicName) -> SchemaType:

@@ -60,8 +60,8 @@ def _load(file: str, sources: TrackedFiles, loaded: LoadedNamespaces) -> None:
     document, name = manifest.rest, folder_namespace(file)
     if document is not None and name is not None:
         if document.namespace != str(name):
-            message = f"namespace is {document.namespace}, and the folders say {name}"
-            hint = "rename one of them: a namespace's file lies in the folder of its name"
+            message = f"namespace is {document.namespace}, and the folders are {name}"
+            hint = "rename one of them: a namespace's file is in the folder of its name"
             manifest.add("REPO-R016", message, ("namespace",), hint=hint)
         loaded.states[name] = NamespaceState(namespace=name, policies=document.policies())
         loaded.places[name] = manifest.location(("namespace",))

@@ -46,7 +46,7 @@ def load_settings(sources: TrackedFiles) -> Settings:
         data = sources.data(CONFIG)
     except UnreadableFileError as error:
         raise UsageError(
-            f"this is no schemas repository: {error.what}",
+            f"not a schemas repository: {error.what}",
             where=CONFIG,
             hint=_instead(sources),
         ) from error

@@ -27,7 +27,7 @@ _PLACES: Final = {
     "Topic": "namespaces/<tenant>/<namespace>/<topic>.yaml",
     "Waiver": "waivers/<name>.yaml",
 }
-_ANYWHERE: Final = "manifests lie below namespaces/, clients/ and waivers/"
+_ANYWHERE: Final = "manifests are below namespaces/, clients/ and waivers/"
 
 
 def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> list[Finding]:
@@ -61,7 +61,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
     findings += [
         make_finding(
             "REPO-R013",
-            "the file's name holds characters that do not print",
+            "the file's name contains characters that do not print",
             location=_at(one_line(path)),
             hint="rename it; a manifest gives an odd topic's name by topic:",
         )

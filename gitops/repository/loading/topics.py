@@ -145,7 +145,7 @@ def _name(manifest: Manifest[TopicDocument], document: TopicDocument) -> TopicNa
         manifest.add("REPO-R013", f"'{written}' names a partition", at, hint=hint)
         return None
     if topic.namespace != namespace:
-        message = f"the topic is in {topic.namespace}, and the folders say {namespace}"
+        message = f"the topic is in {topic.namespace}, and the folders are {namespace}"
         manifest.add("REPO-R016", message, at, hint="move the file, or change the name")
         return None
     return topic

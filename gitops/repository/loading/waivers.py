@@ -17,7 +17,7 @@ from gitops.repository.suggestions import did_you_mean
 from gitops.repository.tracked_files import TrackedFiles
 
 _BLANKS: Final = ("reason is empty", "approvedBy is empty")
-_FILL_IN: Final = "say why the change may pass, and who says so; or remove the file"
+_FILL_IN: Final = "write why the change may pass, and who approves it; or remove the file"
 
 
 def load_waivers(
@@ -41,7 +41,7 @@ def load_waivers(
         waivers.append(waiver)
         if topics is not None and waiver.topic not in topics:
             hint = did_you_mean(str(waiver.topic), map(str, topics)) or "remove the file"
-            message = f"no manifest is about {waiver.topic}"
+            message = f"no manifest declares {waiver.topic}"
             manifest.add("WAIVER-R005", message, ("topic",), hint=hint)
         _check_twice(by_fingerprint.setdefault(waiver.fingerprint, file), manifest)
         findings.extend(manifest.findings)

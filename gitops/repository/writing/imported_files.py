@@ -26,7 +26,7 @@ class ImportedFiles:
 
     `removed` are definitions of topics that nothing uses any more once these have other ones,
     `unused` shared ones of which that is true, which stay. `unshared` are the types, by topic,
-    that the registry has otherwise than files that others use.
+    that the registry has differently from files that others use.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)

@@ -29,7 +29,7 @@ def update_topics(
     """The files of these topics as the registry has them, so that a plan has nothing to say.
 
     Nothing else may change by it. Raises NotThereError where the registry has nothing to take, and
-    UsageError where the files cannot say what the registry has, or would say something else of
+    UsageError where the files cannot express what the registry has, or would say something else of
     others.
     """
     updating = frozenset(state.topic for state in states)
@@ -84,7 +84,7 @@ def _update_topic(
             "they share by hand: an apply then brings the others along",
         )
     raise UsageError(
-        f"the files of {state.topic} cannot say what the registry has",
+        f"the files of {state.topic} cannot express what the registry has",
         where=where,
         hint=f"look at it with `pulsar-gitops schemas get {state.topic}`",
     )

@@ -80,7 +80,10 @@ class Builder:
         self.documents += 1
         if self.documents > 1:
             self._problem(
-                "REPO-R009", "a second document begins", event, "one manifest a file: split it"
+                "REPO-R009",
+                "a second document begins",
+                event,
+                "write one manifest per file: split it",
             )
             raise StopParsingError
 

@@ -157,7 +157,7 @@ def _uneven(failure: _Failure) -> Mistake | None:
         return None
     before = failure.text[_line_start(failure.text, failure.at) : failure.at]
     if before.strip(" -"):
-        message = "not YAML: text behind the end of a value"
+        message = "not YAML: text after the end of a value"
         hint = "quote the whole value; inside '…' a quote is written twice"
         return Mistake(message, Span(failure.at, failure.at + 1), hint)
     return _indentation(failure.text, failure.at)
@@ -169,7 +169,7 @@ def _no_colon(failure: _Failure) -> Mistake | None:
     end = failure.text.find("\n", failure.start)
     span = Span(failure.start, end if end > 0 else len(failure.text))
     if _GLUED.match(failure.text, failure.start):
-        return Mistake("not YAML: no space behind the ':'", span, "write key: value")
+        return Mistake("not YAML: no space after the ':'", span, "write key: value")
     return Mistake(f"not YAML: {_NO_COLON}", span, "write key: value")
 
 
@@ -220,7 +220,7 @@ def _odd_start(failure: _Failure) -> Mistake | None:
 def _indentation(text: str, at: int) -> Mistake:
     start = _line_start(text, at)
     end = _INDENT.match(text, start).end()  # type: ignore[union-attr] # it matches nothing as well
-    hint = "keys of one mapping stand in one column; what belongs to a key stands deeper"
+    hint = "align the keys of one mapping, and indent what belongs to a key"
     return Mistake("not YAML: wrong indentation", Span(end, end + 1), hint)
 
 

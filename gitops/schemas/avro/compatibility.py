@@ -59,8 +59,8 @@ def _no_default(
     name = missing.name
     return Reason(
         "AVRO-R002",
-        f"reader field '{name}' ({describe(missing.type)}) has no default, and {writer} does not"
-        " carry it",
+        f"reader field '{name}' ({describe(missing.type)}) has no default, and {writer} does "
+        "not contain it",
         f"{path}.{name}" if path else name,
         writer_pointer,
         reader_pointer,
@@ -85,9 +85,9 @@ def _words(error: Error, path: str) -> tuple[str, str, str, str]:
         case Mismatch.NO_BRANCH:
             return (
                 "AVRO-R003",
-                f"no branch of the reader's union {reader} takes {writer}",
+                f"no branch of the reader's union {reader} accepts {writer}",
                 f"keep {writer} as a branch of the reader's union",
-                f"keep to what {reader} takes, or {otherwise} for {writer}",
+                f"write only what {reader} accepts, or {otherwise} for {writer}",
             )
         case Mismatch.NAMES:
             return (
@@ -163,7 +163,7 @@ _TOO_DEEP: Final = Readability(
     reasons=(
         Reason(
             rule="AVRO-R006",
-            message="the records hang together too deeply: Java runs out of stack",
+            message="the records refer to each other too deeply: Java runs out of stack",
             path="",
             writer_pointer="",
             reader_pointer="",

@@ -96,7 +96,7 @@ class _Encoding:
             return
         branch = next((one for one in union.branches if _may_be(one, value)), None)
         if branch is None:
-            raise _MisfitError(f"no branch takes {value!r}")
+            raise _MisfitError(f"no branch accepts {value!r}")
         self.value(branch, value)
 
     def _record(self, record: Record, value: Json | Missing) -> None:

@@ -226,7 +226,7 @@ class Reader:
             message = f"the size of fixed {name} is negative"
             raise problem("bad-size", message, f"{at}/size", java=JavaError.RUNTIME)
         if size > _LONGEST:
-            message = f"fixed {name} is longer than the {_LONGEST} bytes that Java takes"
+            message = f"fixed {name} is longer than the {_LONGEST} bytes that Java accepts"
             raise problem("bad-size", message, f"{at}/size", java=JavaError.RUNTIME)
         fixed = Fixed(
             name=name,
@@ -306,7 +306,7 @@ def _symbols(given: list[Json], at: str, signs: str) -> tuple[str, ...]:
         if not isinstance(symbol, str):
             raise problem("bad-name", "a symbol must be text", f"{at}/{index}")
         if check_name(symbol, at, index, signs=signs) in symbols:
-            message = f"symbol '{symbol}' stands twice"
+            message = f"symbol '{symbol}' occurs twice"
             raise problem("duplicate-symbol", message, f"{at}/{index}")
         symbols[symbol] = None
     return tuple(symbols)

@@ -60,7 +60,7 @@ def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Chang
     return Remark(
         rule="AVRO-W006",
         message=f"'{old.name}' is gone and '{new.name}' of the same type is new: consumers with "
-        f"the new schema do not find what messages carry as '{old.name}'",
+        f"the new schema do not find what messages contain as '{old.name}'",
         path=at.field_path(new.name),
         pointer=f"{at.new.field(*after)}/name",
         old_pointer=f"{at.old.field(*before)}/name",
@@ -78,8 +78,9 @@ def _without_effect(
     )
     return Remark(
         rule="AVRO-W006",
-        message=f"the alias '{old.name}' of '{new.name}' does not count, because record {was.name} "
-        f"has become {now.name}: consumers with the new schema do not find what messages carry as "
+        message=f"the alias '{old.name}' of '{new.name}' is not used, because record {was.name} "
+        f"has become {now.name}: consumers with the new schema do not find what messages contain "
+        "as "
         f"'{old.name}'",
         path=at.field_path(new.name),
         pointer=f"{at.new.field(*after)}/name",
@@ -110,8 +111,8 @@ def _moved(old: Record, new: Record, at: Change) -> Iterator[Remark]:
     names = ", ".join(f"'{field.name}'" for _, field in swapped)
     yield Remark(
         rule="AVRO-W007",
-        message=f"{names} changed places with fields of the same type: whoever reads by position, "
-        "without the writer's schema, takes one for the other and does not notice",
+        message=f"{names} changed places with fields of the same type: a reader by "
+        "position, without the writer's schema, reads one as the other",
         path=at.path,
         pointer=at.new.field(new, now),
         old_pointer=at.old.field(old, was),

@@ -18,8 +18,8 @@ from gitops.schemas.avro.schema import Schema
 from gitops.schemas.row import Remark
 
 INVALID_DEFAULTS: Final = {
-    "AVRO-P002": "Pulsar takes it as a first schema and then fails on every later one",
-    "KV-W003": "Pulsar looks at no default in a KEY_VALUE; readers that need it can fail",
+    "AVRO-P002": "Pulsar accepts it as a first schema and then fails on every later one",
+    "KV-W003": "Pulsar checks no default in a KEY_VALUE; readers that need it can fail",
 }
 """What the rules about a default that does not fit say of it: of a schema, and of half of one."""
 
@@ -54,7 +54,7 @@ def review_recursion(top: Schema) -> tuple[Remark, ...]:
         Remark(
             rule="AVRO-P003",
             message=f"field '{field.name}' makes {record.name} contain itself with no union, array "
-            "or map between: Pulsar takes it as a first schema, and no other one after it",
+            "or map between: Pulsar accepts it as a first schema, and no other one after it",
             path=field.name,
             pointer=Pointers(top).field(record, field),
             hint=null_hint(field, record),

@@ -197,8 +197,8 @@ def _bytes_and_string(old: Schema, at: Change) -> str:
     if at.wire is Wire.JSON:
         return "in JSON one is written in base64 and the other as it is, so that values change"
     if old.kind == "bytes":
-        return "Pulsar takes it, and bytes that are no UTF-8 come out as other text"
-    return "Pulsar takes it, and every consumer that works with text gets bytes"
+        return "Pulsar accepts it, and bytes that are no UTF-8 come out as other text"
+    return "Pulsar accepts it, and every consumer that works with text gets bytes"
 
 
 def _directions(old: Schema, new: Schema, at: Change) -> Iterator[tuple[Schema, Schema, str]]:

@@ -158,7 +158,7 @@ def new_reader_remarks(branches: Branches, reading: UnionReader, at: Change) -> 
             path=at.path,
             pointer=f"{at.new.of(found.reader)}/name",
             old_pointer=f"{at.old.of(found.strays[0])}/name",
-            hint=keep if at.forward else f'{keep}, or say by "aliases" which record {has} become',
+            hint=keep if at.forward else f'{keep}, or name in "aliases" which record {has} become',
         )
 
 
@@ -181,7 +181,7 @@ def _message(found: _MistakenRecords) -> str:
     verb = one if len(strays) == 1 else f"records {_and(strays)} are"
     lost = {field.name for one in strays for field in one.all_fields} - reader.by_name.keys()
     names = ", ".join(f"'{name}'" for name in sorted(lost))
-    also = f", and what they carry as {names} is lost" if lost else ""
+    also = f", and what they contain as {names} is lost" if lost else ""
     return f"{verb} read as record {reader.name}, the first whose fields fit: {harm}{also}"
 
 

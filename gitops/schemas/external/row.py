@@ -10,7 +10,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.row import InvalidSchemaDataError, SchemaTypeRow, UndecodableError
 from gitops.schemas.strategies import COMPATIBLE, LabelledSchema, Outcome
 
-_NOT_KNOWN: Final = "this broker line does not know the schema type"
+_NOT_KNOWN: Final = "this broker line does not support the schema type"
 
 
 def _accept(_schema: StoredSchema) -> None:

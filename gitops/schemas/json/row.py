@@ -67,7 +67,7 @@ def _review_legacy(legacy: LegacyParser, text: str) -> tuple[Remark, ...]:
         Remark(
             rule="JSON-P001",
             message="this is a JSON schema in Jackson's form, which old clients wrote: Pulsar "
-            "takes it as a first schema, and no other one after it",
+            "accepts it as a first schema, and no other one after it",
             hint="write it as an Avro record",
         ),
     )

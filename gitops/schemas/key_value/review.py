@@ -11,8 +11,8 @@ from gitops.schemas.row import Remark, UndecodableError
 
 _NESTED: Final = Remark(
     rule="KV-P001",
-    message="half of a KEY_VALUE is itself a KEY_VALUE: the broker takes the first four letters "
-    "of its definition for a length and asks for some two gigabytes of memory",
+    message="half of a KEY_VALUE is itself a KEY_VALUE: the broker reads the first four letters "
+    "of its definition as a length and asks for some two gigabytes of memory",
     hint="make it a record (AVRO or JSON) of both",
 )
 
@@ -56,7 +56,7 @@ def _half_types(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
             yield Remark(
                 rule="KV-W002",
                 message=f"the {name} changes from {before.type.value} to {after.type.value}, which "
-                "Pulsar takes for the same schema: it keeps the old one and refuses nobody",
+                "Pulsar treats as the same schema: it keeps the old one and refuses no client",
                 pointer=f"/{name}",
                 old_pointer=f"/{name}",
                 hint="move to a new topic",

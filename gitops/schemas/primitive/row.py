@@ -15,12 +15,12 @@ def _accept(_schema: StoredSchema) -> None:
 
 def _validate_empty(schema: StoredSchema) -> None:
     if schema.data:
-        raise InvalidSchemaDataError(f"{schema.type.value} takes no definition")
+        raise InvalidSchemaDataError(f"{schema.type.value} has no definition")
 
 
 def _validate_string(schema: StoredSchema) -> None:
     if schema.data not in (b"", b"null"):
-        raise InvalidSchemaDataError("STRING takes no definition")
+        raise InvalidSchemaDataError("STRING has no definition")
 
 
 def _refuse(schema: StoredSchema) -> None:

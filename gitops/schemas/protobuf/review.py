@@ -49,7 +49,7 @@ def _changes(before: Mapping[str, _Field], after: Mapping[str, _Field]) -> Itera
             yield Remark(
                 rule="PROTOBUF-W001",
                 message=f"{what}, which Pulsar does not compare: consumers with the new schema "
-                "lose or misread what messages carry there",
+                "lose or misread what messages contain there",
                 path=field.name,
                 pointer=_PLACE,
                 old_pointer=_PLACE,

@@ -54,7 +54,7 @@ def field_changes(
         yield from _part_value(path, "presence", _presence(old), _presence(new))
     if old.type is new.type and old.packed != new.packed and old.repeated and new.repeated:
         sides = ("packed" if one.packed else "not packed" for one in (old, new))
-        yield change(path, next(sides), next(sides), "readers take both")
+        yield change(path, next(sides), next(sides), "readers accept both")
 
 
 def enum_changes(old: Enum, new: Enum, path: str) -> Iterator[SchemaChange]:

@@ -176,10 +176,10 @@ def _byte(value: Json) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, str):
-        raise InvalidEnvelopeError(f"'{_SET}' holds something that is no byte")
+        raise InvalidEnvelopeError(f"'{_SET}' contains something that is not a byte")
     number = int(float(value)) if isinstance(value, Fraction) else _whole(value)
     if number not in _BYTE:
-        raise InvalidEnvelopeError(f"'{_SET}' holds something that is no byte")
+        raise InvalidEnvelopeError(f"'{_SET}' contains something that is not a byte")
     return number
 
 
@@ -189,5 +189,5 @@ def _whole(text: str) -> int:
     if text in {"", "null"}:
         return 0
     if not _INTEGER.fullmatch(text):
-        raise InvalidEnvelopeError(f"'{_SET}' holds something that is no byte")
+        raise InvalidEnvelopeError(f"'{_SET}' contains something that is not a byte")
     return int(text)

@@ -104,7 +104,7 @@ def has_presence(field: Field, kind: Type, features: Features, *, in_oneof: bool
 
 
 def is_packed(field: Field, kind: Type, features: Features) -> bool:
-    """Whether a writer packs the numbers of a repeated field; readers take both forms."""
+    """Whether a writer packs the numbers of a repeated field; readers accept both forms."""
     if field.label is not Label.REPEATED or kind in _NEVER_PACKED:
         return False
     return features.repeated_field_encoding == _PACKED if field.packed is None else field.packed

@@ -312,7 +312,7 @@ def _visible(imports: tuple[Pool, ...], effort: Effort) -> tuple[Pool, ...]:
 def _check_edition(file: File, rules: DescriptorRules) -> None:
     if rules.editions is None or file.syntax != "editions" or file.edition in rules.editions:
         return
-    raise InvalidEnvelopeError(f"the broker does not know the edition of '{file.name[:100]}'")
+    raise InvalidEnvelopeError(f"the broker does not support the edition of '{file.name[:100]}'")
 
 
 def _link(placed: Placed, pool: Pool, rules: DescriptorRules) -> None:

@@ -98,14 +98,20 @@ def _presence(old: Field, new: Field, at: Change) -> Iterator[Remark]:
     if old.message is not None or new.message is not None:
         return
     if new.presence:
-        words = "tells unset from zero now: consumers with the new", "older messages leave out"
+        words = (
+            "distinguishes unset from zero now: consumers with the new",
+            "older messages leave out",
+        )
     elif at.forward:
-        words = "no longer tells unset from zero: consumers with the old", "new messages leave out"
+        words = (
+            "no longer distinguishes unset from zero: consumers with the old",
+            "new messages leave out",
+        )
     else:
         return
     yield at.remark(
         "PROTO-W006",
-        f"'{new.name}' {words[0]} schema take for unset what was set to zero, which {words[1]}",
+        f"'{new.name}' {words[0]} schema read as unset what was set to zero, which {words[1]}",
         old=old,
         new=new,
         hint="do not rely on unset, or add a field with another name and number",
@@ -187,7 +193,7 @@ def _removed(old: Field, at: Change) -> Remark:
     return at.remark(
         "PROTO-W001",
         f"'{old.name}' is gone, which Pulsar does not compare: consumers with the new schema do "
-        f"not see what messages carry as {old.number}{also}",
+        f"not see what messages contain as {old.number}{also}",
         old=old,
         new=None,
         hint="" if not also or reserved == _BOTH_RESERVED else _reserve(old),
@@ -204,8 +210,8 @@ def _is_reserved(old: Field, new: Message) -> str:
     if number and name:
         return _BOTH_RESERVED
     if number or name:
-        return f"its {'name' if number else 'number'} is not reserved: another field may take it"
-    return "its number and its name are not reserved: another field may take them"
+        return f"its {'name' if number else 'number'} is not reserved: another field may use it"
+    return "its number and its name are not reserved: another field may use them"
 
 
 def _reserve(field: Field) -> str:
@@ -216,7 +222,7 @@ def _renumbered(old: Field, new: Field, at: Change) -> Remark:
     return at.remark(
         "PROTO-W002",
         f"the number changes from {old.number} to {new.number}, which Pulsar does not compare: "
-        f"consumers with the new schema do not see what messages carry as {old.number}",
+        f"consumers with the new schema do not see what messages contain as {old.number}",
         old=old,
         new=new,
         hint=f"keep the number {old.number}",
@@ -264,8 +270,8 @@ def _with_new_number(matched: FieldMatches) -> tuple[Field, ...]:
 def _takes_reserved(new: Field, at: Change) -> Remark:
     return at.remark(
         "PROTO-W003",
-        f"'{new.name}' takes the number {new.number}, which the old schema reserves: consumers "
-        "with the new schema take for it what older messages may carry there",
+        f"'{new.name}' uses the number {new.number}, which the old schema reserves: "
+        "consumers with the new schema read as it what older messages may contain there",
         old=None,
         new=new,
         hint=f"give '{new.name}' a number that was never used",

@@ -159,7 +159,7 @@ def _misread(writer: Field, reader: Field) -> str:
         return "read other numbers, 1 as -1"
     if writer.type in _ZIGZAG:
         return "read other numbers, 1 as 2"
-    return f"take its bits for a {reader.type.name.lower()}"
+    return f"read its bits as a {reader.type.name.lower()}"
 
 
 def _length_delimited(writer: Field, reader: Field) -> ReadEffect | None:
@@ -175,11 +175,9 @@ def _length_delimited(writer: Field, reader: Field) -> ReadEffect | None:
                 f"fail on bytes that are no encoded {render_type(reader)}", fails=True
             )
         case Type.MESSAGE, _:
-            return ReadEffect("take the encoded message for text, or fail", lost=True, fails=True)
+            return ReadEffect("read the encoded message as text, or fail", lost=True, fails=True)
         case _:
-            return ReadEffect(
-                "take the text for an encoded message and fail", lost=True, fails=True
-            )
+            return ReadEffect("read the text as an encoded message and fail", lost=True, fails=True)
 
 
 def _number(writer: Field, reader: Field) -> str:
@@ -285,7 +283,7 @@ class _Enums:
                 yield self._remark(
                     "PROTO-W009",
                     f"{self._name} gets '{value.name}' = {value.number}: consumers with the old "
-                    "schema, where the enum is closed, take the field for unset",
+                    "schema, where the enum is closed, read the field as unset",
                     None,
                     value.name,
                     "upgrade every consumer before a producer writes it",
@@ -297,7 +295,7 @@ class _Enums:
 
     def _unknown(self) -> str:
         if self.new.closed:
-            return "take the field for unset, since the enum is closed"
+            return "read the field as unset, since the enum is closed"
         return "get a number without a name"
 
     def _remark(

@@ -110,7 +110,7 @@ def test_what_pulsar_refuses_moves_to_a_topic_of_its_own(repo: GitRepository) ->
     }
     assert _text(repo, f"{FOLDER}/created.avsc") == _FILES[f"{FOLDER}/created.avsc"]
     assert _text(repo, f"{FOLDER}/created-v2.avsc") == _BREAKING[f"{FOLDER}/created.avsc"]
-    assert f"# Takes the place of {_TOPIC}" in _text(repo, f"{FOLDER}/created-v2.yaml")
+    assert f"# Replaces {_TOPIC}" in _text(repo, f"{FOLDER}/created-v2.yaml")
     assert _text(repo, "clients/billing.yaml") == (
         f"# reads orders\n{_CLIENT.format('billing')}consumes:\n"
         f"  # beside {_TOPIC}, until nothing is left there\n"
@@ -215,7 +215,7 @@ def test_what_cannot_be_edited_is_left_and_told(repo: GitRepository) -> None:
     repo.commit({"clients/billing.yaml": _CLIENT.format("billing") + flow})
     repo.write(_BREAKING)
     written = _migrate(repo)
-    assert written.left == [f"clients/billing.yaml: say that billing consumes {_NEW}, too"]
+    assert written.left == [f"clients/billing.yaml: declare that billing consumes {_NEW}, too"]
     assert "clients/billing.yaml" not in written.files
 
 
@@ -252,7 +252,7 @@ def test_a_shared_type_is_left_and_told(repo: GitRepository) -> None:
     repo.commit(shared)
     repo.write({"types/part.avsc": shared["types/part.avsc"].replace("int", "string")})
     written = _migrate(repo)
-    assert any("look at the shared types" in each for each in written.left)
+    assert any("check the shared types" in each for each in written.left)
 
 
 _PAIR = (

@@ -193,7 +193,7 @@ def test_limits_that_are_weakened() -> None:
         "safety.maxChangedShare is raised: 30% → 100%",
         "safety.minTopics is raised: 10 → 99",
         "safety.allowDeletions is set",
-        "CHECK-R001 is rated lower: error → off",
+        "CHECK-R001 gets a lower severity: error → off",
     ]
     assert {one.rule for one in found} == {"CHECK-R006"}
     assert [str(one.location) for one in found][2:] == ["safety.allowDeletions", "rules.CHECK-R001"]

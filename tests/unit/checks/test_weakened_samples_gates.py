@@ -38,7 +38,7 @@ def told(repo: GitRepository, before: str, after: str) -> list[Finding]:
 def test_stored_messages_that_no_longer_count(repo: GitRepository) -> None:
     (found,) = told(repo, "BACKWARD", "FORWARD")
     assert found.message == (
-        "stored messages that the new schema cannot read no longer count in replays of "
+        "stored messages that the new schema cannot read no longer block the merge in replays of "
         "shop/orders/a, shop/orders/b, shop/orders/c and 1 more: the strategy changes from "
         "BACKWARD to FORWARD"
     )
@@ -69,7 +69,10 @@ def test_stored_messages_that_no_longer_count(repo: GitRepository) -> None:
 def test_what_no_longer_counts(
     before: str, after: str, lost: list[str], repo: GitRepository
 ) -> None:
-    found = [each.message.partition(" no longer count")[0] for each in told(repo, before, after)]
+    found = [
+        each.message.partition(" no longer block the merge")[0]
+        for each in told(repo, before, after)
+    ]
     assert sorted(found) == lost
 
 

@@ -54,8 +54,8 @@ def test_samples_that_are_taken_out(repo: GitRepository) -> None:
     assert found.severity is Severity.WARNING
     assert found.subject == "shop/orders/created"
     assert found.message == (
-        "the samples of shop/orders/created are taken out of its manifest: nothing of it is "
-        "replayed any more"
+        "the samples of shop/orders/created are removed from its manifest: its messages "
+        "are no longer replayed"
     )
     assert found.location is not None
     assert (found.location.file, found.location.line, found.location.in_base) == (FILE, 5, True)
@@ -64,13 +64,13 @@ def test_samples_that_are_taken_out(repo: GitRepository) -> None:
 @pytest.mark.parametrize(("left", "gone"), [(FIRST, "s3://acme/*.parquet"), (SECOND, PATH)])
 def test_one_sample_that_is_taken_out(left: str, gone: str, repo: GitRepository) -> None:
     said = messages(repo, {FILE: with_samples(left)})
-    assert f"the sample {gone} is taken out, and no other one here has its messages" in said
+    assert f"the sample {gone} is removed, and no other sample contains its messages" in said
 
 
 def test_a_sample_that_another_one_replaces(repo: GitRepository) -> None:
     changed = BEFORE.replace("samples/created.jsonl", "samples/easy.jsonl")
     (said,) = messages(repo, {FILE: changed, DATA: None, "samples/easy.jsonl": '{"a": "3"}\n'})
-    assert said == f"the sample {PATH} is taken out, and no other one here has its messages"
+    assert said == f"the sample {PATH} is removed, and no other sample contains its messages"
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_a_sample_that_another_one_replaces(repo: GitRepository) -> None:
     [
         ("maxFailures: 2", "maxFailures: 3", f"maxFailures of the sample {PATH} is raised: 2 → 3"),
         ("maxFailures: 2", "maxFailures: 0.5", f"{PATH} is raised: 2 → 50 %"),
-        ("version: 0", "version: 1", f"version of the sample {PATH} is another: 0 → 1; its"),
-        (", version: 0", "", f"version of the sample {PATH} is another: 0 → none; its"),
-        ("format: json", "format: raw", f"format of the sample {PATH} is another: json → raw; its"),
-        ("payload: value", "payload: other", "another: {payload: value} → {payload: other}; its"),
+        ("version: 0", "version: 1", f"version of the sample {PATH} changes: 0 → 1; its"),
+        (", version: 0", "", f"version of the sample {PATH} changes: 0 → none; its"),
+        ("format: json", "format: raw", f"format of the sample {PATH} changes: json → raw; its"),
+        ("payload: value", "payload: other", "changes: {payload: value} → {payload: other}; its"),
         (
             "version: 0",
             "version: 0, logicalTypes: none",
@@ -144,13 +144,15 @@ def test_messages_that_go_under_a_manifest_that_stays(
     left: str | None, repo: GitRepository
 ) -> None:
     (said,) = messages(repo, {DATA: left})
-    assert said == f"a file of the sample {PATH} is gone, or holds other messages: {DATA}"
+    assert said == f"a file of the sample {PATH} is missing, or contains other messages: {DATA}"
 
 
 def test_messages_that_go_where_samples_usually_are_not(repo: GitRepository) -> None:
     repo.commit({FILE: with_samples("format: raw, path: a.bin"), f"{FOLDER}/a.bin": "x"})
     (said,) = messages(repo, {f"{FOLDER}/a.bin": "y"})
-    assert said == f"a file of the sample a.bin is gone, or holds other messages: {FOLDER}/a.bin"
+    assert (
+        said == f"a file of the sample a.bin is missing, or contains other messages: {FOLDER}/a.bin"
+    )
 
 
 def test_many_files_under_one_pattern(repo: GitRepository) -> None:
@@ -160,7 +162,7 @@ def test_many_files_under_one_pattern(repo: GitRepository) -> None:
     gone: dict[str, str | None] = {path: None for path in files if path > f"{folder}/3.avro"}
     (said,) = messages(repo, {**gone, f"{folder}/0.avro": "other"})
     assert said == (
-        "6 files of the sample ../../../samples/many/* are gone, or hold other messages: "
+        "6 files of the sample ../../../samples/many/* are missing, or contain other messages: "
         f"{folder}/0.avro, {folder}/4.avro, {folder}/5.avro and 3 more"
     )
 
@@ -179,7 +181,7 @@ def test_a_narrower_pattern(repo: GitRepository) -> None:
     changed = with_samples("format: avro, path: '../../../samples/a*.avro'")
     (said,) = messages(repo, {FILE: changed})
     assert said == (
-        "a file of the sample ../../../samples/*.avro is gone, or holds other messages: "
+        "a file of the sample ../../../samples/*.avro is missing, or contains other messages: "
         "samples/b.avro"
     )
 

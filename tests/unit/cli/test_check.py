@@ -78,9 +78,9 @@ def test_the_first_commit_of_a_repository_is_all_new(
 @pytest.mark.parametrize(
     ("args", "code", "words"),
     [
-        (("--base", "mian"), 2, "git knows no commit 'mian'"),
-        (("--base", "main", "--head", "nothing"), 2, "git knows no commit 'nothing'"),
-        (("--base", "--all"), 2, "no name of a commit"),
+        (("--base", "mian"), 2, "this clone has no commit 'mian'"),
+        (("--base", "main", "--head", "nothing"), 2, "this clone has no commit 'nothing'"),
+        (("--base", "--all"), 2, "not the name of a commit"),
         (("--base", "main", "--registry", "locla"), 2, "did you mean local?"),
         (("--base", "main", "--history", "snapshot"), 4, "no snapshot of registry 'local'"),
         (("--base", "main", "--history", "registry"), 4, "has no file yet"),
@@ -112,13 +112,13 @@ def test_a_clone_without_schemas(tmp_path: Path, command: CommandLine) -> None:
     made = GitRepository(tmp_path / "other")
     made.commit({"README.md": "x"})
     said = command("check", "--base", "main", "--repo", made.root)
-    assert (said.code, "no schemas repository" in said.err) == (2, True)
+    assert (said.code, "not a schemas repository" in said.err) == (2, True)
 
 
 def test_the_settings_are_removed(clone: GitRepository, command: CommandLine) -> None:
     clone.write({"gitops.yaml": None})
     said = command("check", "--base", "main", "--repo", clone.root)
-    assert (said.code, "no schemas repository" in said.err) == (2, True)
+    assert (said.code, "not a schemas repository" in said.err) == (2, True)
 
 
 def test_broken_settings_leave_no_registry_and_tell_everything(
@@ -253,7 +253,7 @@ def test_rules_have_the_severity_of_the_settings(
     replace(clone, "gitops.yaml", "CHECK-R003: error", "CHECK-R003: off\n  CHECK-R006: off")
     said = command(*args)
     assert said.code == 1, "nobody switches off a rule in the change that it stops"
-    assert "CHECK-R003 is rated lower: error → off" in said.out
+    assert "CHECK-R003 gets a lower severity: error → off" in said.out
 
 
 def test_several_registries_each_get_an_answer(clone: GitRepository, command: CommandLine) -> None:

@@ -147,7 +147,7 @@ def test_an_upload_warns_of_a_member_that_is_given_twice(
     file.write_text('{"type": "fixed", "name": "F",\n "size": 2, "size": 3}')
     posted.write_text(json.dumps({"type": "JSON", "schema": file.read_text(), "properties": {}}))
     topic = "shop/orders/twice"
-    told = "warning: 'size' is given twice: only the last one counts (AVRO-W022)\n"
+    told = "warning: 'size' is given twice: only the last one is used (AVRO-W022)\n"
 
     done = command("schemas", "upload", topic, file, "--type", "AVRO", "--repo", applied)
     assert (done.code, done.out, done.err) == (0, "0\n", f"{file}:2:13: {told}")

@@ -21,7 +21,7 @@ def test_the_files_own_schema_is_let_in(applied: Path, command: CommandLine) -> 
     for name in ("order-created.avsc", "order-created.yaml"):
         file = applied / ORDERS / name
         done = command("connect", "producer", CREATED, "--repo", applied, file)
-        assert (done.code, "✓ let in; its messages carry v0" in done.out) == (0, True), done
+        assert (done.code, "✓ accepted; its messages contain v0" in done.out) == (0, True), done
         assert "3  ✓ Is the schema registered already?   yes, as v0" in done.out
 
 
@@ -43,7 +43,7 @@ def test_a_refusal_shows_the_place_and_what_the_client_gets(
 def test_before_anything_is_applied_it_says_so(repo: Path, command: CommandLine) -> None:
     done = command("connect", "producer", CREATED, "--repo", repo, "AUTO_PRODUCE")
     assert done.code == 0
-    assert "the topic has none that AUTO_PRODUCE could take" in done.out
+    assert "the topic has none that AUTO_PRODUCE could use" in done.out
     assert "! the files' schema of this topic is not registered until `apply`" in done.out
 
 
@@ -148,7 +148,7 @@ def test_policies_of_the_files_come_first(applied: Path, command: CommandLine) -
     file.write_text(file.read_text().replace("Schema: false", "Schema: true"))
     done = command(*args)
     assert (done.code, "its schema becomes v0" in done.out) == (0, True)
-    assert "! the files' policies count here" in done.out
+    assert "! the files' policies are used here" in done.out
 
 
 def test_words_for_a_schema_are_listed_once(applied: Path, command: CommandLine) -> None:

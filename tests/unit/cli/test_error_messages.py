@@ -59,7 +59,7 @@ def test_nor_is_it_by_commands_that_a_cluster_is_enough_for(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(FolderTree, "paths", _refuse)
-    assert_told(command(*args), 2, "no schemas repository here", "--url", "--repo")
+    assert_told(command(*args), 2, "not a schemas repository", "--url", "--repo")
 
 
 @pytest.mark.slow
@@ -161,7 +161,7 @@ def test_only_plan_takes_several_registries(
     args: tuple[str, ...], applied: Path, command: CommandLine
 ) -> None:
     done = command(*args, "--repo", applied, "--registry", "local", "--registry", "other")
-    assert_told(done, 2, "works on one registry", "only `plan` and `check` take several")
+    assert_told(done, 2, "works on one registry", "only `plan` and `check` accept several")
     kept = command("schemas", "versions", "shop/orders/order-status", "--repo", applied)
     assert "v0  STRING" in kept.out
 
@@ -262,7 +262,7 @@ def test_a_deletion_is_confirmed(
 ) -> None:
     with stdin_of("", monkeypatch):
         done = command("schemas", "delete", "shop/orders/order-status", "--repo", applied)
-    assert_told(done, 2, "nobody is there to confirm", "--yes")
+    assert_told(done, 2, "there is no terminal to confirm on", "--yes")
     kept = command("schemas", "versions", "shop/orders/order-status", "--repo", applied)
     assert "v0  STRING" in kept.out
 

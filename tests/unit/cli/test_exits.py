@@ -68,7 +68,7 @@ def test_a_bug_tells_its_place_and_never_its_message(
 
     assert run_to_exit(fail, verbose=verbose) == Exit.BUG
     said = capsys.readouterr().err
-    assert "a bug of ours: ValueError at test_exits.py:" in said
+    assert "a bug in pulsar-gitops: ValueError at test_exits.py:" in said
     assert "hunter2" not in said
     assert ("line " in said) is verbose
     assert ("with -v" in said) is not verbose

@@ -162,7 +162,7 @@ def test_a_bug_ends_with_70_and_tells_no_secret(
     monkeypatch.setattr(FolderTree, "read", broken)
     done = command("validate", "--repo", repo)
     assert (done.code, done.out) == (70, "")
-    assert "a bug of ours: ZeroDivisionError at test_exits_streams.py" in done.err
+    assert "a bug in pulsar-gitops: ZeroDivisionError at test_exits_streams.py" in done.err
     assert "hunter2" not in done.err
 
 

@@ -153,9 +153,9 @@ def test_a_decision_that_is_good_says_so(command: CommandLine, tmp_path: Path) -
 
     assert one.code == 0
     assert one.out == (
-        "### ✓ Pulsar would take it as the first schema of a topic: nothing was compared\n\n"
+        "### ✓ Pulsar would accept it as the first schema of a topic: nothing was compared\n\n"
     )
-    assert (two.code, two.out) == (0, "### ✓ Pulsar takes it for v0, which it equals\n\n")
+    assert (two.code, two.out) == (0, "### ✓ Pulsar treats it as v0, which it equals\n\n")
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_file_can_be_written_in_every_format(repo: Path, command: CommandLine)
     done = command("plan", "--repo", repo, "--format", "markdown", "--output", repo / "plan.md")
 
     assert (done.code, done.out) == (0, "")
-    assert (repo / "plan.md").read_text().startswith("### ✓ Pulsar would take all 5 schema")
+    assert (repo / "plan.md").read_text().startswith("### ✓ Pulsar would accept all 5 schema")
 
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown", "github", "sarif"])

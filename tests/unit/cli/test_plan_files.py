@@ -163,7 +163,7 @@ def test_files_that_changed_make_it_stale(
     before = definition.read_bytes()
     definition.write_bytes(before.replace(b"OTHER", b"ELSE"))
     done = command("apply", "--repo", repo, plan_file)
-    assert (done.code, "the files are no longer" in done.err) == (5, True)
+    assert (done.code, "the files have changed" in done.err) == (5, True)
     definition.write_bytes(before)
     assert command("apply", "--repo", repo, plan_file).code == 0
 

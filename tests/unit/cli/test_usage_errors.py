@@ -19,7 +19,7 @@ from tests.support.command_line import CommandLine
         (("replay", "--engine", "flink"), "'flink' is not one of 'spark', 'local'.\n"),
         (
             ("replay", "--max-examples", "x"),
-            "'--max-examples': a whole number is wanted, not 'x'",
+            "'--max-examples': a whole number is expected, not 'x'",
         ),
         (("replay", "--max-examples", "1\n::error::"), "not '1\\n::error::'\n"),
         (("replay", "--max-examples", "5000"), "'--max-examples': it may be at most 1000\n"),

@@ -117,7 +117,7 @@ def test_a_commit_whose_paths_lead_out_of_it(
     inner = repo.git("hash-object", "-w", "-t", "tree", "--literally", str(tmp_path / "tree"))
     (tmp_path / "tree").write_bytes(b"40000 s\0" + bytes.fromhex(inner))
     outer = repo.git("hash-object", "-w", "-t", "tree", "--literally", str(tmp_path / "tree"))
-    with pytest.raises(GitFailedError, match="leads out of it"):
+    with pytest.raises(GitFailedError, match="leads outside of it"):
         tree_of(checkout, outer)
 
 

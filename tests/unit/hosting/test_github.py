@@ -135,7 +135,7 @@ def test_what_is_no_github_is_said(httpserver: HTTPServer) -> None:
         "<html>Log in</html>"
     )
     found = Access(repository=REPOSITORY, api=httpserver.url_for("").rstrip("/"), token=TOKEN)
-    with pytest.raises(OutsideError, match="makes no sense"):
+    with pytest.raises(OutsideError, match="is not valid"):
         GitHubRepository(found).head_of(7)
 
 

@@ -29,7 +29,7 @@ def test_a_good_one_is_read(folder: Path) -> None:
 def test_a_number_that_is_none_is_refused(folder: Path, number: str) -> None:
     (folder / "pull-request.txt").write_text(number, "utf-8")
 
-    with pytest.raises(UsageError, match="does not hold the number of a pull request"):
+    with pytest.raises(UsageError, match="does not contain the number of a pull request"):
         read_artifact(folder)
 
 

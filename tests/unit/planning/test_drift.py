@@ -111,7 +111,7 @@ def test_where_the_history_is_not_whole_the_doubt_is_told() -> None:
     assert isinstance(drift, SchemaDrift)
     assert drift.limit == limit
     assert found.message.startswith("v1, the latest version, is not in the files: registered ")
-    assert found.message.endswith("; whether git has had it is unknown: the clone is shallow")
+    assert found.message.endswith("; whether git contained it is unknown: the clone is shallow")
     assert made.has_differences
 
 
@@ -125,7 +125,7 @@ def test_a_new_version_that_would_follow_an_unknown_one_says_so() -> None:
     assert isinstance(action, RegisterSchema)
     assert action.findings == made.findings
     assert found.message.endswith("by whom is unknown; adds b")
-    assert found.hint.endswith("then change the files again; else this one follows it")
+    assert found.hint.endswith("otherwise this version is registered after it")
     # With the history cut, an earlier commit may have had it.
     assert _plan(new, held, _Git(0, limit="shallow")).findings == ()
     assert _plan(new, held, _Git(1)).findings == ()

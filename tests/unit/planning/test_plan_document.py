@@ -145,7 +145,7 @@ def test_what_is_only_told_stays_out_of_the_digest() -> None:
 
 def test_what_another_day_says_does_not_count() -> None:
     (refused,) = (one for one in EVERYTHING.notices if isinstance(one, RefusedSchema))
-    told = make_finding("WAIVER-R002", "2026-05-12 is the last day on which it holds")
+    told = make_finding("WAIVER-R002", "2026-05-12 is its last day")
     tomorrow = WaiverProposal(file="waivers/a.yaml", text="expires: 2026-06-12\n")
     later = replace(
         EVERYTHING,

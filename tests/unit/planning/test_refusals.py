@@ -38,7 +38,7 @@ def test_a_missing_default_is_one_finding_for_all_versions() -> None:
 
     assert found.message == (
         "the new schema cannot read what v3, v2, v1, v0 write at 'house': reader field 'house' "
-        "(string) has no default, and record Order does not carry it"
+        "(string) has no default, and record Order does not contain it"
     )
     assert found.compared == Location(file="v3")
     assert [one.compared for one in found.members] == [

@@ -207,7 +207,7 @@ def test_another_action_on_the_same_state_is_stale(registry: EmbeddedRegistry) -
     plan = planned(registry)
     other = replace(plan, actions=(CreateNamespace(namespace=NamespaceName("shop", "more")),))
 
-    with pytest.raises(StalePlanError, match="something else"):
+    with pytest.raises(StalePlanError, match="other actions"):
         resume(written(plan), other)
 
 
@@ -233,7 +233,7 @@ def test_an_apply_looks_at_what_the_plan_has_seen(registry: EmbeddedRegistry) ->
 
 @pytest.mark.parametrize("subject", ["topic shop", "namespace shop/orders/created", "", "x"])
 def test_a_plan_that_looks_at_what_is_no_name_is_refused(subject: str) -> None:
-    with pytest.raises(UsageError, match="the plan file looks at") as raised:
+    with pytest.raises(UsageError, match="the plan file contains the subject") as raised:
         scope_of({"observed": {subject: "0" * 64}})
 
     assert raised.value.hint

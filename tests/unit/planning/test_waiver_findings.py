@@ -50,7 +50,7 @@ def test_the_last_day_is_over() -> None:
     (found,) = expiry_findings([_in_days(-1)], TODAY)
 
     assert (found.rule, found.severity) == ("WAIVER-R001", Severity.WARNING)
-    assert found.message == "2026-05-11 was the last day on which it held"
+    assert found.message == "2026-05-11 was its last day"
     assert str(found.location) == "waivers/agreed.yaml:7:10"
 
 
@@ -90,7 +90,10 @@ def test_it_is_done() -> None:
 
     (found,) = _about_waivers(_plan(_BREAKING, _OLD, _BREAKING, waivers=(agreed,)))
 
-    assert (found.rule, found.message) == ("WAIVER-R003", "it has let v1 in, and is done")
+    assert (found.rule, found.message) == (
+        "WAIVER-R003",
+        "v1 is registered, so the waiver has done its work",
+    )
 
 
 def test_one_waiver_is_used_and_another_is_not() -> None:
@@ -103,7 +106,10 @@ def test_one_waiver_is_used_and_another_is_not() -> None:
 
     (found,) = _about_waivers(_plan(_BREAKING, _OLD, waivers=(other, same, used)))
 
-    assert (found.rule, found.message) == ("WAIVER-R003", "waivers/a.yaml lets the schema pass")
+    assert (found.rule, found.message) == (
+        "WAIVER-R003",
+        "waivers/a.yaml already lets the schema pass",
+    )
     assert found.location == other.location
 
 

@@ -186,7 +186,7 @@ def test_a_proposal_lacks_reason_and_approval_only() -> None:
         "topic: shop/orders/created\n"
         'fingerprint: "9c0b41d29c0b41d29c0b41d29c0b41d2"\n'
         'reason: "" # why this change may pass\n'
-        'approvedBy: "" # who says so\n'
+        'approvedBy: "" # who approves it\n'
         "expires: 2026-06-11\n"
     )
 

@@ -97,7 +97,7 @@ def test_a_sample_of_which_nothing_was_replayed() -> None:
     (found,) = said(tallies, TWO)
     assert (found.rule, found.severity) == ("REPLAY-R012", Severity.ERROR)
     assert found.location == REPLAY.samples[0].location
-    assert found.message == "nothing of x/*.avro was replayed, 7 messages in all: no version at 'a'"
+    assert found.message == "none of the 7 messages of x/*.avro was replayed: no version at 'a'"
 
 
 def test_what_was_not_replayed_up_to_an_interruption() -> None:
@@ -115,14 +115,14 @@ def test_messages_that_can_be_read_and_not_written_were_replayed() -> None:
 def test_one_sample_of_many_without_a_message() -> None:
     (found,) = said(OTHER, TWO)
     assert (found.rule, found.severity) == ("REPLAY-R012", Severity.WARNING)
-    assert found.message == f"x/*.avro holds no message of {CREATED}"
+    assert found.message == f"x/*.avro contains no message of {CREATED}"
     assert found.location == REPLAY.samples[0].location
 
 
 def test_samples_without_a_message_show_nothing() -> None:
     (found,) = said({})
     assert (found.rule, found.severity) == ("REPLAY-R012", Severity.ERROR)
-    assert found.message.startswith(f"no sample of {CREATED} holds a message")
+    assert found.message.startswith(f"no sample of {CREATED} contains a message")
     assert found.location == REPLAY.samples[0].location
 
 
@@ -141,7 +141,7 @@ def test_a_path_as_windows_writes_it() -> None:
     sample = replace(TWO.samples[1], path="..\\samples\\orders.avro")
     unread = UnreadSample(topic=CREATED, sample=sample, why="nothing is there", missing=True)
     found, *_ = findings_of([TWO], RunResult(tallies={PROPOSED: Tally(rows=1)}, unread=(unread,)))
-    assert found.hint.startswith("folders are parted by /")
+    assert found.hint.startswith("folders are separated by /")
 
 
 def broken(number: int, why: str, of: int = 0) -> UnreadSample:
@@ -183,7 +183,7 @@ def test_files_that_two_samples_read_alike() -> None:
     assert (found.rule, found.severity) == ("REPLAY-R011", Severity.INFO)
     assert found.location == TWO.samples[1].location
     assert found.message == (
-        f"x/a.avro: the sample at {FILE}:7:5 names it too, and it is counted there only"
+        f"x/a.avro: the sample at {FILE}:7:5 names it too, and it is counted only there"
     )
 
 
@@ -197,8 +197,8 @@ def test_files_that_two_samples_read_otherwise() -> None:
     assert (found.rule, found.severity) == ("REPLAY-R011", Severity.WARNING)
     assert found.message == (
         f"x/0, x/1, x/2 and 2 more: the sample at {FILE}:7:5 names them too, and they are counted "
-        "there only; they are read as that says (format: avro, version: none), not as this does "
-        "(columns.payload: value, format: orc, version: 3)"
+        "only there; they are read with its settings (format: avro, version: none), not with "
+        "these (columns.payload: value, format: orc, version: 3)"
     )
 
 
@@ -210,7 +210,7 @@ def test_files_whose_logical_types_two_samples_read_otherwise() -> None:
     topic = replace(REPLAY, samples=(*REPLAY.samples, other))
     (found,) = findings_of([topic], RunResult(tallies={PROPOSED: Tally(rows=1)}, twice=(twice,)))
     assert (found.rule, found.severity) == ("REPLAY-R011", Severity.WARNING)
-    assert "(logicalTypes: java), not as this does (logicalTypes: none)" in found.message
+    assert "(logicalTypes: java), not with these (logicalTypes: none)" in found.message
 
 
 @pytest.mark.rule("REPLAY-R005")
@@ -244,12 +244,12 @@ def test_values_that_change() -> None:
     tally = Tally(rows=5, fields={"b[]": Counts(read=9, changed=2), "a": Counts(read=5)})
     (found,) = said({PROPOSED: tally})
     assert (found.rule, found.severity) == ("REPLAY-R007", Severity.WARNING)
-    assert found.message == "other values than were written reach the proposed schema at 'b[]'"
+    assert found.message == "the proposed schema reads other values than were written at 'b[]'"
 
 
 def test_a_message_that_is_one_value_changes_itself() -> None:
     (found,) = said({PROPOSED: Tally(rows=5, fields={"": Counts(read=5, changed=1)})})
-    assert found.message.endswith("reach the proposed schema at the message itself")
+    assert found.message.endswith("than were written at the message itself")
 
 
 @pytest.mark.parametrize("gates", [True, False])
@@ -259,7 +259,7 @@ def test_values_that_change_on_the_way_through_the_new_schema(*, gates: bool) ->
     found = said({Key(TOPIC, 0, "v0", "forward"): tally}, replace(REPLAY, readers=(reader,)))
     assert [one.rule for one in found] == (["REPLAY-R007"] if gates else [])
     if gates:
-        assert found[0].message.startswith("other values than before reach v0 once they are")
+        assert found[0].message.startswith("v0 reads other values at")
 
 
 @pytest.mark.rule("REPLAY-R010")

@@ -87,7 +87,7 @@ def test_a_waived_schema_is_a_warning_where_it_breaks() -> None:
     assert shown.properties["file"] == "namespaces/shop/payments/captured.avsc"
     assert shown.properties["title"] == "waived: shop/payments/captured on production"
     assert shown.data == (
-        "Pulsar would refuse it under FULL; the waiver captured-currency lets it in"
+        "Pulsar would refuse it under FULL; the waiver captured-currency allows it"
     )
     assert outputs(WAIVED)["verdict"] == "waived"
 

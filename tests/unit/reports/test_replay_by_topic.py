@@ -57,11 +57,11 @@ def test_a_message_counts_once_however_many_read_it() -> None:
 @pytest.mark.parametrize(
     ("readers", "failing", "cell"),
     [
-        ((reader(),), False, "✓ 50,000 rows"),
-        ((reader(CREATED, 0, "proposed", 1),), False, "✓ 1 row"),
+        ((reader(),), False, "✓ 50,000 messages"),
+        ((reader(CREATED, 0, "proposed", 1),), False, "✓ 1 message"),
         ((), False, "–"),
         ((), True, "✗ not replayed"),
-        ((reader(CREATED, 0, "proposed", 50, _BAD),), True, "7 of 50 rows fail"),
+        ((reader(CREATED, 0, "proposed", 50, _BAD),), True, "7 of 50 messages fail"),
         (
             (
                 reader(CREATED, 0, "proposed", 50, _BAD),
@@ -69,7 +69,7 @@ def test_a_message_counts_once_however_many_read_it() -> None:
                 reader(CREATED, 1, "v0", 9, _BAD),
             ),
             True,
-            "14 of 100 rows fail",
+            "14 of 100 messages fail",
         ),
         (
             (
@@ -77,17 +77,17 @@ def test_a_message_counts_once_however_many_read_it() -> None:
                 reader(CREATED, 0, "v0", 9, _BAD, _BAD, gates=False),
             ),
             True,
-            "7 of 50 rows fail",
+            "7 of 50 messages fail",
         ),
         (
             (reader(CREATED, 0, "proposed", 50, _BAD),),
             False,
-            "✓ 50 rows, 7 of which may fail",
+            "✓ 50 messages, 7 fail within maxFailures",
         ),
         (
             (reader(), reader(CREATED, 0, "v0", 9, _BAD, gates=False)),
             False,
-            "✓ 7 of 9 rows fail, uncounted",
+            "✓ 7 of 9 messages fail, not blocking",
         ),
     ],
 )
@@ -109,11 +109,11 @@ def test_verdicts() -> None:
     warned = replace(REPORT, findings=(UNKNOWN,))
     assert verdict(warned)[1] == "54,105 messages of 3 topics were replayed, with warnings about 1"
     aside = report(reader(CREATED, None, "", 200))
-    assert verdict(aside)[1] == "Nothing was replayed: 200 messages were left aside"
+    assert verdict(aside)[1] == "Nothing was replayed: 200 messages were skipped"
     one = report(reader(CREATED, None, "", 1))
-    assert verdict(one)[1] == "Nothing was replayed: 1 message was left aside"
+    assert verdict(one)[1] == "Nothing was replayed: 1 message was skipped"
     assert verdict(replace(one, complete=False))[1] == (
-        "Interrupted after 1 message of 1 topic: it was left aside"
+        "Interrupted after 1 message of 1 topic: it was skipped"
     )
     warned = replace(report(reader(CREATED, 0, "proposed", 1)), findings=(UNKNOWN,))
     assert verdict(warned)[1].startswith("1 message of 1 topic was replayed, with warnings")
@@ -128,7 +128,7 @@ def test_verdicts() -> None:
     early = replace(report(), complete=False)
     assert verdict(early) == (Severity.WARNING, "Interrupted before any message was read")
     assert verdict(replace(aside, complete=False))[1] == (
-        "Interrupted after 200 messages of 1 topic: all of them were left aside"
+        "Interrupted after 200 messages of 1 topic: all of them were skipped"
     )
 
 
@@ -168,13 +168,13 @@ def test_the_worst_reader_is_one_that_counts() -> None:
     counts = [reader(CREATED, n, "proposed", 50, *[_BAD] * (n == 2)) for n in (1, 2)]
     (topic,) = topics_of(report(behind, allowed, *counts, failing=True))
     assert (topic.cell, topic.failing_way) == (
-        "7 of 100 rows fail",
+        "7 of 100 messages fail",
         "v1, v2 → proposed (backward)",
     )
     assert [status_text(one) for one in topic.asked] == [
-        "counts",
-        "within maxFailures",
-        "does not count",
+        "yes",
+        "no: maxFailures",
+        "no",
         "",
     ]
 

@@ -20,7 +20,7 @@ def test_versions_of_one_reader_are_one_group() -> None:
         reader(CREATED, 1, "proposed", 50, _failure(2, "y#1"), _failure(9, path="b")),
     )
     (group,) = groups_of(readers)
-    assert (group.title, group.rows) == ("v0, v1 → proposed: fails, counts", 100)
+    assert (group.title, group.rows) == ("v0, v1 → proposed: fails, blocks the merge", 100)
     both, other = group.reasons
     assert (both.rows, both.versions_text) == (9, "v0 7, v1 2")
     assert [(one.version, one.example.where) for one in both.examples] == [
@@ -44,9 +44,9 @@ def test_readers_that_fail_alike_are_one_group() -> None:
     readers = [reader(CREATED, 0, name, 50, _failure(7, "x#1")) for name in ("audit", "v0")]
     readers.append(reader(CREATED, 0, "v1", 50, _failure(6, "x#1")))
     alike, other = groups_of(readers)
-    assert alike.title == "v0 → proposed → audit, v0: fails for each, counts"
+    assert alike.title == "v0 → proposed → audit, v0: fails for each, blocks the merge"
     assert alike.reasons[0].versions == ()
-    assert other.title == "v0 → proposed → v1: fails, counts"
+    assert other.title == "v0 → proposed → v1: fails, blocks the merge"
 
 
 def test_what_counts_is_first_and_what_was_not_replayed_last() -> None:
@@ -59,9 +59,9 @@ def test_what_counts_is_first_and_what_was_not_replayed_last() -> None:
         reader(CREATED, 0, "proposed", 50, few),
     )
     assert [one.title for one in groups_of(readers)] == [
-        "v0 → proposed: fails, counts",
-        "v0 → proposed → v1: fails, within maxFailures",
-        "v0 → proposed → v0: fails, does not count",
+        "v0 → proposed: fails, blocks the merge",
+        "v0 → proposed → v1: fails within maxFailures",
+        "v0 → proposed → v0: fails, does not block the merge",
         "other messages: not replayed",
     ]
 

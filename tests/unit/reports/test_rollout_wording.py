@@ -269,7 +269,7 @@ def test_what_blocks_comes_with_the_way_and_its_command() -> None:
     assert "! it does not work now: audit cannot read" in shown
     assert "✗ Pulsar refuses the new schema of a/b/c (ALWAYS_INCOMPATIBLE: nobody" in shown
     assert "✗ no safe order: each waits" in shown
-    assert "the way to a new topic, a/b/c-v2:" in shown
+    assert "alternative: move to a/b/c-v2:" in shown
     assert "pulsar-gitops rollout --base 'ma in' --migrate" in shown
 
 

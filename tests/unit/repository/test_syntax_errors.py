@@ -21,7 +21,7 @@ from gitops.repository.yaml.parser import parse_yaml
         (" a: 1\nb: 1\n", "b: 1", "wrong indentation"),
         ("a:\n - b\n- c\n", "- c", "wrong indentation"),
         ("a: b: c\n", ": c", "a second ': '"),
-        ("a: 'it's'\n", "s'", "behind the end"),
+        ("a: 'it's'\n", "s'", "after the end"),
         ("a: 'b\nc: 1\n", "'b", "the quote that begins here"),
         ("a: {b: 1\nc: 1\n", "{b", "the { that begins here"),
         ("a: [b, c\nd: 1\n", "[b", "the [ that begins here"),

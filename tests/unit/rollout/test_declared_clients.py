@@ -51,7 +51,7 @@ def test_a_version_that_was_deleted(repo: GitRepository) -> None:
     repo.write({"clients/late.yaml": client("late", "consumes", "{version: 0}")})
 
     assert of_rule(repo, "CLIENT-R001")[-1][0] == (
-        f"late is pinned to v0 of {TOPIC}, which has it no more; its latest is v2"
+        f"late is pinned to v0 of {TOPIC}, which no longer has it; its latest is v2"
     )
 
 
@@ -91,8 +91,8 @@ def test_a_policy_that_locks_a_consumer_out(repo: GitRepository) -> None:
 
     ((message, _),) = of_rule(repo, "CLIENT-R002")
     assert message == (
-        f"billing cannot connect to {TOPIC} after the change: ALWAYS_INCOMPATIBLE lets in no "
-        "consumer that has a schema"
+        f"billing cannot connect to {TOPIC} after the change: ALWAYS_INCOMPATIBLE refuses "
+        "every consumer that has a schema"
     )
     assert report(repo).touched.clients == ("billing", "checkout")
 

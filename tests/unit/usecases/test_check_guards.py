@@ -137,7 +137,7 @@ def test_a_new_namespace_without_policies(repo: GitRepository) -> None:
     repo.write({"namespaces/shop/new/status.yaml": manifest("type: STRING")})
     (found,) = told(repo, "CHECK-R003")
     assert found.severity is Severity.INFO
-    assert "namespace shop/new is new here" in found.message
+    assert "namespace shop/new is new" in found.message
     space = f"{SPACE}schemaCompatibilityStrategy: FULL\n".replace("orders", "new")
     repo.write({"namespaces/shop/new/namespace.yaml": space})
     assert not told(repo, "CHECK-R003")
@@ -210,7 +210,7 @@ def test_a_snapshot_that_lacks_a_version_is_an_edit(repo: GitRepository) -> None
     ("place", "severity", "said"),
     [
         ("types", Severity.ERROR, "a submodule, whose files are in another repository"),
-        ("shared", Severity.WARNING, "nothing of what changes there is checked here"),
+        ("shared", Severity.WARNING, "so its changes are not checked here"),
     ],
 )
 def test_a_submodule_that_moves_is_not_passed_over(

@@ -100,7 +100,7 @@ def test_a_new_default_registry_does_not_bring_its_own_policies_unseen(
     found = {each.rule: each for each in told(repo)}
     assert list(found) == ["CHECK-R003", "CHECK-R004", "CHECK-R006"]
     assert "FULL" not in found["CHECK-R003"].message, "which is another registry's"
-    assert found["CHECK-R006"].message == "defaultRegistry is another: local → lax"
+    assert found["CHECK-R006"].message == "defaultRegistry changes: local → lax"
     assert str(found["CHECK-R006"].location) == "gitops.yaml:14:18"
 
 
@@ -110,11 +110,8 @@ def test_a_default_registry_that_is_removed_from_the_file_stands_in_the_base(
     repo.commit({"gitops.yaml": config({"local": OWN, "other": ""}, "defaultRegistry: local\n")})
     repo.write({"gitops.yaml": config({"other": ""})})
     assert [each.message for each in told(repo)] == [
-        (
-            "registry local is taken out, and with it its own policies for shop/orders: nothing "
-            "here manages it any more"
-        ),
-        "defaultRegistry is another: local → other",
+        ("registry local is removed, with its policies for shop/orders: it becomes unmanaged"),
+        "defaultRegistry changes: local → other",
     ]
     assert places(repo) == [
         ("CHECK-R003", "gitops.yaml:4:3", True),

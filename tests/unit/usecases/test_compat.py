@@ -207,7 +207,9 @@ def test_the_alias_of_a_rename_comes_first_where_it_helps(tmp_path: Path) -> Non
 
     assert (missing.rule, renamed.rule) == ("AVRO-R002", "AVRO-W006")
     assert missing.hint.startswith('if it is a rename, add "aliases": ["qty"]')
-    assert missing.hint.endswith("what older messages carry under the old name is then lost")
+    assert missing.hint.endswith(
+        "the values that older messages contain under the old name are then lost"
+    )
     assert '"aliases": ["qty"]' in missing.patch
     assert renamed.patch == ""
 
@@ -249,10 +251,10 @@ def test_an_invalid_default_after_other_versions_is_no_first_schema(tmp_path: Pa
     alone = compare_files(files[1:], "BACKWARD").findings
 
     assert [one.hint for one in after] == [
-        "Pulsar would take it as a first schema, and answers 500 to it after others"
+        "Pulsar would accept it as a first schema, and answers 500 to it after others"
     ]
     assert [one.hint for one in alone] == [
-        "Pulsar takes it as a first schema and then fails on every later one"
+        "Pulsar accepts it as a first schema and then fails on every later one"
     ]
 
 

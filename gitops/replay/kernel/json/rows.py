@@ -155,7 +155,7 @@ def _one_of(node: OneOf, value: Any, counted: list[CountKey]) -> Any:  # noqa: A
         if (branch is other and value is not None) or _fits(branch, value):
             counted.append(CountKey(node.path, CountKind.BRANCH, name))
             return take(branch, value, counted)
-    raise _unreadable(node.path, "no branch of the reader's union takes it", value)
+    raise _unreadable(node.path, "no branch of the reader's union accepts it", value)
 
 
 def _fits(node: Node, value: Any) -> bool:  # noqa: ANN401 - JSON
@@ -231,7 +231,7 @@ def _object(path: str, value: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSON
     if not isinstance(value, dict):
         raise _mismatch(path, "an object", value)
     if isinstance(value, Pairs) and value.twice is not None:
-        reason = Reason(path, "a member stands twice in the object")
+        reason = Reason(path, "a member occurs twice in the object")
         raise Unreadable(reason, f"{path or 'the object'} has {_shown(value.twice)} twice")
     return value
 

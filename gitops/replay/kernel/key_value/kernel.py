@@ -133,7 +133,7 @@ def _mismatch(writer: SchemaInfo, reader: SchemaInfo) -> Mismatch | None:
     takes, has = key_encoding(reader), key_encoding(writer)
     if takes is has:
         return None
-    return Mismatch(f"the reader takes {takes.value} pairs, and the message is {has.value}")
+    return Mismatch(f"the reader expects {takes.value} pairs, and the message is {has.value}")
 
 
 def _counts_of_read(

@@ -50,7 +50,7 @@ def _message_of_parsing_info(info: SchemaInfo) -> Message:
         fields = tuple(_field(one, name) for one in parsed)
     except (msgspec.MsgspecError, KeyError, UnicodeError):
         raise DefinitionError(
-            "the PROTOBUF definition does not tell the numbers of its fields: it needs the "
+            "the PROTOBUF definition does not contain the numbers of its fields: it needs the "
             f"property {PARSING_INFO}, as Pulsar's Java client writes it"
         ) from None
     return Message(full_name=name, fields=fields)

@@ -126,7 +126,7 @@ def test_a_write_is_not_repeated_and_its_outcome_is_not_known(method: str, broke
     assert error.value.where == f"{method} {server.url}/admin/v2/schemas/a/b/c/schema"
     assert isinstance(error.value, UnknownOutcomeError)
     assert "whether the request was carried out is not known" in error.value.what
-    assert error.value.hint == "look at what the registry holds before you repeat it"
+    assert error.value.hint == "check what the registry contains before you repeat it"
 
 
 @pytest.mark.slow

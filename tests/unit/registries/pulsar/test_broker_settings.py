@@ -81,7 +81,7 @@ def test_a_release_that_is_not_told_is_assumed(httpserver: HTTPServer, version: 
     found = learned(httpserver, {"version": version, "configuration/runtime": CONFIGURATION})
 
     assert (found.release, found.source("release")) == ("4.0", SettingSource.ASSUMED)
-    assert found.limits[0].startswith("The cluster does not tell its release: ")
+    assert found.limits[0].startswith("The cluster does not report its release: ")
 
 
 @pytest.mark.parametrize("body", ["[]", "{", '"text"', "[" * 100_000])

@@ -57,7 +57,7 @@ def test_types_that_read_each_other(
 )
 def test_types_that_do_not_are_one_reason_for_all_rows(writer: str, reader: str) -> None:
     pair = INFOS[writer], INFOS[reader]
-    reason = Reason("", f"the reader takes {reader}, and the message is {writer}")
+    reason = Reason("", f"the reader expects {reader}, and the message is {writer}")
     walk = kernel_for(*pair).walk(pyarrow.array([b"a", b"b"]))
     assert (walk.verdicts.tolist(), walk.reasons) == ([1, 1], (reason,))
     assert not kernel_for(*pair).walk(pyarrow.array([], pyarrow.binary())).reasons

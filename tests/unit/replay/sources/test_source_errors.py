@@ -58,7 +58,7 @@ def test_a_file_of_another_format_is_told_with_the_right_one(
     error = refused(path, sample_format)
     assert str(error).startswith("a is ")
     assert ", not " in str(error)
-    assert error.hint == f"say so in the manifest: format: {kind}"
+    assert error.hint == f"write in the manifest: format: {kind}"
 
 
 @pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, "gz"), (bz2.compress, "bz2")])

@@ -47,7 +47,7 @@ def test_a_check_has_a_column_and_the_failing_messages() -> None:
     text = markdown(_REPLAYED)
     assert "| Upgrade first | Replay |" in text
     row = next(line for line in text.split("\n") if line.startswith(f"| `{CREATED}` | production"))
-    assert row.endswith("| ✗&nbsp;12 of 54,000 rows fail |")
+    assert row.endswith("| ✗&nbsp;12 of 54,000 messages fail |")
     others = [line for line in text.split("\n") if line.startswith("| `shop/payments")]
     assert all(line.endswith("| – |") for line in others)
     assert "`samples/orders.avro#17`: symbol `OLD` is not among EUR, USD" in text
@@ -56,7 +56,9 @@ def test_a_check_has_a_column_and_the_failing_messages() -> None:
 def test_a_topic_that_only_the_replay_speaks_against_stands_with_those_that_are_refused() -> None:
     text, _, _ = markdown(_REPLAYED).partition("#### Replay\n")
     assert "would be refused by Pulsar, and the replay of 1 other fails\n" in text
-    assert f"<summary>✗ <b>{CREATED}</b> on production: 12 of 54,000 rows fail</summary>" in text
+    assert (
+        f"<summary>✗ <b>{CREATED}</b> on production: 12 of 54,000 messages fail</summary>" in text
+    )
     rows = [line for line in text.split("\n") if line.startswith("| `shop/") and "| –" in line]
     bad = ["✗" in line for line in rows]
     assert bad == sorted(bad, reverse=True)

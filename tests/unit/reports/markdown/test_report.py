@@ -110,11 +110,11 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
         (CHECK, "✗ 1 of 4 schema changes would be refused by Pulsar"),
         (
             _with(replace(STAGING, notices=(_HELD,))),
-            "✗ 1 of 3 schema changes is held back, although Pulsar would take it all",
+            "✗ 1 of 3 schema changes is held back, although Pulsar would accept it",
         ),
         (
             _with(replace(STAGING, actions=_CHANGES, notices=(), findings=(UNKNOWN_KEY,))),
-            "✗ 1 error: unknown value, although Pulsar would take both schema changes",
+            "✗ 1 error: unknown value, although Pulsar would accept both schema changes",
         ),
         (replace(EMPTY, findings=(UNKNOWN_KEY, _WARNING)), "✗ 1 error, 1 warning: unknown value"),
         (
@@ -128,11 +128,11 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
         ),
         (
             _with(replace(STAGING, actions=_CHANGES[:1], notices=(), findings=(_WARNING,))),
-            "⚠ Pulsar would take the schema change, 1 warning",
+            "⚠ Pulsar would accept the schema change, 1 warning",
         ),
         (
             _with(replace(STAGING, actions=_CHANGES, notices=(), findings=())),
-            "✓ Pulsar would take both schema changes",
+            "✓ Pulsar would accept both schema changes",
         ),
         (_with(replace(STAGING, actions=(), notices=(), findings=())), "✓ No schema changes"),
         (EMPTY, "✓ No errors"),
@@ -142,7 +142,7 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
         ),
         (
             _with(replace(STAGING, actions=_CHANGES, notices=(_REVERT,), findings=())),
-            "⚠ Pulsar would take 2 of 3 schema changes; 1 of 3 schema changes has no effect",
+            "⚠ Pulsar would accept 2 of 3 schema changes; 1 of 3 schema changes has no effect",
         ),
         (
             _with(replace(STAGING, actions=(_DELETED,), notices=(), findings=())),
@@ -150,7 +150,7 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
         ),
         (
             _with(replace(STAGING, actions=_WAIVED, notices=(), findings=())),
-            "⚠ The schema change would be refused by Pulsar, and a waiver lets it in",
+            "⚠ The schema change would be refused by Pulsar, and a waiver allows it",
         ),
         (
             _with(replace(STAGING, actions=_WAIVED, notices=(), findings=(UNKNOWN_KEY,))),
@@ -159,8 +159,8 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
         (
             _with(replace(STAGING, actions=(*_CHANGES, _RULE_WAIVED), notices=(), findings=())),
             (
-                "⚠ 1 of 3 schema changes would be held back, and a waiver lets it in; "
-                "Pulsar would take 2 of 3 schema changes"
+                "⚠ 1 of 3 schema changes would be held back, and a waiver allows it; "
+                "Pulsar would accept 2 of 3 schema changes"
             ),
         ),
     ],
@@ -174,7 +174,7 @@ def test_a_loosened_strategy_is_not_called_good() -> None:
     report = replace(_PLAIN, registries=(check,))
 
     assert _headline(report) == (
-        "### ⚠ Pulsar would take both schema changes, 1 of them only under loosened policies"
+        "### ⚠ Pulsar would accept both schema changes, 1 of them only under loosened policies"
     )
     assert "| BACKWARD (was FULL) | ⚠&nbsp;FULL would refuse it | consumers (" in markdown(report)
 
@@ -185,7 +185,7 @@ def test_one_schema_under_a_loosened_strategy_is_spoken_of_in_the_singular() -> 
     check = replace(CHECK.registries[0], plan=plan)
 
     assert _headline(replace(_PLAIN, registries=(check,))) == (
-        "### ⚠ Pulsar would take the schema change, but only under loosened policies"
+        "### ⚠ Pulsar would accept the schema change, but only under loosened policies"
     )
 
 
@@ -197,7 +197,7 @@ def test_a_waived_schema_does_not_look_harmless() -> None:
         "schemaCompatibilityStrategy: FULL → ALWAYS_COMPATIBLE ⚠ **for this schema only**, "
         "by a waiver<br>schemaCompatibilityStrategy: ALWAYS_COMPATIBLE → FULL, set back after that"
     ) in text
-    assert "The waiver `until-may` lets it in, in spite of this:\n\n- ✗" in text
+    assert "The waiver `until-may` allows it despite this:\n\n- ✗" in text
 
 
 def test_a_waiver_of_what_a_rule_holds_back_says_so() -> None:

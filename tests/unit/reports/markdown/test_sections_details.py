@@ -87,7 +87,7 @@ def test_shared_types_and_clients_are_named() -> None:
     text = markdown(CHECK)
 
     assert (
-        "- `types/money.avsc` reaches `shop/payments/captured`, `shop/orders/order-created`\n"
+        "- `types/money.avsc` affects `shop/payments/captured`, `shop/orders/order-created`\n"
         in (text)
     )
     assert "- 1 client: `billing`\n" in text

@@ -142,7 +142,7 @@ def test_policies(width: int) -> None:
 
     assert "schemaCompatibilityStrategyBACKWARD_TRANSITIVE" in text
     assert "isAllowAutoUpdateSchemafalse" in text
-    assert "thestrategythatholdsBACKWARD_TRANSITIVE" in text
+    assert "thestrategyinforceBACKWARD_TRANSITIVE" in text
 
 
 _HOSTILE = st.text(

@@ -311,7 +311,7 @@ def test_what_a_rule_of_ours_holds_back_is_not_called_refused_by_pulsar() -> Non
     text = _text(plan, 100)
 
     assert "v7 → held back" in text
-    assert "Pulsar would take it" in text
+    assert "Pulsar would accept it" in text
     assert "1 held back" in text
     assert "refused" not in text
 

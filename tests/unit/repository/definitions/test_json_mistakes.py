@@ -28,7 +28,7 @@ def _mistake(text: str) -> JsonMistake:
         ('{"a": NaN, "NaN": 1}', "NaN is not JSON", "NaN, ", "no such number"),
         ('{"NaN": -Infinity}', "-Infinity is not JSON", "-Inf", "no such number"),
         ('# a\n{"a": 1}', "a comment with #", "#", "write // "),
-        ('{"a": 1} // done', "a comment behind the definition", "// done", "move it up"),
+        ('{"a": 1} // done', "a comment after the definition", "// done", "move it up"),
         ('{"a": 1}}', "a } too many", "}", "remove it"),
         ('{"a": 1} {"b": 1}', "after the end", '{"b"', "one definition"),
         ('{"a": 1 "b": 2}', "a comma is missing", '"b"', "add the comma"),

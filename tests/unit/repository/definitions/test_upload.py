@@ -60,14 +60,14 @@ def test_a_payload_without_properties(file: Path, properties: object) -> None:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        ("", "says no type"),
-        ("[]", "says no type"),
-        ('"int"', "says no type"),
-        ("[" * 5000, "says no type"),
-        ({"type": "AVRO"}, "says no type"),
-        ({"schema": "x"}, "says no type"),
-        ({"type": "AVRO", "schema": "x", "more": 1}, "says no type"),
-        ({"type": "record", "name": "A", "fields": []}, "says no type"),
+        ("", "contains no type"),
+        ("[]", "contains no type"),
+        ('"int"', "contains no type"),
+        ("[" * 5000, "contains no type"),
+        ({"type": "AVRO"}, "contains no type"),
+        ({"schema": "x"}, "contains no type"),
+        ({"type": "AVRO", "schema": "x", "more": 1}, "contains no type"),
+        ({"type": "record", "name": "A", "fields": []}, "contains no type"),
         ({"type": "AVRO", "schema": {}}, "must be text"),
         ({"type": "AVRO", "schema": "x", "properties": ["a"]}, "must be text"),
         ({"type": "AVROO", "schema": "x"}, "not a schema type"),
@@ -82,8 +82,8 @@ def test_what_is_no_payload(file: Path, content: object, what: str) -> None:
 @pytest.mark.parametrize(
     ("schema", "kind", "what", "hint"),
     [
-        ("STRNG", None, "neither a file nor a word for a schema", "did you mean STRING?"),
-        ("AVRO", None, "AVRO needs a definition", "--type AVRO says what it is"),
+        ("STRNG", None, "neither a file nor a schema type", "did you mean STRING?"),
+        ("AVRO", None, "AVRO needs a definition", "--type AVRO is its type"),
         ("x.avsc", "AVRO", "there is no file 'x.avsc'", "looked for from here"),
         ("x" * 300, "AVRO", "neither a file nor", "INT64"),
         ("INT64", "AVRO", "INT64 is not AVRO", "--type is the type of a file"),

@@ -240,7 +240,7 @@ def test_a_definition_that_takes_all_of_the_stack_is_answered_and_the_stream_goe
         (2, False, True),
         (3, True, True),
     ]
-    assert "the records hang together too deeply" in lines[0][0]["reason"]
+    assert "the records refer to each other too deeply" in lines[0][0]["reason"]
 
 
 def _chain(name: str, kind: str) -> str:

@@ -18,7 +18,7 @@ _RECORD = '{"type": "record", "name": "A", "namespace": "shop", "fields": []}'
     [
         ("order.yaml", _TOPIC, "move it to namespaces/<tenant>/<namespace>/<topic>.yaml"),
         ("services/a.yaml", f"{_HEADER}kind: Client\n", "move it to clients/<service>.yaml"),
-        ("a.yml", "kind: Deployment\n", "manifests lie below namespaces/, clients/ and waivers/"),
+        ("a.yml", "kind: Deployment\n", "manifests are below namespaces/, clients/ and waivers/"),
         (
             "types/money.avsc",
             _RECORD,

@@ -73,7 +73,7 @@ _CASES: dict[str, tuple[Callable[[], SchemaInfo], Callable[[], SchemaInfo], list
     "not packed": (
         _order("repeated int32 n = 1;"),
         _order("repeated int32 n = 1 [packed = false];"),
-        ["~ n: packed → not packed (readers take both)"],
+        ["~ n: packed → not packed (readers accept both)"],
     ),
     "into a oneof": (
         _order("string card = 1;"),

@@ -81,7 +81,7 @@ def test_a_column_is_what_its_rows_are(random: Random, odd: float) -> None:
         (b"{", "", "not JSON"),
         (b'{"id":1}x', "", "text left over after the JSON value"),
         (b'{"id":1}{"id":1}', "", "text left over after the JSON value"),
-        (b'{"id":1,"id":1}', "", "a member stands twice in the object"),
+        (b'{"id":1,"id":1}', "", "a member occurs twice in the object"),
         (b"{}", "id", "it is missing, and the reader has no default for it"),
         (b'{"id":null}', "id", "expected int, found null"),
         (b'{"id":"1"}', "id", "expected int, found text"),
@@ -229,7 +229,7 @@ def test_a_union_takes_the_first_branch_that_fits() -> None:
     kind = _record(u=["int", "string", {**_record(x="int"), "name": "X"}])
     rows = (b'{"u":1}', b'{"u":"a"}', b'{"u":{"x":1}}', b'{"u":{"x":""}}', b'{"u":{}}')
     walk = _walk(kind, kind, *rows)
-    none = Reason("u", "no branch of the reader's union takes it")
+    none = Reason("u", "no branch of the reader's union accepts it")
     inner = Reason("u.x", "expected int, found text")
     assert _reasons(walk) == [None, None, None, inner, none]
     branches = [CountKey("u", CountKind.BRANCH, name) for name in ("int", "string", "X")]

@@ -143,14 +143,14 @@ def test_a_pair_is_read_and_written() -> None:
 
 def test_a_reader_of_another_encoding_reads_nothing() -> None:
     walk = kernel_for(_pair(encoding="SEPARATED"), _pair()).walk(pyarrow.array([b"x", b"y"]))
-    reason = "the reader takes INLINE pairs, and the message is SEPARATED"
+    reason = "the reader expects INLINE pairs, and the message is SEPARATED"
     assert walk.verdicts.tolist() == [1, 1]
     assert walk.reasons == (Reason("", reason),)
 
 
 def test_a_half_of_another_type_fails_at_its_half() -> None:
     walk = kernel_for(_pair(value="AVRO"), _pair()).walk(pyarrow.array([join_one(b"k", b"\2")]))
-    reason = Reason("value", "the reader takes JSON, and the message is AVRO")
+    reason = Reason("value", "the reader expects JSON, and the message is AVRO")
     assert walk.reasons == (reason,)
 
 
