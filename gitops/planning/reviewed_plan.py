@@ -75,7 +75,7 @@ def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
         raise StalePlanError("the files have changed since the plan was made", hint=REPLAN)
     if changed := changed_settings(document.get("broker"), now.broker):
         raise StalePlanError(
-            f"the broker is no longer what the plan was made for: {'; '.join(changed)}",
+            f"the broker has changed since the plan was made: {'; '.join(changed)}",
             hint=_LEARN if any(_ASSUMED in each for each in changed) else REPLAN,
         )
     observed, expected = document["observed"], document["expected"]
