@@ -18,8 +18,6 @@ from gitops.model.replay import (
     ReplayReport,
 )
 
-# The words and numbers for a reader, a reason and a field that all reports of a replay share.
-
 _HUNDREDTH: Final = 0.01
 _NEARLY_ALL: Final = 99.99
 _MAX_VERSIONS: Final = 4
