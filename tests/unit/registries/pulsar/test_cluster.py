@@ -154,12 +154,15 @@ def test_the_url_of_the_environment(conf: Conf, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("values", "what"),
     [
-        ({"authPlugin": "com.example.Own", "authParams": SECRET}, "com.example.Own is not known"),
+        (
+            {"authPlugin": "com.example.Own", "authParams": SECRET},
+            "com.example.Own is not supported",
+        ),
         ({"authPlugin": "token", "authParams": "token:"}, "the token of authParams is empty"),
-        ({"authPlugin": "token", "authParams": f"{SECRET}ü"}, "no HTTP header can carry"),
+        ({"authPlugin": "token", "authParams": f"{SECRET}ü"}, "an HTTP header cannot contain"),
         ({"authPlugin": "token", "authParams": "file:/no/such"}, "cannot read /no/such"),
         ({"authPlugin": "token", "authParams": "env:NO_SUCH"}, "NO_SUCH is not set"),
-        ({"authPlugin": "basic", "authParams": SECRET}, "no JSON object"),
+        ({"authPlugin": "basic", "authParams": SECRET}, "is not a JSON object"),
         ({"authPlugin": "basic", "authParams": f'{{"userId": "{SECRET}"}}'}, "lacks password"),
         ({"authPlugin": "oauth2", "authParams": "{}"}, "lacks privateKey"),
         (

@@ -62,11 +62,11 @@ def test_columns_may_have_other_names(tmp_path: Path) -> None:
     [
         ({"value": [b""]}, {}, "a has no column 'payload', only value"),
         ({"payload": [b""]}, {"topic": "t"}, "a has no column 't', only payload"),
-        ({"payload": [1]}, {}, "the column 'payload' of a holds int64, not bytes"),
+        ({"payload": [1]}, {}, "the column 'payload' of a contains int64, not bytes"),
         (
             {"payload": [[b""]]},
             {},
-            "the column 'payload' of a holds list<element: binary>, not bytes",
+            "the column 'payload' of a contains list<element: binary>, not bytes",
         ),
     ],
 )
@@ -139,7 +139,7 @@ def test_a_key_that_is_no_bytes_is_told_where_it_is_needed(
     path = tmp_path / "a"
     pyarrow.parquet.write_table(pyarrow.table({"payload": [b"x", b"y"], "key": key}), path)
     found, problem = rows(whole(path, "parquet"))
-    assert (found, problem) == ([], f"the column 'key' of a holds {kind}, not bytes")
+    assert (found, problem) == ([], f"the column 'key' of a contains {kind}, not bytes")
     found, problem = rows(whole(path, "parquet"), Known(keys=False))
     assert ([(row["payload"], row["key"]) for row in found], problem) == (
         [(b"x", None), (b"y", None)],
@@ -159,7 +159,7 @@ def test_a_name_may_be_a_number_and_is_no_list(tmp_path: Path, name: str) -> Non
     found, problem = rows(whole(path, "capture"))
     assert (found, problem) == (
         [],
-        f"the column '{name}' of a holds list<element: string>, not text",
+        f"the column '{name}' of a contains list<element: string>, not text",
     )
 
 
