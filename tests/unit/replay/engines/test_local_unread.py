@@ -62,7 +62,7 @@ def test_a_file_that_is_broken_is_named_however_it_is_found(tmp_path: Path) -> N
     assert ran.tallies[PROPOSED].rows == 1
     (unread,) = ran.unread
     assert unread.why.startswith("samples/a.json.gz cannot be unpacked: ")
-    assert "its name is not to say so" in unread.hint
+    assert "rename it without that ending" in unread.hint
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_what_may_not_be_read_is_told_as_the_repository_has_it(
     assert str(tmp_path) not in unread.why
     assert unread.why.lower().endswith(": permission denied")
     assert unread.why.startswith("samples" if folder else "samples/a.bin cannot be opened")
-    assert unread.hint.startswith("let whoever runs the replay read it")
+    assert unread.hint.startswith("give the replay permission to read it")
 
 
 @pytest.mark.parametrize("names", [[], ["_SUCCESS", ".a.bin.crc"]])
@@ -109,5 +109,5 @@ def test_a_folder_in_which_no_file_counts(tmp_path: Path, names: list[str]) -> N
     for path in ("../../../samples", f"file://{tmp_path}/samples"):
         ran = run(tmp_path, topic_replay(sample(path, format="raw", version=0)))
         (unread,) = ran.unread
-        assert unread.why.startswith("the folder has no file that counts: ")
+        assert unread.why.startswith("the folder has no data file: ")
         assert not unread.missing
