@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from gitops.changes.change import LoadedChange
-from gitops.git.changed_lines import ChangedText, Hunk, changed_texts
+from gitops.git.changed_files import ChangedText, Hunk, changed_texts
 from gitops.model.check import CheckReport, Impact, RegistryCheck
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Location

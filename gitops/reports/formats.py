@@ -68,6 +68,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
     },
     "github": {results.ReviewResult: "gitops.reports.github:step_output"},
     "sarif": {results.ReviewResult: "gitops.reports.sarif:sarif_text"},
+    "codequality": {results.ReviewResult: "gitops.reports.codequality:codequality_text"},
     "html": {
         results.ReplayPage: "gitops.reports.html.replay:page_html",
         results.AuditResult: "gitops.reports.html.audit:audit_html",

@@ -1,0 +1,75 @@
+"""GitLab's Code Quality report: the part of Code Climate's format that GitLab reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from gitops.model.findings import Location, Severity
+from gitops.reports.check_summary import (
+    ReportedFinding,
+    all_findings,
+    base_line,
+    git_root_path,
+    reported_causes,
+    see_line,
+    subjects_text,
+)
+from gitops.reports.json.documents import to_text
+from gitops.reports.results import ReviewResult
+from gitops.reports.text.plain import short
+
+_SEVERITIES: Final = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+_MAX_TEXT: Final = 2000
+_NAMED: Final = 10
+"""How many subjects of one finding are named."""
+_WHOLE: Final = Location(file="gitops.yaml")
+"""Where a finding about no file stands: an entry needs a place."""
+
+
+def codequality_text(result: ReviewResult) -> str:
+    """An entry for each cause, the worst first; a registry without an answer is one, too."""
+    report, seen = result.report, Counter[str]()
+    entries = [
+        _entry("PULSAR-NO-ANSWER", f"no answer from {name}: {why}", f"failure {name}")
+        for name, why in sorted(report.failures.items())
+    ]
+    for told in reported_causes(all_findings(report)):
+        finding = told.finding
+        if finding.severity not in _SEVERITIES:
+            continue
+        seen[finding.fingerprint] += 1
+        number = f"{finding.fingerprint}:{seen[finding.fingerprint]}"
+        entry = _entry(finding.rule, _description(told, result.folder), number)
+        entry["severity"] = _SEVERITIES[finding.severity]
+        entry["location"] = _place(finding.place or _WHOLE, result.folder)
+        entries.append(entry)
+    return to_text(entries)
+
+
+def _entry(rule: str, text: str, fingerprint: str) -> dict[str, Any]:
+    return {
+        "check_name": rule,
+        "description": short(text, _MAX_TEXT),
+        "fingerprint": fingerprint,
+        "severity": "major",
+        "location": _place(_WHOLE, ""),
+    }
+
+
+def _description(told: ReportedFinding, prefix: str) -> str:
+    finding, on = told.finding, ", ".join(told.registries)
+    names = subjects_text(finding, _NAMED)
+    said = (
+        f"{finding.rule}{f' on {on}' if on else ''}: {finding.message}.",
+        f"For {names}." if names else "",
+        base_line(finding),
+        see_line(finding, prefix),
+        finding.hint,
+    )
+    return " ".join(one for one in said if one)
+
+
+def _place(where: Location, prefix: str) -> dict[str, Any]:
+    line = 1 if where.in_base else max(1, where.line)
+    return {"path": git_root_path(prefix, where.file), "lines": {"begin": line}}
