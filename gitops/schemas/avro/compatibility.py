@@ -13,7 +13,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro.aliases import apply_aliases, clashing_alias
 from gitops.schemas.avro.default_values import UnusableDefaultError
 from gitops.schemas.avro.errors import AvroParseError, JavaError
-from gitops.schemas.avro.field_hints import null_hint
+from gitops.schemas.avro.fields import null_hint
 from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.recursion import collect_edges, first_loop, has_cycle, recurses_directly

@@ -1,7 +1,8 @@
-"""The fields of a record: order, aliases, and whether a value may be a default (Avro 1.11.4)."""
+"""The fields of a record: order, aliases, defaults (Avro 1.11.4), and how one becomes nullable."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Final
 
@@ -180,3 +181,22 @@ def default_of(default: Json, kind: Schema, at: str) -> Json:
             raise problem("invalid-default", message, f"{at}/default", java=JavaError.RUNTIME)
         return number
     return default
+
+
+# How a field becomes nullable, as text that can be pasted.
+
+
+def null_hint(field: Field, owner: Record | None = None) -> str:
+    """How to let a field be null, as a whole field where its type is one name.
+
+    `owner`: the record around it, which the field may be of by its name.
+    """
+    kind, name = field.type, ""
+    if isinstance(kind, Primitive) and not kind.props:
+        name = kind.kind
+    elif isinstance(kind, Record) and kind is owner:
+        name = kind.name
+    if name in ("", "null"):
+        return 'let it be null: a union with "null" first, "default": null'
+    whole = {"name": field.name, "type": ["null", name], "default": None}
+    return f"let it be null: {json.dumps(whole, ensure_ascii=False)}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.field_hints import null_hint
+from gitops.schemas.avro.fields import null_hint
 from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.recursion import first_loop
