@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -38,37 +39,55 @@ class CommandRow:
     summary: str
 
 
-COMMANDS: Final = (
+GROUPS: Final[Mapping[str, tuple[CommandRow, ...]]] = {
     # From 45 characters on a line is cut in mid-sentence, in a terminal of 60 columns.
-    CommandRow("init", "init", "Make a new schemas repository."),
-    CommandRow("validate", "validate", "Check the files of the repository."),
-    CommandRow("fmt", "fmt", "Format manifests and Avro definitions."),
-    CommandRow("check", "check", "Check a change, as before a merge."),
-    CommandRow("rollout", "rollout", "Show who upgrades first, step by step."),
-    CommandRow("replay", "replay", "Read sample data with old and new schemas."),
-    CommandRow("plan", "plan", "Show what an apply would do to a registry."),
-    CommandRow("apply", "apply", "Carry out a reviewed plan."),
-    CommandRow("import", "import_registry", "Write what a registry holds as files."),
-    CommandRow("snapshot", "snapshot", "Record all versions under snapshots/."),
-    CommandRow("audit", "audit", "Find what an upgrade would break."),
-    CommandRow("compat", "compat", "Decide whether NEW may follow OLD."),
-    CommandRow("serve", "serve", "Serve the embedded registry as a broker."),
-    CommandRow("explain", "explain", "Explain a rule or a word, or list all rules."),
-    CommandRow("connect", "connect", "Decide whether a client may connect."),
-    CommandRow("schemas", "schemas", "Upload, read and delete schemas."),
-    CommandRow("policies", "policies", "Read and set schema policies."),
-    CommandRow("github", "github", "Write reports to GitHub."),
-)
+    "Write files": (
+        CommandRow("init", "init", "Make a new schemas repository."),
+        CommandRow("import", "import_registry", "Write what a registry holds as files."),
+        CommandRow("validate", "validate", "Check the files of the repository."),
+        CommandRow("fmt", "fmt", "Format manifests and Avro definitions."),
+    ),
+    "Review a change": (
+        CommandRow("check", "check", "Check a change, as before a merge."),
+        CommandRow("plan", "plan", "Show what an apply would do to a registry."),
+        CommandRow("rollout", "rollout", "Show who upgrades first, step by step."),
+        CommandRow("replay", "replay", "Read sample data with old and new schemas."),
+    ),
+    "Ask what Pulsar accepts": (
+        CommandRow("compat", "compat", "Decide whether NEW may follow OLD."),
+        CommandRow("connect", "connect", "Decide whether a client may connect."),
+        CommandRow("explain", "explain", "Explain a rule or a word, or list all rules."),
+    ),
+    "Change a registry": (
+        CommandRow("apply", "apply", "Carry out a reviewed plan."),
+        CommandRow("schemas", "schemas", "Upload, read and delete schemas."),
+        CommandRow("policies", "policies", "Read and set schema policies."),
+    ),
+    "Operate a cluster": (
+        CommandRow("snapshot", "snapshot", "Record all versions under snapshots/."),
+        CommandRow("audit", "audit", "Find what an upgrade would break."),
+        CommandRow("serve", "serve", "Serve the embedded registry as a broker."),
+    ),
+    "Report from CI": (CommandRow("github", "github", "Write reports to GitHub."),),
+}
+"""All commands by task, in the order of the work."""
+
+COMMANDS: Final = tuple(row for rows in GROUPS.values() for row in rows)
 
 
 @cache
 def load_command(row: CommandRow) -> Any:  # noqa: ANN401 - of Typer's own Click, which has no name
     """The command as its module declares it, which is imported only now."""
+    from gitops.cli.examples import CommandWithExamples, GroupWithExamples
+
     module = import_module(f"gitops.cli.commands.{row.module}")
     group = getattr(module, "app", None)
     if group is None:
         group = typer.Typer(add_completion=False, rich_markup_mode=None)
         group.command(row.name)(getattr(module, row.module))
+    group.info.cls = GroupWithExamples
+    for command in group.registered_commands:
+        command.cls = CommandWithExamples
     return typer.main.get_command(group)
 
 
@@ -93,11 +112,19 @@ class _TableGroup(TyperGroup):
         super().__init__(**attributes)
         self.commands = {row.name: _TableCommand(row) for row in COMMANDS}
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - as Click has it
+        """A section for each task, the summaries in one column."""
+        width = max(map(len, self.commands))
+        for task, rows in GROUPS.items():
+            with formatter.section(task):
+                formatter.write_dl([(row.name.ljust(width), row.summary) for row in rows])
+
 
 app = typer.Typer(
     cls=_TableGroup,
     name="pulsar-gitops",
     help="Apache Pulsar schemas and namespace policies as files in git.",
+    epilog="Options and examples: pulsar-gitops COMMAND --help",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Without rich the help is there in a tenth of a second.

@@ -73,7 +73,9 @@ def guess_term(word: str) -> str | None:
 
 
 def term_page(term: str) -> str | None:
-    """The Markdown text about a strategy or a schema type, as Pulsar spells it; or an exit code."""
+    """The Markdown text about a strategy or a schema type, as Pulsar spells it; or exit codes."""
+    if term == "EXIT_CODES":
+        return _term_text("exit-codes")
     if page := TERMS.get(term):
         return _section(_term_text(page), term)
     rows = map(_ROW.fullmatch, _term_text("exit-codes").splitlines())

@@ -1,4 +1,4 @@
-"""The page of commands repeats what the commands say about themselves."""
+"""The pages of commands repeat what the commands say about themselves, a page for each task."""
 
 from __future__ import annotations
 
@@ -10,32 +10,61 @@ from typing import Final
 
 import pytest
 
-from gitops.cli.app import COMMANDS, load_command
+from gitops.cli.app import GROUPS
 from tests.docs.pages import ROOT, UPDATE, environment
+from tests.support.command_line import command_names
 
-PAGE: Final = ROOT / "docs" / "reference" / "commands.md"
-LINES: Final = [
-    f"{row.name} {name}".strip()
-    for row in COMMANDS
-    for name in getattr(load_command(row), "commands", [""])
-]
+INDEX: Final = ROOT / "docs" / "reference" / "commands.md"
+PAGES: Final = {
+    task: INDEX.with_suffix("") / f"{task.lower().replace(' ', '-')}.md" for task in GROUPS
+}
 _SECTION: Final = re.compile(
     r"^## (?P<name>[a-z ]+)\n(?P<prose>(?:.*\n)*?)```text\n(?P<help>(?:.*\n)*?)```\n",
     re.MULTILINE,
 )
 
 
-def test_every_command_has_its_section_in_order() -> None:
-    assert re.findall(r"^## (.*)$", PAGE.read_text("utf-8"), re.MULTILINE) == LINES
+def _names(task: str) -> list[str]:
+    rows = {row.name for row in GROUPS[task]}
+    return [name for name in command_names() if name.split()[0] in rows]
 
 
-@pytest.mark.parametrize("command", LINES)
-def test_a_section_repeats_the_help(command: str, tmp_path: Path) -> None:
-    text = PAGE.read_text("utf-8")
-    found = next(match for match in _SECTION.finditer(text) if match["name"] == command)
-    said = _help(command, tmp_path)
+def test_each_page_has_a_task_and_each_task_a_page() -> None:
+    assert sorted(PAGES.values()) == sorted(INDEX.with_suffix("").iterdir())
+
+
+@pytest.mark.parametrize("task", GROUPS)
+def test_every_command_has_its_section_in_order(task: str) -> None:
+    text = PAGES[task].read_text("utf-8")
+    assert text.startswith(f"# {task}\n")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == _names(task)
+
+
+def test_the_index_links_every_command_by_task() -> None:
+    text = INDEX.read_text("utf-8")
+    linked = re.findall(r"^(?:## .*|\| \[`[^|]*)", text, re.MULTILINE)
+    assert [line.strip("| ") for line in linked] == [
+        line
+        for task, page in PAGES.items()
+        for line in (
+            f"## {task}",
+            *(
+                f"[`{name}`](commands/{page.name}#{name.replace(' ', '-')})"
+                for name in _names(task)
+            ),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "page"), [(name, page) for task, page in PAGES.items() for name in _names(task)]
+)
+def test_a_section_repeats_the_help(name: str, page: Path, tmp_path: Path) -> None:
+    text = page.read_text("utf-8")
+    found = next(match for match in _SECTION.finditer(text) if match["name"] == name)
+    said = _help(name, tmp_path)
     if UPDATE:
-        PAGE.write_text(text[: found.start("help")] + said + text[found.end("help") :], "utf-8")
+        page.write_text(text[: found.start("help")] + said + text[found.end("help") :], "utf-8")
         return
     assert found["help"] == said, "run the tests of docs with UPDATE_DOCS=1 and without -n"
 

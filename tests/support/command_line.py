@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gitops.cli.app import run
+from gitops.cli.app import COMMANDS, load_command, run
 from gitops.cli.exits import run_to_exit
 from gitops.recursion_limit import raise_recursion_limit
 
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 PROGRAM: Final = Path(sys.executable).parent / "pulsar-gitops"
 """The installed command of this environment."""
+
+
+def command_names() -> list[str]:
+    """All commands, those of groups too: `plan`, `schemas upload`."""
+    return [
+        f"{row.name} {name}".strip()
+        for row in COMMANDS
+        for name in getattr(load_command(row), "commands", [""])
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

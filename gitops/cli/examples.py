@@ -1,0 +1,156 @@
+"""The end of a command's --help: examples, and the exit codes that scripts look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, final
+
+from typer.core import TyperCommand, TyperGroup
+
+# Lines of up to 56 characters are whole in a terminal of 60 columns; longer ones end with a \.
+EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "init": ("pulsar-gitops init schemas",),
+    "import": (
+        "pulsar-gitops import --registry production",
+        "pulsar-gitops import shop/orders",
+    ),
+    "validate": (
+        "pulsar-gitops validate",
+        "pulsar-gitops validate --fail-on warning \\\n    namespaces/shop",
+    ),
+    "fmt": ("pulsar-gitops fmt", "pulsar-gitops fmt --check --diff"),
+    "check": (
+        "pulsar-gitops check --base origin/main",
+        "pulsar-gitops check --base origin/main --fix",
+    ),
+    "plan": (
+        "pulsar-gitops plan --out plan.json",
+        "pulsar-gitops plan --registry production \\\n    --detailed-exitcode",
+    ),
+    "rollout": (
+        "pulsar-gitops rollout --base origin/main",
+        "pulsar-gitops rollout --base origin/main --migrate",
+    ),
+    "replay": (
+        "pulsar-gitops replay --engine local",
+        "pulsar-gitops replay --base origin/main \\\n    --html replay.html",
+    ),
+    "compat": (
+        "pulsar-gitops compat old.avsc new.avsc",
+        "pulsar-gitops compat -s BACKWARD_TRANSITIVE \\\n    v0.avsc v1.avsc v2.avsc",
+    ),
+    "connect producer": (
+        "pulsar-gitops connect producer \\\n    shop/orders/order-created order.avsc",
+        "pulsar-gitops connect producer shop/orders/count INT64",
+    ),
+    "connect consumer": (
+        "pulsar-gitops connect consumer \\\n    shop/orders/order-created v0",
+        "pulsar-gitops connect consumer --type AVRO \\\n    shop/orders/order-created order.avsc",
+    ),
+    "explain": (
+        "pulsar-gitops explain AVRO-R002",
+        "pulsar-gitops explain BACKWARD",
+        "pulsar-gitops explain exit-codes",
+    ),
+    "apply": (
+        "pulsar-gitops apply plan.json",
+        "pulsar-gitops apply --auto-approve --registry local",
+    ),
+    "schemas upload": (
+        "pulsar-gitops schemas upload --type AVRO \\\n    shop/orders/order-created order.avsc",
+    ),
+    "schemas get": (
+        "pulsar-gitops schemas get shop/orders/order-created",
+        "pulsar-gitops schemas get --version 0 --format json \\\n    shop/orders/order-created",
+    ),
+    "schemas versions": ("pulsar-gitops schemas versions shop/orders/order-created",),
+    "schemas delete": ("pulsar-gitops schemas delete shop/orders/order-created",),
+    "policies get": (
+        "pulsar-gitops policies get shop/orders",
+        "pulsar-gitops policies get shop/orders/order-created",
+    ),
+    "policies set": (
+        "pulsar-gitops policies set shop/orders \\\n    schemaCompatibilityStrategy=FULL",
+    ),
+    "snapshot": ("pulsar-gitops snapshot --registry production",),
+    "audit": (
+        "pulsar-gitops audit --as-if-broker 5.0",
+        "pulsar-gitops audit --url http://broker.example:8080",
+    ),
+    "serve": ("pulsar-gitops serve --port 8080",),
+    "github comment": ("pulsar-gitops github comment --file report.md",),
+    "github relay": ("pulsar-gitops github relay --head 9fceb02 report",),
+    "github issue": (
+        'pulsar-gitops github issue --title "Drift" \\\n    --file drift.md',
+        'pulsar-gitops github issue --title "Drift" --close',
+    ),
+}
+"""The examples of each command, the usual one first."""
+
+_ALL_CODES: Final = ("...", "`pulsar-gitops explain exit-codes` has all.")
+_FINDINGS: Final = (1, "There are findings at or above --fail-on.")
+_UNKNOWN: Final = (1, "The registry has no such namespace, topic or version.")
+_REFUSED: Final = (1, "The broker would refuse the client.")
+
+EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
+    "import": (_UNKNOWN,),
+    "validate": (_FINDINGS,),
+    "fmt": ((1, "A file cannot be read or, with --check, is not formatted."),),
+    "check": (_FINDINGS, (4, "git or a registry failed, or the clone is too shallow.")),
+    "plan": (_FINDINGS, (3, "With --detailed-exitcode: files and registry differ.")),
+    "rollout": ((1, "No order is safe, a schema is refused, or files have errors."),),
+    "replay": ((1, "There are findings at or above --fail-on, such as unread messages."),),
+    "compat": ((1, "NEW is refused, or there are findings at or above --fail-on."),),
+    "connect producer": (_REFUSED,),
+    "connect consumer": (_REFUSED,),
+    "apply": (
+        (1, "There are findings at or above --fail-on: nothing is applied."),
+        (5, "The plan is stale: plan again."),
+        (6, "Applied in part: fix the cause, then apply again."),
+    ),
+    "schemas upload": ((1, "The registry refuses the schema."),),
+    "schemas get": (_UNKNOWN,),
+    "schemas versions": (_UNKNOWN,),
+    "policies get": (_UNKNOWN,),
+    "policies set": (_UNKNOWN,),
+    "audit": (_FINDINGS,),
+    "github relay": (
+        (2, "The files in DIR are not what they should be."),
+        (4, "It is another pull request, or one that changes .github/."),
+    ),
+}
+"""The codes of each command that mean more than good, a wrong command line or a failed cluster."""
+
+
+@final
+class CommandWithExamples(TyperCommand):
+    """A command whose help ends with its examples and exit codes."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - of Typer's own Click
+        """Write both sections."""
+        name = _name(ctx)
+        _write_examples(EXAMPLES[name], formatter)
+        if codes := EXIT_CODES.get(name):
+            with formatter.section("Exit codes"):
+                formatter.write_dl([*((str(code), text) for code, text in codes), _ALL_CODES])
+
+
+@final
+class GroupWithExamples(TyperGroup):
+    """A group of commands whose help ends with an example of each."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - of Typer's own Click
+        """Write the first example of each command."""
+        names = (f"{_name(ctx)} {command}" for command in self.list_commands(ctx))
+        _write_examples([EXAMPLES[name][0] for name in names], formatter)
+
+
+def _name(ctx: Any) -> str:  # noqa: ANN401 - of Typer's own Click, which has no name
+    """`schemas upload` of `pulsar-gitops schemas upload`."""
+    return str(ctx.command_path).partition(" ")[2]
+
+
+def _write_examples(examples: Iterable[str], formatter: Any) -> None:  # noqa: ANN401 - as above
+    with formatter.section("Examples"):
+        for line in "\n".join(examples).splitlines():
+            formatter.write(f"{'':{formatter.current_indent}}{line}\n")
