@@ -117,7 +117,7 @@ def test_a_report_that_is_too_long_is_not_sent(
     ended = command("github", "comment", "--file", report, "--pr", 7)
 
     assert ended.code == 2
-    assert "GitHub takes 65,536" in ended.err
+    assert "GitHub accepts 65,536" in ended.err
     assert not github.writes
 
 
