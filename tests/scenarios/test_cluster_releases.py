@@ -130,4 +130,4 @@ def test_a_plan_says_which_brokers_of_a_rolling_upgrade_answer_otherwise(
     assert "Pulsar 4.0.7 (learned)" in found.out
     said = " ".join(found.out.split())
     assert "of 4.2.4, and such a broker refuses this schema, which one of 4.0.7 accepts" in said
-    assert "brokers are of different releases, 4.0.7, 4.2.4" in " ".join(connected.out.split())
+    assert "brokers have different releases, 4.0.7, 4.2.4" in " ".join(connected.out.split())

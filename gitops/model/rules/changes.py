@@ -27,7 +27,7 @@ PLAN_RULES: Final = (
     ),
     warning(
         "PLAN-R009",
-        "a topic is looser than its namespace, and no file contains that",
+        "a topic's strategy is looser than its namespace's, and no file contains it",
         "planning.notice_findings.looser_topic_finding",
     ),
     warning(

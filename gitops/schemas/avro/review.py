@@ -112,7 +112,7 @@ def _moved(old: Record, new: Record, at: Change) -> Iterator[Remark]:
     yield Remark(
         rule="AVRO-W007",
         message=f"{names} changed places with fields of the same type: a reader by "
-        "position, without the writer's schema, reads one as the other",
+        "position, without the writer's schema, reads one as the other without any error",
         path=at.path,
         pointer=at.new.field(new, now),
         old_pointer=at.old.field(old, was),

@@ -271,7 +271,7 @@ def _takes_reserved(new: Field, at: Change) -> Remark:
     return at.remark(
         "PROTO-W003",
         f"'{new.name}' uses the number {new.number}, which the old schema reserves: "
-        "consumers with the new schema read as it what older messages may contain there",
+        f"consumers with the new schema read field {new.number} of older messages as '{new.name}'",
         old=None,
         new=new,
         hint=f"give '{new.name}' a number that was never used",

@@ -36,8 +36,8 @@ def test_what_only_clients_use_is_never_stored(schema_type: SchemaType) -> None:
         ("AVRO", b"[]", "cannot be a union"),
         ("JSON", b"nothing", "not a valid JSON schema"),
         ("PROTOBUF", b"nothing", "not a valid Avro schema"),
-        ("INT32", b"x", "takes no definition"),
-        ("STRING", b"x", "takes no definition"),
+        ("INT32", b"x", "has no definition"),
+        ("STRING", b"x", "has no definition"),
         ("PROTOBUF_NATIVE", b"x", "PROTOBUF_NATIVE"),
     ],
 )

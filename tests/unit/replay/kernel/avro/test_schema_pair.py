@@ -49,7 +49,7 @@ def test_the_points_are_where_data_decides() -> None:
 
     assert points(plan_of(writer, reader)) == (
         Point("kind", "the reader's enum has neither B nor a default", fails=True),
-        Point("money", "no branch of the reader's union [null, long] takes string", fails=True),
+        Point("money", "no branch of the reader's union [null, long] accepts string", fails=True),
         Point("next", row_counts.DEEP, fails=True),
         Point("none", row_counts.EMPTY, fails=True),
         Point("size[]", LOSES, fails=False),
