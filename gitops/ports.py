@@ -167,22 +167,24 @@ class FileTree(Protocol):
         ...
 
 
-class CodeHost(Protocol):
-    """A repository on GitHub: its pull requests with their comments, and its issues.
+class CommentHost(Protocol):
+    """The comments below pull requests, which GitLab calls notes of merge requests.
 
     Every method may raise OutsideError: no answer, a refusal, or an answer that makes no sense.
     """
 
+    @property
+    def name(self) -> str:
+        """How people call it: `GitHub`."""
+        ...
+
+    @property
+    def most_characters(self) -> int:
+        """How long the text of a comment may be."""
+        ...
+
     def login(self) -> str:
         """Whom the credentials belong to, as an author is called: `github-actions[bot]`."""
-        ...
-
-    def head_of(self, pull_request: int) -> str:
-        """The commit that a pull request proposes, 40 hex digits."""
-        ...
-
-    def changed_paths(self, pull_request: int) -> Iterator[str]:
-        """The files that a pull request changes, also those that it renames; 3,000 at most."""
         ...
 
     def comments(self, pull_request: int) -> Iterator[Post]:
@@ -195,6 +197,18 @@ class CodeHost(Protocol):
 
     def edit_comment(self, pull_request: int, comment: Post, body: str) -> None:
         """Give a comment another text."""
+        ...
+
+
+class CodeHost(CommentHost, Protocol):
+    """A repository on GitHub: its pull requests with their comments, and its issues."""
+
+    def head_of(self, pull_request: int) -> str:
+        """The commit that a pull request proposes, 40 hex digits."""
+        ...
+
+    def changed_paths(self, pull_request: int) -> Iterator[str]:
+        """The files that a pull request changes, also those that it renames; 3,000 at most."""
         ...
 
     def open_issues(self) -> Iterator[Post]:

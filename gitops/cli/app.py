@@ -68,7 +68,10 @@ GROUPS: Final[Mapping[str, tuple[CommandRow, ...]]] = {
         CommandRow("audit", "audit", "Find what an upgrade would break."),
         CommandRow("serve", "serve", "Serve the embedded registry as a broker."),
     ),
-    "Report from CI": (CommandRow("github", "github", "Write reports to GitHub."),),
+    "Report from CI": (
+        CommandRow("github", "github", "Write reports to GitHub."),
+        CommandRow("gitlab", "gitlab", "Write a report to GitLab."),
+    ),
 }
 """All commands by task, in the order of the work."""
 

@@ -84,6 +84,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         'pulsar-gitops github issue --title "Drift" \\\n    --file drift.md',
         'pulsar-gitops github issue --title "Drift" --close',
     ),
+    "gitlab note": ("pulsar-gitops gitlab note --file report.md",),
 }
 """The examples of each command, the usual one first."""
 

@@ -1,1 +1,1 @@
-"""GitHub: comments, issues, and what a workflow's run knows."""
+"""GitHub and GitLab: comments, issues, and what the run of a pipeline knows."""

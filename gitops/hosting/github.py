@@ -19,7 +19,7 @@ from github.Issue import Issue
 from github.IssueComment import IssueComment
 from requests import RequestException
 
-from gitops.hosting.workflow import Access
+from gitops.hosting.workflow import MOST_CHARACTERS, Access
 from gitops.interrupts import call_with_timeout
 from gitops.model.errors import OutsideError
 from gitops.model.posts import Post
@@ -135,6 +135,9 @@ _WRITE_ISSUES = "issues: write"
 
 class GitHubRepository:
     """One repository, with one token. Only reads are retried: a write could be done twice."""
+
+    name: Final = "GitHub"
+    most_characters: Final = MOST_CHARACTERS
 
     def __init__(
         self, access: Access, *, retries: int = 3, deadline: float = DEADLINE_SECONDS

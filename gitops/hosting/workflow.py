@@ -38,12 +38,21 @@ def access(environ: Mapping[str, str]) -> Access:
             "neither GITHUB_TOKEN nor GH_TOKEN is set",
             hint="in a workflow, give the step `env: GITHUB_TOKEN: ${{ github.token }}`",
         )
+    return Access(
+        repository=_repository(environ),
+        api=api_url(environ, "GITHUB_API_URL", _PUBLIC),
+        token=checked_token(token, "GITHUB_TOKEN or GH_TOKEN"),
+    )
+
+
+def checked_token(token: str, names: str) -> str:
+    """The token, if a header can hold it; raises UsageError. `names` are of its variables."""
     if not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(
             "the token contains characters that no token has",
-            hint="look at GITHUB_TOKEN or GH_TOKEN: a line end, a blank?",
+            hint=f"look at {names}: a line end, a blank?",
         )
-    return Access(repository=_repository(environ), api=_api(environ), token=token)
+    return token
 
 
 def pull_request_of(environ: Mapping[str, str]) -> int:
@@ -64,18 +73,19 @@ def _repository(environ: Mapping[str, str]) -> str:
     return slug
 
 
-def _api(environ: Mapping[str, str]) -> str:
-    url = (environ.get("GITHUB_API_URL") or _PUBLIC).rstrip("/")
+def api_url(environ: Mapping[str, str], name: str, public: str) -> str:
+    """The base URL of the API that a variable names, or else the public one; raises UsageError."""
+    url = (environ.get(name) or public).rstrip("/")
     try:
         parts = urlsplit(url)
         good = bool(parts.hostname) and not parts.username and not parts.password
     except ValueError:
         good = False
     if not good:
-        raise UsageError("GITHUB_API_URL is not the URL of an API", hint=f"such as {_PUBLIC}")
+        raise UsageError(f"{name} is not the URL of an API", hint=f"such as {public}")
     if parts.scheme != "https" and (parts.scheme != "http" or parts.hostname not in _LOOPBACK):
         raise UsageError(
-            f"GITHUB_API_URL starts with '{parts.scheme}:', so the token could be overheard",
+            f"{name} starts with '{parts.scheme}:', so the token could be overheard",
             hint="it has to start with 'https:'",
         )
     return url
@@ -86,8 +96,10 @@ def _api(environ: Mapping[str, str]) -> str:
 
 REPORT = "report.md"
 PULL_REQUEST = "pull-request.txt"
-MOST_BYTES = 4 * 65_536
-"""No comment is longer: GitHub takes 65,536 characters, and one has four bytes at most."""
+MOST_CHARACTERS = 65_536
+"""What GitHub takes as the text of a comment or an issue."""
+MOST_BYTES = 4 * MOST_CHARACTERS
+"""No comment is longer: a character has four bytes at most."""
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,9}\n?")
 _NUMBER_BYTES = 16
@@ -130,7 +142,7 @@ def read_plain(path: Path, *, most: int = MOST_BYTES) -> str:
         raise UsageError(f"cannot read {path}: {_refusal_text(path, error)}") from error
     if len(content) > most:
         raise UsageError(
-            f"{path} is larger than {most:,} bytes", hint="GitHub does not accept it as a comment"
+            f"{path} is larger than {most:,} bytes", hint="it is too long for a comment"
         )
     try:
         return content.decode("utf-8")

@@ -8,10 +8,7 @@ from urllib.parse import quote
 from gitops.hosting.checklist import keep_ticks
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.posts import Post, PostAction, PostResult
-from gitops.ports import CodeHost
-
-MOST_CHARACTERS = 65_536
-"""What GitHub takes as the text of a comment or an issue."""
+from gitops.ports import CodeHost, CommentHost
 
 _MOST_FILES = 3000
 _WORKFLOWS = ".github/"
@@ -27,12 +24,12 @@ def issue_marker(path: str, title: str) -> str:
     return f"<!-- pulsar-gitops: {quote(title)} of {quote(path)} -->"
 
 
-def keep_comment(host: CodeHost, pull_request: int, report: str, marker: str) -> PostResult:
+def keep_comment(host: CommentHost, pull_request: int, report: str, marker: str) -> PostResult:
     """Have one comment that says `report`; writes nothing where it is there already.
 
     Steps that people ticked stay ticked. Raises UsageError for a report that is too long.
     """
-    body = _body(report, marker)
+    body = _body(host, report, marker)
     comment = _own_post(host, host.comments(pull_request), marker)
     if comment is None:
         return PostResult(written=PostAction.CREATED, url=host.add_comment(pull_request, body).url)
@@ -72,7 +69,7 @@ def keep_issue(host: CodeHost, title: str, report: str, marker: str) -> PostResu
 
     Raises UsageError for a report that is too long.
     """
-    body = _body(report, marker)
+    body = _body(host, report, marker)
     issue = _own_post(host, host.open_issues(), marker)
     if issue is None:
         return PostResult(written=PostAction.CREATED, url=host.add_issue(title, body).url)
@@ -91,7 +88,7 @@ def close_issue(host: CodeHost, marker: str) -> PostResult:
     return PostResult(written=PostAction.CLOSED, url=issue.url)
 
 
-def _own_post(host: CodeHost, posts: Iterable[Post], marker: str) -> Post | None:
+def _own_post(host: CommentHost, posts: Iterable[Post], marker: str) -> Post | None:
     """The oldest post with the marker by whoever the token belongs to: others can copy a marker."""
     login = host.login()
     return next(
@@ -99,18 +96,17 @@ def _own_post(host: CodeHost, posts: Iterable[Post], marker: str) -> Post | None
     )
 
 
-def _body(report: str, marker: str) -> str:
+def _body(host: CommentHost, report: str, marker: str) -> str:
     body = f"{marker}\n{report}"
-    if len(body) > MOST_CHARACTERS:
+    if len(body) > host.most_characters:
         raise UsageError(
-            f"the report has {len(report):,} characters, and GitHub accepts {MOST_CHARACTERS:,} "
-            "with "
-            "the hidden line that we add",
+            f"the report has {len(report):,} characters, and {host.name} accepts "
+            f"{host.most_characters:,} with the hidden line that we add",
             hint="reports of `check --format markdown` are cut to fit; cut this one too",
         )
     return body
 
 
 def _same(there: str, body: str) -> bool:
-    """GitHub may give line ends and blank ends back in another form."""
+    """A host may give line ends and blank ends back in another form."""
     return there.replace("\r\n", "\n").strip() == body.replace("\r\n", "\n").strip()

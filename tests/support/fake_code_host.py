@@ -19,6 +19,8 @@ def post(number: int, body: str, *, author: str = ME, title: str = "") -> Post:
 class FakeCodeHost:
     """One pull request with its comments, and the open issues of a repository."""
 
+    name: str = "GitHub"
+    most_characters: int = 65_536
     head: str = "a" * 40
     files: list[str] = field(default_factory=lambda: ["namespaces/shop/orders/a.avsc"])
     posts: list[Post] = field(default_factory=list)

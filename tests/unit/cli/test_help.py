@@ -31,7 +31,7 @@ def test_every_command_has_examples_and_no_other_has_any() -> None:
     assert set(EXIT_CODES) <= set(NAMES)
 
 
-@pytest.mark.parametrize("name", [*NAMES, "connect", "schemas", "policies", "github"])
+@pytest.mark.parametrize("name", [*NAMES, "connect", "schemas", "policies", "github", "gitlab"])
 def test_the_command_line_takes_each_example(
     name: str, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

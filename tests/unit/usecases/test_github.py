@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from gitops.hosting.workflow import MOST_CHARACTERS
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.posts import PostAction
 from gitops.usecases.github import (
-    MOST_CHARACTERS,
     close_issue,
     comment_marker,
     issue_marker,
