@@ -63,7 +63,7 @@ def test_the_latest_version_is_mended_whichever_is_told_of() -> None:
 
     hints = {one.hint for one in of_rule(report.findings, "AUDIT-U001")}
     assert len(hints) == 1
-    assert "register the mended definition" in hints.pop()
+    assert "register the corrected definition" in hints.pop()
 
 
 def test_the_way_back_is_an_upgrade_too() -> None:

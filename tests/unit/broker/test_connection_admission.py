@@ -118,7 +118,7 @@ def test_an_assumption_is_said_and_so_is_what_would_be_otherwise() -> None:
     assert not any("assumed" in step.why for step in told.steps)
     assert told.notes == ()
     loose = admit_consumer(place(use=None, strategy=Strategy.ALWAYS_COMPATIBLE), A)
-    assert "let in as well" in loose.notes[0]
+    assert "accepted as well" in loose.notes[0]
 
 
 def test_a_consumer_that_seeds_a_strict_topic_does_not_come_back() -> None:
