@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from gitops.model.findings import Finding, Location, Severity
+from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, Sample, TopicReplay
@@ -36,6 +36,12 @@ class _SampleResult:
     strategy: SchemaCompatibilityStrategy
 
     @property
+    def outcome(self) -> tuple[object, ...]:
+        """What readers of a sample have in common that one finding is about."""
+        how = (self.reader.direction, self.reader.gates) if self.reader else ()
+        return (how, self.rows, self.failed, self.failures, self.changed)
+
+    @property
     def known(self) -> str:
         """Which versions a message could have; says what to do where it has none of them."""
         numbers = _enumerate([str(each) for each in self.versions])
@@ -43,7 +49,7 @@ class _SampleResult:
 
 
 def findings_of(replays: Iterable[TopicReplay], run: RunResult) -> tuple[Finding, ...]:
-    """Everything, one finding for each sample and reader; not yet rated by gitops.yaml."""
+    """Everything, one finding for each sample and outcome; not yet rated by gitops.yaml."""
     replays = tuple(replays)
     tallies: dict[str, dict[Key, Tally]] = {}
     for key, tally in run.tallies.items():
@@ -97,12 +103,15 @@ def _topic_findings(
     for key, tally in tallies.items():
         parts.setdefault((key.sample, key.reader, key.direction), []).append(tally)
     read = {number for number, name, _ in parts if name}
+    alike: dict[object, list[tuple[_SampleResult, ReaderSchema]]] = {}
     for (number, name, direction), its in sorted(parts.items(), key=lambda item: item[0]):
         result = _sample_result(replay, number, readers.get((name, direction)), its)
         if result.reader is None:
             yield from _not_replayed(result, whole=complete and number not in read)
         else:
-            yield from _reader_findings(result, result.reader)
+            alike.setdefault((number, result.outcome), []).append((result, result.reader))
+    for results in alike.values():
+        yield from _readers_findings(results)
 
 
 def _sample_result(
@@ -138,6 +147,25 @@ def _not_replayed(result: _SampleResult, *, whole: bool) -> Iterator[Finding]:
 
 def _advice(rule: str, result: _SampleResult) -> str:
     return f"{result.known}; see `pulsar-gitops explain {rule}`"
+
+
+def _readers_findings(
+    results: Sequence[tuple[_SampleResult, ReaderSchema]],
+) -> Iterator[Finding]:
+    """Of readers with the same outcome: each finding once, with all readers in it."""
+    result, reader = results[0]
+    everyone = replace(reader, name=_name_list([reader.name for _, reader in results]))
+    each = [tuple(_reader_findings(*one)) for one in results]
+    for number, one in enumerate(_reader_findings(result, everyone)):
+        yield group(one.message, [its[number] for its in each])
+
+
+def _name_list(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b, c, d and 9 more`."""
+    shown = [*names[:_MOST_NAMED]] if len(names) > _MOST_NAMED + 1 else [*names]
+    left = len(names) - len(shown)
+    last = f"{left:,} more" if left else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last
 
 
 def _reader_findings(result: _SampleResult, reader: ReaderSchema) -> Iterator[Finding]:
