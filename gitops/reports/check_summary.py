@@ -69,11 +69,12 @@ def worst_first(report: CheckReport) -> Callable[[Finding], _Rank]:
 
     A limit cuts from the end, and nothing that was cut may be the reason for the verdict.
     """
-    stopping = {finding for notice in _refusals(report) for finding in notice.findings}
+    stopping = {finding for notice in refusals(report) for finding in notice.findings}
     return lambda finding: (-finding.severity, finding not in stopping, finding.sort_key)
 
 
-def _refusals(report: CheckReport) -> Iterator[RefusedSchema]:
+def refusals(report: CheckReport) -> Iterator[RefusedSchema]:
+    """Each schema that a registry of the report refuses."""
     for its in report.registries:
         yield from (each for each in its.plan.notices if isinstance(each, RefusedSchema))
 
@@ -84,7 +85,7 @@ def verdict(report: CheckReport) -> Verdict:
     A schema that only a waiver lets in is worse than a warning.
     """
     worst = max((one.finding.severity for one in all_findings(report)), default=Severity.OFF)
-    if any(_refusals(report)):
+    if any(refusals(report)):
         return Verdict.REFUSED
     if report.failures:
         return Verdict.UNKNOWN

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from gitops.model.check import CheckReport
-from gitops.model.findings import Severity
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.rules import RULES
 from gitops.reports.check_summary import (
@@ -15,6 +15,7 @@ from gitops.reports.check_summary import (
     all_findings,
     count,
     count_unanswered,
+    refusals,
     reported_causes,
     severity_counts,
     verdict,
@@ -36,7 +37,7 @@ def headline(report: CheckReport, rows: Sequence[Row]) -> str:
     topics = _standings(rows)
     match verdict(report):
         case Verdict.REFUSED:
-            return f"✗ {_refused(topics)}{_unread(rows)}"
+            return f"✗ {_refused(topics)}{_why(report)}{_unread(rows)}"
         case Verdict.UNKNOWN:
             return f"✗ {_unanswered(report)}"
         case Verdict.ERRORS:
@@ -78,14 +79,25 @@ def _unanswered(report: CheckReport) -> str:
     return f"No answer from {missing:,} of {asked:,} registries"
 
 
-def _errors(report: CheckReport) -> str:
-    """`2 errors, 1 warning: a renamed topic loses its history`."""
-    told = [one.finding for one in reported_causes(all_findings(report))]
-    rules = dict.fromkeys(one.rule for one in told if one.severity is Severity.ERROR)
+def _why(report: CheckReport) -> str:
+    """`: a reader field has no default`, where all refusals have one cause or one rule."""
+    rules = {rule for notice in refusals(report) for rule in _error_rules(notice.findings)}
     titles = [RULES[rule].title for rule in rules if rule in RULES]
+    return f": {titles[0]}" if len(rules) == len(titles) == 1 else ""
+
+
+def _error_rules(findings: Iterable[Finding]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.rule for one in findings if one.severity is Severity.ERROR))
+
+
+def _errors(report: CheckReport) -> str:
+    """`2 errors: a renamed topic loses its history`."""
+    told = [one.finding for one in reported_causes(all_findings(report))]
+    titles = [RULES[rule].title for rule in _error_rules(told) if rule in RULES]
     more = ", …" if len(titles) > _NAMED else ""
     what = f": {'; '.join(titles[:_NAMED])}{more}" if titles else ""
-    return f"{severity_counts(told)}{what}"
+    errors = [one for one in told if one.severity is Severity.ERROR]
+    return f"{severity_counts(errors)}{what}"
 
 
 def _although(topics: _Standings) -> str:
@@ -93,7 +105,7 @@ def _although(topics: _Standings) -> str:
     number = _changes(topics)
     if not number or number > _taken(topics):
         return ""
-    return f", although Pulsar would accept {_all(number)}"
+    return f" (Pulsar would accept {_all(number)})"
 
 
 def _good(report: CheckReport, topics: _Standings) -> str:

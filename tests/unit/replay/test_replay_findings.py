@@ -262,6 +262,19 @@ def test_values_that_change_on_the_way_through_the_new_schema(*, gates: bool) ->
         assert found[0].message.startswith("v0 reads other values at")
 
 
+def test_readers_with_the_same_outcome_are_one_finding_that_has_each() -> None:
+    old = REPLAY.readers[1]
+    readers = tuple(replace(old, name=name, gates=True) for name in ("a", "b", "c", "d", "e"))
+    tally = Tally(rows=5, fields={"x": Counts(read=5, changed=5)})
+    other = Tally(rows=5, fields={"y": Counts(read=5, changed=5)})
+    tallies = {Key(TOPIC, 0, one.name, "forward"): tally for one in readers}
+    tallies[Key(TOPIC, 0, "c", "forward")] = other
+    many, single = said(tallies, replace(REPLAY, readers=readers))
+    assert many.message.startswith("other values than before reach a, b, d and e once")
+    assert [one.message.split(" once")[0][-1] for one in many.members] == ["a", "b", "d", "e"]
+    assert single.message.startswith("other values than before reach c once")
+
+
 @pytest.mark.rule("REPLAY-R010")
 def test_a_sensitive_field_that_no_definition_has() -> None:
     fields = [{"name": "email", "type": "string"}, {"name": "id", "type": "long"}]
