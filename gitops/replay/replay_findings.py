@@ -197,7 +197,8 @@ def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
     if reader.direction is Direction.BACKWARD:
         what = f"the proposed schema reads other values than were written at {paths}"
     else:
-        what = f"{reader.name} reads other values at {paths} once the proposed schema writes them"
+        once = "once the proposed schema writes them"
+        what = f"other values are read at {paths} by {reader.name} {once}"
     return _finding("REPLAY-R007", result, what, "the report counts them by field: `changed`")
 
 

@@ -118,7 +118,7 @@ def test_several_plans_are_one_document(refused: Path, command: CommandLine) -> 
     shown = command("plan", "--repo", refused, *args, "--format", "markdown")
 
     assert shown.code == 4
-    assert shown.out.startswith("### ✗ The schema change would be refused by Pulsar\n")
+    assert shown.out.startswith("### ✗ The schema change would be refused by Pulsar: a reader")
     assert "#### No answer\n\n- dead: no answer from the registry" in shown.out
     assert "reproduce: `pulsar-gitops plan --registry local --registry dead`" in shown.out
 

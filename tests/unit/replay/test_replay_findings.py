@@ -259,7 +259,7 @@ def test_values_that_change_on_the_way_through_the_new_schema(*, gates: bool) ->
     found = said({Key(TOPIC, 0, "v0", "forward"): tally}, replace(REPLAY, readers=(reader,)))
     assert [one.rule for one in found] == (["REPLAY-R007"] if gates else [])
     if gates:
-        assert found[0].message.startswith("v0 reads other values at")
+        assert found[0].message.startswith("other values are read at 'a' by v0")
 
 
 def test_readers_with_the_same_outcome_are_one_finding_that_has_each() -> None:
@@ -270,9 +270,9 @@ def test_readers_with_the_same_outcome_are_one_finding_that_has_each() -> None:
     tallies = {Key(TOPIC, 0, one.name, "forward"): tally for one in readers}
     tallies[Key(TOPIC, 0, "c", "forward")] = other
     many, single = said(tallies, replace(REPLAY, readers=readers))
-    assert many.message.startswith("other values than before reach a, b, d and e once")
+    assert many.message.startswith("other values are read at 'x' by a, b, d and e once")
     assert [one.message.split(" once")[0][-1] for one in many.members] == ["a", "b", "d", "e"]
-    assert single.message.startswith("other values than before reach c once")
+    assert single.message.startswith("other values are read at 'y' by c once")
 
 
 @pytest.mark.rule("REPLAY-R010")

@@ -106,17 +106,23 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
 @pytest.mark.parametrize(
     ("report", "said"),
     [
-        (_with(replace(STAGING, actions=())), "✗ The schema change would be refused by Pulsar"),
-        (CHECK, "✗ 1 of 4 schema changes would be refused by Pulsar"),
         (
-            _with(replace(STAGING, notices=(_HELD,))),
+            _with(replace(STAGING, actions=())),
+            "✗ The schema change would be refused by Pulsar: a reader field has no default",
+        ),
+        (
+            CHECK,
+            "✗ 1 of 4 schema changes would be refused by Pulsar: a reader field has no default",
+        ),
+        (
+            _with(replace(STAGING, notices=(replace(_HELD, findings=()),))),
             "✗ 1 of 3 schema changes is held back, although Pulsar would accept it",
         ),
         (
             _with(replace(STAGING, actions=_CHANGES, notices=(), findings=(UNKNOWN_KEY,))),
-            "✗ 1 error: unknown value, although Pulsar would accept both schema changes",
+            "✗ 1 error: unknown value (Pulsar would accept both schema changes)",
         ),
-        (replace(EMPTY, findings=(UNKNOWN_KEY, _WARNING)), "✗ 1 error, 1 warning: unknown value"),
+        (replace(EMPTY, findings=(UNKNOWN_KEY, _WARNING)), "✗ 1 error: unknown value"),
         (
             replace(EMPTY, findings=tuple(_error(f"CHECK-R00{each}") for each in (1, 2, 5))),
             "✗ 3 errors: a topic's manifest is removed; a renamed topic loses its history, …",
