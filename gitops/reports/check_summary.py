@@ -96,6 +96,13 @@ def verdict(report: CheckReport) -> Verdict:
     return Verdict.WARNINGS if worst is Severity.WARNING else Verdict.GOOD
 
 
+def rollout_title(report: CheckReport) -> str:
+    """The heading above the acts of a rollout: not as if a refused change could be merged."""
+    if verdict(report) is Verdict.REFUSED:
+        return "Rollout, once the refused schemas are fixed"
+    return "Rollout"
+
+
 def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...]:
     """The registry and the schema, of each that is let in by a waiver only."""
     return tuple(

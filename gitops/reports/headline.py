@@ -28,6 +28,7 @@ _Standings = Counter[TopicStatus]
 _TAKEN: Final = (TopicStatus.LOOSENED, TopicStatus.WARNED, TopicStatus.ACCEPTED)
 _NO_CHANGE: Final = (TopicStatus.DELETED, TopicStatus.DRIFTED, TopicStatus.IGNORED)
 _BOTH: Final = 2
+_UNREADABLE: Final = "REPLAY-R001"
 _NAMED: Final = 2
 """How many kinds of errors are named."""
 
@@ -37,7 +38,7 @@ def headline(report: CheckReport, rows: Sequence[Row]) -> str:
     topics = _standings(rows)
     match verdict(report):
         case Verdict.REFUSED:
-            return f"✗ {_refused(topics)}{_why(report)}{_unread(rows)}"
+            return f"✗ {_refused(topics)}{_why(report)}{_others(report)}{_unread(rows)}"
         case Verdict.UNKNOWN:
             return f"✗ {_unanswered(report)}"
         case Verdict.ERRORS:
@@ -86,6 +87,19 @@ def _why(report: CheckReport) -> str:
     return f": {titles[0]}" if len(rules) == len(titles) == 1 else ""
 
 
+def _others(report: CheckReport) -> str:
+    """`; clients have to upgrade first`: the errors beside the refusals."""
+    refused = {one for notice in refusals(report) for one in notice.findings}
+    told = [one.finding for one in all_findings(report) if one.finding not in refused]
+    others = _titles(one for one in told if one.rule != _UNREADABLE)  # `_unread` counts those
+    return f"; {others}" if others else ""
+
+
+def _titles(findings: Iterable[Finding]) -> str:
+    titles = [RULES[rule].title for rule in _error_rules(findings) if rule in RULES]
+    return f"{'; '.join(titles[:_NAMED])}{', …' if len(titles) > _NAMED else ''}"
+
+
 def _error_rules(findings: Iterable[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.rule for one in findings if one.severity is Severity.ERROR))
 
@@ -93,9 +107,7 @@ def _error_rules(findings: Iterable[Finding]) -> tuple[str, ...]:
 def _errors(report: CheckReport) -> str:
     """`2 errors: a renamed topic loses its history`."""
     told = [one.finding for one in reported_causes(all_findings(report))]
-    titles = [RULES[rule].title for rule in _error_rules(told) if rule in RULES]
-    more = ", …" if len(titles) > _NAMED else ""
-    what = f": {'; '.join(titles[:_NAMED])}{more}" if titles else ""
+    what = f": {titles}" if (titles := _titles(told)) else ""
     errors = [one for one in told if one.severity is Severity.ERROR]
     return f"{severity_counts(errors)}{what}"
 

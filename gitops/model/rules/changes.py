@@ -121,7 +121,7 @@ CLIENT_RULES: Final = (
     ),
     error(
         "CLIENT-R003",
-        "another client has to upgrade first",
+        "clients have to upgrade first",
         "rollout.client_findings.ClientFindings.too_early",
     ),
     error(

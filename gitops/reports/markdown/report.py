@@ -8,7 +8,13 @@ from typing import Final
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding
-from gitops.reports.check_summary import ReportedFinding, all_findings, name_list, reported_causes
+from gitops.reports.check_summary import (
+    ReportedFinding,
+    all_findings,
+    name_list,
+    reported_causes,
+    rollout_title,
+)
 from gitops.reports.headline import headline
 from gitops.reports.markdown import sections
 from gitops.reports.markdown.causes import cause_folds, rows_without, shared_causes
@@ -143,7 +149,7 @@ def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
     is_check = bool(report.base)
     return (
         _list("Reach", sections.reach_items(report.touched), cut=9, noun="files and clients"),
-        _list("Rollout", sections.rollout_items(report), cut=6, noun="steps"),
+        _list(rollout_title(report), sections.rollout_items(report), cut=6, noun="steps"),
         _list("Replay", _replays(report, rows), cut=7, noun="topics"),
         _list("Findings" if report.registries else "", found, cut=5, noun="findings"),
         _list("Pulsar would ignore", sections.ignored_items(rows), cut=9, noun="topics"),

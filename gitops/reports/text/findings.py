@@ -66,9 +66,10 @@ def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
         return 0, len(text)
     left = max(1, room - 2 * (len(_CUT) + 1))
     start = first
-    if cell_len(text[:last]) <= left:
+    if cell_len(text[:last]) <= left // 2:
         start = 0
-    while start and cell_len(text[start - 1 : first]) <= left // 2:
+    # What is wrong is mostly behind the place: the rest of a type, or of a field.
+    while start and cell_len(text[start - 1 : first]) <= left // 4:
         start -= 1
     end = start
     while end < len(text) and cell_len(text[start : end + 1]) <= left:

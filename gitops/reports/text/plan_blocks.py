@@ -290,7 +290,8 @@ def _alike(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
     if not changes:
         return Group(*rows)
     shown = shared_changes([block.changes for block in blocks])
-    return Group(*rows, Padding(change_table(shown), (0, 0, 0, 4), expand=False))
+    first = Text(f"{blocks[0].sign} {len(blocks):,} topics", style="bold")
+    return Group(first, Padding(change_table(shown), (0, 0, 0, 4), expand=False), *rows)
 
 
 def _widths(blocks: Sequence[_Block]) -> list[int]:

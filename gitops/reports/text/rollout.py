@@ -12,6 +12,7 @@ from rich.text import Text
 
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
 from gitops.model.rollout import Migration, Rollout
+from gitops.reports.check_summary import rollout_title
 from gitops.reports.results import RolloutResult
 from gitops.reports.rollout_wording import (
     Line,
@@ -80,7 +81,7 @@ def rollout_section(one: RegistryCheck, report: CheckReport) -> Iterator[Rendera
     """The acts below a plan, where a client takes part in them."""
     if has_order(one.rollout):
         yield Text("")
-        yield Text("rollout", style="bold")
+        yield Text(rollout_title(report).lower(), style="bold")
         yield from _acts(one, report)
         for note in one.rollout.notes:
             yield Padding(Text(safe(f"! {note}")), _INDENT)

@@ -18,6 +18,7 @@ from tests.support.checks import (
     CHECK,
     PRODUCTION,
     REFUSAL,
+    REVERT,
     SNEAKED,
     STAGING,
     UNKNOWN_KEY,
@@ -118,3 +119,7 @@ def test_the_reason_for_a_refusal_comes_before_what_is_only_odd_about_the_topic(
     assert "- ✗ `namespaces/shop/payments/captured.avsc:14:6` · `AVRO-R002`" in text
     assert "- … 9,981 more findings" in text
     assert "more lines\n```" in text
+
+
+def test_a_revert_explains_itself() -> None:
+    assert REVERT.message in markdown(CHECK)
