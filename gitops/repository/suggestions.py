@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -19,6 +19,7 @@ _MAX_LISTED: Final = 24
 _MAX_COMPARED: Final = 200
 _NEAR: Final = 0.7
 _MIN_PART: Final = 4
+_MOST_EQUAL: Final = 10
 
 
 def closest(word: str, known: Iterable[str], *, near: float = _NEAR) -> str | None:
@@ -32,7 +33,9 @@ def closest(word: str, known: Iterable[str], *, near: float = _NEAR) -> str | No
         if candidate != word:
             folded.setdefault(_fold(candidate), candidate)
     given = _fold(word[:_MAX_COMPARED])
-    found = get_close_matches(given, folded, n=1, cutoff=near)
+    found = get_close_matches(given, folded, n=_MOST_EQUAL, cutoff=near)
+    # Of equally near ones difflib prefers the last in the alphabet; the first is the usual rule.
+    found.sort(key=lambda each: (-SequenceMatcher(None, each, given).ratio(), each))
     if not found:
         found = [each for each in folded if sorted(each) == sorted(given)]
     if not found and len(given) >= _MIN_PART:

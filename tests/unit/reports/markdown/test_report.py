@@ -33,6 +33,7 @@ from tests.support.checks import (
     EMPTY,
     PRODUCTION,
     REFUSAL,
+    REVERT,
     STAGING,
     UNKNOWN_KEY,
 )
@@ -93,11 +94,7 @@ _REVERT = SchemaWithoutEffect(topic=CAPTURED, equal_version=2, latest_version=5)
 _DELETED = DeleteSchema(topic=TopicName(ORDERS, "old"), versions=(0, 3))
 _OPEN = Strategy.ALWAYS_COMPATIBLE
 _BROKEN = _register("w", waiver="until-may", accepted=False, findings=(REFUSAL,))
-_WAIVED = (
-    _waiver_sets(Strategy.FULL, _OPEN),
-    _BROKEN,
-    _waiver_sets(_OPEN, Strategy.FULL),
-)
+_WAIVED = (_waiver_sets(Strategy.FULL, _OPEN), _BROKEN, _waiver_sets(_OPEN, Strategy.FULL))
 _RULE_WAIVED = _register("w", waiver="until-may", findings=(REFUSAL,))
 _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
 
