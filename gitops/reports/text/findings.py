@@ -74,6 +74,8 @@ def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
     end = start
     while end < len(text) and cell_len(text[start : end + 1]) <= left:
         end += 1
+    while start and cell_len(text[start - 1 : end]) <= left:
+        start -= 1
     return start, end
 
 
