@@ -15,9 +15,15 @@ _NO_DEFAULT: Final = re.compile(
 )
 
 
+_SPARE: Final = 2
+
+
 def name_list(names: Sequence[str], most: int | None = None) -> str:
-    """`a`, `a and b`, `a, b and c`; of more than `most` names the first, and how many are left."""
-    if most is not None and len(names) > most:
+    """`a`, `a and b`, `a, b and c`; of more than `most` names the first, and how many are left.
+
+    One or two more names are named: they take no more room than their number.
+    """
+    if most is not None and len(names) > most + _SPARE:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"
     if len(names) <= 1:
         return "".join(names)

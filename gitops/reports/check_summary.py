@@ -150,10 +150,18 @@ def subjects_text(finding: Finding, shown: int) -> str:
     return name_list(names, shown) if len(names) > 1 else ""
 
 
+_SPARE: Final = 2
+
+
 def name_list(names: Sequence[str], shown: int) -> str:
-    """`a, b and 9 more`: as many names as are shown, and the number of the others."""
+    """`a, b and 9 more`: as many names as are shown, and the number of the others.
+
+    One or two more names are named: they take no more room than their number.
+    """
+    if len(names) <= shown + _SPARE:
+        return ", ".join(names)
     left = len(names) - shown
-    return f"{', '.join(names[:shown])}{f' and {left:,} more' if left > 0 else ''}"
+    return f"{', '.join(names[:shown])} and {left:,} more"
 
 
 def waivers_hint(waivers: Sequence[WaiverProposal]) -> str:

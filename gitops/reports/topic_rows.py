@@ -24,7 +24,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgra
 from gitops.model.waivers import WaiverProposal
 from gitops.reports.check_summary import count
 from gitops.reports.replay_by_topic import TopicResult, topics_of
-from gitops.reports.upgrade_order import UpgradeOrder, by_strategy
+from gitops.reports.upgrade_order import UpgradeOrder, by_strategy, clients_first
 
 NONE: Final = "–"
 
@@ -130,7 +130,7 @@ def _rows(check: RegistryCheck) -> Iterator[Row]:
 
 
 def _registered(check: RegistryCheck, action: RegisterSchema, order: UpgradeOrder) -> Row:
-    standing, verdict = _standing(check, action)
+    standing, verdict = _standing(check, action, order.early_clients.get(action.topic, 0))
     is_new = action.latest_version is None
     return Row(
         standing=standing,
@@ -150,7 +150,7 @@ def _registered(check: RegistryCheck, action: RegisterSchema, order: UpgradeOrde
     )
 
 
-def _standing(check: RegistryCheck, action: RegisterSchema) -> tuple[TopicStatus, str]:
+def _standing(check: RegistryCheck, action: RegisterSchema, early: int) -> tuple[TopicStatus, str]:
     """How it stands, and the verdict in words."""
     if action.waiver:
         if action.accepted:
@@ -159,6 +159,8 @@ def _standing(check: RegistryCheck, action: RegisterSchema) -> tuple[TopicStatus
     if action.topic in check.refused_before:
         old = check.strategies_before.get(action.topic)
         return TopicStatus.LOOSENED, f"⚠ {old.value if old else 'the old policies'} would refuse it"
+    if early:
+        return TopicStatus.WARNED, f"⚠ {clients_first(early)}"
     if warnings := sum(one.severity >= Severity.WARNING for one in action.findings):
         return TopicStatus.WARNED, f"⚠ {count(warnings, 'warning')}"
     return TopicStatus.ACCEPTED, "✓"

@@ -22,6 +22,11 @@ def by_strategy(strategy: SchemaCompatibilityStrategy) -> str:
     return f"{upgrade_first(strategy).value} (by {strategy.value})"
 
 
+def clients_first(number: int) -> str:
+    """`1 client first`, `5 clients first`: Pulsar accepts the schema, and clients would fail."""
+    return f"{number:,} client{'' if number == 1 else 's'} first"
+
+
 class UpgradeOrder:
     """The column *Upgrade first* of one registry; it names who the steps name."""
 
@@ -63,6 +68,11 @@ class UpgradeOrder:
         merge = self._registered[topic]
         after = [n for n in self._after.get(topic, ()) if self._places[Upgrade(n)] > merge]
         return f"after the merge, {self._clients(topic, after)}" if after else "nobody"
+
+    @property
+    def early_clients(self) -> dict[TopicName, int]:
+        """How many clients have to upgrade before a schema of a topic is registered."""
+        return {topic: len(clients) for topic, clients in self._before.items()}
 
     @property
     def _is_ordered(self) -> bool:

@@ -32,6 +32,7 @@ from gitops.reports.text.plan import broker_text, headline_text, plan_summary
 from gitops.reports.text.plan_blocks import plan_body
 from gitops.reports.text.replay import replay_section
 from gitops.reports.text.rollout import history_line, rollout_section
+from gitops.reports.upgrade_order import UpgradeOrder
 
 _MOST: Final = 200
 """How many findings are shown: a change may have a finding in each of thousands of files."""
@@ -137,7 +138,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list
         *limits,
         *broker_text(plan.broker),
         Text(""),
-        *plan_body(plan, excerpt, one.strategies_before),
+        *plan_body(plan, excerpt, one.strategies_before, UpgradeOrder(one.rollout).early_clients),
         *_refused_before(one, excerpt),
         plan_summary(plan),
         *rollout_section(one, report),

@@ -37,16 +37,21 @@ from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import SIGNS, align_columns, change_table
 from gitops.reports.text.plain import safe
 from gitops.reports.topic_rows import ALIKE, changes_key, shared_changes
+from gitops.reports.upgrade_order import clients_first
 
 _MAX_SUBJECT: Final = 50
 _SHORT: Final = 2
 """Headings with as few columns as this say something in words, not in columns."""
 _STRATEGY: Final = 2
 """The column of the strategy, where there is one."""
+_COMPATIBLE: Final = "compatible"
 _SHOWN_ALIKE: Final = 10
+_SPARE: Final = 2
+"""So many more are shown, too: their number takes the room of one."""
 _SHOWN_ROWS: Final = 100
 """How many topics without anything of their own are named, with and without changes."""
 _NONE: Final[Mapping[TopicName, SchemaCompatibilityStrategy]] = MappingProxyType({})
+_NOBODY: Final[Mapping[TopicName, int]] = MappingProxyType({})
 _LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
 _SAID_BY_BLOCKS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
 _ORDER: Final = "✗-!~+="
@@ -84,9 +89,14 @@ class _Block:
 
 
 def plan_body(
-    plan: Plan, excerpt: Excerpt, before: Mapping[TopicName, SchemaCompatibilityStrategy] = _NONE
+    plan: Plan,
+    excerpt: Excerpt,
+    before: Mapping[TopicName, SchemaCompatibilityStrategy] = _NONE,
+    early: Mapping[TopicName, int] = _NOBODY,
 ) -> list[RenderableType]:
     """What is done and reported; `before` are strategies that change.
+
+    `early` counts the clients that upgrade before a topic's schema is registered.
 
     A finding of several subjects stands once, before them.
     """
@@ -99,7 +109,8 @@ def plan_body(
     told = sorted([*shared, *alone], key=lambda one: -one.finding.severity)
     errors = [one for one in told if one.finding.severity is Severity.ERROR]
     parts = [_cause_block(one, blocks, excerpt) for one in errors]
-    own = sorted((_of_own(block, known, before) for block in blocks), key=lambda one: one.rank)
+    own = [_with_early_clients(_of_own(block, known, before), early) for block in blocks]
+    own.sort(key=lambda one: one.rank)
     parts += _blocks(own, excerpt)
     parts += [_cause_block(one, blocks, excerpt) for one in told if one not in errors]
     return [each for part in parts for each in (part, Text(""))]
@@ -119,6 +130,15 @@ def _of_own(
     columns = list(block.columns)
     columns[_STRATEGY] += f" (was {old.value})"
     return replace(block, columns=tuple(columns))
+
+
+def _with_early_clients(block: _Block, early: Mapping[TopicName, int]) -> _Block:
+    """`compatible, 2 clients first`: what Pulsar accepts is not what clients can read."""
+    number = early.get(block.subject, 0) if isinstance(block.subject, TopicName) else 0
+    if not number or block.columns[-1:] != (_COMPATIBLE,):
+        return block
+    verdict = f"{_COMPATIBLE}, {clients_first(number)}"
+    return replace(block, columns=(*block.columns[:-1], verdict), is_odd=True)
 
 
 def _cause_block(cause: Cause, blocks: Sequence[_Block], excerpt: Excerpt) -> RenderableType:
@@ -155,7 +175,7 @@ def _subject_block(subject: NamespaceName | TopicName, actions: list[Action]) ->
     )
     match schema:
         case RegisterSchema():
-            verdict = "waived" if schema.waiver else "compatible"
+            verdict = "waived" if schema.waiver else _COMPATIBLE
             return replace(
                 block,
                 sign="+" if schema.latest_version is None else "~",
@@ -284,8 +304,9 @@ def _shape(block: _Block) -> object:
 def _alike(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
     """Rows of topics; above them, once, what changes in all of them."""
     changes, most = blocks[0].changes, _SHOWN_ALIKE if blocks[0].changes else _SHOWN_ROWS
+    most = len(blocks) if len(blocks) <= most + _SPARE else most
     rows: list[RenderableType] = [_heading(block, widths) for block in blocks[:most]]
-    if left := len(blocks) - most if len(blocks) > most else 0:
+    if left := len(blocks) - most:
         rows.append(Text(f"  … and {left:,} more like these; `--format json` has all"))
     if not changes:
         return Group(*rows)

@@ -143,7 +143,7 @@ def test_who_upgrades_together_is_one_line_with_its_sides() -> None:
     reads, writes = (Side(role=role, topic=_TOPIC) for role in Role)
     other = replace(reads, topic=TopicName.parse("a/b/d"))
     assert _texts(_upgrades("a", reads, other, writes)) == [
-        "upgrade a (consumer of a/b/c and 1 more, producer of a/b/c)"
+        "upgrade a (consumer of a/b/c and a/b/d, producer of a/b/c)"
     ]
     assert _texts(_upgrades("abc", reads)) == ["upgrade a, b and c (consumers), in any order"]
     assert _texts(_upgrades("ab", reads, writes)) == [
@@ -159,8 +159,8 @@ def test_who_upgrades_together_is_one_line_with_its_sides() -> None:
 
 def test_who_may_upgrade_is_the_last_line() -> None:
     assert _texts(_upgrades("a", may_stay="a")) == ["nobody must upgrade; a may"]
-    assert _texts(_upgrades("abcde", may_stay="abcde")) == [
-        "nobody must upgrade; a, b, c and 2 more may, in any order"
+    assert _texts(_upgrades("abcdef", may_stay="abcdef")) == [
+        "nobody must upgrade; a, b, c and 3 more may, in any order"
     ]
     assert _texts(_upgrades("abc", may_stay="bc")) == [
         "upgrade a",
@@ -282,7 +282,7 @@ def test_a_pull_request_has_a_list_to_tick_off() -> None:
 def test_folded_lines_of_other_names_are_other_steps() -> None:
     """Their words are equal, so that a tick would survive."""
     (one,), (other,) = (
-        rollout_items(_report(_upgrades(names, may_stay=names))) for names in ("abcde", "abcdf")
+        rollout_items(_report(_upgrades(names, may_stay=names))) for names in ("abcdefg", "abcdefh")
     )
     assert one != other
     assert one.partition(" <!-- ")[0] == other.partition(" <!-- ")[0]

@@ -23,7 +23,7 @@ from gitops.model.rollout import (
 )
 from gitops.model.rollout_reason import Reason
 from gitops.reports.rollout_wording import Line, lines
-from gitops.reports.upgrade_order import UpgradeOrder
+from gitops.reports.upgrade_order import UpgradeOrder, clients_first
 from gitops.rollout.acts import ActKind
 from gitops.rollout.model import RolloutModel, TopicModel, Use
 from gitops.rollout.readers import histories, refusal_reason
@@ -124,9 +124,18 @@ def test_of_many_clients_the_first_are_named() -> None:
     register = Register(TOPIC, 1)
     waits = tuple(
         Constraint(first=Upgrade(name), then=register, reason=Reason(verb="x"), topic=TOPIC)
-        for name in "abcde"
+        for name in "abcdef"
     )
-    sides = dict.fromkeys("abcde", (Side(role=Role.CONSUMER, topic=TOPIC),))
-    upgrades = (OrderedStep(step=Upgrade(name), wave=0) for name in "abcde")
+    sides = dict.fromkeys("abcdef", (Side(role=Role.CONSUMER, topic=TOPIC),))
+    upgrades = (OrderedStep(step=Upgrade(name), wave=0) for name in "abcdef")
     order = _order(*upgrades, replace(REGISTER, waits_for=waits), sides=sides)
-    assert order.first(TOPIC, Strategy.BACKWARD) == "consumers: a, b, c and 2 more"
+    assert order.first(TOPIC, Strategy.BACKWARD) == "consumers: a, b, c and 3 more"
+
+
+def test_clients_that_upgrade_before_a_registration_are_counted() -> None:
+    register = Register(TOPIC, 1)
+    wait = Constraint(first=Upgrade("a"), then=register, reason=Reason(verb="x"), topic=TOPIC)
+    upgrade = OrderedStep(step=Upgrade("a"), wave=0)
+    assert _order(upgrade, replace(REGISTER, waits_for=(wait,))).early_clients == {TOPIC: 1}
+    assert _order(upgrade, REGISTER).early_clients == {}
+    assert [clients_first(number) for number in (1, 2)] == ["1 client first", "2 clients first"]
