@@ -100,7 +100,7 @@ def test_a_table_is_read_by_spark(samples: tuple[Path, Found]) -> None:
     complete, unread, tallies = msgspec.json.decode(found["table"])
     assert complete
     assert ["no_such.table: " in each for each in unread] == [True, False]
-    assert "holds bigint, not bytes" in unread[1]
+    assert "contains bigint, not bytes" in unread[1]
     rows = {
         (key["version"], key["reader"], key["direction"]): tally["rows"] for key, tally in tallies
     }
@@ -136,7 +136,7 @@ def test_a_key_that_is_no_bytes_is_told_where_it_is_needed(samples: tuple[Path, 
     root, found = samples
     complete, unread, tallies = msgspec.json.decode(found["numeric key"])
     table = f"parquet.`{root}/samples/odd.parquet`"
-    told = f"{table}: the column 'key' of {table} holds int64, not bytes"
+    told = f"{table}: the column 'key' of {table} contains int64, not bytes"
     assert (complete, unread, tallies) == (True, [told], [])
 
 
