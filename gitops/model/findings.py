@@ -126,11 +126,6 @@ class Finding:
         """The finding with what it comes from."""
         return replace(self, origin=Origin(subject=subject, word=word))
 
-    def with_note(self, note: str) -> Finding:
-        """The finding and its variants with `note` in brackets behind the message."""
-        variants = tuple(replace(one, message=f"{one.message} ({note})") for one in self.variants)
-        return replace(self, message=f"{self.message} ({note})", variants=variants)
-
     @property
     def fingerprint(self) -> str:
         """12 hex digits of rule, subject, file, pointer and message: a moved line keeps them.

@@ -103,7 +103,7 @@ def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding
         f"{reason}"
     )
     return tuple(
-        replace(one.with_note(said), severity=Severity.INFO, hint="")
+        replace(one, severity=Severity.INFO, hint=said, patch="")
         if one.severity is Severity.ERROR
         else one
         for one in findings

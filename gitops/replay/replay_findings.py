@@ -17,6 +17,8 @@ from gitops.replay.counts import Key, Tally, failures
 from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
 from gitops.replay.sensitive_fields import unknown_name_findings
 
+_FEW: Final = 0.01
+_KEEP_TYPE: Final = "keep its type and its logical type, or add a new field for the new ones"
 _MOST_NAMED: Final = 3
 """How many reasons and paths are named; the report has all."""
 
@@ -185,11 +187,15 @@ def _failed(result: _SampleResult, reader: ReaderSchema) -> Finding:
     if not above:
         allowed = f"maxFailures allows {_limit(result.sample.max_failures)}"
         return _finding("REPLAY-R006", result, f"{what} ({allowed})", "")
-    hint = (
-        "change the schema so that it reads them; correct the sample's format or "
-        "version; or allow some to fail: `maxFailures: 0.01`"
-    )
-    return _finding("REPLAY-R001", result, what, hint)
+    return _finding("REPLAY-R001", result, what, _remedy(result))
+
+
+def _remedy(result: _SampleResult) -> str:
+    """Failures are allowed where they are few; of many it would hide a broken change."""
+    ways = ["change the schema so that it reads them", "correct the sample's format or version"]
+    if not is_above(result.failed, result.rows, _FEW):
+        ways.append(f"allow so few to fail: `maxFailures: {_FEW}`")
+    return f"{', '.join(ways[:-1])}, or {ways[-1]}"
 
 
 def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
@@ -199,7 +205,7 @@ def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
     else:
         once = "once the proposed schema writes them"
         what = f"other values are read at {paths} by {reader.name} {once}"
-    return _finding("REPLAY-R007", result, what, "the report counts them by field: `changed`")
+    return _finding("REPLAY-R007", result, what, _KEEP_TYPE)
 
 
 def _empty_samples(replay: TopicReplay, run: RunResult) -> Iterator[Finding]:

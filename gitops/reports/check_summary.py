@@ -64,6 +64,11 @@ def reported_causes(findings: Sequence[ReportedFinding]) -> tuple[ReportedFindin
     return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
 
 
+def told_messages(report: CheckReport) -> frozenset[str]:
+    """What the findings of a report say, as they stand in it."""
+    return frozenset(one.finding.message for one in reported_causes(all_findings(report)))
+
+
 def worst_first(report: CheckReport) -> Callable[[Finding], _Rank]:
     """The key to sort findings by: among equals, what stops a schema comes first.
 

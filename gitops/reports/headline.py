@@ -29,25 +29,50 @@ _TAKEN: Final = (TopicStatus.LOOSENED, TopicStatus.WARNED, TopicStatus.ACCEPTED)
 _NO_CHANGE: Final = (TopicStatus.DELETED, TopicStatus.DRIFTED, TopicStatus.IGNORED)
 _BOTH: Final = 2
 _UNREADABLE: Final = "REPLAY-R001"
+CLIENTS_FIRST: Final = "CLIENT-R003"
+"""Once it is followed, nothing has to be changed."""
 _NAMED: Final = 2
 """How many kinds of errors are named."""
 
 
 def headline(report: CheckReport, rows: Sequence[Row]) -> str:
-    """One sentence without hostile text: it is made of counts and of rules' titles."""
+    """One sentence without hostile text: it is made of counts and of rules' titles.
+
+    Of a change it says first whether to merge it.
+    """
+    sign, said = _verdict(report, rows)
+    if report.base:
+        return f"{sign} {_merge(report)}: {said}"
+    return f"{sign} {said[0].upper()}{said[1:]}"
+
+
+def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[str, str]:
     topics = _standings(rows)
     match verdict(report):
         case Verdict.REFUSED:
-            return f"✗ {_refused(topics)}{_why(report)}{_others(report)}{_unread(rows)}"
+            return "✗", f"{_refused(topics)}{_why(report)}{_others(report)}{_unread(rows)}"
         case Verdict.UNKNOWN:
-            return f"✗ {_unanswered(report)}"
+            return "✗", _unanswered(report)
         case Verdict.ERRORS:
-            return f"✗ {_errors(report)}{_although(topics)}"
+            return "✗", f"{_errors(report)}{_although(topics)}"
         case Verdict.WARNINGS:
-            return f"⚠ {_good(report, topics)}, {_warned(report)}"
+            return "⚠", f"{_good(report, topics)}, {_warned(report)}"
         case Verdict.WAIVED | Verdict.GOOD:
             odd = any(topics[each] for each in TopicStatus if each < TopicStatus.WARNED)
-            return f"{'⚠' if odd else '✓'} {_good(report, topics)}"
+            return "⚠" if odd else "✓", _good(report, topics)
+
+
+def _merge(report: CheckReport) -> str:
+    match verdict(report):
+        case Verdict.REFUSED:
+            return "Do not merge"
+        case Verdict.UNKNOWN:
+            return "Do not merge yet"
+        case Verdict.ERRORS:
+            rules = _error_rules(one.finding for one in all_findings(report))
+            return "Do not merge yet" if rules == (CLIENTS_FIRST,) else "Do not merge"
+        case _:
+            return "Can be merged"
 
 
 def _standings(rows: Iterable[Row]) -> _Standings:
@@ -74,10 +99,10 @@ def _unread(rows: Iterable[Row]) -> str:
 def _unanswered(report: CheckReport) -> str:
     missing, asked = count_unanswered(report)
     if not missing:
-        return "The replay failed"
+        return "the replay failed"
     if asked == 1:
-        return "No answer from the registry"
-    return f"No answer from {missing:,} of {asked:,} registries"
+        return "no answer from the registry"
+    return f"no answer from {missing:,} of {asked:,} registries"
 
 
 def _why(report: CheckReport) -> str:
@@ -107,9 +132,9 @@ def _error_rules(findings: Iterable[Finding]) -> tuple[str, ...]:
 def _errors(report: CheckReport) -> str:
     """`2 errors: a renamed topic loses its history`."""
     told = [one.finding for one in reported_causes(all_findings(report))]
-    what = f": {titles}" if (titles := _titles(told)) else ""
-    errors = [one for one in told if one.severity is Severity.ERROR]
-    return f"{severity_counts(errors)}{what}"
+    errors = severity_counts(one for one in told if one.severity is Severity.ERROR)
+    titles = _titles(told)
+    return titles if titles and report.base else f"{errors}{titles and f': {titles}'}"
 
 
 def _although(topics: _Standings) -> str:
@@ -122,7 +147,7 @@ def _although(topics: _Standings) -> str:
 
 def _good(report: CheckReport, topics: _Standings) -> str:
     said = "; ".join(_said(topics))
-    return said or ("No schema changes" if report.registries else "No errors")
+    return said or ("no schema changes" if report.registries else "no errors")
 
 
 def _said(topics: _Standings) -> Iterator[str]:
@@ -164,8 +189,7 @@ def _of(some: int, topics: _Standings) -> str:
     of_all = _changes(topics)
     if some < of_all:
         return f"{some:,} of {of_all:,} schema changes"
-    said = _all(some)
-    return said[0].upper() + said[1:]
+    return _all(some)
 
 
 def _all(number: int) -> str:

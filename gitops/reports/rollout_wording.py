@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,8 +77,16 @@ def has_order(rollout: Rollout) -> bool:
     return bool(rollout.blocks) or any(isinstance(one.step, Upgrade) for one in rollout.steps)
 
 
-def lines(rollout: Rollout, plan: Plan, *, merged_already: bool = False) -> Iterator[Line]:
+def lines(
+    rollout: Rollout,
+    plan: Plan,
+    *,
+    merged_already: bool = False,
+    said: Collection[str] = (),
+) -> Iterator[Line]:
     """The acts in order, each reason once; `merged_already`: `apply` registers, and no merge.
+
+    `said` are messages of findings that stand in the same report: they are not told again.
 
     At a registration stands what rules of ours warn of, as `plan` has it: the order is that of
     what the broker lets in, which may be any order where a rule knows of values that get lost.
@@ -93,11 +101,15 @@ def lines(rollout: Rollout, plan: Plan, *, merged_already: bool = False) -> Iter
             kind=act.kind,
             text=wording.text(act),
             steps=act.steps,
-            reasons=_reasons(act, told),
+            reasons=_unsaid(_reasons(act, told), said),
             advice=advice(act, rollout),
-            warnings=_warnings(findings),
+            warnings=_warnings(findings, said),
             folded=wording.digest(act),
         )
+
+
+def _unsaid(reasons: Iterable[Reason], said: Collection[str]) -> tuple[Reason, ...]:
+    return tuple(one for one in reasons if one.sentence(_MOST_NAMES) not in said)
 
 
 def _reasons(act: Act, told: set[tuple[object, ...]]) -> tuple[Reason, ...]:
@@ -122,14 +134,16 @@ def _reasons(act: Act, told: set[tuple[object, ...]]) -> tuple[Reason, ...]:
     return merged(found)
 
 
-def _warnings(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """The first message of each rule, and the command that shows the rule's page."""
+def _warnings(findings: Iterable[Finding], said: Collection[str]) -> tuple[str, ...]:
+    """The first message of each rule, if nobody read it, and the command for the rule's page."""
     first: dict[str, Finding] = {}
     for one in findings:
         if one.severity >= Severity.WARNING:
             first.setdefault(one.rule, one)
     return tuple(
-        f"regardless of order, {rule} warns: {one.message} (`pulsar-gitops explain {rule}`)"
+        f"regardless of order, {rule} warns"
+        f"{f' of {one.subject}' if one.message in said else f': {one.message}'}"
+        f" (`pulsar-gitops explain {rule}`)"
         for rule, one in first.items()
     )
 

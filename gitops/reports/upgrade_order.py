@@ -75,6 +75,11 @@ class UpgradeOrder:
         return {topic: len(clients) for topic, clients in self._before.items()}
 
     @property
+    def early_names(self) -> tuple[str, ...]:
+        """Who has to upgrade before a schema is registered, of all topics."""
+        return tuple(dict.fromkeys(name for its in self._before.values() for name in its))
+
+    @property
     def _is_ordered(self) -> bool:
         """Whether an order was looked for, and so declared clients, too."""
         return bool(self._rollout.blocks or self._registered)

@@ -31,6 +31,7 @@ from gitops.reports.markdown.escaping import (
 )
 from gitops.reports.markdown.replay import replay_folds
 from gitops.reports.markdown.sections import details
+from gitops.reports.merge_decision import merge_decision
 from gitops.reports.replay_by_topic import TopicResult, cell_text, topics_of
 from gitops.reports.results import ReviewResult
 from gitops.reports.topic_rows import NONE, Row, Weight, rows_of
@@ -75,6 +76,7 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
     replayed = any(one.replay for one in report.registries)
     return (
         Section(blocks=(f"### {headline(report, rows)}\n\n",)),
+        Section(blocks=_decision(report, rows), tail="\n"),
         Section(blocks=sections.broker_items(report.registries, several=several), tail="\n"),
         Section(blocks=failures, head="#### No answer\n\n", tail="\n", cut=2, noun="registries"),
         Section(
@@ -93,6 +95,14 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
             cut=4,
             noun="policies",
         ),
+    )
+
+
+def _decision(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Why, what next, who first."""
+    return tuple(
+        f"- **{label.capitalize()}:** {'<br>'.join(map(message, said))}\n"
+        for label, said in merge_decision(report, rows).items
     )
 
 
@@ -195,7 +205,7 @@ def _others(report: CheckReport, rows: Sequence[Row]) -> tuple[ReportedFinding, 
 
 def _without_reason(told: ReportedFinding) -> ReportedFinding:
     """The topic's details have the reason in full."""
-    claim = told.finding.message.partition("; before: ")[0]
+    claim = told.finding.message.partition(": before, ")[0]
     return replace(told, finding=replace(told.finding, message=claim))
 
 

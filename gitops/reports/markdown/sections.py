@@ -14,7 +14,7 @@ from gitops.model.rollout import Rollout
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.broker_wording import broker_lines
-from gitops.reports.check_summary import affected_text, count, name_list
+from gitops.reports.check_summary import affected_text, count, name_list, told_messages
 from gitops.reports.markdown.document import changes_block, finding_item
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.markdown.replay import replay_body
@@ -324,13 +324,14 @@ def _names(names: Sequence[TopicName | str]) -> str:
 
 def rollout_items(report: CheckReport) -> tuple[str, ...]:
     """The acts as a list to tick off."""
+    said = told_messages(report)
     return tuple(
         item
         for one in report.registries
         if has_order(one.rollout)
         for item in (
             *(f"- ✗ no safe order: {message(block.reason)}\n" for block in one.rollout.blocks),
-            *map(_act, lines(one.rollout, one.plan, merged_already=not report.base)),
+            *map(_act, lines(one.rollout, one.plan, merged_already=not report.base, said=said)),
             *_alternative(one.rollout, report.reference),
         )
     )

@@ -8,6 +8,7 @@ from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from gitops.model.check import CheckReport, RegistryCheck
@@ -24,6 +25,7 @@ from gitops.reports.check_summary import (
     reported_causes,
     verdict,
 )
+from gitops.reports.merge_decision import merge_decision
 from gitops.reports.results import CheckResult, Excerpt
 from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.layout import ShellCommand
@@ -32,6 +34,7 @@ from gitops.reports.text.plan import broker_text, headline_text, plan_summary
 from gitops.reports.text.plan_blocks import plan_body
 from gitops.reports.text.replay import replay_section
 from gitops.reports.text.rollout import history_line, rollout_section
+from gitops.reports.topic_rows import rows_of
 from gitops.reports.upgrade_order import UpgradeOrder
 
 _MOST: Final = 200
@@ -47,8 +50,8 @@ def check_text(result: CheckResult) -> RenderableType:
 
 def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> RenderableType:
     """The whole answer; `seconds` is how long it took."""
-    head: list[RenderableType] = [headline_text(report), Text("")]
-    parts: list[RenderableType] = [*head, _head(report), *_touched(report), Text("")]
+    parts: list[RenderableType] = [headline_text(report), Text(""), *_decision(report)]
+    parts += [_head(report), *_touched(report), Text("")]
     for name, why in sorted(report.failures.items()):
         parts += [Text.assemble((safe(name), "bold"), f" · no answer: {safe(why)}"), Text("")]
     registries = [
@@ -65,6 +68,27 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
     if report.command:
         parts.append(ShellCommand("reproduce:", report.command))
     return Group(*parts)
+
+
+def _decision(report: CheckReport) -> Iterator[RenderableType]:
+    """Why, what next, who first: each in a few lines, below its label."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column()
+    for label, said in merge_decision(report, rows_of(report.registries)).items:
+        table.add_row(label, _list(said))
+    if table.rows:
+        yield table
+        yield Text("")
+
+
+def _list(said: Sequence[str]) -> RenderableType:
+    if len(said) == 1:
+        return Text(safe(said[0]))
+    table = Table.grid(padding=(0, 1, 0, 0))
+    for each in said:
+        table.add_row("-", Text(safe(each)))
+    return table
 
 
 def _summary(report: CheckReport) -> list[Text]:
@@ -152,7 +176,8 @@ def _refused_before(one: RegistryCheck, excerpt: Excerpt) -> Iterator[Renderable
         said = f"{safe(str(topic))} would be refused under {strategy}, the strategy of the base:"
         yield Text(said, style="bold")
         for finding in findings:
-            yield Padding(finding_block(finding, excerpt), (0, 0, 0, 4), expand=False)
+            past = replace(finding, severity=Severity.INFO)  # no error of this change
+            yield Padding(finding_block(past, excerpt), (0, 0, 0, 4), expand=False)
         yield Text("")
 
 

@@ -21,10 +21,13 @@ _MAX_WIDTH: Final = 44
 """A wider cell pushes the rest of its own row aside, not the column of all rows."""
 
 
-def align_columns(rows: Sequence[Sequence[Text]], *, widths: Sequence[int] = ()) -> RenderableType:
+def align_columns(
+    rows: Sequence[Sequence[Text]], *, widths: Sequence[int] = (), titled: bool = False
+) -> RenderableType:
     """The rows as lines; `widths` are least widths of the first columns, in characters.
 
-    A table would give each column its share of a narrow terminal and cut words; a line wraps.
+    A table would give each column its share of a narrow terminal and cut words; a line wraps. Of a
+    `titled` row that does not fit the first cell has a line of its own.
     """
     columns = max((len(row) for row in rows), default=0)
     needed = [
@@ -34,7 +37,7 @@ def align_columns(rows: Sequence[Sequence[Text]], *, widths: Sequence[int] = ())
         )
         for i in range(columns)
     ]
-    return _Rows(rows, needed)
+    return _Rows(rows, needed, titled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class _Rows:
 
     rows: Sequence[Sequence[Text]]
     widths: Sequence[int]
+    titled: bool
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
@@ -51,7 +55,11 @@ class _Rows:
             if line.cell_len <= width:
                 yield line
                 continue
-            first, rest = _split(_line(row, ()), width, console)
+            first, rest = (
+                (row[0], _line(row[1:], self.widths[1:]))
+                if self.titled
+                else _split(_line(row, ()), width, console)
+            )
             yield first
             if rest:
                 for each in rest.wrap(console, max(1, width - _INDENT)):

@@ -325,7 +325,7 @@ def _widths(blocks: Sequence[_Block]) -> list[int]:
 
 def _heading(block: _Block, widths: Sequence[int]) -> RenderableType:
     title = Text.assemble((block.sign, SIGNS[block.sign]), " ", (safe(str(block.subject)), "bold"))
-    return align_columns([(title, *map(Text, block.columns))], widths=widths)
+    return align_columns([(title, *map(Text, block.columns))], widths=widths, titled=True)
 
 
 def _render(block: _Block, widths: Sequence[int], excerpt: Excerpt) -> RenderableType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
 from gitops.model.rollout import Migration, Rollout
-from gitops.reports.check_summary import rollout_title
+from gitops.reports.check_summary import rollout_title, told_messages
 from gitops.reports.results import RolloutResult
 from gitops.reports.rollout_wording import (
     Line,
@@ -82,19 +82,21 @@ def rollout_section(one: RegistryCheck, report: CheckReport) -> Iterator[Rendera
     if has_order(one.rollout):
         yield Text("")
         yield Text(rollout_title(report).lower(), style="bold")
-        yield from _acts(one, report)
+        yield from _acts(one, report, told_messages(report))
         for note in one.rollout.notes:
             yield Padding(Text(safe(f"! {note}")), _INDENT)
         if way := alternative(one.rollout, report.reference):
             yield Padding(Text(safe(way)), _INDENT)
 
 
-def _acts(registry: RegistryCheck, report: CheckReport) -> list[RenderableType]:
+def _acts(
+    registry: RegistryCheck, report: CheckReport, said: Collection[str] = ()
+) -> list[RenderableType]:
     rollout = registry.rollout
     found: list[RenderableType] = [
         Padding(Text(f"✗ no safe order: {safe(one.reason)}"), _INDENT) for one in rollout.blocks
     ]
-    acts = list(lines(rollout, registry.plan, merged_already=not report.base))
+    acts = list(lines(rollout, registry.plan, merged_already=not report.base, said=said))
     width = len(str(len(acts)))
     return found + [Padding(_act(line, width), _INDENT) for line in acts]
 

@@ -168,10 +168,11 @@ def test_findings_stay_and_are_no_errors_any_more() -> None:
     lowered, same = waive_findings([error, warning], waiver("a" * 32))
 
     assert same == warning
-    assert (lowered.rule, lowered.severity, lowered.hint) == ("AVRO-R002", Severity.INFO, "")
-    assert lowered.message == (
-        "no default (waived by waivers/agreed.yaml, approved by @acme/platform, until 2026-05-12: "
-        "every consumer is upgraded)"
+    assert (lowered.rule, lowered.severity) == ("AVRO-R002", Severity.INFO)
+    assert lowered.message == "no default"
+    assert lowered.hint == (
+        "waived by waivers/agreed.yaml, approved by @acme/platform, until 2026-05-12: "
+        "every consumer is upgraded"
     )
 
 

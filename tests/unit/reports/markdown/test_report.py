@@ -90,6 +90,8 @@ _HELD = RefusedSchema(
     findings=(REFUSAL,),
     accepted=True,
 )
+_UNCHANGED = replace(STAGING, actions=(), notices=(), findings=())
+_GOOD = replace(STAGING, actions=_CHANGES, notices=(), findings=())
 _REVERT = SchemaWithoutEffect(topic=CAPTURED, equal_version=2, latest_version=5)
 _DELETED = DeleteSchema(topic=TopicName(ORDERS, "old"), versions=(0, 3))
 _OPEN = Strategy.ALWAYS_COMPATIBLE
@@ -99,6 +101,8 @@ _RULE_WAIVED = _register("w", waiver="until-may", findings=(REFUSAL,))
 _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
 
 
+_NO, _ODD, _YES = "✗ Do not merge", "⚠ Can be merged", "✓ Can be merged"
+_TAKES, _FAILED = "Pulsar would accept", {"dr": "x"}
 _WHY, _ALSO = "a reader field has no default", "; unknown value; too many topics would change"
 
 
@@ -107,62 +111,62 @@ _WHY, _ALSO = "a reader field has no default", "; unknown value; too many topics
     [
         (
             _with(replace(STAGING, actions=())),
-            f"✗ The schema change would be refused by Pulsar: {_WHY}",
+            f"{_NO}: the schema change would be refused by Pulsar: {_WHY}",
         ),
-        (CHECK, f"✗ 1 of 4 schema changes would be refused by Pulsar: {_WHY}{_ALSO}"),
+        (CHECK, f"{_NO}: 1 of 4 schema changes would be refused by Pulsar: {_WHY}{_ALSO}"),
         (
             _with(replace(STAGING, notices=(_HELD,))),
-            f"✗ 1 of 3 schema changes is held back, although Pulsar would accept it: {_WHY}",
+            f"{_NO}: 1 of 3 schema changes is held back, although {_TAKES} it: {_WHY}",
         ),
         (
             _with(replace(STAGING, actions=_CHANGES, notices=(), findings=(UNKNOWN_KEY,))),
-            "✗ 1 error: unknown value (Pulsar would accept both schema changes)",
+            f"{_NO}: unknown value ({_TAKES} both schema changes)",
         ),
         (replace(EMPTY, findings=(UNKNOWN_KEY, _WARNING)), "✗ 1 error: unknown value"),
         (
             replace(EMPTY, findings=tuple(_error(f"CHECK-R00{each}") for each in (1, 2, 5))),
             "✗ 3 errors: a topic's manifest is removed; a renamed topic loses its history, …",
         ),
-        (replace(_PLAIN, registries=(), failures={"dr": "x"}), "✗ No answer from the registry"),
         (
-            replace(_with(replace(STAGING, notices=(), findings=())), failures={"dr": "x"}),
-            "✗ No answer from 1 of 2 registries",
+            replace(_PLAIN, registries=(), failures=_FAILED),
+            f"{_NO} yet: no answer from the registry",
+        ),
+        (
+            replace(_with(replace(STAGING, notices=(), findings=())), failures=_FAILED),
+            f"{_NO} yet: no answer from 1 of 2 registries",
         ),
         (
             _with(replace(STAGING, actions=_CHANGES[:1], notices=(), findings=(_WARNING,))),
-            "⚠ Pulsar would accept the schema change, 1 warning",
+            f"{_ODD}: {_TAKES} the schema change, 1 warning",
         ),
-        (
-            _with(replace(STAGING, actions=_CHANGES, notices=(), findings=())),
-            "✓ Pulsar would accept both schema changes",
-        ),
-        (_with(replace(STAGING, actions=(), notices=(), findings=())), "✓ No schema changes"),
+        (_with(_GOOD), f"{_YES}: {_TAKES} both schema changes"),
+        (_with(_UNCHANGED), f"{_YES}: no schema changes"),
         (EMPTY, "✓ No errors"),
         (
             _with(replace(STAGING, actions=(), notices=(_REVERT,), findings=(REVERT,))),
-            "⚠ The schema change has no effect, 1 warning",
+            f"{_ODD}: the schema change has no effect, 1 warning",
         ),
         (
             _with(replace(STAGING, actions=_CHANGES, notices=(_REVERT,), findings=())),
-            "⚠ Pulsar would accept 2 of 3 schema changes; 1 of 3 schema changes has no effect",
+            f"{_ODD}: {_TAKES} 2 of 3 schema changes; 1 of 3 schema changes has no effect",
         ),
         (
             _with(replace(STAGING, actions=(_DELETED,), notices=(), findings=())),
-            "⚠ 1 schema would be deleted",
+            f"{_ODD}: 1 schema would be deleted",
         ),
         (
             _with(replace(STAGING, actions=_WAIVED, notices=(), findings=())),
-            "⚠ The schema change would be refused by Pulsar, and a waiver allows it",
+            f"{_ODD}: the schema change would be refused by Pulsar, and a waiver allows it",
         ),
         (
             _with(replace(STAGING, actions=_WAIVED, notices=(), findings=(UNKNOWN_KEY,))),
-            "✗ 1 error: unknown value",
+            f"{_NO}: unknown value",
         ),
         (
             _with(replace(STAGING, actions=(*_CHANGES, _RULE_WAIVED), notices=(), findings=())),
             (
-                "⚠ 1 of 3 schema changes would be held back, and a waiver allows it; "
-                "Pulsar would accept 2 of 3 schema changes"
+                f"{_ODD}: 1 of 3 schema changes would be held back, and a waiver allows it; "
+                f"{_TAKES} 2 of 3 schema changes"
             ),
         ),
     ],
@@ -176,18 +180,17 @@ def test_a_loosened_strategy_is_not_called_good() -> None:
     report = replace(_PLAIN, registries=(check,))
 
     assert _headline(report) == (
-        "### ⚠ Pulsar would accept both schema changes, 1 of them only under loosened policies"
+        f"### {_ODD}: {_TAKES} both schema changes, 1 of them only under loosened policies"
     )
     assert "| BACKWARD (was FULL) | ⚠&nbsp;FULL would refuse it | consumers (" in markdown(report)
 
 
 def test_one_schema_under_a_loosened_strategy_is_spoken_of_in_the_singular() -> None:
-    action = replace(CHECK.registries[0].plan.actions[2])
-    plan = replace(PRODUCTION, actions=(action,), notices=(), findings=())
+    plan = replace(PRODUCTION, actions=PRODUCTION.actions[2:3], notices=(), findings=())
     check = replace(CHECK.registries[0], plan=plan)
 
     assert _headline(replace(_PLAIN, registries=(check,))) == (
-        "### ⚠ Pulsar would accept the schema change, but only under loosened policies"
+        f"### {_ODD}: {_TAKES} the schema change, but only under loosened policies"
     )
 
 
@@ -333,7 +336,7 @@ def test_what_matters_least_is_cut_first_and_counted(
     text = markdown(report)
 
     assert len(text.encode()) <= COMMENT_LIMIT
-    assert text.startswith(f"### ✗ {topics + 1:,} of {2 * topics + 4:,} schema changes would")
+    assert text.startswith(f"### {_NO}: {topics + 1:,} of {2 * topics + 4:,} schema changes would")
     assert text.endswith("reproduce: `pulsar-gitops check --base origin/main`</sub>\n")
     assert all(part in text for part in there)
     notes = [line for line in text.split("\n") if line.startswith("_… and ")]

@@ -44,8 +44,8 @@ def finding(number: int, severity: Severity = Severity.WARNING) -> Finding:
 
 def test_the_head_the_history_and_the_way_to_repeat_it() -> None:
     report = text(replace(REPORT, registries=(RegistryCheck(plan=EMPTY, history=HISTORY),)))
-    head = "✓ No schema changes\n\norigin/main 1111111..2222222 · files digest abcdef0\n"
-    assert report.startswith(head)
+    head = "origin/main 1111111..2222222 · files digest abcdef0\n"
+    assert report.startswith(f"✓ Can be merged: no schema changes\n\n{head}")
     assert "production · http://pulsar:8080 · history from snapshot of 2026-11-20" in report
     assert "  Not all." in report
     assert report.rstrip().endswith("reproduce: pulsar-gitops check --base origin/main")

@@ -1,0 +1,153 @@
+"""Why, what next, who first: the lines below the first one."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+
+from gitops.model.check import CheckReport, RegistryCheck
+from gitops.model.findings import Location, Severity
+from gitops.model.plan import RegisterSchema
+from gitops.model.rollout import (
+    Block,
+    Constraint,
+    OrderedStep,
+    Register,
+    Role,
+    Rollout,
+    Side,
+    Upgrade,
+)
+from gitops.model.rollout_reason import Reason
+from gitops.model.waivers import Waiver
+from gitops.planning.waivers import waive_findings
+from gitops.reports.merge_decision import MergeDecision, merge_decision
+from gitops.reports.topic_rows import rows_of
+from tests.support.checks import (
+    CAPTURED,
+    CHECK,
+    CREATED,
+    EMPTY,
+    REFUSAL,
+    STAGING,
+    UNKNOWN_KEY,
+    WAIVED,
+)
+
+_ONE = CHECK.registries[1]
+_ACCEPTED = replace(STAGING, notices=(), findings=())
+
+
+def _decided(report: CheckReport) -> MergeDecision:
+    return merge_decision(report, rows_of(report.registries))
+
+
+def _with(*registries: RegistryCheck) -> CheckReport:
+    return replace(CHECK, registries=registries, failures={}, findings=())
+
+
+def _waits(name: str) -> Rollout:
+    """A client upgrades before v1 of CREATED is registered."""
+    upgrade, register = Upgrade(name), Register(CREATED, 1)
+    wait = Constraint(first=upgrade, then=register, topic=CREATED, reason=Reason(verb="fails"))
+    steps = (
+        OrderedStep(step=upgrade, wave=0),
+        OrderedStep(step=register, wave=1, waits_for=(wait,)),
+    )
+    return Rollout(
+        steps=steps,
+        sides={name: (Side(topic=CREATED, role=Role.CONSUMER),)},
+    )
+
+
+def test_the_worst_reason_comes_first_without_its_details() -> None:
+    told = _decided(CHECK)
+
+    assert told.why[0] == (
+        "shop/payments/captured: the new schema cannot read what v7 writes at 'currency'"
+    )
+    assert REFUSAL.hint in told.next[0]
+    assert told.next[0].endswith("(`--fix` makes the edit that is shown below)")
+
+
+def test_a_subject_that_the_reason_names_is_not_told_twice() -> None:
+    one = replace(UNKNOWN_KEY, subject="acme/a", message="acme/a is odd: very")
+
+    assert _decided(replace(CHECK, registries=(), findings=(one,))).why == ("acme/a is odd",)
+
+
+def test_many_reasons_and_remedies_are_counted() -> None:
+    odd = [replace(UNKNOWN_KEY, message=f"no {each}", hint=f"do {each}") for each in range(9)]
+    told = _decided(replace(CHECK, registries=(), failures={}, findings=tuple(odd)))
+
+    assert [one.partition("no ")[2] for one in told.why[:3]] == ["0", "1", "2"]
+    assert (told.why[3:], told.next) == (
+        ("and 6 more below",),
+        ("do 0", "do 1", "do 2", "and 6 more below"),
+    )
+
+
+def test_only_what_is_as_bad_as_the_verdict_is_a_reason() -> None:
+    warning = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
+    told = _decided(replace(_with(), findings=(warning, UNKNOWN_KEY)))
+    warned = _decided(replace(_with(), findings=(warning,)))
+
+    assert ("odd" in str(told.why), "odd" in str(warned.why)) == (False, True)
+
+
+def test_what_is_good_needs_no_reason() -> None:
+    assert _decided(_with(replace(_ONE, plan=_ACCEPTED)))[:2] == ((), ())
+
+
+def test_without_clients_the_strategy_tells_who_is_first_and_says_so() -> None:
+    told = _decided(_with(replace(_ONE, plan=_ACCEPTED)))
+
+    assert told.first.endswith("(by BACKWARD): no client is declared")
+
+
+def test_clients_that_have_to_upgrade_are_named_for_all_registries() -> None:
+    some = [replace(_ONE, plan=_ACCEPTED, rollout=_waits(name)) for name in ("crm", "billing")]
+    refused = replace(_ONE, rollout=_waits("billing"))
+
+    assert _decided(_with(*some)).first == "billing and crm: before the merge"
+    assert _decided(_with(refused)).first == (
+        "billing: before the merge of the schemas that Pulsar accepts"
+    )
+
+
+def test_nobody_is_first_where_the_rollout_has_no_one() -> None:
+    rollout = Rollout(steps=(OrderedStep(step=Register(CREATED, 1), wave=0),))
+
+    assert _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=rollout))).first == "nobody"
+
+
+def test_no_safe_order_is_not_called_nobody() -> None:
+    rollout = Rollout(blocks=(Block(reason="a needs b, and b needs a"),))
+
+    told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=rollout)))
+
+    assert told.first == "there is no safe order, see below"
+
+
+def test_a_waiver_is_named_with_who_approved_it() -> None:
+    waiver = Waiver(
+        name="agreed",
+        topic=CAPTURED,
+        location=Location(file="waivers/agreed.yaml"),
+        fingerprint="a" * 32,
+        approved_by="@acme/billing",
+        reason="all read both",
+        expires=datetime.date(2026, 12, 23),
+    )
+    (one,) = WAIVED.registries
+    (action,) = (each for each in one.plan.actions if isinstance(each, RegisterSchema))
+    plan = replace(one.plan, findings=waive_findings(action.findings, waiver), notices=())
+    told = _decided(replace(WAIVED, base=CHECK.base, registries=(replace(one, plan=plan),)))
+
+    who = "waived by waivers/agreed.yaml, approved by @acme/billing"
+    assert told.why[1:] == (f"{who}, until 2026-12-23: all read both",)
+    assert told.next == ()
+
+
+def test_what_is_no_change_has_nothing_to_decide() -> None:
+    assert _decided(replace(EMPTY, findings=(UNKNOWN_KEY,))).items == ()
