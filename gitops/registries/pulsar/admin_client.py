@@ -10,13 +10,13 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from gitops import __version__
 from gitops.model.errors import OutsideError, UnknownOutcomeError
 from gitops.registries.pulsar.address import AdminAddress, Origin, origin_of
 from gitops.registries.pulsar.connection_failures import explain
 from gitops.registries.pulsar.error_responses import Answer, place
 from gitops.registries.pulsar.http_client import (
     LONGEST_WAIT,
+    USER_AGENT,
     BoundedRetry,
     HttpClient,
     NoAnswerError,
@@ -176,7 +176,7 @@ class AdminClient:
             "Accept": "application/json",
             # Unzipping costs more than a local network saves.
             "Accept-Encoding": "identity",
-            "User-Agent": f"pulsar-schema-gitops/{__version__}",
+            "User-Agent": USER_AGENT,
         }
         return {**headers, "Authorization": authorization} if authorization else headers
 

@@ -9,12 +9,7 @@ import ssl
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    LocationParseError,
-    NewConnectionError,
-    ReadTimeoutError,
-)
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from gitops.registries.pulsar.error_responses import one_line
 
@@ -102,11 +97,12 @@ def failure_text(error: NoAnswerError, client: HttpClient) -> str:
     cause = error.cause
     if error.late:
         return _lateness(error)
-    if isinstance(cause, ReadTimeoutError):
-        return f"the server was silent for {client.read:g} s"
     if isinstance(cause, ConnectTimeoutError) and not isinstance(cause, NewConnectionError):
         return f"no connection within {client.connect:g} s"
-    return _root_words(_root(cause))
+    root = _root(cause)
+    if isinstance(root, TimeoutError) and error.attempt.sent:
+        return f"the server was silent for {client.read:g} s"
+    return _root_words(root)
 
 
 def _explain(error: NoAnswerError, origin: Origin, client: HttpClient) -> NoAnswer:
@@ -226,7 +222,6 @@ def _not_resolved(root: BaseException) -> str:
 
 _WORDS: Final[dict[type[BaseException], Callable[[BaseException], str]]] = {
     socket.gaierror: _not_resolved,
-    LocationParseError: _not_resolved,
     UnicodeError: _not_resolved,
     http.client.RemoteDisconnected: (
         lambda _root: "the server closed the connection without an answer"

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import http.client
 import math
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, final
+from urllib.parse import quote
 
-import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 
 from gitops.interrupts import call_with_timeout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from _typeshed import WriteableBuffer
 
@@ -91,6 +92,9 @@ _Address = tuple[socket.AddressFamily, tuple[Any, ...]]
 _BLOCK: Final = 16_384
 """Bytes of a request that are sent at once: a TLS record."""
 
+_KEPT: Final = "%!$&'()*+,;=:@/?"
+"""Signs of a path and its query; others, which a redirect may lead to, are encoded."""
+
 
 @dataclass(slots=True)
 class Attempt:
@@ -104,44 +108,69 @@ class Attempt:
     received: int = 0
 
 
-class Attempts(threading.local):
-    """The try that this thread is making."""
-
-    current: Attempt
-
-
 class _Socket(socket.socket):
-    """Plain text; `attempts` has the deadline of the request that is under way."""
+    """Plain text; `attempt` is the try that is under way."""
 
-    attempts: Attempts
+    attempt: Attempt
 
     def recv_into(self, buffer: WriteableBuffer, nbytes: int = 0, flags: int = 0) -> int:
-        attempt = self.attempts.current
-        _tighten(self, attempt.deadline)
+        _tighten(self, self.attempt.deadline)
         count = super().recv_into(buffer, nbytes, flags)
-        attempt.received += count
+        self.attempt.received += count
         return count
 
 
 class _SecureSocket(ssl.SSLSocket):
     """TLS, as above."""
 
-    attempts: Attempts
+    attempt: Attempt
 
     def recv_into(self, buffer: WriteableBuffer, nbytes: int | None = None, flags: int = 0) -> int:
-        attempt = self.attempts.current
-        _tighten(self, attempt.deadline)
+        _tighten(self, self.attempt.deadline)
         count = super().recv_into(buffer, nbytes, flags)
-        attempt.received += count
+        self.attempt.received += count
         return count
 
 
-class _Connection(HTTPConnection):
-    """Plain text."""
+class Connection(HTTPConnection):
+    """Plain text; `timeout` is for connecting, `read` for each step after that."""
 
-    def __init__(self, *args: Any, attempts: Attempts, **kwargs: Any) -> None:  # noqa: ANN401
+    attempt: Attempt
+
+    def __init__(self, *args: Any, read: float, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
-        self._attempts = attempts
+        self._read = read
+
+    def __del__(self) -> None:
+        """Nobody keeps it any more."""
+        self.close()
+
+    def exchange(
+        self,
+        attempt: Attempt,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+    ) -> http.client.HTTPResponse:
+        """The head of the answer, whose body is still to be read.
+
+        Requests and answers are http.client's: with urllib3's own a read takes half as long again.
+        """
+        self.attempt = attempt
+        if self.sock is not None and not self.is_connected:  # the server has ended it
+            self.close()
+        if self.sock is None:
+            self.connect()
+        sock = cast("_Socket", self.sock)
+        sock.attempt = attempt
+        if sock.gettimeout() != self._read:
+            sock.settimeout(self._read)
+        with suppress(BrokenPipeError, ConnectionResetError):  # an answer may have come before
+            http.client.HTTPConnection.request(
+                self, method, quote(target, safe=_KEPT), body, headers
+            )
+        return http.client.HTTPConnection.getresponse(self)
 
     def connect(self) -> None:
         """Connect, and shake hands where it is TLS."""
@@ -149,13 +178,10 @@ class _Connection(HTTPConnection):
             super().connect()
         except TimeoutError as cause:
             raise ConnectTimeoutError(self, "no connection in time") from cause
-        cast("_Socket", self.sock).attempts = self._attempts
 
     def send(self, data: Any) -> None:  # noqa: ANN401 - http.client's signature
         """Send a part of the request."""
-        if self.sock is None:
-            self.connect()
-        attempt = self._attempts.current
+        attempt = self.attempt
         attempt.sent = True
         for block in (data,) if len(data) <= _BLOCK else _blocks(data):
             _tighten(self.sock, attempt.deadline)
@@ -163,7 +189,7 @@ class _Connection(HTTPConnection):
 
     def _new_conn(self) -> socket.socket:
         """A socket to the first address that accepts; raises what urllib3's own raises."""
-        deadline, limit = self._attempts.current.deadline, cast("float", self.timeout)
+        deadline, limit = self.attempt.deadline, cast("float", self.timeout)
         try:
             addresses = resolve(self._dns_host, self.port, deadline.within(limit))
         except (socket.gaierror, UnicodeError) as cause:
@@ -192,38 +218,24 @@ class _Connection(HTTPConnection):
         return sock
 
 
-class _SecureConnection(_Connection, HTTPSConnection):
+class _SecureConnection(Connection, HTTPSConnection):
     """TLS."""
 
 
-class _Pool(urllib3.HTTPConnectionPool):
-    ConnectionCls = _Connection
-
-
-class _SecurePool(urllib3.HTTPSConnectionPool):
-    ConnectionCls = _SecureConnection
-
-
-def open_pool(
-    origin: Origin,
-    attempts: Attempts,
-    *,
-    context: ssl.SSLContext,
-    timeout: urllib3.Timeout,
-    size: int,
-) -> urllib3.HTTPConnectionPool:
-    """The connections to one server, of which `size` are kept; the context is theirs alone."""
+def open_connection(
+    origin: Origin, *, context: ssl.SSLContext, connect: float, read: float
+) -> Connection:
+    """A connection that is made with its first request; the context is for such ones alone."""
     if not origin.is_secure:
-        return _Pool(origin.host, origin.port, timeout=timeout, maxsize=size, attempts=attempts)
+        return Connection(origin.host, origin.port, timeout=connect, read=read)
     context.sslsocket_class = _SecureSocket
-    return _SecurePool(
+    return _SecureConnection(
         origin.host,
         origin.port,
-        timeout=timeout,
-        maxsize=size,
+        timeout=connect,
+        read=read,
         ssl_context=context,
         assert_hostname=None if context.check_hostname else False,
-        attempts=attempts,
     )
 
 

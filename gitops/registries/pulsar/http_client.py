@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import threading
+import http.client
+import ssl
 import time
+from collections import defaultdict
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, final
 
 import urllib3
-from urllib3.exceptions import HTTPError, InvalidHeader, MaxRetryError
+from urllib3.exceptions import HTTPError, InvalidHeader, MaxRetryError, ProtocolError, SSLError
 
+from gitops import __version__
 from gitops.model.errors import OutsideError
 from gitops.ports import WAITING
-from gitops.registries.pulsar.connections import Attempt, Attempts, open_pool
+from gitops.registries.pulsar.connections import Attempt, open_connection
 from gitops.registries.pulsar.error_responses import Answer, place
 
 if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from urllib3 import BaseHTTPResponse, HTTPConnectionPool
+    from urllib3 import BaseHTTPResponse
 
     from gitops.registries.pulsar.address import Origin
-    from gitops.registries.pulsar.connections import Deadline
+    from gitops.registries.pulsar.connections import Connection, Deadline
+
+USER_AGENT: Final = f"pulsar-schema-gitops/{__version__}"
 
 LARGEST_ANSWER: Final = 64 << 20
 """Bytes; 100,000 topics' names are a tenth of it."""
@@ -30,7 +35,6 @@ LONGEST_WAIT: Final = 10.0
 """Seconds between two tries, whatever the server's `Retry-After` asks for."""
 
 _REDIRECTS: Final = range(300, 400)
-_ONE_TRY: Final = urllib3.Retry(total=False)  # the pool would make one for each request
 
 
 class BoundedRetry(urllib3.Retry):
@@ -59,21 +63,15 @@ class NoAnswerError(Exception):
 class HttpClient:
     """Connections to the servers that requests lead to; safe to use from several threads at once.
 
-    `connect` and `read` are the seconds that one step may take, `connections` is how many are kept
-    to one server.
+    `connect` and `read` are the seconds that one step may take.
     """
 
-    def __init__(
-        self, *, context: ssl.SSLContext, connect: float, read: float, connections: int
-    ) -> None:
+    def __init__(self, *, context: ssl.SSLContext, connect: float, read: float) -> None:
         self.connect = connect
         self.read = read
         self._context = context
-        self._connections = connections
         self._waiting = WAITING.get()
-        self._lock = threading.Lock()
-        self._attempts = Attempts()
-        self._pools: dict[Origin, HTTPConnectionPool] = {}
+        self._idle: defaultdict[Origin, list[Connection]] = defaultdict(list)
 
     def request(  # noqa: PLR0913 - all different
         self,
@@ -91,56 +89,60 @@ class HttpClient:
         A failed try is repeated as `retry` allows it, and a busy answer as well; where no more
         tries are left, that answer counts. Raises OutsideError for one that is too large.
         """
-        pool = self._pools.get(origin) or self._pool(origin)
         url = f"{origin}{target}"
         with self._waiting(place(method, url)):
             while True:
-                self._attempts.current = attempt = Attempt(deadline)
+                attempt = Attempt(deadline)
                 try:
-                    response = pool.urlopen(
-                        method,
-                        target,
-                        body,
-                        headers,
-                        retries=_ONE_TRY,
-                        redirect=False,
-                        preload_content=False,
-                    )
-                    answer = _read_answer(response, method, url)
-                except (HTTPError, OSError) as cause:
+                    with self._connection(origin) as connection:
+                        response = connection.exchange(attempt, method, target, headers, body)
+                        answer = _read_answer(response, method, url)
+                except HTTPError as cause:
                     retry = _next_try(retry, method, target, cause, attempt)
                     time.sleep(retry.get_backoff_time())
                     continue
                 if not retry.is_retry(method, answer.status):
                     return answer
                 try:
-                    retry = retry.increment(method, target, response=response)
+                    retry = retry.increment(method, target)
                 except MaxRetryError:
                     return answer
-                pause = retry.get_retry_after(response) or retry.get_backoff_time()
+                pause = _asked_pause(retry, response) or retry.get_backoff_time()
                 if pause >= deadline.left:
                     return answer
                 time.sleep(pause)
 
     def close(self) -> None:
         """Close the connections."""
-        with self._lock:
-            for pool in self._pools.values():
-                pool.close()
-            self._pools.clear()
+        self._idle.clear()
 
-    def _pool(self, origin: Origin) -> HTTPConnectionPool:
-        """The connections to one server."""
-        with self._lock:
-            if origin not in self._pools:
-                self._pools[origin] = open_pool(
-                    origin,
-                    self._attempts,
-                    context=self._context,
-                    timeout=urllib3.Timeout(connect=self.connect, read=self.read),
-                    size=self._connections,
-                )
-            return self._pools[origin]
+    @contextmanager
+    def _connection(self, origin: Origin) -> Iterator[Connection]:
+        """A connection for one exchange; raises HTTPError where that fails, and closes it then."""
+        idle = self._idle[origin]
+        try:
+            connection = idle.pop()
+        except IndexError:
+            connection = open_connection(
+                origin, context=self._context, connect=self.connect, read=self.read
+            )
+        try:
+            yield connection
+        except BaseException as cause:
+            connection.close()
+            if isinstance(cause, (OSError, http.client.HTTPException)):
+                raise _failure(cause) from cause
+            raise
+        idle.append(connection)
+
+
+def _failure(cause: Exception) -> HTTPError:
+    """What urllib3 calls a failure, on which depends whether there is another try."""
+    return SSLError(cause) if isinstance(cause, ssl.SSLError) else ProtocolError("broken", cause)
+
+
+def _asked_pause(retry: urllib3.Retry, response: http.client.HTTPResponse) -> float | None:
+    return retry.get_retry_after(urllib3.HTTPResponse(headers=dict(response.headers)))
 
 
 def _next_try(
@@ -159,7 +161,7 @@ def _next_try(
     return retry
 
 
-def _read_answer(response: BaseHTTPResponse, method: str, url: str) -> Answer:
+def _read_answer(response: http.client.HTTPResponse, method: str, url: str) -> Answer:
     """The answer, read to its end; raises OutsideError for one that is too large."""
     headers = response.headers
     return Answer(
@@ -173,21 +175,18 @@ def _read_answer(response: BaseHTTPResponse, method: str, url: str) -> Answer:
     )
 
 
-def _read_body(response: BaseHTTPResponse, method: str, url: str) -> bytes:
-    announced = response.length_remaining
-    if announced is not None and announced <= LARGEST_ANSWER and _is_plain(response):
-        return response.read()  # cheaper than with a limit, which needs a buffer
-    data = response.read(LARGEST_ANSWER + 1)
+def _read_body(response: http.client.HTTPResponse, method: str, url: str) -> bytes:
+    announced = response.length
+    is_zipped = "Content-Encoding" in response.headers  # unasked; it can be longer than it says
+    if announced is not None and announced <= LARGEST_ANSWER and not is_zipped:
+        return response.read()
+    headers = dict(response.headers)
+    with urllib3.HTTPResponse(response, headers, preload_content=False) as unzipped:
+        data = unzipped.read(LARGEST_ANSWER + 1)
     if len(data) > LARGEST_ANSWER:
-        response.close()
         raise OutsideError(
             f"the answer is larger than {LARGEST_ANSWER >> 20} MiB",
             where=place(method, url),
             hint="is this really Pulsar's admin endpoint?",
         )
     return data
-
-
-def _is_plain(response: BaseHTTPResponse) -> bool:
-    """Whether the body is as long as it says: one that is zipped, unasked, can be much longer."""
-    return "Content-Encoding" not in response.headers

@@ -15,7 +15,12 @@ from gitops.model.errors import OutsideError, UsageError
 from gitops.registries.pulsar.address import origin_of
 from gitops.registries.pulsar.connection_failures import failure_text
 from gitops.registries.pulsar.error_responses import answer_text
-from gitops.registries.pulsar.http_client import BoundedRetry, HttpClient, NoAnswerError
+from gitops.registries.pulsar.http_client import (
+    USER_AGENT,
+    BoundedRetry,
+    HttpClient,
+    NoAnswerError,
+)
 from gitops.registries.pulsar.secrets import read_secret, read_text_file, redact
 from gitops.registries.pulsar.tls import issuer_context
 from gitops.repository.suggestions import split_url
@@ -159,7 +164,6 @@ class OAuth2Credentials:
             context=issuer_context(config.tls, root, client.issuer_url),
             connect=config.connect_timeout,
             read=config.read_timeout,
-            connections=1,
         )
 
     def __repr__(self) -> str:
@@ -239,7 +243,7 @@ class OAuth2Credentials:
             ) from None
 
     def _answer(self, method: str, url: str, deadline: Deadline, form: bytes | None) -> Answer:
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         split = split_url(url)

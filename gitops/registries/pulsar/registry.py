@@ -171,7 +171,6 @@ def open_admin_client(  # noqa: PLR0913 - the last three only where gitops.yaml 
             context=broker_context(config, root, where),
             connect=config.connect_timeout,
             read=config.read_timeout,
-            connections=config.concurrency,
         ),
         deadlines=Deadlines(request=config.request_timeout, run=config.run_timeout),
         retry=retry,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import socket
+import time
 import traceback
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,16 @@ def test_a_request_says_who_asks_and_for_what(httpserver: HTTPServer) -> None:
 def test_a_path_is_sent_as_it_is_encoded(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/admin/v2/schemas/a/b/c+d e").respond_with_json([])
     assert open_test_client(httpserver.url_for("")).get("schemas/a/b/c%2Bd%20e").status == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_connection_that_the_server_has_ended_is_made_anew(method: str) -> None:
+    with scripted_server([FINE, FINE]) as server:
+        admin_client = open_test_client(server.url)
+        for _ in range(2):
+            answer = admin_client.get("x") if method == "GET" else admin_client.send(method, "x")
+            assert answer.body == b"[]"
+            time.sleep(0.1)  # until its end has come
 
 
 # ---------------------------------------------------------------------------- retries
@@ -195,6 +206,13 @@ def test_a_redirect_that_is_no_brokers_gets_no_credentials(
         admin_client.get("x")
     assert "url" in error.value.hint
     assert len(httpserver.log) == 1
+
+
+def test_a_path_that_a_redirect_leads_to_is_encoded() -> None:
+    moved = b"HTTP/1.1 307 Elsewhere\r\nContent-Length: 0\r\nLocation: /t\xe4 b/%2B?c=d e\r\n\r\n"
+    with scripted_server([moved, FINE]) as server:
+        assert open_test_client(server.url).get("x").status == 200
+    assert server.requests[1].startswith(b"GET /t%C3%A4%20b/%2B?c=d%20e HTTP/1.1\r\n")
 
 
 def test_redirects_in_a_circle_end(httpserver: HTTPServer) -> None:
