@@ -69,6 +69,15 @@ def told_messages(report: CheckReport) -> frozenset[str]:
     return frozenset(one.finding.message for one in reported_causes(all_findings(report)))
 
 
+def claim(finding: Finding) -> str:
+    """What its message says before the details, which stand behind a colon.
+
+    The place in the schema, in front of another colon, belongs to it.
+    """
+    head, _, rest = finding.message.partition(": ")
+    return f"{head}: {rest.partition(': ')[0]}" if head.startswith("at '") else head
+
+
 def worst_first(report: CheckReport) -> Callable[[Finding], _Rank]:
     """The key to sort findings by: among equals, what stops a schema comes first.
 

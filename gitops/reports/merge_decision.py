@@ -11,7 +11,7 @@ from gitops.model.rollout_reason import name_list
 from gitops.reports.check_summary import (
     Verdict,
     all_findings,
-    count,
+    claim,
     refusals,
     reported_causes,
     verdict,
@@ -86,18 +86,19 @@ def _reasons(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _reason(finding: Finding) -> str:
-    """`acme/orders/created: v0 cannot read what the new schema writes at 'email'`.
-
-    A message says what is wrong, and behind the first colon the details.
-    """
-    claim = finding.message.partition(": ")[0]
-    if any(subject in claim for subject in finding.subjects):
-        return claim
-    return f"{_subjects(finding.subjects)}: {claim}"
+    """`acme/orders/created: v0 cannot read what the new schema writes at 'email'`."""
+    said = claim(finding)
+    if any(subject in said for subject in finding.subjects):
+        return said
+    return f"{_subjects(finding)}: {said}"
 
 
-def _subjects(names: Sequence[str]) -> str:
-    return name_list(names) if len(names) <= _TOPICS else f"{len(names):,} topics"
+def _subjects(finding: Finding) -> str:
+    """Many share a place, such as the line of a shared type."""
+    names, where = finding.subjects, finding.location
+    if len(names) <= _TOPICS or not where:
+        return name_list(names, _TOPICS)
+    return f"{where.file}:{where.line}, {len(names):,} topics"
 
 
 # What next.
@@ -131,8 +132,8 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> str:
         of = " of the schemas that Pulsar accepts" if refused else ""
         return f"{name_list(names, _NAMES)}: before the merge{of}"
     if refused:
-        number = len({row.topic for row in rows if row.is_refused})
-        return f"known once the refused {count(number, 'schema')[2:]} can be registered"
+        one = len({row.topic for row in rows if row.is_refused}) == 1
+        return f"known once the refused schema{'' if one else 's'} can be registered"
     return _without_upgrades(report, rows)
 
 

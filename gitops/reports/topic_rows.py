@@ -27,6 +27,7 @@ from gitops.reports.replay_by_topic import TopicResult, topics_of
 from gitops.reports.upgrade_order import UpgradeOrder, by_strategy, clients_first
 
 NONE: Final = "–"
+REPLAY_FAILS: Final = "replay fails"
 
 
 class TopicStatus(IntEnum):
@@ -112,7 +113,8 @@ def _order(row: Row) -> tuple[bool, TopicStatus, TopicName, str]:
 def _with_replay(check: RegistryCheck) -> Iterator[Row]:
     results = {one.topic: one for one in topics_of(check.replay)} if check.replay else {}
     for row in _rows(check):
-        yield replace(row, replay=results.get(row.topic))
+        found = replace(row, replay=results.get(row.topic))
+        yield replace(found, verdict=f"✗ {REPLAY_FAILS}") if found.is_unread else found
 
 
 def _rows(check: RegistryCheck) -> Iterator[Row]:

@@ -90,7 +90,7 @@ PIECES: Final = (
 
 TEXTS: Final = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=8).map("".join)
 
-OURS: Final = re.compile(r"</?(?:details|summary|b|br|sub)>")
+OURS: Final = re.compile(r"</?(?:details|summary|b|br|sub)>|<details open>")
 _LINKED: Final = re.compile(r"@\w|#\w|://|\bwww\.|\bGH-\d|:[a-z]\w+:", re.ASCII | re.IGNORECASE)
 _NEVER: Final = frozenset({"link_open", "image", "blockquote_open", "hr", "s_open", "em_open"})
 
@@ -122,7 +122,8 @@ def assert_inert(text: str) -> None:
         elif token.type == "text":
             assert not _LINKED.search(token.content), token
     tags = "".join(token.content for token in tokens(text) if token.type == "html_block")
-    assert tags.count("<details>") == tags.count("</details>") == tags.count("</summary>")
+    opened = tags.count("<details>") + tags.count("<details open>")
+    assert opened == tags.count("</details>") == tags.count("</summary>")
     assert_plain(text)
 
 

@@ -8,7 +8,7 @@ from textwrap import shorten
 from typing import Final
 
 from gitops.model.findings import Cause, Finding, causes_of
-from gitops.reports.check_summary import count, waivers_hint
+from gitops.reports.check_summary import claim, count, waivers_hint
 from gitops.reports.markdown.document import ICONS, changes_block, finding_item
 from gitops.reports.markdown.escaping import message, prose
 from gitops.reports.topic_rows import Row, changes_key, shared_changes
@@ -48,7 +48,7 @@ def _fold(cause: Cause, rows: Sequence[Row]) -> str:
     finding, its = cause.finding, [row for row in rows if set(row.findings) & set(cause.members)]
     topics = count(len({row.topic for row in its}), "topic")
     place = prose(str(finding.location)) if finding.location else finding.rule
-    said = prose(shorten(finding.message, _MAX_TITLE, placeholder=" …"))
+    said = prose(shorten(claim(finding), _MAX_TITLE, placeholder=" …"))
     head = f"<summary>{ICONS.get(finding.severity, '')} <b>{place}</b>, {topics}: {said}</summary>"
     parts = (_changes(its), finding_item(finding), _waivers(its))
     return "\n\n".join((head, "\n".join(part for part in parts if part))) + "\n"

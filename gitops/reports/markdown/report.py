@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Final
 
 from gitops.model.check import CheckReport
-from gitops.model.findings import Finding
 from gitops.reports.check_summary import (
     ReportedFinding,
     all_findings,
@@ -39,6 +38,7 @@ from gitops.reports.topic_rows import NONE, Row, Weight, rows_of
 _SAID_BY_ROWS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
 """What these rules find is a row of the table."""
 _LET_IN: Final = "CHECK-R004"
+_FEW: Final = 3
 _MOST_ROWS: Final = 100
 """How many topics have a row each, however alike they are."""
 _MOST_NAMES: Final = 500
@@ -141,16 +141,23 @@ def _cells(row: Row, *, replayed: bool) -> tuple[str, ...]:
 
 
 def _topics(rows: Sequence[Row], *, several: bool) -> tuple[Section, ...]:
-    """What is the only topic needs no click to be seen."""
+    """What is the only topic, or one of few that stop the merge, needs no click to be seen."""
     is_only = len({row.topic for row in rows}) == 1
+    stops = len({row.topic for row in rows if row.weight is Weight.STOPPED})
     stopped, odd, good = (
-        details((row for row in rows if row.weight is each), several=several, unfolded=is_only)
+        details(
+            (row for row in rows if row.weight is each),
+            several=several,
+            unfolded=is_only or (each is Weight.STOPPED and stops <= _FEW),
+        )
         for each in Weight
     )
+    outer = "<details><summary>✓ What changes in the accepted topics</summary>\n\n"
+    head, tail = (outer, "</details>\n\n") if len(good) > _FEW else ("", "")
     return (
         Section(blocks=stopped, cut=3, noun="refused topics' details"),
         Section(blocks=odd, cut=7, noun="topics' details"),
-        Section(blocks=good, cut=8, noun="accepted topics' details"),
+        Section(blocks=good, head=head, tail=tail, cut=8, noun="accepted topics' details"),
     )
 
 
@@ -193,12 +200,13 @@ def _list(title: str, blocks: tuple[str, ...], *, cut: int, noun: str) -> Sectio
 
 def _others(report: CheckReport, rows: Sequence[Row]) -> tuple[ReportedFinding, ...]:
     """Findings that no topic's details have."""
-    shown: set[Finding] = {finding for row in rows for finding in row.findings}
-    shown |= {found for one in _results(report) for found in one.findings}
+    shown = {finding.fingerprint for row in rows for finding in row.findings}
+    # The same finding has the line of the change in the report, and in the replay not.
+    shown |= {found.fingerprint for one in _results(report) for found in one.findings}
     left = [
         _without_reason(one) if one.finding.rule == _LET_IN else one
         for one in all_findings(report)
-        if one.finding not in shown and one.finding.rule not in _SAID_BY_ROWS
+        if one.finding.fingerprint not in shown and one.finding.rule not in _SAID_BY_ROWS
     ]
     return reported_causes(left)
 

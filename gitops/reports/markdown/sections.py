@@ -14,7 +14,7 @@ from gitops.model.rollout import Rollout
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.broker_wording import broker_lines
-from gitops.reports.check_summary import affected_text, count, name_list, told_messages
+from gitops.reports.check_summary import affected_text, claim, count, name_list, told_messages
 from gitops.reports.markdown.document import changes_block, finding_item
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.markdown.replay import replay_body
@@ -106,7 +106,7 @@ def _title(row: Row) -> str:
         said = row.verdict.removeprefix("⚠ ")
     elif row.findings:
         worst = max(row.findings, key=lambda finding: finding.severity)
-        said = shorten(worst.message, _MAX_TITLE, placeholder=" …")
+        said = shorten(claim(worst), _MAX_TITLE, placeholder=" …")
     else:
         said = count(len(row.changes), "change")
     return f"{row.verdict[0]}: {prose(said)}"

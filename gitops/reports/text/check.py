@@ -34,8 +34,8 @@ from gitops.reports.text.plan import broker_text, headline_text, plan_summary
 from gitops.reports.text.plan_blocks import plan_body
 from gitops.reports.text.replay import replay_section
 from gitops.reports.text.rollout import history_line, rollout_section
-from gitops.reports.topic_rows import rows_of
-from gitops.reports.upgrade_order import UpgradeOrder
+from gitops.reports.topic_rows import REPLAY_FAILS, rows_of
+from gitops.reports.upgrade_order import UpgradeOrder, clients_first
 
 _MOST: Final = 200
 """How many findings are shown: a change may have a finding in each of thousands of files."""
@@ -162,12 +162,22 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list
         *limits,
         *broker_text(plan.broker),
         Text(""),
-        *plan_body(plan, excerpt, one.strategies_before, UpgradeOrder(one.rollout).early_clients),
+        *plan_body(plan, excerpt, one.strategies_before, _besides(one)),
         *_refused_before(one, excerpt),
         plan_summary(plan),
         *rollout_section(one, report),
         *(replay_section(one.replay) if one.replay else ()),
     ]
+
+
+def _besides(one: RegistryCheck) -> dict[TopicName, str]:
+    """What speaks against schemas that Pulsar accepts: clients that come first, and the replay."""
+    early = UpgradeOrder(one.rollout).early_clients
+    said = {topic: [clients_first(number)] for topic, number in early.items()}
+    for row in rows_of((one,)):
+        if row.is_unread:
+            said.setdefault(row.topic, []).append(REPLAY_FAILS)
+    return {topic: ", ".join(each) for topic, each in said.items()}
 
 
 def _refused_before(one: RegistryCheck, excerpt: Excerpt) -> Iterator[RenderableType]:

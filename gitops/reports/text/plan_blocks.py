@@ -37,7 +37,6 @@ from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import SIGNS, align_columns, change_table
 from gitops.reports.text.plain import safe
 from gitops.reports.topic_rows import ALIKE, changes_key, shared_changes
-from gitops.reports.upgrade_order import clients_first
 
 _MAX_SUBJECT: Final = 50
 _SHORT: Final = 2
@@ -51,7 +50,7 @@ _SPARE: Final = 2
 _SHOWN_ROWS: Final = 100
 """How many topics without anything of their own are named, with and without changes."""
 _NONE: Final[Mapping[TopicName, SchemaCompatibilityStrategy]] = MappingProxyType({})
-_NOBODY: Final[Mapping[TopicName, int]] = MappingProxyType({})
+_NOTHING: Final[Mapping[TopicName, str]] = MappingProxyType({})
 _LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
 _SAID_BY_BLOCKS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
 _ORDER: Final = "✗-!~+="
@@ -92,11 +91,11 @@ def plan_body(
     plan: Plan,
     excerpt: Excerpt,
     before: Mapping[TopicName, SchemaCompatibilityStrategy] = _NONE,
-    early: Mapping[TopicName, int] = _NOBODY,
+    besides: Mapping[TopicName, str] = _NOTHING,
 ) -> list[RenderableType]:
     """What is done and reported; `before` are strategies that change.
 
-    `early` counts the clients that upgrade before a topic's schema is registered.
+    `besides` is what speaks against a schema that Pulsar accepts, such as `2 clients first`.
 
     A finding of several subjects stands once, before them.
     """
@@ -109,7 +108,7 @@ def plan_body(
     told = sorted([*shared, *alone], key=lambda one: -one.finding.severity)
     errors = [one for one in told if one.finding.severity is Severity.ERROR]
     parts = [_cause_block(one, blocks, excerpt) for one in errors]
-    own = [_with_early_clients(_of_own(block, known, before), early) for block in blocks]
+    own = [_with_verdict(_of_own(block, known, before), besides) for block in blocks]
     own.sort(key=lambda one: one.rank)
     parts += _blocks(own, excerpt)
     parts += [_cause_block(one, blocks, excerpt) for one in told if one not in errors]
@@ -132,13 +131,12 @@ def _of_own(
     return replace(block, columns=tuple(columns))
 
 
-def _with_early_clients(block: _Block, early: Mapping[TopicName, int]) -> _Block:
+def _with_verdict(block: _Block, besides: Mapping[TopicName, str]) -> _Block:
     """`compatible, 2 clients first`: what Pulsar accepts is not what clients can read."""
-    number = early.get(block.subject, 0) if isinstance(block.subject, TopicName) else 0
-    if not number or block.columns[-1:] != (_COMPATIBLE,):
+    said = besides.get(block.subject, "") if isinstance(block.subject, TopicName) else ""
+    if not said or block.columns[-1:] != (_COMPATIBLE,):
         return block
-    verdict = f"{_COMPATIBLE}, {clients_first(number)}"
-    return replace(block, columns=(*block.columns[:-1], verdict), is_odd=True)
+    return replace(block, columns=(*block.columns[:-1], f"{_COMPATIBLE}, {said}"), is_odd=True)
 
 
 def _cause_block(cause: Cause, blocks: Sequence[_Block], excerpt: Excerpt) -> RenderableType:

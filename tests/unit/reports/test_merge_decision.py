@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 from dataclasses import replace
 
+import pytest
+
 from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import Location, Severity
 from gitops.model.plan import RegisterSchema
@@ -21,6 +23,7 @@ from gitops.model.rollout import (
 from gitops.model.rollout_reason import Reason
 from gitops.model.waivers import Waiver
 from gitops.planning.waivers import waive_findings
+from gitops.reports.check_summary import claim
 from gitops.reports.merge_decision import MergeDecision, merge_decision
 from gitops.reports.topic_rows import rows_of
 from tests.support.checks import (
@@ -151,3 +154,24 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:
     assert _decided(replace(EMPTY, findings=(UNKNOWN_KEY,))).items == ()
+
+
+def test_a_reason_that_many_topics_share_names_its_place_and_their_number() -> None:
+    where = Location(file="types/a.avsc", line=9)
+    many = [replace(UNKNOWN_KEY, subject=f"a/b/{n}", message="x: y", location=where) for n in "cde"]
+
+    assert _decided(replace(CHECK, registries=(), findings=tuple(many))).why == (
+        "types/a.avsc:9, 3 topics: x",
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("v0 cannot read 'a': it has no default", "v0 cannot read 'a'"),
+        ("at 'a': enum E loses 'B': see the page", "at 'a': enum E loses 'B'"),
+        ("no details", "no details"),
+    ],
+)
+def test_the_details_of_a_message_stand_behind_a_colon(message: str, said: str) -> None:
+    assert claim(replace(UNKNOWN_KEY, message=message)) == said

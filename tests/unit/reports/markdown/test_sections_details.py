@@ -8,7 +8,8 @@ import pytest
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Severity
-from gitops.model.plan import Plan, RefusedSchema
+from gitops.model.names import TopicName
+from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 from gitops.reports.markdown.document import COMMENT_LIMIT
@@ -50,7 +51,41 @@ def test_one_registry_needs_no_column_and_one_topic_no_click() -> None:
     assert "| `shop/payments/captured` | AVRO | v7&nbsp;→&nbsp;– | FULL |" in text
     assert "<details open><summary>✗ <b>shop/payments/captured</b>: the new schema" in text
     assert "| Topic | Registry |" in markdown(CHECK)
-    assert "<details open>" not in markdown(CHECK)
+
+
+@pytest.mark.parametrize(("number", "opened"), [(1, 1), (3, 3), (4, 0)])
+def test_the_few_topics_that_stop_the_merge_need_no_click(number: int, opened: int) -> None:
+    topics = [TopicName(_HELD.topic.namespace, f"t{each}") for each in range(number)]
+    found = [replace(REFUSAL, message=f"{topic} is odd", subject=str(topic)) for topic in topics]
+    notices = [
+        replace(_HELD, topic=t, findings=(one,)) for t, one in zip(topics, found, strict=True)
+    ]
+    text = markdown(_with(replace(STAGING, notices=tuple(notices), findings=())))
+
+    assert text.count("<details open><summary>✗") == opened
+
+
+def test_what_changes_in_many_accepted_topics_is_one_fold() -> None:
+    (change, *_) = STAGING.notices[0].changes
+    actions = [
+        RegisterSchema(
+            topic=TopicName(CAPTURED.namespace, f"t{number}"),
+            info=STRING,
+            version=1,
+            latest_version=0,
+            strategy=Strategy.FULL,
+            changes=(replace(change, path=f"f{number}"),),
+        )
+        for number in range(4)
+    ]
+    few, many = (
+        markdown(_with(replace(STAGING, actions=tuple(some), notices=(), findings=())))
+        for some in (actions[:3], actions)
+    )
+
+    assert "✓ What changes in the accepted topics" not in few
+    assert "✓ What changes in the accepted topics</summary>\n\n<details>" in many
+    assert many.count("<details>") == many.count("</details>") == 5
 
 
 def test_a_title_ends_with_a_whole_word() -> None:
