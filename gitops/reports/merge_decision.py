@@ -12,6 +12,7 @@ from gitops.reports.check_summary import (
     Verdict,
     all_findings,
     claim,
+    count_unanswered,
     refusals,
     reported_causes,
     verdict,
@@ -53,8 +54,9 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
         why = (*_reasons(waived), *dict.fromkeys(one.hint for one in waived[:_SHOWN]))
         return MergeDecision(why=why, next=(), first=_first(report, rows))
     decisive = [one for one in told if one.severity is _decisive_severity(its_verdict)]
+    unanswered = [f"{name}: {why}" for name, why in sorted(report.failures.items())]
     return MergeDecision(
-        why=tuple(_reasons(decisive)),
+        why=(*_reasons(decisive), *unanswered[:_SHOWN]),
         next=tuple(_remedies(report, decisive)),
         first=_first(report, rows),
     )
@@ -134,6 +136,8 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> str:
     if refused:
         one = len({row.topic for row in rows if row.is_refused}) == 1
         return f"known once the refused schema{'' if one else 's'} can be registered"
+    if count_unanswered(report)[0]:
+        return "known once every registry answers"
     return _without_upgrades(report, rows)
 
 

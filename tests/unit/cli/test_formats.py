@@ -101,7 +101,7 @@ def test_one_cause_in_several_versions_is_told_once(
     form: str, transitive: Path, command: CommandLine
 ) -> None:
     done = command("plan", "--repo", transitive, "--format", form)
-    text = " ".join(done.out.split())
+    text = " ".join(done.out.split()).replace("`", "'")
     below = "what {} at 'risk': reader field 'risk' (string) has no default, and record"
 
     assert (done.code, done.err) == (1, "")

@@ -310,5 +310,5 @@ def test_a_check_answers_all_the_same_if_the_engine_fails(
     assert "the replay failed" in said.out
     assert "Spark ended: no route to host" in said.err
     shown = command(*args, "--format", "markdown")
-    assert shown.out.startswith("### ✗ The replay failed")
+    assert shown.out.startswith("### ✗ Do not merge yet: the replay failed")
     assert document(command(*args, "--format", "json"))["registries"][0]["replay"] is None

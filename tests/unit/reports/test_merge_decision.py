@@ -76,7 +76,7 @@ def test_the_worst_reason_comes_first_without_its_details() -> None:
 def test_a_subject_that_the_reason_names_is_not_told_twice() -> None:
     one = replace(UNKNOWN_KEY, subject="acme/a", message="acme/a is odd: very")
 
-    assert _decided(replace(CHECK, registries=(), findings=(one,))).why == ("acme/a is odd",)
+    assert _decided(replace(_with(), findings=(one,))).why == ("acme/a is odd",)
 
 
 def test_many_reasons_and_remedies_are_counted() -> None:
@@ -160,9 +160,7 @@ def test_a_reason_that_many_topics_share_names_its_place_and_their_number() -> N
     where = Location(file="types/a.avsc", line=9)
     many = [replace(UNKNOWN_KEY, subject=f"a/b/{n}", message="x: y", location=where) for n in "cde"]
 
-    assert _decided(replace(CHECK, registries=(), findings=tuple(many))).why == (
-        "types/a.avsc:9, 3 topics: x",
-    )
+    assert _decided(replace(_with(), findings=tuple(many))).why == ("types/a.avsc:9, 3 topics: x",)
 
 
 @pytest.mark.parametrize(
@@ -175,3 +173,10 @@ def test_a_reason_that_many_topics_share_names_its_place_and_their_number() -> N
 )
 def test_the_details_of_a_message_stand_behind_a_colon(message: str, said: str) -> None:
     assert claim(replace(UNKNOWN_KEY, message=message)) == said
+
+
+def test_a_registry_without_an_answer_is_a_reason_and_leaves_the_order_open() -> None:
+    told = _decided(replace(_with(replace(_ONE, plan=_ACCEPTED)), failures={"dr": "refused: x"}))
+
+    assert told.why == ("dr: refused: x",)
+    assert told.first == "known once every registry answers"
