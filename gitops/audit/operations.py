@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,9 +41,9 @@ class Candidate:
 
 def differences(topic: AuditedTopic, target: BrokerLine) -> tuple[Difference, ...]:
     """The operations that the target line accepts and the present one not, or the reverse."""
-    asked = candidates(topic)
-    if _is_read_alike(topic, target, asked):
+    if _are_read_alike(topic, target):
         return ()
+    asked = candidates(topic)
     before = answers(topic, topic.line, asked)
     after = answers(topic, target, asked)
     return tuple(
@@ -53,14 +53,15 @@ def differences(topic: AuditedTopic, target: BrokerLine) -> tuple[Difference, ..
     )
 
 
-def _is_read_alike(topic: AuditedTopic, target: BrokerLine, asked: Sequence[Candidate]) -> bool:
-    """Whether every schema is the same to both lines, which then answer the same."""
-    lines = (topic.line, target)
-    if not all(_is_sent(one, line) for one in asked for line in lines):
-        return False
-    new = (one.sent for one in asked if one.version is None)
-    schemas = (*(schema for _, schema in topic.history.entries), *new)
-    return all(topic.line.types.reads_alike(target.types, schema) for schema in schemas)
+def _are_read_alike(topic: AuditedTopic, target: BrokerLine) -> bool:
+    """Whether every version is the same to both lines, which then answer the same.
+
+    So is the new schema then: no line reads the field that it has more otherwise.
+    """
+    types, live = topic.line.types, topic.history.entries
+    return all(types.reads_alike(target.types, schema) for _, schema in live) and all(
+        _is_sent(one, line) for one in _candidates(live) for line in (topic.line, target)
+    )
 
 
 def refused(topic: AuditedTopic, line: BrokerLine) -> frozenset[Asked]:
@@ -71,12 +72,12 @@ def refused(topic: AuditedTopic, line: BrokerLine) -> frozenset[Asked]:
 
 def candidates(topic: AuditedTopic) -> tuple[Candidate, ...]:
     """The live versions, and a new schema where there can be one."""
-    return tuple(_candidates(topic))
-
-
-def _candidates(topic: AuditedTopic) -> Iterator[Candidate]:
     new = evolved_schema(topic.latest)
-    for version, schema in (*topic.history.entries, *([(None, new)] if new else [])):
+    return tuple(_candidates((*topic.history.entries, *([(None, new)] if new else []))))
+
+
+def _candidates(schemas: Iterable[tuple[int | None, StoredSchema]]) -> Iterator[Candidate]:
+    for version, schema in schemas:
         try:
             info = to_info(schema)
         except PayloadError:

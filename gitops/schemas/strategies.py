@@ -19,7 +19,10 @@ TRANSITIVE: Final = frozenset(
 
 _BACKWARD: Final = frozenset({Strategy.BACKWARD, Strategy.BACKWARD_TRANSITIVE})
 _FORWARD: Final = frozenset({Strategy.FORWARD, Strategy.FORWARD_TRANSITIVE})
-_OLD_READ_NEW: Final = _FORWARD | {Strategy.FULL, Strategy.FULL_TRANSITIVE, Strategy.UNDEFINED}
+_FULL: Final = frozenset({Strategy.FULL, Strategy.FULL_TRANSITIVE})
+_NEW_READS: Final = _BACKWARD | _FULL
+_OLD_READ: Final = _FORWARD | _FULL
+_OLD_READ_NEW: Final = _OLD_READ | {Strategy.UNDEFINED}
 _T = TypeVar("_T")
 
 
@@ -34,13 +37,11 @@ def pairs(strategy: Strategy, existing: Sequence[_T], candidate: _T) -> Iterator
     A FULL strategy asks first whether the existing schema reads the candidate's data
     (Pulsar 4.0.7). ALWAYS_* strategies ask nothing.
     """
+    is_forward, is_backward = strategy in _OLD_READ, strategy in _NEW_READS
     for old in reversed(existing):
-        if strategy in _BACKWARD:
-            yield candidate, old
-        elif strategy in _FORWARD:
+        if is_forward:
             yield old, candidate
-        elif strategy in (Strategy.FULL, Strategy.FULL_TRANSITIVE):
-            yield old, candidate
+        if is_backward:
             yield candidate, old
 
 

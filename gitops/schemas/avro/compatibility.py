@@ -333,13 +333,18 @@ def _pairwise(
     *,
     may_repeat: bool,
 ) -> Outcome:
-    end = End.COMPATIBLE
-    found: list[Incompatibility] = []
     asked = list(pairs(strategy, existing, candidate))
+    results = [
+        can_read(parsed[writer.label], parsed[reader.label], may_repeat=may_repeat)
+        for reader, writer in asked
+    ]
+    failed = [one for one in results if one is not _READABLE]
+    if not failed:
+        return COMPATIBLE
+    found: list[Incompatibility] = []
     # A reader that exists already has no alias for what is new.
     aliases_help = all(writer.label != candidate.label for _, writer in asked)
-    for reader, writer in asked:
-        result = can_read(parsed[writer.label], parsed[reader.label], may_repeat=may_repeat)
+    for (reader, writer), result in zip(asked, results, strict=True):
         is_new = writer.label == candidate.label
         found += [
             _named(
@@ -350,21 +355,15 @@ def _pairwise(
             )
             for reason in result.reasons
         ]
-        if end is End.COMPATIBLE:
-            end = _end(result)
-    if end is End.COMPATIBLE:
-        return COMPATIBLE
     first = found[0]
     reason = f"{first.reader} cannot read what {first.writer} writes: {first.message}"
-    return Outcome(end=end, reason=reason, incompatibilities=tuple(found))
+    return Outcome(end=_end(failed[0]), reason=reason, incompatibilities=tuple(found))
 
 
 def _end(result: Readability) -> End:
     if result.overflows:
         return End.OVERFLOWED
-    if result.crashes:
-        return End.CRASHED
-    return End.INCOMPATIBLE if result.reasons else End.COMPATIBLE
+    return End.CRASHED if result.crashes else End.INCOMPATIBLE
 
 
 def _named(reason: Reason, reader: str, writer: str, *, writers: bool) -> Incompatibility:

@@ -11,9 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitops.audit import operations
+from gitops.audit.topic import AuditedTopic
+from gitops.model.audit import Difference
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.schemas.types import AVRO_DEFINED
 from tests.support.audits import GOOD, audited, info, line, pair, record
 from tests.support.random_avro import pairs
+from tests.support.shared_files import shared_file
 
 _OPTIONAL = {"name": "o", "type": ["null", "string"], "default": None}
 _MAP = {"type": "map", "values": ["int", "null"]}
@@ -59,6 +64,30 @@ def test_what_may_differ_is_compared(definition: Any) -> None:  # noqa: ANN401
     assert not _are_alike("4.0", "5.0", definition)
 
 
+_FIELD = {"name": "pulsarGitopsAudit", "type": "int", "default": 1}
+"""As the new schema of an audit has it, of another type."""
+
+
+@pytest.mark.parametrize("kind", ["AVRO", "JSON", "PROTOBUF"])
+@pytest.mark.parametrize("present", _LINES)
+@pytest.mark.parametrize("target", _LINES)
+def test_a_definition_that_has_the_new_field_already_is_the_same_to_all(
+    kind: str, present: str, target: str
+) -> None:
+    topic = audited(present, (kind, record(_FIELD)))
+    assert _differences(topic, target) == _differences(topic, target, whole=True)
+
+
+def _differences(
+    topic: AuditedTopic, target: str, *, whole: bool = False
+) -> tuple[Difference, ...]:
+    """`whole`: also where all versions are read alike."""
+    if not whole:
+        return operations.differences(topic, line(target))
+    with mock.patch.object(operations, "_are_read_alike", return_value=False):
+        return operations.differences(topic, line(target))
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     pairs(),
@@ -72,8 +101,26 @@ def test_the_differences_are_those_of_a_whole_comparison(
     versions = (info((kind, json.dumps(one))) for one in definitions)
     topic = audited(lines[0], *versions, strategy=strategy)
 
-    quick = operations.differences(topic, line(lines[1]))
-    with mock.patch.object(operations, "_is_read_alike", return_value=False):
-        whole = operations.differences(topic, line(lines[1]))
+    assert _differences(topic, lines[1]) == _differences(topic, lines[1], whole=True)
 
-    assert quick == whole
+
+def test_the_differences_of_recorded_histories_are_those_of_a_whole_comparison() -> None:
+    found = set()
+    for text in shared_file("conformance-lines/conformance-4.0.7.jsonl").read_text().split("\n"):
+        if not (case := json.loads(text or "null")):
+            continue
+        versions = [_info(one) for one in (*case["existing"], case["candidate"])]
+        topic = audited("4.0", *filter(None, versions), strategy=Strategy(case["strategy"]))
+        if not topic.history.entries:
+            continue
+        whole = _differences(topic, "5.0", whole=True)
+        assert _differences(topic, "5.0") == whole, case["id"]
+        found.add(bool(whole))
+    assert found == {True, False}
+
+
+def _info(shown: dict[str, Any]) -> SchemaInfo | None:
+    """Only a schema whose definition is Avro's: of others nothing is left out."""
+    if "type" not in shown or (kind := SchemaType(shown["type"])) not in AVRO_DEFINED:
+        return None
+    return SchemaInfo(type=kind, schema=shown["schema"])
