@@ -12,10 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
 from types import FrameType
-from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Final, NoReturn, TypeVar, final
 
 # Calls that cannot be interrupted, and are not waited for without end.
 

@@ -51,9 +51,6 @@ def check_all(
     return replace(outcome, end=End.INCOMPATIBLE)
 
 
-# The gates that a schema passes on its way into the registry.
-
-
 # Where a decision ends that needs more stack than there is.
 
 _P = ParamSpec("_P")

@@ -63,9 +63,6 @@ def _address(config: RegistryConfig) -> tuple[str, str]:
     return config.kind, config.address
 
 
-# What the files want of one registry.
-
-
 def registry_config(repository: Repository, name: str | None) -> tuple[str, RegistryConfig]:
     """The registry called `name`, or the default one; raises UsageError."""
     wanted = name or repository.config.default_registry

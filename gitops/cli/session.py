@@ -28,9 +28,6 @@ def today() -> datetime.date:
     return datetime.datetime.now(datetime.UTC).date()
 
 
-# A repository and a registry, opened for one command.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedRepository:
     """The files of a repository and what they say; `release` is the one that judged them."""

@@ -184,9 +184,6 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     return bytes([int(one, 8)]) if len(one) > 1 else bytes([_ESCAPED.get(one, one[0])])
 
 
-# The files as they lie in the folder.
-
-
 class ChangedFolder:
     """A folder as a FileTree: what git knows of it, with what was changed since a commit.
 

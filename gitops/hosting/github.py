@@ -114,9 +114,6 @@ def _workflow_key(text: str) -> str:
     return text.strip().replace("_", "-").replace("=", ": ")
 
 
-# A repository on GitHub, or on a GitHub Enterprise Server, behind the port `CodeHost`.
-
-
 _T = TypeVar("_T")
 
 _TIMEOUT = 30

@@ -97,9 +97,6 @@ def _deletions(actions: Sequence[Action], safety: SafetyConfig) -> tuple[Finding
     )
 
 
-# From desired and observed to a plan.
-
-
 LocateIn = Callable[[TopicName, str], Location | None]
 """Where a JSON pointer of a topic's definition stands in the files."""
 

@@ -20,8 +20,6 @@ from gitops.model.waivers import Waiver, WaiverProposal
 from gitops.planning.fingerprints import history_fingerprint, schema_fingerprint
 from gitops.planning.refusals import TopicCase
 
-# What a waiver is bound to, which one holds, and what it makes of a refusal.
-
 DIGITS: Final = 32
 """Of a fingerprint. Half as many could be met on purpose: a harmless change, approved, and a
 harmful one of the same fingerprint, are found by some 2**32 tries."""

@@ -116,9 +116,6 @@ def _is_payload(text: str) -> bool:
     )
 
 
-# A `.proto` file as one side of a comparison.
-
-
 def read_proto(path: Path, message: str | None, root: Path | None = None) -> Side:
     """The schema of a message; raises UsageError.
 

@@ -62,12 +62,6 @@ class DefinitionForm(Enum):
     HALVES = "the definitions of a key and of a value"
 
 
-# What the table of schema types has for each, and what several of its rows share.
-#
-# A row's functions are about schemas of its type alone. The defaults are those of a type without
-# a definition that anybody reads.
-
-
 class InvalidSchemaDataError(ValueError):
     """The data is not valid; `status` is what the broker answers, 422 or 500."""
 

@@ -69,9 +69,6 @@ def apply_changes(policies: P, changes: Iterable[PolicyChange]) -> P:
     return type(policies)(**values)
 
 
-# Tenants, namespaces and created topics as rows.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantInfo:
     """What Pulsar keeps of a tenant."""

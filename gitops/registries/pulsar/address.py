@@ -15,8 +15,6 @@ from gitops.repository.suggestions import admin_url_hint, split_url
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The address of an admin REST endpoint.
-
 _PORTS: Final = {"http": 80, "https": 443}
 
 

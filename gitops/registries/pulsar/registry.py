@@ -125,9 +125,6 @@ def _text(value: PolicyValue) -> object:
     return value.value if isinstance(value, Enum) else value
 
 
-# The Registry of kind `pulsar`.
-
-
 _DONE: Final = frozenset({HTTPStatus.OK, HTTPStatus.NO_CONTENT})
 _TENANT_PERMISSION: Final = "the role of an administrator of the tenant"
 _PRODUCE_PERMISSION: Final = "the permission to produce on the topic"

@@ -22,8 +22,6 @@ from gitops.repository.yaml.dumper import yaml_text
 from gitops.repository.yaml.parser import ParsedYaml, parse_yaml
 from gitops.repository.yaml.problems import YamlProblem
 
-# Bytes of a manifest into its document, with the place of everything in it.
-
 D = TypeVar("D", bound=Document)
 
 

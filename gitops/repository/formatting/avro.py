@@ -196,9 +196,6 @@ def _sort(value: Container, order: tuple[str, ...]) -> None:
     value.items.sort(key=lambda item: rank.get(name_of(item), len(rank)))
 
 
-# The canonical text of an Avro definition.
-
-
 WIDTH: Final = 100
 _STEP: Final = "  "
 

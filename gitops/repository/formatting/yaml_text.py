@@ -91,9 +91,6 @@ def _has(model: type, name: str, annotation: object) -> bool:
     return field is not None and field.annotation == annotation
 
 
-# The canonical text of a manifest.
-
-
 _STEP: Final = 2
 _ODD_LINE_ENDS: Final = re.compile("[\x85\u2028\u2029]")
 _INDICATORS: Final = re.compile(r"[0-9+-]*")

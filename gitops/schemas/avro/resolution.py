@@ -166,9 +166,6 @@ def _same_name(writer: Record | Enum | Fixed, reader: Record | Enum | Fixed) -> 
     return short_name(writer.name) == short_name(reader.name)
 
 
-# Reader and writer: the rules by which Avro 1.11.4 pairs them.
-
-
 PROMOTIONS: Final = {
     "int": ("long", "float", "double"),
     "long": ("float", "double"),

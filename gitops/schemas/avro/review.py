@@ -125,8 +125,6 @@ def _moved(old: Record, new: Record, at: Change) -> Iterator[Remark]:
     )
 
 
-# Changes of an Avro definition that readers take and then read wrongly, or not at all.
-#
 # Resolution (Avro 1.11.4, as Pulsar 4.0.7 runs it) looks at types and field names. It does not
 # look at an enum's symbols, at logical types, at what a promotion loses, or at what people meant.
 
