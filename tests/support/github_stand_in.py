@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -17,6 +17,7 @@ from tests.support.http_server import OneTestServer
 BOT: Final = "github-actions[bot]"
 TOKEN: Final = "ghs_0123456789abcdef"
 REPOSITORY: Final = "acme/schemas"
+_EVERYTHING: Final = {"issues": "write", "pull-requests": "write"}
 _PREFIX: Final = "/api/v3"
 _REPO: Final = f"{_PREFIX}/repos/{REPOSITORY}"
 
@@ -38,7 +39,8 @@ class GitHubStandIn:
     """What it holds, what was asked of it, and how it answers.
 
     `refusals` are answers (status, message, headers) that come once each before all others;
-    `page` is how many entries it puts on a page.
+    `page` is how many entries it puts on a page. `tokens` are those of jobs, each with what its
+    `permissions:` say; TOKEN may do everything.
     """
 
     server: HTTPServer
@@ -51,6 +53,7 @@ class GitHubStandIn:
     refusals: dict[tuple[str, str], list[Response]] = field(default_factory=dict)
     page: int = 2
     login: str = BOT
+    tokens: dict[str, Mapping[str, str]] = field(default_factory=lambda: {TOKEN: _EVERYTHING})
 
     @property
     def url(self) -> str:
@@ -84,9 +87,14 @@ class GitHubStandIn:
         # A GitHub Enterprise Server has GraphQL beside `v3`.
         if request.path == "/api/graphql":
             return _json({"data": {"viewer": {"login": self.login}}})
-        if request.headers.get("Authorization") not in (f"token {TOKEN}", f"Bearer {TOKEN}"):
+        token = request.headers.get("Authorization", "").partition(" ")[2]
+        if token not in self.tokens:
             return _json({"message": "Bad credentials"}, 401)
         path = request.path.removeprefix(_REPO)
+        if needed := _lacking(self.tokens[token], request.method, path):
+            answer = _json({"message": "Resource not accessible by integration"}, 403)
+            answer.headers["X-Accepted-GitHub-Permissions"] = needed
+            return answer
         if request.method == "GET":
             self.reads.append(path)
         waiting = self.refusals.get((request.method, path))
@@ -188,6 +196,25 @@ _ROUTES: Final = (
     (r"POST /issues", GitHubStandIn.add_issue),
     (r"PATCH /issues/(\d+)", GitHubStandIn.edit_issue),
 )
+
+
+_ANY_OF: Final = (
+    (r"/pulls/\d+(/files)?", ("pull-requests",)),
+    (r"/issues/(\d+/comments|comments/\d+)", ("issues", "pull-requests")),
+    (r"/issues(/\d+)?", ("issues",)),
+)
+"""The permissions of which each path needs one, as GitHub's reference of its API has them."""
+
+
+def _lacking(permissions: Mapping[str, str], method: str, path: str) -> str:
+    """What a token would need, as GitHub says it in a header; empty where it has it."""
+    for pattern, names in _ANY_OF:
+        if re.fullmatch(pattern, path):
+            level = "read" if method == "GET" else "write"
+            if any(permissions.get(name) in (level, "write") for name in names):
+                return ""
+            return "; ".join(f"{name.replace('-', '_')}={level}" for name in names)
+    return ""
 
 
 @contextmanager

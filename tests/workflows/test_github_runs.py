@@ -1,0 +1,277 @@
+"""The template's workflows as GitHub runs them: by events, with the tokens of jobs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.server import serve_in_thread
+from tests.support.admin_rest import admin_request
+from tests.support.command_line import PROGRAM
+from tests.support.git_repos import GitRepository
+from tests.support.github_stand_in import REPOSITORY, GitHubStandIn
+from tests.support.workflow_runs import Actions, Event, Run
+
+SCHEMA = "namespaces/shop/payments/captured.avsc"
+RISK = {"name": "risk", "type": ["null", "string"], "default": None}
+BROKEN = {"name": "currency", "type": "string"}
+
+
+@dataclass(slots=True, kw_only=True)
+class Project:
+    """A schemas repository on GitHub, a cluster, and the clone of somebody who works on it."""
+
+    clone: GitRepository
+    actions: Actions
+    github: GitHubStandIn
+
+    def push_main(self) -> Event:
+        """What is on the clone's main is on GitHub's, with the event of that."""
+        self.clone.git("push", "--quiet", "origin", "main")
+        sha = self.clone.git("rev-parse", "main")
+        payload = {"after": sha, **_REPOSITORY}
+        return Event(name="push", payload=payload, ref="refs/heads/main", sha=sha)
+
+    def propose(self, number: int, field: dict[str, Any], *, is_foreign: bool = False) -> Event:
+        """A pull request that adds a field to a schema, or a further commit of it."""
+        branch = f"proposal-{number}"
+        self.clone.git("checkout", "--quiet", "-B", branch, "main")
+        self.clone.write({SCHEMA: _with_field(self.clone.root / SCHEMA, field)})
+        subprocess.run([PROGRAM, "fmt"], cwd=self.clone.root, check=True, capture_output=True)
+        self.clone.commit()
+        return self.pushed(number, is_foreign=is_foreign)
+
+    def pushed(self, number: int, *, is_foreign: bool = False) -> Event:
+        """The event of a pull request whose branch was pushed: GitHub merges it for the check."""
+        branch, head = f"proposal-{number}", self.clone.git("rev-parse", f"proposal-{number}")
+        self.clone.git("checkout", "--quiet", "--detach", "main")
+        self.clone.git("merge", "--quiet", "--no-ff", "--message=merge", branch)
+        merged, ref = self.clone.head, f"refs/pull/{number}/merge"
+        self.clone.git("push", "--quiet", "--force", "origin", f"{branch}:{branch}", f"HEAD:{ref}")
+        self.clone.git("checkout", "--quiet", "main")
+        self.github.heads[number] = head
+        payload = {
+            "action": "synchronize",
+            "number": number,
+            "pull_request": {"number": number, "head": {"sha": head}},
+            **_REPOSITORY,
+        }
+        return Event(
+            name="pull_request", payload=payload, ref=ref, sha=merged, is_foreign=is_foreign
+        )
+
+    def check(self, number: int, event: Event) -> tuple[Run, Run]:
+        """The run of the check, and the one that comments."""
+        run = self.actions.start("check", event)
+        return run, self.comment(number, run)
+
+    def comment(self, number: int, run: Run) -> Run:
+        done = self.actions.completed(run, f"proposal-{number}", self.github.heads[number])
+        return self.actions.start("comment", done)
+
+    def merge(self, number: int) -> Event:
+        self.clone.git("checkout", "--quiet", "main")
+        self.clone.git("merge", "--quiet", "--no-ff", "--message=merge", f"proposal-{number}")
+        return self.push_main()
+
+    def apply(self, event: Event) -> Run:
+        """Plan what main says, have it reviewed, and apply it."""
+        run = self.actions.start("apply", event)
+        assert run.jobs["plan"].result == "success", _printed(run)
+        assert run.jobs["apply"].result == "waiting"
+        self.actions.approve(run, "pulsar-apply")
+        return run
+
+    def body(self, number: int) -> str:
+        """The only comment of a pull request."""
+        (comment,) = self.github.comments[number]
+        return comment.body
+
+
+_REPOSITORY = {"repository": {"full_name": REPOSITORY, "default_branch": "main"}}
+
+
+def _with_field(schema: Path, field: dict[str, Any]) -> str:
+    content = json.loads(schema.read_text("utf-8"))
+    content["fields"].append(field)
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _printed(run: Run) -> list[str]:
+    return [ran.printed for job in run.jobs.values() for ran in job.ran.values()]
+
+
+@pytest.fixture
+def project(tmp_path: Path, github: GitHubStandIn) -> Iterator[Project]:
+    """The template with a cluster, applied; GitHub has no pull request yet."""
+    origin, clone = tmp_path / "origin.git", GitRepository(tmp_path / "clone")
+    subprocess.run(["git", "init", "--quiet", "--bare", "-b", "main", origin], check=True)
+    subprocess.run([PROGRAM, "init", clone.root], check=True, capture_output=True)
+    clone.git("remote", "add", "origin", str(origin))
+    github.heads.clear()
+    with serve_in_thread(EmbeddedRegistry("served", tmp_path / "cluster.db")) as url:
+        clusters = json.loads(admin_request("GET", f"{url}/admin/v2/clusters"))
+        about = {"adminRoles": [], "allowedClusters": clusters}
+        admin_request("PUT", f"{url}/admin/v2/tenants/shop", about)
+        settings = (clone.root / "gitops.yaml").read_text("utf-8")
+        kind = f"kind: pulsar\n    url: {url}"
+        settings = settings.replace("kind: embedded\n    path: .gitops/registry.db", kind)
+        clone.commit({"gitops.yaml": settings})
+        variables = {"PULSAR_REGISTRY": "local", "PULSAR_REPLAY": "", "PULSAR_NEXT_BROKER": ""}
+        actions = Actions(
+            root=tmp_path / "runners", origin=origin, github=github, variables=variables
+        )
+        found = Project(clone=clone, actions=actions, github=github)
+        # gh writes pull requests: test_record.py runs that job.
+        run = found.apply(found.push_main())
+        assert run.jobs["apply"].result == "success", _printed(run)
+        yield found
+
+
+def test_a_pull_request_gets_one_comment_that_follows_it(project: Project) -> None:
+    check, comment = project.check(7, project.propose(7, BROKEN))
+    first = project.body(7)
+    mended, again = project.check(7, project.propose(7, RISK))
+
+    assert (check.conclusion, comment.conclusion) == ("failure", "success"), _printed(check)
+    assert "✗ Do not merge: the schema change would be refused" in first
+    assert (mended.conclusion, again.conclusion) == ("success", "success"), _printed(mended)
+    assert "✓ Can be merged" in project.body(7)
+
+
+def test_a_ticked_box_stays_ticked_after_a_push(project: Project) -> None:
+    event = project.propose(7, RISK)
+    project.check(7, event)
+    (posted,) = project.github.comments[7]
+    assert "- [ ] 1. merge" in posted.body
+    posted.body = posted.body.replace("- [ ] 1. merge", "- [x] 1. merge")
+    project.clone.git("checkout", "--quiet", "proposal-7")
+    project.clone.commit({"README.md": "more words\n"})
+
+    project.check(7, project.pushed(7))
+
+    assert "- [x] 1. merge" in project.body(7)
+
+
+def test_a_run_can_be_repeated(project: Project) -> None:
+    check, _ = project.check(7, project.propose(7, RISK))
+
+    project.actions.repeat(check)
+    again = project.comment(7, check)
+
+    assert (check.attempt, check.conclusion, again.conclusion) == (2, "success", "success")
+    assert [method for method, _ in project.github.writes] == ["POST"]
+    assert project.body(7)
+
+
+def test_a_check_of_a_fork_may_only_read_and_is_commented_on_all_the_same(
+    project: Project,
+) -> None:
+    event = project.propose(8, BROKEN, is_foreign=True)
+    project.actions.secrets = {"PULSAR_TOKEN": "s3cret"}
+    check, comment = project.check(8, event)
+
+    assert (check.conclusion, comment.conclusion) == ("failure", "success"), _printed(comment)
+    assert "Do not merge" in project.body(8)
+    (token,) = (one for one in project.github.tokens if f"_{check.number}_1_check" in one)
+    assert project.github.tokens[token] == {"contents": "read"}
+
+
+def test_what_a_fork_leaves_cannot_reach_another_pull_request(project: Project) -> None:
+    project.check(7, project.propose(7, RISK))
+    good = project.body(7)
+    check = project.actions.start("check", project.propose(8, BROKEN, is_foreign=True))
+    left = check.artifacts["pulsar-gitops-report"]
+    (left / "pull-request.txt").write_text("7\n")
+    (left / "report.md").write_text("### ✓ Can be merged\n\n@everyone\n")
+
+    comment = project.comment(8, check)
+
+    assert comment.conclusion == "failure"
+    assert "pull request #7 is at" in _printed(comment)[0]
+    assert project.body(7) == good
+    assert 8 not in project.github.comments
+
+
+def test_a_merge_queue_checks_each_group_against_what_it_is_merged_into(project: Project) -> None:
+    event = project.propose(7, BROKEN)
+    base = project.clone.git("rev-parse", "main")
+    group = {"base_sha": base, "head_sha": event.sha, "base_ref": "refs/heads/main"}
+    payload = {"action": "checks_requested", "merge_group": group, **_REPOSITORY}
+    queued = Event(name="merge_group", payload=payload, ref="refs/heads/queue", sha=event.sha)
+
+    run = project.actions.start("check", queued)
+    ended = project.actions.completed(run, "queue", event.sha)
+    comment = project.actions.start("comment", ended)
+
+    assert run.conclusion == "failure"
+    assert "AVRO-R002" in run.jobs["check"].ran["Check"].printed
+    assert not run.artifacts
+    assert comment.jobs["comment"].result == "skipped"
+
+
+def test_of_two_pull_requests_on_one_topic_the_second_meets_what_the_first_left(
+    project: Project,
+) -> None:
+    other = {"name": "channel", "type": ["null", "string"], "default": None}
+    project.check(7, project.propose(7, RISK))
+    project.check(8, project.propose(8, other))
+    before = [project.body(7), project.body(8)]
+    project.apply(project.merge(7))
+    check, _ = project.check(8, project.propose(8, other))
+
+    assert all("v0&nbsp;→&nbsp;v1" in text for text in before)
+    assert check.conclusion == "success", _printed(check)
+    assert "v1&nbsp;→&nbsp;v2" in project.body(8)
+
+
+def test_a_plan_that_another_one_overtook_is_not_applied(project: Project) -> None:
+    project.propose(7, RISK)
+    late = project.actions.start("apply", project.merge(7))
+    project.propose(8, {"name": "channel", "type": ["null", "string"], "default": None})
+    done = project.apply(project.merge(8))
+
+    project.actions.approve(late, "pulsar-apply")
+
+    assert done.jobs["apply"].result == "success", _printed(done)
+    assert late.jobs["apply"].result == "failure"
+    assert "Stale plan" in late.jobs["apply"].ran["Apply"].printed
+    assert late.jobs["record"].result == "skipped"
+
+
+def test_a_night_finds_drift_and_the_next_one_that_it_is_gone(project: Project) -> None:
+    head = project.push_main()
+    night = Event(name="schedule", payload=_REPOSITORY, ref=head.ref, sha=head.sha)
+    quiet = project.actions.start("drift", night)
+    project.propose(7, RISK)
+    merged = project.merge(7)
+    night = Event(name="schedule", payload=_REPOSITORY, ref=merged.ref, sha=merged.sha)
+
+    runs = [project.actions.start("drift", night) for _ in range(2)]
+    (issue,) = project.github.issues
+    project.apply(merged)
+    gone = project.actions.start("drift", night)
+    audit = project.actions.start("audit", night)
+
+    assert {run.conclusion for run in (quiet, *runs, gone, audit)} == {"success"}
+    assert (issue.title, issue.state) == ("Drift of local", "closed")
+    assert len([each for each in project.github.issues if each.title.startswith("Drift")]) == 1
+
+
+def test_a_job_that_lacks_a_permission_is_told_which(project: Project) -> None:
+    workflow = project.clone.root / ".github/workflows/comment.yml"
+    text = workflow.read_text("utf-8").replace("pull-requests: write", "pull-requests: read")
+    project.clone.commit({str(workflow.relative_to(project.clone.root)): text})
+    project.push_main()
+
+    _, comment = project.check(7, project.propose(7, RISK))
+
+    assert comment.conclusion == "failure"
+    assert "the token lacks `issues: write` or `pull-requests: write`" in _printed(comment)[0]
