@@ -141,9 +141,8 @@ def read_plain(path: Path, *, most: int = MOST_BYTES) -> str:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {_refusal_text(path, error)}") from error
     if len(content) > most:
-        raise UsageError(
-            f"{path} is larger than {most:,} bytes", hint="it is too long for a comment"
-        )
+        hint = "it is too long for a comment" if most == MOST_BYTES else ""
+        raise UsageError(f"{path} is larger than {most:,} bytes", hint=hint)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

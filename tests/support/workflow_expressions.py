@@ -134,7 +134,9 @@ def _tokens(text: str) -> list[str]:
 
 
 def _folded(value: object) -> object:
-    """GitHub ignores case where it compares."""
+    """GitHub ignores case where it compares, and what is missing equals the empty text."""
+    if value is None:
+        return ""
     return value.casefold() if isinstance(value, str) else value
 
 

@@ -31,7 +31,8 @@ _DEFAULT_BRANCH: Final = "main"
 class Event:
     """What happened: its payload, and the ref and commit that a run of it is about.
 
-    `is_foreign`: a pull request of a fork, whose runs see no secret and may only read.
+    `is_foreign`: a pull request of a fork, whose runs see neither secrets nor variables and may
+    only read.
     """
 
     name: str
@@ -179,7 +180,7 @@ class Actions:
         }
         return {
             "github": github,
-            "vars": self.variables,
+            "vars": {} if event.is_foreign else self.variables,
             "secrets": {} if event.is_foreign else self.secrets,
             "needs": needs,
             "env": job.get("env", {}),

@@ -275,3 +275,73 @@ def test_a_job_that_lacks_a_permission_is_told_which(project: Project) -> None:
 
     assert comment.conclusion == "failure"
     assert "the token lacks `issues: write` or `pull-requests: write`" in _printed(comment)[0]
+
+
+def test_a_report_that_a_push_overtook_is_not_written(project: Project) -> None:
+    late = project.actions.start("check", project.propose(7, BROKEN))
+    old = project.github.heads[7]
+    project.check(7, project.propose(7, RISK))
+    newest = project.body(7)
+
+    done = project.actions.completed(late, "proposal-7", old)
+    comment = project.actions.start("comment", done)
+
+    assert comment.conclusion == "failure"
+    assert f"the report is about commit {old}" in _printed(comment)[0]
+    assert project.body(7) == newest
+
+
+def test_the_workflow_of_a_fork_cannot_write_and_is_not_relayed(project: Project) -> None:
+    """A stranger's own check.yml asks for more, comments by itself, and leaves a report."""
+    project.propose(8, BROKEN)
+    workflow = ".github/workflows/check.yml"
+    text = (project.clone.root / workflow).read_text("utf-8")
+    own = "pulsar-gitops github comment --file README.md --pr 8"
+    step = {"name": "Own", "if": "always()", "run": own}
+    step["env"] = "{GITHUB_TOKEN: '${{ github.token }}'}"
+    lines = "\n".join(f"        {key}: {value}" for key, value in step.items())
+    text = text.replace("contents: read\n", "contents: read\n      pull-requests: write\n")
+    project.clone.git("checkout", "--quiet", "proposal-8")
+    project.clone.commit({workflow: f"{text}\n      -{lines[7:]}\n"})
+    project.github.files[8] = [SCHEMA, workflow]
+
+    check, comment = project.check(8, project.pushed(8, is_foreign=True))
+
+    assert "the token lacks `issues: write`" in check.jobs["check"].ran["Own"].printed
+    assert check.artifacts
+    assert "changes .github/" in _printed(comment)[0]
+    assert not project.github.writes
+
+
+def test_nothing_runs_without_the_variable_and_nothing_is_applied_from_a_branch(
+    project: Project,
+) -> None:
+    project.propose(7, RISK)
+    head = project.clone.git("rev-parse", "proposal-7")
+    project.clone.git("push", "--quiet", "origin", "proposal-7")
+    payload = {"inputs": {}, "ref": "refs/heads/proposal-7", **_REPOSITORY}
+    asked = Event(name="workflow_dispatch", payload=payload, ref="refs/heads/proposal-7", sha=head)
+    branch = project.actions.start("apply", asked)
+    project.actions.variables = {}
+    main = project.push_main()
+    night = Event(name="schedule", payload=_REPOSITORY, ref=main.ref, sha=main.sha)
+    runs = [project.actions.start("apply", main)]
+    runs += [project.actions.start(name, night) for name in ("drift", "audit")]
+
+    results = {job.result for run in (branch, *runs) for job in run.jobs.values()}
+    assert results == {"skipped"}
+
+
+def test_the_issue_of_a_drift_follows_it(project: Project) -> None:
+    said = []
+    for number, field in ((7, RISK), (8, {**RISK, "name": "channel"})):
+        project.propose(number, field)
+        merged = project.merge(number)
+        night = Event(name="schedule", payload=_REPOSITORY, ref=merged.ref, sha=merged.sha)
+        assert project.actions.start("drift", night).conclusion == "success"
+        (issue,) = project.github.issues
+        said.append(issue.body)
+
+    assert "channel" not in said[0]
+    assert "channel" in said[1]
+    assert [method for method, _ in project.github.writes] == ["POST", "PATCH"]
