@@ -73,12 +73,13 @@ Seen = Mapping[tuple[str, Asked], Answer]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A broker on the disk, with all who ask it."""
+    """A broker on the disk, with all who ask it; `seed` makes the same histories again."""
 
     registry: Registry
     broker: Broker
     service_url: str
     java: JavaClient
+    seed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +120,11 @@ class Rehearsal:
             broker = Broker(admin=admin, connections=connections)
             warm_up(admin)
             yield Running(
-                registry=registry, broker=broker, service_url=found.service_url, java=self.java
+                registry=registry,
+                broker=broker,
+                service_url=found.service_url,
+                java=self.java,
+                seed=self.seed,
             )
 
     def wanted(self, histories: Mapping[str, Sequence[Entry]], seed: int) -> list[Wanted]:
@@ -262,7 +267,8 @@ def seen(
         for question, answer in found.items()
         if not agrees(mine := ours[question.twin.topic][question.key], answer, question)
     ]
-    assert not wrong, f"{len(wrong)} on {line.name}, for example:\n" + "\n".join(wrong[:_SHOWN])
+    again = f"REHEARSAL_SEED={running.seed}"
+    assert not wrong, f"{len(wrong)} on {line.name}, {again}:\n" + "\n".join(wrong[:_SHOWN])
     return {(name_of(one.twin), one.key): answer for one, answer in found.items()}
 
 
