@@ -40,7 +40,7 @@ def _boxes(text: str) -> Iterator[_Box]:
     inside, counts = False, Counter[str]()
     for number, line in enumerate(text.split("\n")):
         if _HEADING.match(line):
-            inside = line.rstrip() == _SECTION
+            inside = line.startswith(_SECTION)
         elif inside and (found := _BOX.match(line)):
             step = found[3].rstrip().removesuffix("<br>")
             counts[step] += 1

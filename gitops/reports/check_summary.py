@@ -111,10 +111,12 @@ def verdict(report: CheckReport) -> Verdict:
 
 
 def rollout_title(report: CheckReport) -> str:
-    """The heading above the acts of a rollout: not as if a refused change could be merged."""
+    """The heading above the acts of a rollout: not as if a change with errors could be merged."""
     if verdict(report) is Verdict.REFUSED:
         return "Rollout, once the refused schemas are fixed"
-    return "Rollout"
+    found = (one.finding for one in all_findings(report))
+    rules = {one.rule for one in found if one.severity is Severity.ERROR}
+    return "Rollout, once the errors are fixed" if rules - {CLIENTS_FIRST} else "Rollout"
 
 
 def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...]:
@@ -150,6 +152,8 @@ def severity_counts(findings: Iterable[Finding]) -> str:
     return ", ".join(count(counts[each], each.name.lower()) for each in _SEVERITIES if counts[each])
 
 
+CLIENTS_FIRST: Final = "CLIENT-R003"
+"""Who follows the rollout has not to change anything for it."""
 _SEVERITIES: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 

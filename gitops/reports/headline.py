@@ -11,6 +11,7 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.rules import RULES
 from gitops.reports.check_summary import (
+    CLIENTS_FIRST,
     Verdict,
     all_findings,
     count,
@@ -29,8 +30,6 @@ _TAKEN: Final = (TopicStatus.LOOSENED, TopicStatus.WARNED, TopicStatus.ACCEPTED)
 _NO_CHANGE: Final = (TopicStatus.DELETED, TopicStatus.DRIFTED, TopicStatus.IGNORED)
 _BOTH: Final = 2
 _UNREADABLE: Final = "REPLAY-R001"
-CLIENTS_FIRST: Final = "CLIENT-R003"
-"""Once it is followed, nothing has to be changed."""
 _NAMED: Final = 2
 """How many kinds of errors are named."""
 

@@ -8,7 +8,9 @@ from typing import Final, NamedTuple
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Severity
 from gitops.model.rollout_reason import name_list
+from gitops.model.rules import RULES
 from gitops.reports.check_summary import (
+    CLIENTS_FIRST,
     Verdict,
     all_findings,
     claim,
@@ -18,7 +20,6 @@ from gitops.reports.check_summary import (
     verdict,
     waived_schemas,
 )
-from gitops.reports.headline import CLIENTS_FIRST
 from gitops.reports.topic_rows import NONE, Row
 from gitops.reports.upgrade_order import UpgradeOrder
 
@@ -27,6 +28,7 @@ _SHOWN: Final = 3
 _NAMES: Final = 10
 """How many clients are named."""
 _TOPICS: Final = 2
+_REVIEW: Final = "merge, if the reason of the waiver holds"
 
 
 class MergeDecision(NamedTuple):
@@ -52,7 +54,7 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     if its_verdict is Verdict.WAIVED:
         waived = _waived(report, told)
         why = (*_reasons(waived), *dict.fromkeys(one.hint for one in waived[:_SHOWN]))
-        return MergeDecision(why=why, next=(), first=_first(report, rows))
+        return MergeDecision(why=why, next=(_REVIEW,), first=_first(report, rows))
     decisive = [one for one in told if one.severity is _decisive_severity(its_verdict)]
     unanswered = [f"{name}: {why}" for name, why in sorted(report.failures.items())]
     return MergeDecision(
@@ -82,14 +84,22 @@ def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
 
 
 def _reasons(findings: Sequence[Finding]) -> Iterator[str]:
-    yield from dict.fromkeys(_reason(one) for one in findings[:_SHOWN])
-    if (left := len(findings) - _SHOWN) > 0:
-        yield f"and {left:,} more below"
+    """One is told whole; of several what they claim."""
+    if len(findings) == 1:
+        yield _reason(findings[0], findings[0].message)
+        return
+    yield from dict.fromkeys(_reason(one, claim(one)) for one in findings[:_SHOWN])
+    if left := findings[_SHOWN:]:
+        titles = dict.fromkeys(RULES[one.rule].title for one in left if one.rule in RULES)
+        yield f"and {len(left):,} more: {'; '.join(titles)}" if titles else _more(len(left))
 
 
-def _reason(finding: Finding) -> str:
+def _more(left: int) -> str:
+    return f"and {left:,} more below"
+
+
+def _reason(finding: Finding, said: str) -> str:
     """`acme/orders/created: v0 cannot read what the new schema writes at 'email'`."""
-    said = claim(finding)
     if any(subject in said for subject in finding.subjects):
         return said
     return f"{_subjects(finding)}: {said}"
@@ -112,14 +122,16 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     others = [one for one in findings if not one.patch and one.rule != CLIENTS_FIRST]
     hints = list(dict.fromkeys(one.hint for one in others if one.hint))
     if len(patched) == 1:
-        yield f"{patched[0].hint} (`--fix` makes the edit that is shown below)"
+        yield f"make the edit that is shown below (`--fix` makes it): {patched[0].hint}"
     elif patched:
-        yield f"make the {len(patched):,} edits that are shown below: `--fix` makes them"
+        yield f"make the {len(patched):,} edits that are shown below (`--fix` makes them)"
     yield from hints[:_SHOWN]
     if (left := len(hints) - _SHOWN) > 0:
-        yield f"and {left:,} more below"
+        yield _more(left)
     if any(refusals(report)) and not patched and not hints:
         yield "change the refused schemas, or have waivers approved"
+    if names := _early_names(report):
+        yield f"upgrade {name_list(names, _NAMES)}, then merge"
 
 
 # Who first.
@@ -127,13 +139,9 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
 
 def _first(report: CheckReport, rows: Sequence[Row]) -> str:
     """Who upgrades before the merge, by the rollouts; by the strategies without clients."""
-    orders = [UpgradeOrder(one.rollout) for one in report.registries]
-    names = sorted({name for order in orders for name in order.early_names})
-    refused = any(refusals(report))
-    if names:
-        of = " of the schemas that Pulsar accepts" if refused else ""
-        return f"{name_list(names, _NAMES)}: before the merge{of}"
-    if refused:
+    if names := _early_names(report):
+        return f"{name_list(names, _NAMES)}, before the merge"
+    if any(refusals(report)):
         one = len({row.topic for row in rows if row.is_refused}) == 1
         return f"known once the refused schema{'' if one else 's'} can be registered"
     if count_unanswered(report)[0]:
@@ -150,4 +158,11 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
     undeclared = [one for one in advice if "(by " in one]
     if undeclared:
         return f"{name_list(undeclared)}: no client is declared"
-    return "nobody"
+    orders = [UpgradeOrder(one.rollout) for one in report.registries]
+    late = sorted({name for order in orders for name in order.late_names})
+    return f"nobody; after the merge {name_list(late, _NAMES)}" if late else "nobody"
+
+
+def _early_names(report: CheckReport) -> list[str]:
+    orders = [UpgradeOrder(one.rollout) for one in report.registries]
+    return sorted({name for order in orders for name in order.early_names})

@@ -66,7 +66,7 @@ class UpgradeOrder:
         if topic not in self._registered:
             return _NOTHING
         merge = self._registered[topic]
-        after = [n for n in self._after.get(topic, ()) if self._places[Upgrade(n)] > merge]
+        after = self._late(topic, merge)
         return f"after the merge, {self._clients(topic, after)}" if after else "nobody"
 
     @property
@@ -78,6 +78,15 @@ class UpgradeOrder:
     def early_names(self) -> tuple[str, ...]:
         """Who has to upgrade before a schema is registered, of all topics."""
         return tuple(dict.fromkeys(name for its in self._before.values() for name in its))
+
+    @property
+    def late_names(self) -> tuple[str, ...]:
+        """Who has to upgrade after a schema is registered, and before others, of all topics."""
+        found = (name for topic, at in self._registered.items() for name in self._late(topic, at))
+        return tuple(dict.fromkeys(found))
+
+    def _late(self, topic: TopicName, merge: int) -> list[str]:
+        return [n for n in self._after.get(topic, ()) if self._places[Upgrade(n)] > merge]
 
     @property
     def _is_ordered(self) -> bool:

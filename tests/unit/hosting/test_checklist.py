@@ -26,6 +26,15 @@ def test_a_step_stays_ticked_whatever_its_number_is() -> None:
     assert kept.replace("[x]", "[ ]") == moved
 
 
+@pytest.mark.parametrize("what", ["the refused schemas", "the errors"])
+def test_a_step_stays_ticked_while_the_change_has_errors_and_after(what: str) -> None:
+    heading = f"#### Rollout, once {what} are fixed"
+    with_errors = OLD.replace("#### Rollout", heading)
+
+    assert keep_ticks(with_errors, NEW).count("[x]") == len("12")
+    assert keep_ticks(OLD, NEW.replace("#### Rollout", heading)).count("[x]") == len("12")
+
+
 def test_a_step_that_changed_is_to_be_done_again() -> None:
     assert keep_ticks(OLD, NEW.replace("billing", "crm")).count("[x]") == 1
     assert keep_ticks(OLD, NEW.replace("v1", "v2")).count("[x]") == 1

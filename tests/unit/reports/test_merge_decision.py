@@ -70,13 +70,13 @@ def test_the_worst_reason_comes_first_without_its_details() -> None:
         "shop/payments/captured: the new schema cannot read what v7 writes at 'currency'"
     )
     assert REFUSAL.hint in told.next[0]
-    assert told.next[0].endswith("(`--fix` makes the edit that is shown below)")
+    assert told.next[0].startswith("make the edit that is shown below (`--fix` makes it): ")
 
 
 def test_a_subject_that_the_reason_names_is_not_told_twice() -> None:
     one = replace(UNKNOWN_KEY, subject="acme/a", message="acme/a is odd: very")
 
-    assert _decided(replace(_with(), findings=(one,))).why == ("acme/a is odd",)
+    assert _decided(replace(_with(), findings=(one,))).why == ("acme/a is odd: very",)
 
 
 def test_many_reasons_and_remedies_are_counted() -> None:
@@ -85,7 +85,7 @@ def test_many_reasons_and_remedies_are_counted() -> None:
 
     assert [one.partition("no ")[2] for one in told.why[:3]] == ["0", "1", "2"]
     assert (told.why[3:], told.next) == (
-        ("and 6 more below",),
+        ("and 6 more: unknown value",),
         ("do 0", "do 1", "do 2", "and 6 more below"),
     )
 
@@ -112,10 +112,9 @@ def test_clients_that_have_to_upgrade_are_named_for_all_registries() -> None:
     some = [replace(_ONE, plan=_ACCEPTED, rollout=_waits(name)) for name in ("crm", "billing")]
     refused = replace(_ONE, rollout=_waits("billing"))
 
-    assert _decided(_with(*some)).first == "billing and crm: before the merge"
-    assert _decided(_with(refused)).first == (
-        "billing: before the merge of the schemas that Pulsar accepts"
-    )
+    assert _decided(_with(*some)).first == "billing and crm, before the merge"
+    assert _decided(_with(*some)).next == ("upgrade billing and crm, then merge",)
+    assert _decided(_with(refused)).first == "billing, before the merge"
 
 
 def test_nobody_is_first_where_the_rollout_has_no_one() -> None:
@@ -149,7 +148,7 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
 
     who = "waived by waivers/agreed.yaml, approved by @acme/billing"
     assert told.why[1:] == (f"{who}, until 2026-12-23: all read both",)
-    assert told.next == ()
+    assert told.next == ("merge, if the reason of the waiver holds",)
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:
@@ -159,8 +158,9 @@ def test_what_is_no_change_has_nothing_to_decide() -> None:
 def test_a_reason_that_many_topics_share_names_its_place_and_their_number() -> None:
     where = Location(file="types/a.avsc", line=9)
     many = [replace(UNKNOWN_KEY, subject=f"a/b/{n}", message="x: y", location=where) for n in "cde"]
+    told = _decided(replace(_with(), findings=tuple(many)))
 
-    assert _decided(replace(_with(), findings=tuple(many))).why == ("types/a.avsc:9, 3 topics: x",)
+    assert told.why == ("types/a.avsc:9, 3 topics: x: y",)
 
 
 @pytest.mark.parametrize(
@@ -180,3 +180,16 @@ def test_a_registry_without_an_answer_is_a_reason_and_leaves_the_order_open() ->
 
     assert told.why == ("dr: refused: x",)
     assert told.first == "known once every registry answers"
+
+
+def test_who_upgrades_after_the_merge_is_named_too() -> None:
+    register, late = Register(CREATED, 1), Upgrade("checkout")
+    wait = Constraint(first=late, then=Upgrade("crm"), topic=CREATED, reason=Reason(verb="fails"))
+    steps = (
+        OrderedStep(step=register, wave=0),
+        OrderedStep(step=late, wave=1),
+        OrderedStep(step=Upgrade("crm"), wave=2, waits_for=(wait,)),
+    )
+    told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps))))
+
+    assert told.first == "nobody; after the merge checkout"
