@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from operator import attrgetter
-from typing import Final
 
 from gitops.schemas.avro import review_types, review_unions
 from gitops.schemas.avro.aliases import Aliases, aliases_for
@@ -22,11 +20,8 @@ from gitops.schemas.avro.schema import (
     Record,
     Schema,
     Union,
-    facts_of,
 )
 from gitops.schemas.row import Remark
-
-_IS_PLAIN: Final = attrgetter("is_plain")
 
 # The fields of a record: what looks like a rename, and what changed places.
 
@@ -136,8 +131,6 @@ def avro_changes(
 
     `forward`: consumers of the old schema are to read what the new one writes.
     """
-    if _only_adds(old, new):
-        return ()
     # Whoever reads JSON goes by names alone.
     aliases = aliases_for(old, new) if wire is Wire.AVRO else Aliases()
     start = Change(
@@ -145,16 +138,6 @@ def avro_changes(
     )
     back = aliases_for(new, old) if forward and wire is Wire.AVRO else Aliases()
     return tuple(_Walk(aliases, back).remarks(old, new, start))
-
-
-def _only_adds(old: Schema, new: Schema) -> bool:
-    """Whether the new record has all fields of the old one in front, as most have."""
-    if not (isinstance(old, Record) and isinstance(new, Record) and old.name == new.name):
-        return False
-    if facts_of(old).has_aliases or facts_of(new).has_aliases:
-        return False
-    kept = old.all_fields
-    return new.all_fields[: len(kept)] == kept and all(map(_IS_PLAIN, kept))
 
 
 class _Walk:

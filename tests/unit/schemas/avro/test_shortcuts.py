@@ -8,59 +8,19 @@ from unittest import mock
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0
 from gitops.model.decision import StoredSchema
-from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
-from gitops.schemas.avro import equality, review
-from gitops.schemas.avro.parser import ANY_AVRO, AVRO_1_11
+from gitops.schemas.avro import equality
+from gitops.schemas.avro.parser import AVRO_1_11
 from gitops.schemas.avro.schema import Schema
-from gitops.schemas.review import changes_of
-from gitops.schemas.types import TYPES
 from tests.support.audits import record
-from tests.support.random_avro import definitions, pairs
+from tests.support.random_avro import definitions
 
 _INT = {"name": "i", "type": "int"}
 _MORE = {"name": "o", "type": ["null", "string"], "default": None}
-
-
-def _with_more(definition: Any) -> tuple[Any, Any]:  # noqa: ANN401
-    return definition, {**definition, "fields": [*definition["fields"], _MORE]}
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    pairs() | definitions().map(_with_more),
-    st.sampled_from((SchemaType.AVRO, SchemaType.JSON)),
-    st.sampled_from((Strategy.FULL, Strategy.BACKWARD)),
-)
-def test_a_field_more_is_no_change_for_readers(
-    versions: tuple[Any, Any], kind: SchemaType, strategy: Strategy
-) -> None:
-    old, new = (StoredSchema(type=kind, data=json.dumps(one).encode()) for one in versions)
-
-    quick = changes_of(TYPES, old, new, strategy)
-    with mock.patch.object(review, "_only_adds", return_value=False):
-        assert quick == changes_of(TYPES, old, new, strategy)
-
-
-@pytest.mark.parametrize(
-    ("new", "only_adds"),
-    [
-        (record(_INT, _MORE), True),
-        (record(_INT), True),
-        (record(_MORE, _INT), False),
-        (record(_MORE), False),
-        (record(_INT, _MORE, name="B"), False),
-        (record(_INT, {**_MORE, "aliases": ["p"]}), False),
-    ],
-)
-def test_fields_are_added_at_the_end(new: str, *, only_adds: bool) -> None:
-    before, after = ANY_AVRO.parse(record(_INT)), ANY_AVRO.parse(new)
-    assert review._only_adds(before, after) is only_adds  # noqa: SLF001
 
 
 @settings(max_examples=100, deadline=None)
