@@ -11,7 +11,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.errors import OutsideError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings, PolicyChange, SchemaCompatibilityStrategy
-from gitops.model.posts import Post
+from gitops.model.posts import Post, Suggestion
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import RegistryState, Scope
 
@@ -209,6 +209,24 @@ class CodeHost(CommentHost, Protocol):
 
     def changed_paths(self, pull_request: int) -> Iterator[str]:
         """The files that a pull request changes, also those that it renames; 3,000 at most."""
+        ...
+
+    def diffs(self, pull_request: int) -> Iterator[tuple[str, str]]:
+        """The files that a pull request changes, each with its hunks; empty for a large one."""
+        ...
+
+    def line_comments(self, pull_request: int) -> Iterator[Post]:
+        """The comments on lines of a pull request, oldest first."""
+        ...
+
+    def add_line_comment(
+        self, pull_request: int, head: str, suggestion: Suggestion, body: str
+    ) -> bool:
+        """Write one on the lines that a suggestion replaces; False where they are not accepted."""
+        ...
+
+    def delete_line_comment(self, pull_request: int, comment: Post) -> None:
+        """Take one away."""
         ...
 
     def open_issues(self) -> Iterator[Post]:

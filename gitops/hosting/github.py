@@ -15,20 +15,23 @@ from github import (
     GithubRetry,
     RateLimitExceededException,
 )
+from github.GithubObject import NotSet
 from github.Issue import Issue
 from github.IssueComment import IssueComment
+from github.PullRequestComment import PullRequestComment
 from requests import RequestException
 
 from gitops.hosting.workflow import MOST_CHARACTERS, Access
 from gitops.interrupts import call_with_timeout
 from gitops.model.errors import OutsideError
-from gitops.model.posts import Post
+from gitops.model.posts import Post, Suggestion
 from gitops.ports import WAITING
 
 # What GitHub says when it does not do something, in words that tell what to do next.
 
 _NEEDED = "x-accepted-github-permissions"
 _FORBIDDEN = 403
+_UNPROCESSABLE = 422
 _SERVER_ERROR = 500
 _UNLOCK = "somebody locked the conversation: unlock it"
 _TROUBLE = "GitHub has a problem of its own: run this again later"
@@ -213,6 +216,59 @@ class GitHubRepository:
             lambda: self._repository.get_issue(pull_request).get_comment(comment.number).edit(body),
         )
 
+    def diffs(self, pull_request: int) -> Iterator[tuple[str, str]]:
+        """The files that a pull request changes, each with its hunks; empty for a large one."""
+
+        def files() -> Iterator[tuple[str, str]]:
+            for each in self._repository.get_pull(pull_request).get_files():
+                yield each.filename, each.patch or ""
+
+        return self._list(f"list the files of pull request #{pull_request}", _READ_PULLS, files())
+
+    def line_comments(self, pull_request: int) -> Iterator[Post]:
+        """The comments on lines of a pull request, oldest first."""
+
+        def posts() -> Iterator[Post]:
+            yield from map(_comment, self._repository.get_pull(pull_request).get_review_comments())
+
+        what = f"list the comments on lines of pull request #{pull_request}"
+        return self._list(what, _READ_PULLS, posts())
+
+    def add_line_comment(
+        self, pull_request: int, head: str, suggestion: Suggestion, body: str
+    ) -> bool:
+        """Write one on the lines that a suggestion replaces; False where they are not accepted."""
+        last = suggestion.first + len(suggestion.old) - 1
+        several = last > suggestion.first
+
+        def write() -> bool:
+            try:
+                self._repository.get_pull(pull_request).create_review_comment(
+                    body,
+                    head,
+                    suggestion.path,
+                    line=last,
+                    side="RIGHT",
+                    start_line=suggestion.first if several else NotSet,
+                    start_side="RIGHT" if several else NotSet,
+                )
+            except GithubException as error:
+                if error.status != _UNPROCESSABLE:
+                    raise
+                return False
+            return True
+
+        return self._ask(f"write on lines of pull request #{pull_request}", _WRITE_COMMENTS, write)
+
+    def delete_line_comment(self, pull_request: int, comment: Post) -> None:
+        """Take one away."""
+        pull = self._repository.get_pull(pull_request)
+        self._ask(
+            f"delete the comment {comment.url}",
+            _WRITE_COMMENTS,
+            lambda: pull.get_review_comment(comment.number).delete(),
+        )
+
     def open_issues(self) -> Iterator[Post]:
         """The open issues; GitHub lists pull requests among them, which are left out.
 
@@ -275,7 +331,7 @@ class GitHubRepository:
             yield found[0]
 
 
-def _comment(comment: IssueComment) -> Post:
+def _comment(comment: IssueComment | PullRequestComment) -> Post:
     return Post(
         number=comment.id,
         author=_login(comment.user),

@@ -95,11 +95,14 @@ def api_url(environ: Mapping[str, str], name: str, public: str) -> str:
 
 
 REPORT = "report.md"
+SUGGESTIONS = "report.json"
 PULL_REQUEST = "pull-request.txt"
 MOST_CHARACTERS = 65_536
 """What GitHub takes as the text of a comment or an issue."""
 MOST_BYTES = 4 * MOST_CHARACTERS
 """No comment is longer: a character has four bytes at most."""
+MOST_JSON = 16_000_000
+"""Bytes of a report in JSON."""
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,9}\n?")
 _NUMBER_BYTES = 16
@@ -107,14 +110,15 @@ _NUMBER_BYTES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """What it claims: a report, and the pull request that it is for."""
+    """What it claims: a report, the pull request that it is for, and perhaps it as JSON."""
 
     pull_request: int
     report: str
+    suggestions: str | None = None
 
 
 def read_artifact(folder: Path) -> Artifact:
-    """Read `report.md` and `pull-request.txt` of a folder; raises UsageError for anything odd.
+    """Read the three files of a folder; raises UsageError for anything odd.
 
     Refused are symbolic links and whatever else is no plain file, files that are too large, text
     that is not UTF-8, and a number that is none.
@@ -126,7 +130,10 @@ def read_artifact(folder: Path) -> Artifact:
             hint="nothing of this artifact is used",
         )
     report = read_plain(folder / REPORT, most=MOST_BYTES)
-    return Artifact(pull_request=int(number), report=report)
+    edits = folder / SUGGESTIONS
+    there = edits.exists() or edits.is_symlink()
+    suggestions = read_plain(edits, most=MOST_JSON) if there else None
+    return Artifact(pull_request=int(number), report=report, suggestions=suggestions)
 
 
 def read_plain(path: Path, *, most: int = MOST_BYTES) -> str:

@@ -21,6 +21,16 @@ class Post:
     title: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """An edit of neighbouring lines of one file: from line `first` on, `old` becomes `new`."""
+
+    path: str
+    first: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
 class PostAction(Enum):
     """What was done so that a post says what it should."""
 

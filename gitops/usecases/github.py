@@ -6,6 +6,14 @@ from collections.abc import Iterable
 from urllib.parse import quote
 
 from gitops.hosting.checklist import keep_ticks
+from gitops.hosting.suggestions import (
+    MOST_SUGGESTIONS,
+    is_suggestion,
+    placed,
+    suggestion_marker,
+    suggestion_text,
+    suggestions_of,
+)
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.posts import Post, PostAction, PostResult
 from gitops.ports import CodeHost, CommentHost
@@ -62,6 +70,34 @@ def relay_comment(
             hint="nothing was written; the report is in the summary of the run that checked it",
         )
     return keep_comment(host, pull_request, report, marker)
+
+
+def keep_suggestions(host: CodeHost, pull_request: int, report: str, folder: str) -> int:
+    """Have each one-place edit of a report in JSON as a suggestion; answers how many are new.
+
+    One that is there stays, one that the report no longer has is deleted. With more than
+    MOST_SUGGESTIONS there are none: the comment has them all.
+
+    A report that a stranger left is safe: a suggestion is only on lines which GitHub itself says
+    the pull request changes to exactly that text, and does nothing until somebody accepts it.
+    """
+    wanted = placed(suggestions_of(report, folder), dict(host.diffs(pull_request)))
+    if len(wanted) > MOST_SUGGESTIONS:
+        wanted = []
+    missing = {suggestion_marker(each): each for each in wanted}
+    login = host.login()
+    for post in list(host.line_comments(pull_request)):
+        if post.author != login or not is_suggestion(post.body):
+            continue
+        if missing.pop(post.body.split("\n")[0].strip(), None) is None:
+            host.delete_line_comment(pull_request, post)
+    if not missing:
+        return 0
+    head = host.head_of(pull_request)
+    return sum(
+        host.add_line_comment(pull_request, head, each, suggestion_text(each))
+        for each in missing.values()
+    )
 
 
 def keep_issue(host: CodeHost, title: str, report: str, marker: str) -> PostResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from gitops.model.posts import Post
+from gitops.model.posts import Post, Suggestion
 
 ME = "github-actions[bot]"
 
@@ -26,6 +26,9 @@ class FakeCodeHost:
     posts: list[Post] = field(default_factory=list)
     issues: list[Post] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
+    patches: dict[str, str] = field(default_factory=dict)
+    on_lines: list[Post] = field(default_factory=list)
+    refused: bool = False
 
     def login(self) -> str:
         return ME
@@ -47,6 +50,24 @@ class FakeCodeHost:
     def edit_comment(self, _pull_request: int, comment: Post, body: str) -> None:
         self.writes.append(f"edit {comment.number}")
         self.posts = [replace(each, body=body) if each == comment else each for each in self.posts]
+
+    def diffs(self, _pull_request: int) -> Iterator[tuple[str, str]]:
+        yield from self.patches.items()
+
+    def line_comments(self, _pull_request: int) -> Iterator[Post]:
+        yield from self.on_lines
+
+    def add_line_comment(
+        self, pull_request: int, _head: str, suggestion: Suggestion, body: str
+    ) -> bool:
+        if not self.refused:
+            self.writes.append(f"suggest on {pull_request} {suggestion.path}:{suggestion.first}")
+            self.on_lines.append(post(len(self.writes), body))
+        return not self.refused
+
+    def delete_line_comment(self, _pull_request: int, comment: Post) -> None:
+        self.writes.append(f"delete {comment.number}")
+        self.on_lines.remove(comment)
 
     def open_issues(self) -> Iterator[Post]:
         yield from self.issues

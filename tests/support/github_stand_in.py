@@ -53,6 +53,8 @@ class GitHubStandIn:
     refusals: dict[tuple[str, str], list[Response]] = field(default_factory=dict)
     page: int = 2
     login: str = BOT
+    patches: dict[int, dict[str, str]] = field(default_factory=dict)
+    on_lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     tokens: dict[str, Mapping[str, str]] = field(default_factory=lambda: {TOKEN: _EVERYTHING})
 
     @property
@@ -116,13 +118,42 @@ class GitHubStandIn:
         """A pull request."""
         if number not in self.heads:
             return None
-        return _json({"number": number, "head": {"sha": self.heads[number]}})
+        url = f"{self.url}/repos/{REPOSITORY}/pulls/{number}"
+        return _json({"number": number, "url": url, "head": {"sha": self.heads[number]}})
 
     def pull_files(self, request: Request, number: int) -> Response:
         """The files that it changes; `new < old` is a renamed one."""
         names = [name.split(" < ") for name in self.files.get(number, [])]
         keys = ("filename", "previous_filename")
-        return self._page(request, [dict(zip(keys, each, strict=False)) for each in names])
+        shown = [dict(zip(keys, each, strict=False)) for each in names]
+        patches = self.patches.get(number, {})
+        return self._page(
+            request, [{**each, "patch": patches.get(each["filename"])} for each in shown]
+        )
+
+    def list_line_comments(self, request: Request, number: int) -> Response:
+        """The comments on lines of a pull request."""
+        return self._page(request, self.on_lines.get(number, []))
+
+    def add_line_comment(self, request: Request, number: int) -> Response:
+        """A new one; GitHub refuses a line that is not in the diff."""
+        asked = _body(request)
+        if asked["path"] not in self.patches.get(number, {}):
+            return _json({"message": "Validation Failed"}, 422)
+        there = self.on_lines.setdefault(number, [])
+        shown = self._shown(Stored(5000 + len(self.writes), self.login, asked["body"]))
+        there.append({**asked, **shown})
+        return _json(there[-1], 201)
+
+    def line_comment(self, _request: Request, number: int) -> Response:
+        """One of them."""
+        return _json(next(e for each in self.on_lines.values() for e in each if e["id"] == number))
+
+    def delete_line_comment(self, _request: Request, number: int) -> Response:
+        """One less."""
+        for each in self.on_lines.values():
+            each[:] = [one for one in each if one["id"] != number]
+        return Response(status=204)
 
     def list_comments(self, request: Request, number: int) -> Response | None:
         """The comments of a pull request."""
@@ -172,7 +203,7 @@ class GitHubStandIn:
             "state": stored.state,
             "body": stored.body,
             "user": {"login": stored.author} if stored.author else None,
-            "url": f"{self.url}/posts/{stored.number}",
+            "url": f"{self.url}/repos/{REPOSITORY}/pulls/comments/{stored.number}",
             "html_url": f"https://github.example/{REPOSITORY}/{kind}/{stored.number}",
         }
         return shown | ({"pull_request": {"url": f"{self.url}/pulls"}} if stored.pull else {})
@@ -189,6 +220,10 @@ class GitHubStandIn:
 _ROUTES: Final = (
     (r"GET /pulls/(\d+)", GitHubStandIn.pull),
     (r"GET /pulls/(\d+)/files", GitHubStandIn.pull_files),
+    (r"GET /pulls/(\d+)/comments", GitHubStandIn.list_line_comments),
+    (r"POST /pulls/(\d+)/comments", GitHubStandIn.add_line_comment),
+    (r"GET /pulls/comments/(\d+)", GitHubStandIn.line_comment),
+    (r"DELETE /pulls/comments/(\d+)", GitHubStandIn.delete_line_comment),
     (r"GET /issues/(\d+)/comments", GitHubStandIn.list_comments),
     (r"POST /issues/(\d+)/comments", GitHubStandIn.add_comment),
     (r"PATCH /issues/comments/(\d+)", GitHubStandIn.edit_comment),
@@ -199,7 +234,7 @@ _ROUTES: Final = (
 
 
 _ANY_OF: Final = (
-    (r"/pulls/\d+(/files)?", ("pull-requests",)),
+    (r"/pulls/(\d+(/files|/comments)?|comments/\d+)", ("pull-requests",)),
     (r"/issues/(\d+/comments|comments/\d+)", ("issues", "pull-requests")),
     (r"/issues(/\d+)?", ("issues",)),
 )

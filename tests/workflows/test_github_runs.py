@@ -57,6 +57,15 @@ class Project:
         self.clone.git("push", "--quiet", "--force", "origin", f"{branch}:{branch}", f"HEAD:{ref}")
         self.clone.git("checkout", "--quiet", "main")
         self.github.heads[number] = head
+        names = self.clone.git("diff", "--name-only", f"main...{branch}").split()
+        self.github.files[number] = names
+        self.github.patches[number] = {
+            name: self.clone.git("diff", f"main...{branch}", "--", name).partition("\n@@")[2]
+            for name in names
+        }
+        self.github.patches[number] = {
+            name: f"@@{patch}" for name, patch in self.github.patches[number].items()
+        }
         payload = {
             "action": "synchronize",
             "number": number,
@@ -303,7 +312,6 @@ def test_the_workflow_of_a_fork_cannot_write_and_is_not_relayed(project: Project
     text = text.replace("contents: read\n", "contents: read\n      pull-requests: write\n")
     project.clone.git("checkout", "--quiet", "proposal-8")
     project.clone.commit({workflow: f"{text}\n      -{lines[7:]}\n"})
-    project.github.files[8] = [SCHEMA, workflow]
 
     check, comment = project.check(8, project.pushed(8, is_foreign=True))
 
@@ -345,3 +353,38 @@ def test_the_issue_of_a_drift_follows_it(project: Project) -> None:
     assert "channel" not in said[0]
     assert "channel" in said[1]
     assert [method for method, _ in project.github.writes] == ["POST", "PATCH"]
+
+
+def test_a_fix_is_suggested_once_on_the_changed_line_and_goes_with_its_cause(
+    project: Project,
+) -> None:
+    event = project.propose(8, BROKEN, is_foreign=True)
+    _, comment = project.check(8, event)
+    project.check(8, event)
+    (suggested,) = project.github.on_lines[8]
+    project.check(8, project.propose(8, RISK, is_foreign=True))
+
+    assert comment.conclusion == "success", _printed(comment)
+    assert "suggested 1 edit" in "".join(_printed(comment))
+    assert (suggested["path"], suggested["side"]) == (SCHEMA, "RIGHT")
+    assert suggested["commit_id"]
+    line = '    {"name": "currency", "type": ["null", "string"], "default": null}'
+    assert f"```suggestion\n{line}\n```" in suggested["body"]
+    assert not project.github.on_lines[8]
+
+
+def test_what_a_fork_leaves_suggests_nothing_on_lines_that_it_does_not_change(
+    project: Project,
+) -> None:
+    check = project.actions.start("check", project.propose(8, BROKEN, is_foreign=True))
+    left = check.artifacts["pulsar-gitops-report"] / "report.json"
+    content = left.read_text("utf-8")
+    left.write_text(content.replace(SCHEMA, "gitops.yaml"))
+    elsewhere = project.comment(8, check)
+    left.write_text(
+        content.replace('-    {\\"name\\": \\"currency\\"', '-    {\\"name\\": \\"x\\"')
+    )
+    other = project.comment(8, check)
+
+    assert (elsewhere.conclusion, other.conclusion) == ("success", "success"), _printed(other)
+    assert 8 not in project.github.on_lines

@@ -38,6 +38,16 @@ Report = Annotated[
 ]
 
 
+Suggestions = Annotated[
+    Path | None,
+    typer.Option(
+        "--suggestions",
+        metavar="REPORT.json",
+        help="The check's report as JSON: its edits of one place become suggestions.",
+    ),
+]
+
+
 @app.command("comment", short_help="Write the comment of a pull request.")
 def comment(
     report: Annotated[
@@ -48,17 +58,20 @@ def comment(
         typer.Option("--pr", metavar="NUMBER", help="The pull request.", show_default="the run's"),
     ] = None,
     path: Where = ".",
+    suggestions: Suggestions = None,
 ) -> int:
     """Have one comment on a pull request say what the report says; nothing if it does."""
-    from gitops.hosting.workflow import pull_request_of, read_plain
+    from gitops.hosting.workflow import MOST_JSON, pull_request_of, read_plain
     from gitops.usecases.github import comment_marker, keep_comment
 
     number = pull_request_of(os.environ) if pull_request is None else pull_request
     if number < 1:
         raise UsageError(f"{number} is not the number of a pull request")
     text = read_plain(report)
+    edits = None if suggestions is None else read_plain(suggestions, most=MOST_JSON)
     with _host() as host:
-        return _tell(keep_comment(host, number, text, comment_marker(path)))
+        _tell(keep_comment(host, number, text, comment_marker(path)))
+        return _suggest(host, number, edits, path)
 
 
 @app.command("relay", short_help="Comment with another run's report.")
@@ -78,7 +91,8 @@ def relay(
     claimed = read_artifact(folder)
     marker = comment_marker(path)
     with _host() as host:
-        return _tell(relay_comment(host, claimed.pull_request, claimed.report, marker, head=head))
+        _tell(relay_comment(host, claimed.pull_request, claimed.report, marker, head=head))
+        return _suggest(host, claimed.pull_request, claimed.suggestions, path)
 
 
 @app.command("issue", short_help="Write or close one issue.")
@@ -119,6 +133,15 @@ def _host() -> Iterator[CodeHost]:
         yield repository
     finally:
         repository.close()
+
+
+def _suggest(host: CodeHost, number: int, report: str | None, path: str) -> int:
+    from gitops.cli.console import print_message
+    from gitops.usecases.github import keep_suggestions
+
+    if report is not None and (new := keep_suggestions(host, number, report, path)):
+        print_message(f"suggested {new} edit{'s' if new > 1 else ''}")
+    return Exit.GOOD
 
 
 def _tell(kept: PostResult) -> int:

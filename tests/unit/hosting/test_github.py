@@ -11,6 +11,7 @@ from pytest_httpserver import HTTPServer
 from gitops.hosting.github import GitHubRepository
 from gitops.hosting.workflow import Access, access
 from gitops.model.errors import OutsideError
+from gitops.model.posts import Suggestion
 from gitops.ports import WAITING
 from tests.support.github_stand_in import BOT, REPOSITORY, TOKEN, GitHubStandIn, Stored
 from tests.support.http_server import OneTestServer
@@ -181,3 +182,17 @@ def test_github_is_named_while_it_is_waited_for(github: GitHubStandIn) -> None:
     finally:
         WAITING.reset(token)
     assert waits == [f"GitHub ({REPOSITORY} at {github.url}) to show pull request #7"]
+
+
+def test_a_line_that_is_not_in_the_diff_is_not_written_on(
+    github: GitHubStandIn, repository: GitHubRepository
+) -> None:
+    edit = Suggestion(path="a.avsc", first=4, old=("a", "b"), new=("c",))
+    github.refuse("POST", "/pulls/7/comments", 422, "Validation Failed")
+    github.patches[7] = {"a.avsc": ""}
+
+    written = [repository.add_line_comment(7, "a" * 40, edit, "text") for _ in range(2)]
+
+    assert written == [False, True]
+    (comment,) = github.on_lines[7]
+    assert (comment["start_line"], comment["line"]) == (4, 5)
