@@ -7,13 +7,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
+from urllib.parse import quote
 
 from gitops.model.posts import Suggestion
 
 MOST_SUGGESTIONS: Final = 10
 _MOST_LINES: Final = 20
 _MOST_CHARACTERS: Final = 4000
-_MARKER: Final = "<!-- pulsar-gitops: fix "
 _HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _PATCH: Final = re.compile(r"--- a/[^\n]+\n\+\+\+ b/(?P<file>[^\n]+)\n(?P<hunks>@@ .+)", re.DOTALL)
 _FENCE: Final = "```"
@@ -40,22 +40,22 @@ def placed(wanted: list[Suggestion], diffs: Mapping[str, str]) -> list[Suggestio
     return [each for each in wanted if _fits(each, diffs.get(each.path, ""))]
 
 
-def suggestion_marker(suggestion: Suggestion) -> str:
+def marker_start(folder: str) -> str:
+    """What the comments of all suggestions for a schemas repository begin with."""
+    return f"<!-- pulsar-gitops: fix of {quote(folder)} "
+
+
+def suggestion_marker(suggestion: Suggestion, folder: str) -> str:
     """The first line of its comment, by which it is found again; nobody sees it."""
     text = json.dumps([suggestion.path, suggestion.first, suggestion.old, suggestion.new])
-    return f"{_MARKER}{hashlib.sha256(text.encode()).hexdigest()[:16]} -->"
+    return f"{marker_start(folder)}{hashlib.sha256(text.encode()).hexdigest()[:16]} -->"
 
 
-def suggestion_text(suggestion: Suggestion) -> str:
+def suggestion_text(suggestion: Suggestion, folder: str) -> str:
     """Its comment."""
     new = "".join(f"{line}\n" for line in suggestion.new)
     lead = "The smallest edit that the check accepts:"
-    return f"{suggestion_marker(suggestion)}\n{lead}\n{_FENCE}suggestion\n{new}{_FENCE}\n"
-
-
-def is_suggestion(body: str) -> bool:
-    """Whether a comment has the marker of one."""
-    return body.startswith(_MARKER)
+    return f"{suggestion_marker(suggestion, folder)}\n{lead}\n{_FENCE}suggestion\n{new}{_FENCE}\n"
 
 
 def _patches(report: object) -> Iterator[str]:

@@ -130,10 +130,16 @@ def read_artifact(folder: Path) -> Artifact:
             hint="nothing of this artifact is used",
         )
     report = read_plain(folder / REPORT, most=MOST_BYTES)
-    edits = folder / SUGGESTIONS
-    there = edits.exists() or edits.is_symlink()
-    suggestions = read_plain(edits, most=MOST_JSON) if there else None
-    return Artifact(pull_request=int(number), report=report, suggestions=suggestions)
+    return Artifact(
+        pull_request=int(number), report=report, suggestions=_edits(folder / SUGGESTIONS)
+    )
+
+
+def _edits(path: Path) -> str | None:
+    """Those of a very large report are left out: the comment matters more."""
+    if not path.is_symlink() and (not path.exists() or path.stat().st_size > MOST_JSON):
+        return None
+    return read_plain(path, most=MOST_JSON)
 
 
 def read_plain(path: Path, *, most: int = MOST_BYTES) -> str:

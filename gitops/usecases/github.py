@@ -8,7 +8,7 @@ from urllib.parse import quote
 from gitops.hosting.checklist import keep_ticks
 from gitops.hosting.suggestions import (
     MOST_SUGGESTIONS,
-    is_suggestion,
+    marker_start,
     placed,
     suggestion_marker,
     suggestion_text,
@@ -84,10 +84,10 @@ def keep_suggestions(host: CodeHost, pull_request: int, report: str, folder: str
     wanted = placed(suggestions_of(report, folder), dict(host.diffs(pull_request)))
     if len(wanted) > MOST_SUGGESTIONS:
         wanted = []
-    missing = {suggestion_marker(each): each for each in wanted}
+    missing = {suggestion_marker(each, folder): each for each in wanted}
     login = host.login()
     for post in list(host.line_comments(pull_request)):
-        if post.author != login or not is_suggestion(post.body):
+        if post.author != login or not post.body.startswith(marker_start(folder)):
             continue
         if missing.pop(post.body.split("\n")[0].strip(), None) is None:
             host.delete_line_comment(pull_request, post)
@@ -95,7 +95,7 @@ def keep_suggestions(host: CodeHost, pull_request: int, report: str, folder: str
         return 0
     head = host.head_of(pull_request)
     return sum(
-        host.add_line_comment(pull_request, head, each, suggestion_text(each))
+        host.add_line_comment(pull_request, head, each, suggestion_text(each, folder))
         for each in missing.values()
     )
 

@@ -26,7 +26,7 @@ def test_an_edit_replaces_exactly_the_lines_that_it_changes() -> None:
 
     assert (found.path, found.first) == (PATH, 4)
     assert (found.old, found.new) == (('    {"name": "a"}',), ('    {"name": "a", "default": 1}',))
-    assert '```suggestion\n    {"name": "a", "default": 1}\n```\n' in suggestion_text(found)
+    assert '```suggestion\n    {"name": "a", "default": 1}\n```\n' in suggestion_text(found, ".")
     assert suggestions_of(report(PATCH), "teams/orders")[0].path == f"teams/orders/{PATH}"
 
 

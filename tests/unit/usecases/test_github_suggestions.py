@@ -25,7 +25,7 @@ def host(count: int = 20) -> FakeCodeHost:
 
 def test_an_edit_is_suggested_once_and_goes_when_it_is_not_needed() -> None:
     found = host()
-    planted = post(90, "<!-- pulsar-gitops: fix 0 -->", author="mallory")
+    planted = post(90, "<!-- pulsar-gitops: fix of . 0 -->", author="mallory")
     found.on_lines.append(planted)
 
     counts = [keep_suggestions(found, 7, report(*lines), ".") for lines in ((2,), (2,), (2, 5), ())]
@@ -34,6 +34,16 @@ def test_an_edit_is_suggested_once_and_goes_when_it_is_not_needed() -> None:
     assert found.on_lines == [planted]
     first, second = found.writes[:2]
     assert (first, second) == (f"suggest on 7 {PATH}:2", f"suggest on 7 {PATH}:5")
+
+
+def test_another_schemas_repository_of_the_same_git_repository_keeps_its_own() -> None:
+    found = host()
+    there = post(91, "<!-- pulsar-gitops: fix of other 0 -->")
+    found.on_lines.append(there)
+
+    keep_suggestions(found, 7, report(), ".")
+
+    assert found.on_lines == [there]
 
 
 def test_more_than_ten_edits_are_left_to_the_comment() -> None:
