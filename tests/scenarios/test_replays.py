@@ -105,7 +105,7 @@ def test_the_comment_shows_the_failing_messages(schemas: Schemas, command: Comma
     _change(schemas, "NEW", "PAID")
     args = ("check", "--base", "main", "--repo", schemas.root, "--format", "markdown")
     text = command(*args, *REPLAY).out
-    assert text.startswith("### ✗ 1 error")
+    assert text.startswith("### ✗ Do not merge: messages cannot be read")
     assert "Pulsar would accept the schema change" in text.partition("\n")[0]
     assert "| ✗&nbsp;25 of 100 messages fail |" in text
     assert "`samples/shipped.avro#4`" in text
