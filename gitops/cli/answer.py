@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,12 @@ def _print(made: Output, display: Display) -> None:
 def print_findings(findings: Sequence[Finding], opened: OpenedRepository, display: Display) -> int:
     """Print what is wrong with the files, and answer the exit code."""
     folder = folder_in_git(opened.root)
-    result = FindingsResult(findings=findings, excerpt=opened.excerpt, folder=folder)
+    result = FindingsResult(
+        findings=findings,
+        excerpt=opened.excerpt,
+        folder=folder,
+        command=shlex.join(["pulsar-gitops", "validate", *opened.options]),
+    )
     print_result(result, display)
     return exit_code(findings, display.fail_on)
 

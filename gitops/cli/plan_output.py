@@ -112,6 +112,7 @@ def plan_result(plan: Plan, opened: OpenedRepository, seconds: float) -> PlanRes
         plan=plan,
         commit=lambda: describe(opened.root),
         seconds=seconds,
+        options=opened.options,
         excerpt=opened.excerpt,
         folder=folder_in_git(opened.root),
     )

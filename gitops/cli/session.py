@@ -37,6 +37,12 @@ class OpenedRepository:
     repository: Repository
     release: str | None = None
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of a command that reads the same files in the same way."""
+        repo = ("--repo", str(self.root)) if self.root != HERE else ()
+        return (*repo, "--as-if-broker", self.release) if self.release else repo
+
     def excerpt(self, where: Location) -> str | None:
         """The line that a location is on."""
         try:

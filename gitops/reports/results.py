@@ -67,7 +67,7 @@ class FindingsResult(ReviewResult):
     """Findings about files; `command` finds them again."""
 
     findings: Sequence[Finding]
-    command: str = "pulsar-gitops validate"
+    command: str
 
     @property
     def report(self) -> CheckReport:
@@ -90,16 +90,20 @@ class CheckResult(ReviewResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanResult(ReviewResult):
-    """A plan, made in so many seconds; `commit` describes the commit of the files."""
+    """A plan, made in so many seconds; `commit` describes the commit of the files.
+
+    `options` are those of the command that say what was read.
+    """
 
     plan: Plan
     commit: Callable[[], str | None]
     seconds: float
+    options: tuple[str, ...] = ()
 
     @property
     def report(self) -> CheckReport:
         """All that the plan contains is to be done."""
-        return plans_report([self.plan])
+        return plans_report([self.plan], options=self.options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,16 +118,18 @@ class RegistryPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlansResult(ReviewResult):
-    """Plans for several registries."""
+    """Plans for several registries; `options` as above."""
 
     plans: Sequence[RegistryPlan]
     commit: Callable[[], str | None]
+    options: tuple[str, ...] = ()
 
     @property
     def report(self) -> CheckReport:
         """All that the plans contain is to be done."""
         failures = {one.registry: one.error.what for one in self.plans if one.error}
-        return plans_report([one.plan for one in self.plans if one.plan], failures)
+        made = [one.plan for one in self.plans if one.plan]
+        return plans_report(made, failures, options=self.options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,7 +312,11 @@ def files_report(findings: Sequence[Finding], command: str) -> CheckReport:
     )
 
 
-def plans_report(plans: Sequence[Plan], failures: Mapping[str, str] | None = None) -> CheckReport:
+def plans_report(
+    plans: Sequence[Plan],
+    failures: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+) -> CheckReport:
     """Plans as a report of no change: all that they contain is to be done."""
     names = [plan.registry for plan in plans] + list(failures or {})
     prune = ["--prune"] if any(plan.prune for plan in plans) else []
@@ -322,7 +332,7 @@ def plans_report(plans: Sequence[Plan], failures: Mapping[str, str] | None = Non
             for plan in plans
         ),
         failures=failures or {},
-        command=shlex.join(["pulsar-gitops", "plan", *named, *prune]),
+        command=shlex.join(["pulsar-gitops", "plan", *options, *named, *prune]),
     )
 
 

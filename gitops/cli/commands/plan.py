@@ -140,6 +140,7 @@ def _print_plans(
     result = results.PlansResult(
         plans=outcomes,
         commit=lambda: describe(opened.root),
+        options=opened.options,
         excerpt=opened.excerpt,
         folder=folder_in_git(opened.root),
     )

@@ -80,7 +80,6 @@ thead button:hover { color: var(--ink); }
 td.plot { width: 24%; min-width: 7rem; vertical-align: middle; }
 svg.bar { display: block; width: 100%; height: .8rem; }
 svg.two { height: 1.25rem; }
-svg.histogram { display: block; width: 11rem; max-width: 100%; height: 2.4rem; margin-top: .3rem; }
 svg .track { fill: var(--track); }
 .compare td.plot { width: 34%; } .compare tbody th { width: 18%; overflow-wrap: anywhere; }
 .key { display: inline-block; width: .7em; height: .7em; border-radius: .15em; }

@@ -120,7 +120,8 @@ def test_several_plans_are_one_document(refused: Path, command: CommandLine) -> 
     assert shown.code == 4
     assert shown.out.startswith("### ✗ The schema change would be refused by Pulsar: a reader")
     assert "#### No answer\n\n- dead: no answer from the registry" in shown.out
-    assert "reproduce: `pulsar-gitops plan --registry local --registry dead`" in shown.out
+    asked = f"--repo {refused} --registry local --registry dead"
+    assert f"reproduce: `pulsar-gitops plan {asked}`" in shown.out
 
 
 @pytest.mark.parametrize(

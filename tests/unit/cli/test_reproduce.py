@@ -71,3 +71,16 @@ def test_the_line_of_a_page(clone: GitRepository, command: CommandLine) -> None:
     done = _run(html.unescape(line), clone.root.parent)
     assert (done.returncode, done.stderr) == (said.code, "")
     assert done.stdout.partition("\n")[0] == said.out.partition("\n")[0]
+
+
+@pytest.mark.parametrize("args", [("plan",), ("plan", "--as-if-broker", "4.2"), ("validate",)])
+def test_the_line_of_a_plan_or_of_files_in_another_folder(
+    clone: GitRepository, command: CommandLine, args: tuple[str, ...]
+) -> None:
+    lose_a_symbol(clone.root)
+    moved = clone.root.rename(clone.root.parent / "my schemas")
+    said = command(*args, "--repo", moved, "--format", "markdown")
+    (line,) = re.findall(r"reproduce: `([^`]*)`", said.out)
+    done = _run(f"{line} --format markdown", moved.parent)
+    assert (done.returncode, done.stderr) == (said.code, "")
+    assert done.stdout == said.out
