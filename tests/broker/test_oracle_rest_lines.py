@@ -21,10 +21,10 @@ from gitops.registries.pulsar.broker_probes import NamespaceProbes
 from gitops.registries.server.server import serve_in_thread
 from gitops.usecases.apply import apply
 from tests.oracle.line_cases import LineCases
-from tests.oracle.over_rest import AdminRest, Case, is_for_rest, rest_differences
+from tests.oracle.over_rest import AdminRest, is_for_rest, rest_differences
+from tests.oracle.protobuf_native_cases import plain_native_case
 from tests.support import pulsar_broker
 from tests.support.admin_rest import admin_request
-from tests.support.protos import order
 from tests.support.pulsar_broker import BrokerUnavailableError
 from tests.support.pulsar_client import open_test_client, open_test_registry
 from tests.support.states import INT64, question, state, topic_state
@@ -40,7 +40,7 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
 ) -> None:
     seed = int(os.environ.get("ORACLE_SEED") or secrets.randbelow(10**9))
     random = [case for case in itertools.islice(LineCases(seed), _COUNT) if is_for_rest(case)]
-    cases = [_first_case(), *random]
+    cases = [plain_native_case(), *random]
     registry = EmbeddedRegistry(
         "local", tmp_path / "registry.db", BrokerSettings(release=release[:3])
     )
@@ -93,14 +93,3 @@ def assert_scalable_topic_is_managed(admin_url: str) -> None:
         found = registry.observe(scope).topics[topic]
     assert [entry.info.type for entry in found.history.entries] == [INT64.type]
     assert not found.exists  # it has no policies of its own
-
-
-def _first_case() -> Case:
-    """A plain PROTOBUF_NATIVE schema before all others.
-
-    If the first one that a 5.0.0-M1 broker sees is of an edition, protobuf-java 4.35 fails while it
-    loads its own classes, and every later one is answered with 500 until the broker is restarted.
-    """
-    info = order("int32 a = 1;")
-    schema: dict[str, object] = {"type": info.type.value, "schema": info.schema, "properties": {}}
-    return {"mode": "producer", "strategy": "FULL", "existing": [schema], "candidate": schema}

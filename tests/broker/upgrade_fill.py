@@ -13,7 +13,8 @@ from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from gitops.model.names import NamespaceName, TopicName
-from tests.broker.upgrade_topics import CLOSED, NAMESPACES, PLAIN_NATIVE, Wanted
+from tests.broker.upgrade_topics import CLOSED, NAMESPACES, Wanted
+from tests.oracle.protobuf_native_cases import plain_native_schema
 
 TENANT: Final = "rehearsal"
 STAGES: Final = ("before", "after")
@@ -100,12 +101,9 @@ class Admin:
 
 
 def warm_up(admin: Admin) -> None:
-    """A plain PROTOBUF_NATIVE schema before all others.
-
-    If the first one that a 5.0.0-M1 broker sees is of an edition, it fails on every one until it
-    is restarted.
-    """
-    assert admin.ask("POST", "/schemas/public/default/first/schema", PLAIN_NATIVE)[0] == 200
+    """A plain PROTOBUF_NATIVE schema before all others: `plain_native_schema` has the reason."""
+    body = plain_native_schema()
+    assert admin.ask("POST", "/schemas/public/default/first/schema", body)[0] == 200
 
 
 def fill(admin: Admin, twins: Sequence[Twin]) -> None:

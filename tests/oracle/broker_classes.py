@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from tests.oracle.oracle_lines import ORACLE_LINES, OracleLine
+from tests.oracle.protobuf_native_cases import plain_native_case
 from tests.support.pulsar_class_path import CACHE, class_path, find_java
 
 Verdict = Mapping[str, Any]
@@ -74,7 +75,9 @@ def broker_classes(
         env=environment,
     )
     try:
-        yield BrokerClasses(process)
+        running = BrokerClasses(process)
+        running.ask([plain_native_case()])
+        yield running
     finally:
         process.kill()
         process.communicate()

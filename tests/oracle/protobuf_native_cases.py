@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final
 
 from tests.oracle.protobuf_texts import DEFAULTS, NUMBERS, TEXTS
+from tests.support.protos import order
 
 Node = int | bytes | list["Pair"]
 Pair = tuple[int, Node]
@@ -44,6 +45,22 @@ _RAW: Final = (
     b"\xf7\xbf\xbf\xbf",
 )
 _MANY: Final = 1_200
+
+
+def plain_native_schema() -> dict[str, Any]:
+    """A schema for a broker, or its classes, to read before any other PROTOBUF_NATIVE one.
+
+    If the first one of a 5.0.0-M1 broker is of an edition, protobuf-java 4.35 fails while it loads
+    its own classes, and every later one is answered with 500 until the process is restarted.
+    """
+    info = order("int32 a = 1;")
+    return {"type": info.type.value, "schema": info.schema, "properties": {}}
+
+
+def plain_native_case() -> dict[str, Any]:
+    """A case that registers `plain_native_schema`."""
+    schema = plain_native_schema()
+    return {"mode": "producer", "strategy": "FULL", "existing": [], "candidate": schema}
 
 
 def varint(number: int) -> bytes:
