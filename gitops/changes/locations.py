@@ -10,7 +10,6 @@ from gitops.changes.registries import former_name
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Location, group
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.model.state import RegistryState, Repository
 from gitops.planning.fingerprints import is_same
 from gitops.ports import FileTree
@@ -109,25 +108,6 @@ class BaseLocations:
         self._locator = Locator(loaded.base_tree, loaded.base.topics)
         self._names = {topic.keeper: topic for topic in loaded.base.topics}
         self._topics = {str(topic): topic for topic in observed.topics}
-
-    def in_plan(self, plan: Plan) -> Plan:
-        """The plan with such places in all its findings."""
-        return replace(
-            plan,
-            actions=tuple(
-                replace(one, findings=self.of(one.findings))
-                if isinstance(one, RegisterSchema)
-                else one
-                for one in plan.actions
-            ),
-            notices=tuple(
-                replace(one, findings=self.of(one.findings))
-                if isinstance(one, RefusedSchema | SchemaSwallowed)
-                else one
-                for one in plan.notices
-            ),
-            findings=self.of(plan.findings),
-        )
 
     def of(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings with their places in the base.

@@ -13,7 +13,6 @@ from gitops.git.changed_files import ChangedText, Hunk, changed_texts
 from gitops.model.check import CheckReport, Impact, RegistryCheck
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Location
-from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.repository.definitions.json_positions import JsonPositions
 
 _STRATEGY: Final = "schemaCompatibilityStrategy"
@@ -44,25 +43,7 @@ class _Placing:
     def of_registry(self, one: RegistryCheck) -> RegistryCheck:
         """A registry's answer with the places in all its findings."""
         refused = {topic: self.of(its) for topic, its in one.refused_before.items()}
-        return replace(one, plan=self._of_plan(one.plan), refused_before=refused)
-
-    def _of_plan(self, plan: Plan) -> Plan:
-        return replace(
-            plan,
-            actions=tuple(
-                replace(one, findings=self.of(one.findings))
-                if isinstance(one, RegisterSchema)
-                else one
-                for one in plan.actions
-            ),
-            notices=tuple(
-                replace(one, findings=self.of(one.findings))
-                if isinstance(one, RefusedSchema | SchemaSwallowed)
-                else one
-                for one in plan.notices
-            ),
-            findings=self.of(plan.findings),
-        )
+        return replace(one, plan=one.plan.with_findings(self.of), refused_before=refused)
 
     def of(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings with their changed lines."""

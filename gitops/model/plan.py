@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from gitops.model.findings import Finding
@@ -219,3 +219,20 @@ class Plan:
     def has_differences(self) -> bool:
         """Whether the registry is not what the files want, whatever can be done about it."""
         return bool(self.actions) or any(isinstance(one, SchemaDrift) for one in self.notices)
+
+    def with_findings(self, of: Callable[[Iterable[Finding]], tuple[Finding, ...]]) -> Plan:
+        """The plan with other findings, in its actions and notices too."""
+        return replace(
+            self,
+            actions=tuple(
+                replace(one, findings=of(one.findings)) if isinstance(one, RegisterSchema) else one
+                for one in self.actions
+            ),
+            notices=tuple(
+                replace(one, findings=of(one.findings))
+                if isinstance(one, RefusedSchema | SchemaSwallowed)
+                else one
+                for one in self.notices
+            ),
+            findings=of(self.findings),
+        )

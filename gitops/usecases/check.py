@@ -224,7 +224,7 @@ class _RegistryAnswer:
         refused = refused_before(before, after, plan, strategies)
         places = BaseLocations(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
-        mine, history = fit_proposals(places.in_plan(plan), history)
+        mine, history = fit_proposals(plan.with_findings(places.of), history)
         rollout, of_clients = rollout_of(
             RolloutRequest(
                 base=loaded.base,
