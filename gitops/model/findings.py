@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Final
 
 
 class Severity(IntEnum):
@@ -56,6 +57,10 @@ class Origin:
 
     subject: str
     word: str = ""
+
+
+UNDONE: Final = " (the edit undoes this change)"
+"""Behind the hint of a patch that has the old definition back, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

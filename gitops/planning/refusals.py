@@ -139,17 +139,16 @@ def _incompatible(subject: str, one: Incompatibility, places: DefinitionLocation
 def _common_cause(one: Incompatibility) -> str:
     """Without the version and the path, which are other ones for other topics."""
     if one.reader != CANDIDATE:
-        return f"older versions cannot read what the new schema writes: {one.message}"
-    return f"the new schema cannot read what older versions write: {one.message}"
+        return f"older versions cannot read messages of the new schema: {one.message}"
+    return f"the new schema cannot read messages of older versions: {one.message}"
 
 
 def _message(same: Sequence[Incompatibility]) -> str:
     one, versions = same[0], version_list([_number(each) for each in same])
     place = f" at '{one.path}'" if one.path else ""
     if one.reader != CANDIDATE:
-        return f"{versions} cannot read what the new schema writes{place}: {one.message}"
-    verb = "writes" if len(same) == 1 else "write"
-    return f"the new schema cannot read what {versions} {verb}{place}: {one.message}"
+        return f"{versions} cannot read messages of the new schema{place}: {one.message}"
+    return f"the new schema cannot read messages of {versions}{place}: {one.message}"
 
 
 def _version(one: Incompatibility) -> str:

@@ -113,10 +113,10 @@ def verdict(report: CheckReport) -> Verdict:
 def rollout_title(report: CheckReport) -> str:
     """The heading above the acts of a rollout: not as if a change with errors could be merged."""
     if verdict(report) is Verdict.REFUSED:
-        return "Rollout, once the refused schemas are fixed"
+        return "Rollout of the accepted schemas, once the refused ones are fixed"
     found = (one.finding for one in all_findings(report))
     rules = {one.rule for one in found if one.severity is Severity.ERROR}
-    return "Rollout, once the errors are fixed" if rules - {CLIENTS_FIRST} else "Rollout"
+    return "Rollout, once the other errors are fixed" if rules - {CLIENTS_FIRST} else "Rollout"
 
 
 def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...]:
@@ -154,6 +154,8 @@ def severity_counts(findings: Iterable[Finding]) -> str:
 
 CLIENTS_FIRST: Final = "CLIENT-R003"
 """Who follows the rollout has not to change anything for it."""
+UNREADABLE: Final = "REPLAY-R001"
+"""Messages that the new schema cannot read."""
 _SEVERITIES: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 

@@ -12,6 +12,7 @@ from gitops.model.names import TopicName
 from gitops.model.rules import RULES
 from gitops.reports.check_summary import (
     CLIENTS_FIRST,
+    UNREADABLE,
     Verdict,
     all_findings,
     count,
@@ -29,7 +30,6 @@ _Standings = Counter[TopicStatus]
 _TAKEN: Final = (TopicStatus.LOOSENED, TopicStatus.WARNED, TopicStatus.ACCEPTED)
 _NO_CHANGE: Final = (TopicStatus.DELETED, TopicStatus.DRIFTED, TopicStatus.IGNORED)
 _BOTH: Final = 2
-_UNREADABLE: Final = "REPLAY-R001"
 _NAMED: Final = 2
 """How many kinds of errors are named."""
 
@@ -41,7 +41,7 @@ def headline(report: CheckReport, rows: Sequence[Row]) -> str:
     """
     sign, said = _verdict(report, rows)
     if report.base:
-        return f"{sign} {_merge(report)}: {said}"
+        return f"{sign} {merge_text(report)}: {said}"
     return f"{sign} {said[0].upper()}{said[1:]}"
 
 
@@ -61,7 +61,8 @@ def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[str, str]:
             return "⚠" if odd else "✓", _good(report, topics)
 
 
-def _merge(report: CheckReport) -> str:
+def merge_text(report: CheckReport) -> str:
+    """`Do not merge`: whether to, in as few words as that."""
     match verdict(report):
         case Verdict.REFUSED:
             return "Do not merge"
@@ -115,7 +116,7 @@ def _others(report: CheckReport) -> str:
     """`; clients have to upgrade first`: the errors beside the refusals."""
     refused = {one for notice in refusals(report) for one in notice.findings}
     told = [one.finding for one in all_findings(report) if one.finding not in refused]
-    others = _titles(one for one in told if one.rule != _UNREADABLE)  # `_unread` counts those
+    others = _titles(one for one in told if one.rule != UNREADABLE)  # `_unread` counts those
     return f"; {others}" if others else ""
 
 

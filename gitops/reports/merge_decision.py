@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from gitops.model.check import CheckReport
-from gitops.model.findings import Finding, Severity
+from gitops.model.findings import UNDONE, Finding, Severity
+from gitops.model.plan import SetPolicy
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import RULES
+from gitops.planning.policies import policy_text
 from gitops.reports.check_summary import (
     CLIENTS_FIRST,
+    UNREADABLE,
     Verdict,
     all_findings,
     claim,
@@ -28,7 +31,8 @@ _SHOWN: Final = 3
 _NAMES: Final = 10
 """How many clients are named."""
 _TOPICS: Final = 2
-_REVIEW: Final = "merge, if the reason of the waiver holds"
+_REVIEW: Final = "if the reason of the waiver holds, merge, then follow the rollout"
+_MERGE: Final = "merge"
 
 
 class MergeDecision(NamedTuple):
@@ -54,30 +58,59 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     if its_verdict is Verdict.WAIVED:
         waived = _waived(report, told)
         why = (*_reasons(waived), *dict.fromkeys(one.hint for one in waived[:_SHOWN]))
+        why += tuple(_loosened(report))
         return MergeDecision(why=why, next=(_REVIEW,), first=_first(report, rows))
-    decisive = [one for one in told if one.severity is _decisive_severity(its_verdict)]
+    if its_verdict is Verdict.GOOD:
+        remedies = tuple(_remedies(report, ())) or (_MERGE,)
+        return MergeDecision(why=(), next=remedies, first=_first(report, rows))
+    decisive = _decisive(told, its_verdict)
+    besides = _besides(told, decisive)
     unanswered = [f"{name}: {why}" for name, why in sorted(report.failures.items())]
+    warned = [f"warning: {_reason(one, claim(one))}" for one in besides]
     return MergeDecision(
-        why=(*_reasons(decisive), *unanswered[:_SHOWN]),
-        next=tuple(_remedies(report, decisive)),
+        why=(*_reasons(decisive), *unanswered[:_SHOWN], *warned),
+        next=tuple(_remedies(report, [*decisive, *besides])),
         first=_first(report, rows),
     )
 
 
-def _decisive_severity(its_verdict: Verdict) -> Severity:
-    """What the verdict rests on; none of the findings where nobody has to do anything."""
-    match its_verdict:
-        case Verdict.GOOD:
-            return Severity.OFF
-        case Verdict.WARNINGS:
-            return Severity.WARNING
-        case _:
-            return Severity.ERROR
+def _decisive(told: Sequence[Finding], its_verdict: Verdict) -> list[Finding]:
+    """What the verdict rests on; the clients, whose upgrades come last, at the end."""
+    severity = Severity.WARNING if its_verdict is Verdict.WARNINGS else Severity.ERROR
+    found = [one for one in told if one.severity is severity]
+    return sorted(found, key=lambda one: one.rule == CLIENTS_FIRST)
+
+
+def _besides(told: Sequence[Finding], decisive: Sequence[Finding]) -> list[Finding]:
+    """The first warning of each subject that nothing decisive is about, as far as there is room."""
+    known = {subject for one in decisive for subject in one.subjects}
+    found: list[Finding] = []
+    for one in told:
+        if one.severity is Severity.WARNING and known.isdisjoint(one.subjects):
+            known.update(one.subjects)
+            found.append(one)
+    return found[: max(0, _SHOWN - len(decisive))]
 
 
 def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
     waived = {str(action.topic) for _, action in waived_schemas(report)}
     return [one for one in told if one.severity is Severity.INFO and waived & set(one.subjects)]
+
+
+def _loosened(report: CheckReport) -> Iterator[str]:
+    """What is set while a waived schema is registered."""
+    topics = {
+        str(action.subject): action.change
+        for one in report.registries
+        for action in one.plan.actions
+        if isinstance(action, SetPolicy) and action.loosens
+    }
+    for change in dict.fromkeys(topics.values()):
+        names = sorted(name for name, its in topics.items() if its == change)
+        yield (
+            f"apply sets {change.key} of {name_list(names, _TOPICS)} to "
+            f"{policy_text(change.after)} for the registration, then sets it back"
+        )
 
 
 # Why.
@@ -91,7 +124,11 @@ def _reasons(findings: Sequence[Finding]) -> Iterator[str]:
     yield from dict.fromkeys(_reason(one, claim(one)) for one in findings[:_SHOWN])
     if left := findings[_SHOWN:]:
         titles = dict.fromkeys(RULES[one.rule].title for one in left if one.rule in RULES)
-        yield f"and {len(left):,} more: {'; '.join(titles)}" if titles else _more(len(left))
+        yield f"{_findings(len(left))}: {'; '.join(titles)}" if titles else _more(len(left))
+
+
+def _findings(left: int) -> str:
+    return f"{left:,} more finding{'' if left == 1 else 's'}"
 
 
 def _more(left: int) -> str:
@@ -99,7 +136,7 @@ def _more(left: int) -> str:
 
 
 def _reason(finding: Finding, said: str) -> str:
-    """`acme/orders/created: v0 cannot read what the new schema writes at 'email'`."""
+    """`acme/orders/created: v0 cannot read messages of the new schema at 'email'`."""
     if any(subject in said for subject in finding.subjects):
         return said
     return f"{_subjects(finding)}: {said}"
@@ -120,18 +157,38 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     """One edit is described; of several it is enough that there are some."""
     patched = [one for one in findings if one.patch]
     others = [one for one in findings if not one.patch and one.rule != CLIENTS_FIRST]
-    hints = list(dict.fromkeys(one.hint for one in others if one.hint))
+    hints = list(dict.fromkeys([*_schema_hints(report, others), *(one.hint for one in others)]))
     if len(patched) == 1:
         yield f"make the edit that is shown below (`--fix` makes it): {patched[0].hint}"
     elif patched:
         yield f"make the {len(patched):,} edits that are shown below (`--fix` makes them)"
+        yield from _undone(patched)
+    hints = [one for one in hints if one]
     yield from hints[:_SHOWN]
     if (left := len(hints) - _SHOWN) > 0:
         yield _more(left)
     if any(refusals(report)) and not patched and not hints:
         yield "change the refused schemas, or have waivers approved"
     if names := _early_names(report):
-        yield f"upgrade {name_list(names, _NAMES)}, then merge"
+        yield f"upgrade {name_list(names, _NAMES)} before the merge"
+
+
+def _schema_hints(report: CheckReport, unread: Sequence[Finding]) -> Iterator[str]:
+    """What warnings about the schema advise, where messages of its topic cannot be read."""
+    subjects = {each for one in unread if one.rule == UNREADABLE for each in one.subjects}
+    for one in reported_causes(all_findings(report)):
+        found = one.finding
+        is_schema = not found.rule.startswith(UNREADABLE.partition("-")[0])
+        if found.severity is Severity.WARNING and is_schema and subjects & set(found.subjects):
+            yield found.hint
+
+
+def _undone(patched: Sequence[Finding]) -> Iterator[str]:
+    """How many of several edits have nothing but the old definition back."""
+    if undone := sum(UNDONE in one.hint for one in patched):
+        which = "all of them undo" if undone == len(patched) else f"{undone:,} of them undo"
+        one = undone == 1 and len(patched) > 1
+        yield f"{which}{'es' if one else ''} this change: read them first"
 
 
 # Who first.
@@ -143,9 +200,9 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> str:
         return f"{name_list(names, _NAMES)}, before the merge"
     if any(refusals(report)):
         one = len({row.topic for row in rows if row.is_refused}) == 1
-        return f"known once the refused schema{'' if one else 's'} can be registered"
+        return f"not known yet: fix the refused schema{'' if one else 's'}, then check again"
     if count_unanswered(report)[0]:
-        return "known once every registry answers"
+        return "not known yet: not every registry answers"
     return _without_upgrades(report, rows)
 
 
@@ -160,7 +217,7 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
         return f"{name_list(undeclared)}: no client is declared"
     orders = [UpgradeOrder(one.rollout) for one in report.registries]
     late = sorted({name for order in orders for name in order.late_names})
-    return f"nobody; after the merge {name_list(late, _NAMES)}" if late else "nobody"
+    return f"nobody before the merge; after it {name_list(late, _NAMES)}" if late else "nobody"
 
 
 def _early_names(report: CheckReport) -> list[str]:

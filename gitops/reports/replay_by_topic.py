@@ -10,11 +10,12 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Direction, ReaderReplay, ReplayReport
-from gitops.reports.check_summary import count
+from gitops.reports.check_summary import count, name_list
 from gitops.reports.replay_wording import reader_text, status_of, ways_text
 
 SIGNS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠"}
 _GOOD: Final = "✓"
+_MOST_PATHS: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +112,16 @@ class TopicResult:
                     f"{self.sign} {count(self.rows, 'message')}, {failed:,} fail within maxFailures"
                 )
             return f"{self.sign} {_fail(failed, rows)}, not blocking"
-        return f"{self.sign} {count(self.rows, 'message')}" if self.rows else "–"
+        return f"{self.sign} {count(self.rows, 'message')}{self._changed}" if self.rows else "–"
+
+    @property
+    def _changed(self) -> str:
+        """`, other values at lines[].total and 2 more`; empty where no value is another one."""
+        if self.worst < Severity.WARNING:
+            return ""
+        paths = {field.path for one in self.asked for field in one.fields if field.changed}
+        names = name_list(sorted(path or "(message)" for path in paths), _MOST_PATHS)
+        return f", other values at {names}" if paths else ""
 
 
 def cell_text(topic: TopicResult) -> str:

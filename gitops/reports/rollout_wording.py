@@ -214,7 +214,7 @@ class _Wording:
         who = name_list(names, _FEW_NAMES)
         order = ", in any order" if len(names) > 1 else ""
         if not self._must:
-            return f"nobody must upgrade; {who} may{order}"
+            return f"nobody has to upgrade; {who} may{order}"
         return f"{who} may upgrade{order}"
 
 

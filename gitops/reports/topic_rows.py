@@ -28,6 +28,7 @@ from gitops.reports.upgrade_order import UpgradeOrder, by_strategy, clients_firs
 
 NONE: Final = "–"
 REPLAY_FAILS: Final = "replay fails"
+_WARNING: Final = (" warning", " warnings")
 
 
 class TopicStatus(IntEnum):
@@ -113,8 +114,23 @@ def _order(row: Row) -> tuple[bool, TopicStatus, TopicName, str]:
 def _with_replay(check: RegistryCheck) -> Iterator[Row]:
     results = {one.topic: one for one in topics_of(check.replay)} if check.replay else {}
     for row in _rows(check):
-        found = replace(row, replay=results.get(row.topic))
-        yield replace(found, verdict=f"✗ {REPLAY_FAILS}") if found.is_unread else found
+        yield _replayed(replace(row, replay=results.get(row.topic)))
+
+
+def _replayed(row: Row) -> Row:
+    """With what the replay adds to the verdict: that it fails, or its warnings."""
+    if row.is_unread:
+        return replace(row, verdict=f"✗ {REPLAY_FAILS}")
+    found = row.replay.findings if row.replay else ()
+    warnings = _warnings((*row.findings, *found))
+    is_warned = row.standing is TopicStatus.ACCEPTED or row.verdict.endswith(_WARNING)
+    if is_warned and warnings:
+        return replace(row, standing=TopicStatus.WARNED, verdict=f"⚠ {count(warnings, 'warning')}")
+    return row
+
+
+def _warnings(findings: Sequence[Finding]) -> int:
+    return sum(one.severity >= Severity.WARNING for one in findings)
 
 
 def _rows(check: RegistryCheck) -> Iterator[Row]:
@@ -163,7 +179,7 @@ def _standing(check: RegistryCheck, action: RegisterSchema, early: int) -> tuple
         return TopicStatus.LOOSENED, f"⚠ {old.value if old else 'the old policies'} would refuse it"
     if early:
         return TopicStatus.WARNED, f"⚠ {clients_first(early)}"
-    if warnings := sum(one.severity >= Severity.WARNING for one in action.findings):
+    if warnings := _warnings(action.findings):
         return TopicStatus.WARNED, f"⚠ {count(warnings, 'warning')}"
     return TopicStatus.ACCEPTED, "✓"
 

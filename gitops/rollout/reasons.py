@@ -83,7 +83,7 @@ def writes_reason(producer: str, drain: Drain, *, again: bool = False) -> Reason
     what = f"v{drain.version} of {drain.topic}"
     if again:
         return Reason(moment="After its upgrade", clients=(producer,), verb="write", rest=what)
-    return Reason(clients=(producer,), verb="still write", rest=what)
+    return Reason(clients=(producer,), verb="write", rest=f"{what} until its upgrade")
 
 
 def use_reason(client: str, topic: TopicName) -> Reason:

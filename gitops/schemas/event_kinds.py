@@ -55,10 +55,10 @@ def _parts(
 
 def _remark(version: str, reason: Reason, half: str, *, backward: bool) -> Remark:
     if backward:
-        message = f"consumers with the new schema cannot read what {version} wrote"
+        message = f"consumers with the new schema cannot read messages of {version}"
         mine, other, hint = reason.reader_pointer, reason.writer_pointer, reason.hint
     else:
-        message = f"consumers with {version} cannot read what the new schema writes"
+        message = f"consumers with {version} cannot read messages of the new schema"
         mine, other, hint = reason.writer_pointer, reason.reader_pointer, reason.writer_hint
     remark = Remark(
         rule=_RULE,

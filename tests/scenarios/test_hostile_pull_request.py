@@ -19,7 +19,7 @@ from tests.support.runner import commands
 
 SECRET: Final = "do not show this"
 CONTROLS: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\ud800-\udfff]")
-REFUSAL: Final = "the new schema cannot read what v0 writes at"
+REFUSAL: Final = "the new schema cannot read messages of v0 at"
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ PATCH = """\
 REFUSAL = replace(
     make_finding(
         "AVRO-R002",
-        "the new schema cannot read what v7 writes at 'currency': reader field 'currency' "
+        "the new schema cannot read messages of v7 at 'currency': reader field 'currency' "
         "(string) has no default",
         location=Location(
             file="namespaces/shop/payments/captured.avsc",
@@ -62,7 +62,7 @@ REFUSAL = replace(
 
 SNEAKED = make_finding(
     "AVRO-R002",
-    "v3 cannot read what the new schema writes at 'legacy': reader field 'legacy' has no default",
+    "v3 cannot read messages of the new schema at 'legacy': reader field 'legacy' has no default",
     location=Location(file="namespaces/shop/orders/order-created.avsc", line=9, column=5),
     subject="shop/orders/order-created",
 )

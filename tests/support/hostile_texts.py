@@ -90,7 +90,7 @@ PIECES: Final = (
 
 TEXTS: Final = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=8).map("".join)
 
-OURS: Final = re.compile(r"</?(?:details|summary|b|br|sub)>|<details open>")
+OURS: Final = re.compile(r"</?(?:details|summary|b|br|sub|code)>|<details open>")
 _LINKED: Final = re.compile(r"@\w|#\w|://|\bwww\.|\bGH-\d|:[a-z]\w+:", re.ASCII | re.IGNORECASE)
 _NEVER: Final = frozenset({"link_open", "image", "blockquote_open", "hr", "s_open", "em_open"})
 

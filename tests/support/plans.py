@@ -33,7 +33,7 @@ def _topic(name: str) -> TopicName:
 
 REFUSAL = make_finding(
     "AVRO-R002",
-    "the new schema cannot read what v7 writes at 'currency': reader field 'currency' has no "
+    "the new schema cannot read messages of v7 at 'currency': reader field 'currency' has no "
     "default",
     location=Location(
         file="namespaces/shop/payments/captured.avsc",

@@ -129,7 +129,7 @@ def _reader(one: ReaderReplay) -> tuple[str, ...]:
         text(way_text(one)),
         one.direction.value,
         f"{one.rows:,}",
-        f'<span class="{colour}">{one.failed:,}</span>' if one.failed else "✓",
+        f'<span class="{colour}">{one.failed:,}</span>' if one.failed else "0",
         share_text(one.failed, one.rows),
         bar(share, f"s{colour}") if one.failed else "",
         f'<span class="{colour if colour == "bad" else "soft"}">{status_text(one)}</span>',

@@ -69,6 +69,11 @@ def code(text: str) -> str:
     return f"{ticks}{gap}{shown}{gap}{ticks}"
 
 
+def code_tag(text: str) -> str:
+    """The same in HTML, such as the summary of a fold, where Markdown is not read."""
+    return f"<code>{prose(text)}</code>"
+
+
 def block(lines: Sequence[str], language: str = "", indent: str = "") -> str:
     """Lines as they are, with a fence that none of them can close; many are cut and counted."""
     shown: list[str] = []

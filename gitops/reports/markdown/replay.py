@@ -130,7 +130,7 @@ def _table(topic: TopicResult) -> str:
 
 def _reader(one: ReaderReplay) -> str:
     share = share_text(one.failed, one.rows)
-    failed = f"{one.failed:,}{f' ({share})' if share else ''}" if one.failed else "✓"
+    failed = f"{one.failed:,}{f' ({share})' if share else ''}" if one.failed else "0"
     cells = (
         prose(way_text(one)),
         f"{one.rows:,}",
@@ -149,7 +149,10 @@ def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
         path = f" at {code(one.path)}" if one.path else ""
         versions = f" ({one.versions_text})" if one.versions_text else ""
         yield f"- {one.rows:,}{path}: {message(one.reason)}{versions}\n"
-        yield from (_example(one, each) for each in one.examples[:_MAX_EXAMPLES])
+        shown = one.examples[:_MAX_EXAMPLES]
+        yield from (_example(one, each) for each in shown)
+        if (left := one.rows - len(shown)) > 0:
+            yield f"  - … {count(left, 'more message')}\n"
     if len(reasons) > _MAX_FAILURES:
         yield f"- … {count(len(reasons) - _MAX_FAILURES, 'more reason')}\n"
 

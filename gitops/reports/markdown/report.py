@@ -101,9 +101,15 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
 def _decision(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     """Why, what next, who first."""
     return tuple(
-        f"- **{label.capitalize()}:** {'<br>'.join(map(message, said))}\n"
+        f"- **{label.capitalize()}:**{_said(said)}\n"
         for label, said in merge_decision(report, rows).items
     )
+
+
+def _said(said: Sequence[str]) -> str:
+    if len(said) == 1:
+        return f" {message(said[0])}"
+    return "".join(f"\n  - {message(each)}" for each in said)
 
 
 def _folded(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -152,6 +158,8 @@ def _topics(rows: Sequence[Row], *, several: bool) -> tuple[Section, ...]:
         )
         for each in Weight
     )
+    if len([*stopped, *odd, *good]) == 1:
+        stopped, odd, good = (tuple(map(_opened, folds)) for folds in (stopped, odd, good))
     outer = "<details><summary>✓ What changes in the accepted topics</summary>\n\n"
     head, tail = (outer, "</details>\n\n") if len(good) > _FEW else ("", "")
     return (
@@ -159,6 +167,10 @@ def _topics(rows: Sequence[Row], *, several: bool) -> tuple[Section, ...]:
         Section(blocks=odd, cut=7, noun="topics' details"),
         Section(blocks=good, head=head, tail=tail, cut=8, noun="accepted topics' details"),
     )
+
+
+def _opened(fold: str) -> str:
+    return fold.replace("<details>", "<details open>", 1) if fold.startswith("<details>") else fold
 
 
 def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:

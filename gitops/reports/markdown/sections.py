@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from textwrap import shorten
 from typing import Final
 
 from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
 from gitops.model.rollout import Rollout
@@ -16,7 +17,7 @@ from gitops.planning.policies import direction, policy_text
 from gitops.reports.broker_wording import broker_lines
 from gitops.reports.check_summary import affected_text, claim, count, name_list, told_messages
 from gitops.reports.markdown.document import changes_block, finding_item
-from gitops.reports.markdown.escaping import block, code, message, prose
+from gitops.reports.markdown.escaping import block, code, code_tag, message, prose
 from gitops.reports.markdown.replay import replay_body
 from gitops.reports.rollout_wording import Line, alternative, has_order, lines
 from gitops.reports.topic_rows import (
@@ -81,7 +82,7 @@ def _fold_of_alike(rows: Sequence[Row]) -> str:
     """What changes in all of these topics, once."""
     changes = shared_changes([row.changes for row in rows])
     names = list(dict.fromkeys(row.topic for row in rows))
-    what = f"<b>{count(len(names), 'topic')}</b>: {count(len(changes), 'change')}"
+    what = f"<b>{count(len(names), 'topic')}</b>: {_changes_title(changes)}"
     summary = f"<summary>{rows[0].verdict[0]} {what}</summary>"
     body = f"{changes_block(changes)}\n{_names(names)}\n"
     return f"<details>{summary}\n\n{body}\n</details>\n\n"
@@ -108,8 +109,18 @@ def _title(row: Row) -> str:
         worst = max(row.findings, key=lambda finding: finding.severity)
         said = shorten(claim(worst), _MAX_TITLE, placeholder=" …")
     else:
-        said = count(len(row.changes), "change")
+        return f"{row.verdict[0]}: {_changes_title(row.changes)}"
     return f"{row.verdict[0]}: {prose(said)}"
+
+
+def _changes_title(changes: Sequence[SchemaChange]) -> str:
+    """The change, where there is one; else how many."""
+    if len(changes) != 1:
+        return count(len(changes), "change")
+    one = changes[0]
+    values = " → ".join(each for each in (one.before, one.after) if each)
+    said = f"{one.kind.value} {one.path or '(schema)'} {values}".rstrip()
+    return code_tag(shorten(said, _MAX_TITLE, placeholder=" …"))
 
 
 def _body(row: Row) -> str:
@@ -152,7 +163,8 @@ def _before(row: Row) -> str:
     """What this change would meet if it did not loosen the policies."""
     if not row.before:
         return ""
-    return f"Without the loosened policies it would be refused:\n\n{_items(row.before)}"
+    past = [replace(one, severity=Severity.INFO) for one in row.before]  # no error of this change
+    return f"Without the loosened policies it would be refused:\n\n{_items(past)}"
 
 
 def _waiver(row: Row) -> str:
@@ -161,7 +173,8 @@ def _waiver(row: Row) -> str:
         return ""
     note = f" ({prose(row.waiver.fits)})" if row.waiver.fits else ""
     lines = row.waiver.text.rstrip("\n").split("\n")
-    return f"Or a waiver, as {code(row.waiver.file)}{note}:\n\n{block(lines, 'yaml')}"
+    head = f"<details><summary>Or a waiver, as {code_tag(row.waiver.file)}{note}</summary>"
+    return f"{head}\n\n{block(lines, 'yaml')}\n</details>\n"
 
 
 # The sections beside the topics' own: policies, what Pulsar would ignore, drift, history.

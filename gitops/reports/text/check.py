@@ -30,17 +30,18 @@ from gitops.reports.results import CheckResult, Excerpt
 from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.layout import ShellCommand
 from gitops.reports.text.plain import safe
-from gitops.reports.text.plan import broker_text, headline_text, plan_summary
+from gitops.reports.text.plan import broker_text, headline_text, merge_line, plan_summary
 from gitops.reports.text.plan_blocks import plan_body
 from gitops.reports.text.replay import replay_section
 from gitops.reports.text.rollout import history_line, rollout_section
-from gitops.reports.topic_rows import REPLAY_FAILS, rows_of
+from gitops.reports.topic_rows import TopicStatus, rows_of
 from gitops.reports.upgrade_order import UpgradeOrder, clients_first
 
 _MOST: Final = 200
 """How many findings are shown: a change may have a finding in each of thousands of files."""
-_SHOWN: Final = 5
+_SHOWN: Final = 10
 """How many names stand in a line that only mentions them."""
+_DOUBTFUL: Final = (TopicStatus.LOOSENED, TopicStatus.WARNED)
 
 
 def check_text(result: CheckResult) -> RenderableType:
@@ -64,7 +65,9 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
     )
     parts += others
     parts += _not_from_this_change(report)
-    parts.append(Text.assemble(*_summary(report), "   ", (f"{seconds:.1f} s", "dim")))
+    last = (*_summary(report), "   ", (f"{seconds:.1f} s", "dim"))
+    verdicts = (merge_line(report), " · ") if report.base else ()
+    parts.append(Text.assemble(*verdicts, *last))
     if report.command:
         parts.append(ShellCommand("reproduce:", report.command))
     return Group(*parts)
@@ -74,7 +77,7 @@ def _decision(report: CheckReport) -> Iterator[RenderableType]:
     """Why, what next, who first: each in a few lines, below its label."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold")
-    table.add_column()
+    table.add_column(overflow="fold")
     for label, said in merge_decision(report, rows_of(report.registries)).items:
         table.add_row(label, _list(said))
     if table.rows:
@@ -86,6 +89,8 @@ def _list(said: Sequence[str]) -> RenderableType:
     if len(said) == 1:
         return Text(safe(said[0]))
     table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column()
+    table.add_column(overflow="fold")
     for each in said:
         table.add_row("-", Text(safe(each)))
     return table
@@ -103,10 +108,10 @@ def _summary(report: CheckReport) -> list[Text]:
 
 
 def _head(report: CheckReport) -> Text:
-    head = report.head[:7] if report.head else "the files here"
+    head = f"..{report.head[:7]}" if report.head else " with the files here"
     files = report.files.removeprefix("sha256:")[:7]
-    rest = f" {report.base[:7]}..{head} · files digest {files}"
-    return Text.assemble((safe(report.reference), "bold"), rest)
+    rest = f" {report.base[:7]}{head} · files digest {files}"
+    return Text.assemble("compares ", (safe(report.reference), "bold"), rest)
 
 
 def _touched(report: CheckReport) -> Iterator[Text]:
@@ -171,12 +176,14 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list
 
 
 def _besides(one: RegistryCheck) -> dict[TopicName, str]:
-    """What speaks against schemas that Pulsar accepts: clients that come first, and the replay."""
+    """What the table of a comment has beside schemas that Pulsar accepts."""
     early = UpgradeOrder(one.rollout).early_clients
-    said = {topic: [clients_first(number)] for topic, number in early.items()}
+    said: dict[TopicName, dict[str, None]] = {}
     for row in rows_of((one,)):
-        if row.is_unread:
-            said.setdefault(row.topic, []).append(REPLAY_FAILS)
+        if row.is_unread or row.standing in _DOUBTFUL:
+            said.setdefault(row.topic, {})[row.verdict[2:]] = None
+        if number := early.get(row.topic, 0):
+            said.setdefault(row.topic, {})[clients_first(number)] = None
     return {topic: ", ".join(each) for topic, each in said.items()}
 
 

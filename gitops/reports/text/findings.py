@@ -16,7 +16,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.rules.rule import Rule
 from gitops.reports.check_summary import changed_lines, subjects_text
 from gitops.reports.results import Excerpt, FindingsResult, FmtResult
-from gitops.reports.text.layout import align_columns
+from gitops.reports.text.layout import Hanging, align_columns
 from gitops.reports.text.plain import safe, short
 from gitops.repository.formatting.repository import FormatResult, FormattedFile
 
@@ -114,7 +114,7 @@ def finding_block(finding: Finding, excerpt: Excerpt) -> RenderableType:
     if finding.hint:
         body.append(Text(short(finding.hint, 2000), style="italic"))
     body += _patch(finding.patch)
-    return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False))
+    return Group(Hanging(head), Padding(Group(*body), (0, 0, 0, 4), expand=False))
 
 
 def _subjects(finding: Finding) -> list[RenderableType]:
@@ -138,7 +138,10 @@ def _whose(where: Location | None) -> str:
 
 def _patch(patch: str) -> list[RenderableType]:
     """The lines of a unified diff that go and come."""
-    return [Text(short(line, 2000), style=_PATCH_STYLES[line[0]]) for line in changed_lines(patch)]
+    return [
+        Hanging(Text(short(line, 2000), style=_PATCH_STYLES[line[0]]))
+        for line in changed_lines(patch)
+    ]
 
 
 def count_line(findings: Iterable[Finding]) -> Text:

@@ -41,8 +41,26 @@ def align_columns(
 
 
 @dataclass(frozen=True, slots=True)
+class Hanging:
+    """A text whose further lines are set in by so many columns."""
+
+    text: Text
+    indent: int = _INDENT
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        if self.text.cell_len <= width or width <= self.indent:
+            yield self.text
+            return
+        first, rest = _split(self.text, width, console)
+        yield first
+        for each in rest.wrap(console, width - self.indent):
+            yield Text(" " * self.indent).append_text(each)
+
+
+@dataclass(frozen=True, slots=True)
 class _Rows:
-    """Aligned where a row fits; else its cells with small gaps, further lines set in."""
+    """Aligned, with smaller gaps where the widest row needs it; what still does not fit wraps."""
 
     rows: Sequence[Sequence[Text]]
     widths: Sequence[int]
@@ -50,20 +68,26 @@ class _Rows:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
+        gap = _GAP if self.titled else self._gap(width)
         for row in self.rows:
-            line = _line(row, self.widths)
+            line = _line(row, self.widths, gap)
             if line.cell_len <= width:
                 yield line
-                continue
-            first, rest = (
-                (row[0], _line(row[1:], self.widths[1:]))
-                if self.titled
-                else _split(_line(row, ()), width, console)
-            )
-            yield first
-            if rest:
-                for each in rest.wrap(console, max(1, width - _INDENT)):
+            elif self.titled:
+                yield row[0]
+                for each in _line(row[1:], self.widths[1:]).wrap(console, max(1, width - _INDENT)):
                     yield Text(" " * _INDENT).append_text(each)
+            else:
+                yield Hanging(_line(row, ()))
+
+    def _gap(self, width: int) -> int:
+        """The widest gap with which every row fits; the usual one where none is."""
+        fits = (
+            gap
+            for gap in range(_GAP, 0, -1)
+            if all(_line(row, self.widths, gap).cell_len <= width for row in self.rows)
+        )
+        return next(fits, _GAP)
 
 
 def _split(line: Text, width: int, console: Console) -> tuple[Text, Text]:
@@ -74,12 +98,12 @@ def _split(line: Text, width: int, console: Console) -> tuple[Text, Text]:
     return first, rest[len(rest.plain) - len(rest.plain.lstrip()) :]
 
 
-def _line(row: Sequence[Text], widths: Sequence[int]) -> Text:
+def _line(row: Sequence[Text], widths: Sequence[int], gap: int = _GAP) -> Text:
     line = Text()
     for number, cell in enumerate(row):
         line.append_text(cell)
         width = widths[number] if number < len(widths) else 0
-        line.append(" " * (max(0, width - cell.cell_len) + _GAP))
+        line.append(" " * (max(0, width - cell.cell_len) + gap))
     line.rstrip()
     return line
 

@@ -19,10 +19,10 @@ from gitops.model.policy import BrokerSettings
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan_document import summary
 from gitops.reports.broker_wording import broker_lines
-from gitops.reports.headline import headline
+from gitops.reports.headline import headline, merge_text
 from gitops.reports.results import Excerpt, PlanResult, PlansResult, RegistryPlan, plans_report
 from gitops.reports.text.findings import count_line
-from gitops.reports.text.layout import align_columns
+from gitops.reports.text.layout import Hanging, align_columns
 from gitops.reports.text.plain import safe
 from gitops.reports.text.plan_blocks import plan_body
 from gitops.reports.topic_rows import rows_of
@@ -92,9 +92,18 @@ def _head(plan: Plan, files: str) -> Text:
     return Text.assemble((safe(plan.registry), "bold"), rest)
 
 
-def headline_text(report: CheckReport) -> Text:
+def headline_text(report: CheckReport) -> RenderableType:
     """The verdict, in the colour of its sign."""
-    said = headline(report, rows_of(report.registries))
+    return Hanging(_in_colour(headline(report, rows_of(report.registries))), 2)
+
+
+def merge_line(report: CheckReport) -> Text:
+    """`✗ Do not merge`: the verdict once more, where a long report ends."""
+    sign = headline(report, rows_of(report.registries))[0]
+    return _in_colour(f"{sign} {merge_text(report)}")
+
+
+def _in_colour(said: str) -> Text:
     return Text(safe(said), style=_VERDICTS.get(said[0], "bold"))
 
 

@@ -139,7 +139,7 @@ def _no_excerpt(_where: Location) -> str | None:
 def _readers(topic: TopicResult) -> RenderableType:
     """A line for each reader and version, numbers below each other."""
     cells = [_cells(one) for one in topic.asked]
-    heads = ("data → reader", "messages", "fail", "share", "blocks the merge")
+    heads = ("data → reader", "messages", "fail", "share", "blocks")
     widths = [max(len(row[i]) for row in (heads, *cells)) for i in range(len(heads))]
     lines: list[Sequence[Text]] = [_line(heads, widths, "dim")]
     lines += [
@@ -153,7 +153,7 @@ def _cells(one: ReaderReplay) -> tuple[str, ...]:
     return (
         safe(way_text(one)),
         f"{one.rows:,}",
-        f"{one.failed:,}" if one.failed else "✓",
+        f"{one.failed:,}",
         share_text(one.failed, one.rows),
         status_text(one),
     )
@@ -192,6 +192,9 @@ def _reason(one: Reason, width: int) -> Iterator[RenderableType]:
     yield Padding(head, (0, 0, 0, 2), expand=False)
     for shown in one.examples:
         yield from _example(one, shown, width + _INDENT)
+    if (left := one.rows - len(one.examples)) > 0:
+        more = Text(f"… {count(left, 'more message')}", style="dim")
+        yield Padding(more, (0, 0, 0, width + _INDENT), expand=False)
 
 
 def _example(one: Reason, shown: VersionedExample, indent: int) -> Iterator[RenderableType]:

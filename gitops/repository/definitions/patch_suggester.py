@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
-from gitops.model.findings import Finding, Severity
+from gitops.model.findings import UNDONE, Finding, Severity
 from gitops.planning.refusals import renames
 from gitops.repository.definitions.patches import NULL, Edit, Problem, edits
 from gitops.repository.definitions.text_edits import Definition
@@ -41,7 +41,7 @@ _NO_MORE: Final = "no patch is tried from here on: too much has changed"
 
 _CODE: Final = re.compile(r': \{"name": "[^"]*", "type": \["null", "[^"]+"\], "default": null\}')
 _OLD_READERS: Final = re.compile(
-    r"(v\d+(?:(?:, | to )v\d+)*) cannot read what the new schema writes"
+    r"(v\d+(?:(?:, | to )v\d+)*) cannot read messages of the new schema"
 )
 
 
@@ -68,7 +68,7 @@ class _Place:
     """The findings of one cause at one place of the new definition, and what became of edits."""
 
     findings: list[Finding]
-    edited: str = ""
+    edit: Edit | None = None
     why: str = ""
     untried: bool = False
 
@@ -111,8 +111,8 @@ class PatchSuggester:
         """The text after the first edit that helps; None where none does."""
         for place in self._places(findings).values():
             self._solve(place)
-            if place.edited:
-                return place.edited
+            if place.edit:
+                return place.edit.text
         return None
 
     def _places(self, findings: Sequence[Finding]) -> dict[tuple[str, str, bool], _Place]:
@@ -147,7 +147,7 @@ class PatchSuggester:
             else:
                 if edit.text not in self._offered:
                     self._offered.add(edit.text)
-                    place.edited = edit.text
+                    place.edit = edit
                 place.why = ""
                 return
 
@@ -156,10 +156,11 @@ class PatchSuggester:
             return replace(one, hint=f"{one.hint} ({_NO_MORE})")
         if place.why and one.severity is Severity.ERROR:
             return replace(one, hint=place.why)
-        if not place.edited:
+        if not place.edit:
             return one
         # What the patch shows, the hint need not repeat.
-        return replace(one, patch=self.new.patch(place.edited), hint=_CODE.sub("", one.hint))
+        hint = _CODE.sub("", one.hint) + (UNDONE if place.edit.is_old else "")
+        return replace(one, patch=self.new.patch(place.edit.text), hint=hint)
 
     def _edits(self, place: _Place) -> Iterator[Edit]:
         """What may help, each text once; a rename explains what is missing, and comes first."""
@@ -225,5 +226,5 @@ def _problem(one: Finding) -> Problem:
         rule=one.rule,
         pointer=one.location.pointer if one.location else "",
         old_pointer=one.compared.pointer if one.compared else "",
-        new_reads=" cannot read what the new schema writes" not in one.message,
+        new_reads=" cannot read messages of the new schema" not in one.message,
     )

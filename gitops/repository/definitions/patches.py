@@ -30,6 +30,11 @@ class Edit:
     text: str
     attempt: str
 
+    @property
+    def is_old(self) -> bool:
+        """Whether it takes the change back."""
+        return self.attempt.startswith(_OLD)
+
 
 def edits(problem: Problem, new: Definition, old: Definition | None) -> Iterator[Edit]:
     """What may help, the smallest first; none is tried yet."""
@@ -179,18 +184,21 @@ _TWO: Final = 2
 
 _Maker = Callable[[Problem, Definition, Definition | None], str | None]
 
+_OLD: Final = "the old"
+"""How the attempts begin that take a change back."""
+
 NULL: Final = "null"
 """The attempt that lets a field be null."""
 
 _OLD_TYPE: Final = (
-    ("the old type by its name", _old_name),
-    ("the old type", _old_type),
-    ("the old type with its default", _old_default),
+    (f"{_OLD} type by its name", _old_name),
+    (f"{_OLD} type", _old_type),
+    (f"{_OLD} type with its default", _old_default),
 )
 
 _MAKERS: Final[dict[str, tuple[tuple[str, _Maker], ...]]] = {
     "AVRO-R001": _OLD_TYPE,
-    "AVRO-R002": ((NULL, _null_only), (NULL, _nullable), ("the old field", _put_back)),
+    "AVRO-R002": ((NULL, _null_only), (NULL, _nullable), (f"{_OLD} field", _put_back)),
     "AVRO-R003": _OLD_TYPE,
     "AVRO-R004": _OLD_TYPE,
     "AVRO-R005": _OLD_TYPE,
@@ -200,7 +208,7 @@ _MAKERS: Final[dict[str, tuple[tuple[str, _Maker], ...]]] = {
         (NULL, _null_default),
     ),
     "AVRO-P003": ((NULL, _nullable),),
-    "AVRO-W001": (("the old symbols", _symbols),),
+    "AVRO-W001": ((f"{_OLD} symbols", _symbols),),
     "AVRO-W003": _OLD_TYPE,
     "AVRO-W004": _OLD_TYPE,
     "AVRO-W005": _OLD_TYPE,

@@ -59,8 +59,8 @@ def _no_default(
     name = missing.name
     return Reason(
         "AVRO-R002",
-        f"reader field '{name}' ({describe(missing.type)}) has no default, and {writer} does "
-        "not contain it",
+        f"reader field '{name}' ({describe(missing.type)}) has no default, and the writer's "
+        f"{writer} does not contain it",
         f"{path}.{name}" if path else name,
         writer_pointer,
         reader_pointer,
@@ -72,22 +72,20 @@ def _no_default(
 def _words(error: Error, path: str) -> tuple[str, str, str, str]:
     """The rule, the message, the reader's hint, the writer's."""
     writer, reader = describe(error.writer), describe(error.reader)
-    # A schema that is no record has no room for another field.
-    otherwise = "add a new field" if path else "use another topic"
     match error.mismatch:
         case Mismatch.TYPES | Mismatch.NO_DEFAULT:
             return (
                 "AVRO-R001",
                 f"a reader of {reader} cannot read {writer}",
-                f"keep {writer}, or {otherwise} for {reader}",
-                f"keep {reader}, or {otherwise} for {writer}",
+                f"keep {writer}, or {_otherwise(path, reader)}",
+                f"keep {reader}, or {_otherwise(path, writer)}",
             )
         case Mismatch.NO_BRANCH:
             return (
                 "AVRO-R003",
                 f"no branch of the reader's union {reader} accepts {writer}",
                 f"keep {writer} as a branch of the reader's union",
-                f"write only what {reader} accepts, or {otherwise} for {writer}",
+                f"write only what {reader} accepts, or {_otherwise(path, writer)}",
             )
         case Mismatch.NAMES:
             return (
@@ -97,9 +95,18 @@ def _words(error: Error, path: str) -> tuple[str, str, str, str]:
                 "keep the name: a reader that exists already has no alias for a new one",
             )
         case Mismatch.SIZES:
-            hint = f"keep the size, or {otherwise} for the new size"
+            hint = f"keep the size, or {_otherwise(path)} for the new size"
             sizes = _sizes(error.writer, error.reader)
             return "AVRO-R005", f"the sizes of {writer} differ: {sizes}", hint, hint
+
+
+def _otherwise(path: str, kind: str = "") -> str:
+    """A schema that is no record has no room for another field."""
+    if not path:
+        return f"use another topic{kind and f' for {kind}'}"
+    if kind == "null":
+        return "add a new nullable field"
+    return f"add a new field{kind and f' of type {kind}'}"
 
 
 def _sizes(writer: Schema, reader: Schema) -> str:
@@ -356,7 +363,7 @@ def _pairwise(
             for reason in result.reasons
         ]
     first = found[0]
-    reason = f"{first.reader} cannot read what {first.writer} writes: {first.message}"
+    reason = f"{first.reader} cannot read messages of {first.writer}: {first.message}"
     return Outcome(end=_end(failed[0]), reason=reason, incompatibilities=tuple(found))
 
 

@@ -108,7 +108,7 @@ def enum_remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
             path=at.path,
             pointer=f"{at.pointer}/symbols",
             old_pointer=f"{at.old_pointer}/symbols/{old.symbols.index(gone[0])}",
-            hint=f"keep {_them(gone)} until no message has {_it(gone)} any more",
+            hint=f"keep {_named(gone)} until no message has {_it(gone)} any more",
             stops_readers=not _has_default(new, at),
         )
     if added and at.forward:
@@ -140,10 +140,6 @@ def _named(symbols: Sequence[str]) -> str:
 
 def _it(symbols: Sequence[str]) -> str:
     return "it" if len(symbols) == 1 else "one of them"
-
-
-def _them(symbols: Sequence[str]) -> str:
-    return "it" if len(symbols) == 1 else "all of them"
 
 
 # Numbers, text and bytes: the same wire form, read as something else.

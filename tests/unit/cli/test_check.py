@@ -43,7 +43,7 @@ def test_a_refusal_names_the_line_and_the_way_to_repeat_it(
     require_note(clone)
     said = command("check", "--base", "main", "--repo", clone.root)
     assert said.code == 1
-    assert f"main {clone.head[:7]}..the files here" in said.out
+    assert f"main {clone.head[:7]} with the files here" in said.out
     assert "history from git" in said.out
     assert "✗ shop/orders/order-created" in said.out
     assert f"{CREATED}:26:14  AVRO-R002 error" in said.out

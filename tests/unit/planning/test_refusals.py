@@ -37,8 +37,8 @@ def test_a_missing_default_is_one_finding_for_all_versions() -> None:
     (found,) = _found(_NEW, *_OLD)
 
     assert found.message == (
-        "the new schema cannot read what v3, v2, v1, v0 write at 'house': reader field 'house' "
-        "(string) has no default, and record Order does not contain it"
+        "the new schema cannot read messages of v3, v2, v1, v0 at 'house': reader field 'house' "
+        "(string) has no default, and the writer's record Order does not contain it"
     )
     assert found.compared == Location(file="v3")
     assert [one.compared for one in found.members] == [
@@ -60,9 +60,10 @@ def test_another_mismatch_at_the_same_place_is_another_cause() -> None:
     old = [avro(field("a", kind)) for kind in ("string", "bytes", "string", "string")]
     found = _found(avro(field("a", "int")), *old)
 
-    assert [one.message.removeprefix("the new schema cannot read what ") for one in found] == [
-        "v3, v2, v0 write at 'a': a reader of int cannot read string",
-        "v1 writes at 'a': a reader of int cannot read bytes",
+    told = "the new schema cannot read messages of "
+    assert [one.message.removeprefix(told) for one in found] == [
+        "v3, v2, v0 at 'a': a reader of int cannot read string",
+        "v1 at 'a': a reader of int cannot read bytes",
     ]
 
 
@@ -71,8 +72,8 @@ def test_each_direction_has_its_finding() -> None:
     found = _found(avro(field("a", "int")), *old, strategy=Strategy.FULL_TRANSITIVE)
 
     assert [one.message.partition(" at ")[0] for one in found] == [
-        "v1, v0 cannot read what the new schema writes",
-        "the new schema cannot read what v1, v0 write",
+        "v1, v0 cannot read messages of the new schema",
+        "the new schema cannot read messages of v1, v0",
     ]
 
 
@@ -81,7 +82,7 @@ def test_the_newest_version_comes_first_in_halves_too() -> None:
     old = [pair(record(name="K"), record(*(field(f"f{n}") for n in range(n)))) for n in range(1, 4)]
     (found,) = _found(pair(record(name="K"), record(field("house"))), *old)
 
-    assert "what v2, v1, v0 write at 'value.house'" in found.message
+    assert "messages of v2, v1, v0 at 'value.house'" in found.message
     assert found.compared == Location(file="v2", pointer="/value")
 
 

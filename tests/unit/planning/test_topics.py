@@ -163,8 +163,8 @@ def test_a_refusal_has_every_reason_with_its_place() -> None:
         ("AVRO-R001", "/fields/1/type"),
     ]
     assert [found.message.partition(":")[0] for found in outcome.findings] == [
-        "the new schema cannot read what v0 writes at 'a'",
-        "the new schema cannot read what v0 writes at 'b'",
+        "the new schema cannot read messages of v0 at 'a'",
+        "the new schema cannot read messages of v0 at 'b'",
     ]
     assert [change.path for change in outcome.changes] == ["a", "b"]
 
@@ -176,7 +176,7 @@ def test_a_place_is_in_the_new_schema_whichever_side_reads() -> None:
 
     assert isinstance(outcome, RefusedSchema)
     (found,) = outcome.findings
-    assert found.message.startswith("v0 cannot read what the new schema writes at 'gone'")
+    assert found.message.startswith("v0 cannot read messages of the new schema at 'gone'")
     assert found.location is not None
     assert found.location.file == "created.avsc"
     assert found.location.pointer in ("", "/fields")

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.check import CheckReport, RegistryCheck
-from gitops.model.findings import Location, Severity
-from gitops.model.plan import RegisterSchema
+from gitops.model.findings import UNDONE, Location, Severity
+from gitops.model.plan import RegisterSchema, SetPolicy
+from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.rollout import (
     Block,
     Constraint,
@@ -67,7 +68,7 @@ def test_the_worst_reason_comes_first_without_its_details() -> None:
     told = _decided(CHECK)
 
     assert told.why[0] == (
-        "shop/payments/captured: the new schema cannot read what v7 writes at 'currency'"
+        "shop/payments/captured: the new schema cannot read messages of v7 at 'currency'"
     )
     assert REFUSAL.hint in told.next[0]
     assert told.next[0].startswith("make the edit that is shown below (`--fix` makes it): ")
@@ -85,7 +86,7 @@ def test_many_reasons_and_remedies_are_counted() -> None:
 
     assert [one.partition("no ")[2] for one in told.why[:3]] == ["0", "1", "2"]
     assert (told.why[3:], told.next) == (
-        ("and 6 more: unknown value",),
+        ("6 more findings: unknown value",),
         ("do 0", "do 1", "do 2", "and 6 more below"),
     )
 
@@ -98,8 +99,54 @@ def test_only_what_is_as_bad_as_the_verdict_is_a_reason() -> None:
     assert ("odd" in str(told.why), "odd" in str(warned.why)) == (False, True)
 
 
+def test_a_warning_about_another_subject_is_beside_the_reasons() -> None:
+    warned = replace(
+        UNKNOWN_KEY, severity=Severity.WARNING, message="odd", hint="look", subject="acme/b"
+    )
+    told = _decided(replace(_with(), findings=(warned, replace(warned), UNKNOWN_KEY)))
+    many = [replace(UNKNOWN_KEY, message=f"no {each}") for each in range(3)]
+    full = _decided(replace(_with(), findings=(warned, *many)))
+
+    assert told.why[1:] == ("warning: acme/b: odd",)
+    assert told.next == (UNKNOWN_KEY.hint, "look")
+    assert "warning" not in str(full.why)
+
+
+def test_messages_that_cannot_be_read_are_mended_as_the_schema_s_warnings_advise() -> None:
+    unread = replace(UNKNOWN_KEY, rule="REPLAY-R001", subject="acme/b", hint="change the schema")
+    symbol = replace(
+        unread, rule="AVRO-W001", severity=Severity.WARNING, hint="keep the symbol 'OLD'"
+    )
+    other = replace(symbol, subject="acme/c", hint="keep int")
+    told = _decided(replace(_with(), findings=(unread, symbol, other)))
+
+    assert told.next == ("keep the symbol 'OLD'", "change the schema", "keep int")
+
+
+@pytest.mark.parametrize(
+    ("undone", "said"),
+    [
+        (0, ()),
+        (1, ("1 of them undoes this change: read them first",)),
+        (2, ("2 of them undo this change: read them first",)),
+        (3, ("all of them undo this change: read them first",)),
+    ],
+)
+def test_edits_that_undo_the_change_are_counted(undone: int, said: tuple[str, ...]) -> None:
+    edits = [
+        replace(UNKNOWN_KEY, message=str(n), patch=f"{n}", hint=UNDONE if n < undone else "")
+        for n in range(3)
+    ]
+    told = _decided(replace(_with(), findings=tuple(edits)))
+
+    assert told.next == (
+        "make the 3 edits that are shown below (`--fix` makes them)",
+        *said,
+    )
+
+
 def test_what_is_good_needs_no_reason() -> None:
-    assert _decided(_with(replace(_ONE, plan=_ACCEPTED)))[:2] == ((), ())
+    assert _decided(_with(replace(_ONE, plan=_ACCEPTED)))[:2] == ((), ("merge",))
 
 
 def test_without_clients_the_strategy_tells_who_is_first_and_says_so() -> None:
@@ -113,7 +160,7 @@ def test_clients_that_have_to_upgrade_are_named_for_all_registries() -> None:
     refused = replace(_ONE, rollout=_waits("billing"))
 
     assert _decided(_with(*some)).first == "billing and crm, before the merge"
-    assert _decided(_with(*some)).next == ("upgrade billing and crm, then merge",)
+    assert _decided(_with(*some)).next == ("upgrade billing and crm before the merge",)
     assert _decided(_with(refused)).first == "billing, before the merge"
 
 
@@ -143,12 +190,26 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
     )
     (one,) = WAIVED.registries
     (action,) = (each for each in one.plan.actions if isinstance(each, RegisterSchema))
-    plan = replace(one.plan, findings=waive_findings(action.findings, waiver), notices=())
+    loosening = PolicyChange(
+        key="schemaCompatibilityStrategy",
+        before=None,
+        after=SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE,
+    )
+    plan = replace(
+        one.plan,
+        actions=(SetPolicy(subject=CAPTURED, change=loosening, waiver="agreed"), action),
+        findings=waive_findings(action.findings, waiver),
+        notices=(),
+    )
     told = _decided(replace(WAIVED, base=CHECK.base, registries=(replace(one, plan=plan),)))
 
     who = "waived by waivers/agreed.yaml, approved by @acme/billing"
-    assert told.why[1:] == (f"{who}, until 2026-12-23: all read both",)
-    assert told.next == ("merge, if the reason of the waiver holds",)
+    sets = f"apply sets schemaCompatibilityStrategy of {CAPTURED} to ALWAYS_COMPATIBLE"
+    assert told.why[1:] == (
+        f"{who}, until 2026-12-23: all read both",
+        f"{sets} for the registration, then sets it back",
+    )
+    assert told.next == ("if the reason of the waiver holds, merge, then follow the rollout",)
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:
@@ -179,7 +240,7 @@ def test_a_registry_without_an_answer_is_a_reason_and_leaves_the_order_open() ->
     told = _decided(replace(_with(replace(_ONE, plan=_ACCEPTED)), failures={"dr": "refused: x"}))
 
     assert told.why == ("dr: refused: x",)
-    assert told.first == "known once every registry answers"
+    assert told.first == "not known yet: not every registry answers"
 
 
 def test_who_upgrades_after_the_merge_is_named_too() -> None:
@@ -192,4 +253,4 @@ def test_who_upgrades_after_the_merge_is_named_too() -> None:
     )
     told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps))))
 
-    assert told.first == "nobody; after the merge checkout"
+    assert told.first == "nobody before the merge; after it checkout"

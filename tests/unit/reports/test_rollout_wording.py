@@ -158,9 +158,9 @@ def test_who_upgrades_together_is_one_line_with_its_sides() -> None:
 
 
 def test_who_may_upgrade_is_the_last_line() -> None:
-    assert _texts(_upgrades("a", may_stay="a")) == ["nobody must upgrade; a may"]
+    assert _texts(_upgrades("a", may_stay="a")) == ["nobody has to upgrade; a may"]
     assert _texts(_upgrades("abcdef", may_stay="abcdef")) == [
-        "nobody must upgrade; a, b, c and 3 more may, in any order"
+        "nobody has to upgrade; a, b, c and 3 more may, in any order"
     ]
     assert _texts(_upgrades("abc", may_stay="bc")) == [
         "upgrade a",

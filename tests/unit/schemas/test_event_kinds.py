@@ -36,9 +36,9 @@ def test_both_directions_of_a_kind_are_told() -> None:
     new = avro(field("id"), field("total", "long"), field("note"), name="Placed")
     plan = _plan(_PLACED, _CANCELLED, new=new)
     note, total = _said(plan)
-    assert note.startswith("at 'note': consumers with the new schema cannot read what v0 wrote: ")
+    assert note.startswith("at 'note': consumers with the new schema cannot read messages of v0: ")
     assert total == (
-        "at 'total': consumers with v0 cannot read what the new schema writes: "
+        "at 'total': consumers with v0 cannot read messages of the new schema: "
         "a reader of int cannot read long"
     )
     assert {one.severity for one in plan.findings} == {Severity.WARNING}
@@ -83,7 +83,7 @@ def test_older_ones_are_told_by_their_version() -> None:
     new = avro(field("id"), field("total", "string", default=""), name="Placed")
     (told,) = _said(_plan(_PLACED, optional, _CANCELLED, new=new))
     assert told == (
-        "at 'total': consumers with the new schema cannot read what v0 wrote: "
+        "at 'total': consumers with the new schema cannot read messages of v0: "
         "a reader of string cannot read int"
     )
     assert _said(_plan(text, optional, _CANCELLED, new=new)) == []

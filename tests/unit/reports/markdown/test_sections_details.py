@@ -137,7 +137,7 @@ def test_no_number_of_trivial_findings_cuts_why_a_schema_is_refused() -> None:
 
     assert len(text.encode()) <= COMMENT_LIMIT
     assert REFUSAL.patch.split("\n")[4] in text
-    assert "Or a waiver, as `waivers/shop-payments-captured-4b356305.yaml`" in text
+    assert "Or a waiver, as <code>waivers/shop-payments-captured-4b356305.yaml</code>" in text
     details = text.partition("| Topic")[2]
     assert details.index("AVRO-R002") < details.index("00000")
     assert "more findings, left out for GitHub's limit" in text

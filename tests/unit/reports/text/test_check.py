@@ -44,15 +44,16 @@ def finding(number: int, severity: Severity = Severity.WARNING) -> Finding:
 
 def test_the_head_the_history_and_the_way_to_repeat_it() -> None:
     report = text(replace(REPORT, registries=(RegistryCheck(plan=EMPTY, history=HISTORY),)))
-    head = "origin/main 1111111..2222222 · files digest abcdef0\n"
-    assert report.startswith(f"✓ Can be merged: no schema changes\n\n{head}")
+    head = "compares origin/main 1111111..2222222 · files digest abcdef0\n"
+    assert report.startswith(f"✓ Can be merged: no schema changes\n\nnext  merge\n\n{head}")
+    assert "\n✓ Can be merged · no findings" in report
     assert "production · http://pulsar:8080 · history from snapshot of 2026-11-20" in report
     assert "  Not all." in report
     assert report.rstrip().endswith("reproduce: pulsar-gitops check --base origin/main")
 
 
 def test_the_files_in_the_folder_are_the_head() -> None:
-    assert "1111111..the files here" in text(replace(REPORT, head=""))
+    assert "1111111 with the files here" in text(replace(REPORT, head=""))
 
 
 def test_a_file_that_affects_several_topics_is_named_with_their_number() -> None:

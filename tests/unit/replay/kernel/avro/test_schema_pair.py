@@ -98,7 +98,11 @@ def test_a_pair_that_is_compatible_fails_at_no_other_point() -> None:
         (
             record(),
             record(field("a", "int")),
-            Reason("a", "reader field 'a' (int) has no default, and record R does not contain it"),
+            Reason(
+                "a",
+                "reader field 'a' (int) has no default, and the writer's record R does not contain "
+                "it",
+            ),
         ),
         (
             record(field("a", "R")),
