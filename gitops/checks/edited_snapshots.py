@@ -19,6 +19,7 @@ from gitops.repository.affected_files import ChangedFile
 from gitops.repository.snapshots import (
     SNAPSHOTS,
     TOPIC_DEPTH,
+    is_broker_path,
     read_namespace_state,
     read_topic_state,
 )
@@ -64,6 +65,8 @@ def _is_expected(loaded: LoadedChange, change: ChangedFile) -> bool:
     if name not in config:
         return False
     wanted = desired_state(loaded.base, former_config(name, loaded.base.config, loaded.head.config))
+    if is_broker_path(new):
+        return False  # files want nothing of brokers, and what was recorded decides
     try:
         return _Record(loaded, wanted, old, new).is_expected()
     except UsageError:

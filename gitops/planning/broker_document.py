@@ -17,7 +17,7 @@ def broker_document(broker: BrokerSettings) -> dict[str, Any] | None:
         return None
     return {
         **broker_values(broker),
-        **({_UNCHECKED: _unchecked(broker)} if broker.types_without_checker else {}),
+        **{key: names for key, names in _lists(broker).items() if names},
         "sources": {camel_case(name): broker.source(name).value for name in SETTINGS},
         "limits": list(broker.limits),
     }
@@ -30,9 +30,9 @@ def changed_settings(before: object, now: BrokerSettings) -> list[str]:
     role cannot learn it: it decides nothing about what an administrator registers (Pulsar 4.0.7).
     """
     reviewed = before if isinstance(before, Mapping) else broker_values(BrokerSettings())
-    reviewed = {_UNCHECKED: [], **reviewed}
+    reviewed = {_OTHERS: [], _UNCHECKED: [], **reviewed}
     assumed = assumed_keys(now)
-    current = {_UNCHECKED: _unchecked(now), **broker_values(now)}
+    current = {**_lists(now), **broker_values(now)}
     return [
         f"{key} was {_shown(reviewed[key])} and is {_shown(value)}"
         + (" (assumed: this role cannot learn it)" if key in assumed else "")
@@ -49,8 +49,11 @@ def assumed_keys(broker: BrokerSettings) -> frozenset[str]:
     )
 
 
-def _unchecked(broker: BrokerSettings) -> list[str]:
-    return [each.value for each in broker.types_without_checker]
+def _lists(broker: BrokerSettings) -> dict[str, list[str]]:
+    return {
+        _OTHERS: list(broker.other_releases),
+        _UNCHECKED: [each.value for each in broker.types_without_checker],
+    }
 
 
 def broker_values(broker: BrokerSettings) -> dict[str, str | bool | None]:
@@ -77,6 +80,7 @@ def doubt_findings(broker: BrokerSettings) -> Iterator[Finding]:
         yield make_finding("PLAN-R012", one.message, subject=one.key, hint=_DOUBT)
 
 
+_OTHERS: Final = "otherReleases"
 _UNCHECKED: Final = "typesWithoutChecker"
 _AUTO_UPDATE: Final = "isAllowAutoUpdateSchemaEnabled"
 

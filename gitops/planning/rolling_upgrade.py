@@ -6,7 +6,7 @@ asked the same here, since a registration or a client may reach any broker.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -14,12 +14,31 @@ from gitops.broker.lines.table import find_line, line_of
 from gitops.broker.registration import register
 from gitops.model.decision import Decision
 from gitops.model.findings import Finding
-from gitops.model.policy import BrokerSettings
+from gitops.model.policy import BrokerSettings, SettingRemark
 from gitops.model.rules import make_finding
 from gitops.planning.refusals import TopicCase
 from gitops.schemas.payload import PayloadError, stored_history
 
 _T = TypeVar("_T")
+
+
+def release_doubts(releases: Sequence[str]) -> Iterator[SettingRemark]:
+    """Remarks about a cluster whose brokers have these releases, the oldest, which decides, first.
+
+    None where all have the same one.
+    """
+    if len(releases) > 1:
+        message = (
+            f"the cluster's brokers have different releases, {', '.join(releases)}: the "
+            f"answers of {releases[0]} are shown, and another one may answer differently"
+        )
+        yield SettingRemark(key="release", message=message)
+    if unknown := [each for each in releases[1:] if find_line(each) is None]:
+        message = (
+            f"there is no profile of Pulsar {' and '.join(unknown)}, which brokers of the cluster "
+            "have: what those answer is not known"
+        )
+        yield SettingRemark(key="release", message=message)
 
 
 def other_answers(

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from gitops.model.broker_settings import SETTINGS, known_settings, seen_settings, setting_text
 from gitops.model.policy import BrokerSettings, SettingSource, camel_case
 from gitops.model.schema import SchemaType
+from gitops.planning.rolling_upgrade import release_doubts
 from gitops.ports import FileTree
 from gitops.repository.documents.base import API_VERSION
 from gitops.repository.documents.manifests import BrokerSnapshot
@@ -45,7 +46,13 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
         raise broken_snapshot(path, data) from None
     values = {name: getattr(document, name) for name in SETTINGS}
     told = {name: value for name, value in values.items() if value is not None}
-    known = known_settings(told, SettingSource.RECORDED)
+    others = document.other_releases
+    known = known_settings(
+        told,
+        SettingSource.RECORDED,
+        doubts=release_doubts([document.release or "", *others] if others else ()),
+        other_releases=others,
+    )
     unchecked = tuple(SchemaType(each) for each in document.types_without_checker)
     return replace(known, types_without_checker=unchecked)
 
@@ -55,8 +62,11 @@ def render_settings(registry: str, broker: BrokerSettings) -> dict[str, bytes]:
     told = {camel_case(name): setting_text(value) for name, value in seen_settings(broker).items()}
     if not told:
         return {}
-    unchecked = [each.value for each in broker.types_without_checker]
-    more = {"typesWithoutChecker": unchecked} if unchecked else {}
+    lists = {
+        "typesWithoutChecker": [each.value for each in broker.types_without_checker],
+        "otherReleases": list(broker.other_releases),
+    }
+    more = {key: names for key, names in lists.items() if names}
     document = {"apiVersion": API_VERSION, "kind": "BrokerSnapshot", **told, **more}
     return {broker_path(registry): f"{json.dumps(document, indent=2)}\n".encode()}
 

@@ -246,7 +246,9 @@ def _notes(
     if declared and declared.history.entries and not observed.topics[topic].history.entries:
         notes.append("the files' schema of this topic is not registered until `apply`")
     notes += _broker_notes(connecting.registry.broker, live)
-    notes += [one.message for one in connecting.registry.broker.doubts]
+    broker = connecting.registry.broker
+    notes += [f"{one.message}: the cluster's value is used" for one in broker.conflicts]
+    notes += [one.message for one in broker.doubts]
     return tuple(notes)
 
 

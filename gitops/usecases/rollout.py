@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.migration_files import MigrationFiles, write_migrations
@@ -50,7 +50,8 @@ def registry_rollout(
     plan = plan_of(planning, planned, progress)
     whole = add_client_topics(planned, planning.registry, planning.repository)
     rollout, _ = rollout_of(registry_rollout_request(planning.repository, whole, plan, paths))
-    return RegistryRollout(plan=plan, rollout=rollout)
+    conflicts = (f"{one.message}: the cluster's value is used" for one in plan.broker.conflicts)
+    return RegistryRollout(plan=plan, rollout=replace(rollout, notes=(*conflicts, *rollout.notes)))
 
 
 def change_rollout(report: CheckReport, loaded: LoadedChange, *, migrate: bool) -> ChangeRollout:

@@ -50,6 +50,22 @@ def test_a_registry_decides_by_its_line(
     assert "AVRO-P001" in refused.out
 
 
+def test_a_reviewed_plan_with_an_external_schema_is_applied(tmp_path: Path) -> None:
+    repository = _repository(tmp_path / "r", "4.2", _DOLLAR)
+    folder = repository / "namespaces" / "shop" / "orders"
+    (folder / "raw.any").write_text("zzz")
+    (folder / "raw.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: EXTERNAL, definition: raw.any}\n"
+    )
+    plan = str(tmp_path / "p.json")
+
+    assert run("plan", "--repo", str(repository), "--out", plan).code == 0
+    applied = run("apply", "--repo", str(repository), plan)
+    assert applied.code == 0, applied.err
+    shown = run("schemas", "get", "shop/orders/raw", "--repo", str(repository), "--format", "json")
+    assert json.loads(shown.out)["type"] == "EXTERNAL"
+
+
 def test_an_unknown_line_names_those_there_are(tmp_path: Path) -> None:
     repository = _repository(tmp_path / "r", "4.7", _DOLLAR)
 

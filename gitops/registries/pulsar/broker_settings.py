@@ -23,6 +23,7 @@ from gitops.model.policy import (
     camel_case,
 )
 from gitops.model.schema import SchemaType
+from gitops.planning.rolling_upgrade import release_doubts
 from gitops.registries.pulsar.address import broker_origin
 from gitops.registries.pulsar.observation import map_in_threads
 from gitops.schemas.installed_checkers import installed_types
@@ -54,6 +55,7 @@ _OTHERS: Final = {
 }
 """Pulsar's own checkers that a broker has only where its configuration names them."""
 _LONGEST: Final = 80
+_FORBIDDEN: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
 @dataclass(slots=True)
@@ -85,6 +87,10 @@ def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
     )
     found = _Findings()
     _add_release(found, version, _other_releases(client, brokers, threads))
+    if brokers and brokers.status in _FORBIDDEN:
+        found.limits.append(
+            f"Whether other brokers have another release is not known: {_why(brokers)}."
+        )
     _add_configuration(found, configuration)
     known = known_settings(
         found.values,
@@ -110,12 +116,7 @@ def _add_release(found: _Findings, answer: Answer | None, others: list[str | Non
     if silent := others.count(None):
         count = f"{silent} other broker{'' if silent == 1 else 's'}"
         found.limits.append(f"{count} could not be asked for {_its(silent)} release.")
-    if len(releases) > 1:
-        message = (
-            f"the cluster's brokers have different releases, {', '.join(releases)}: the "
-            f"answers of {releases[0]} are shown, and another one may answer differently"
-        )
-        found.doubts.append(SettingRemark(key="release", message=message))
+    found.doubts += release_doubts(releases)
 
 
 def _its(number: int) -> str:
@@ -279,7 +280,7 @@ def _json(answer: Answer | None) -> object:
 def _why(answer: Answer | None) -> str:
     if answer is None:
         return "no answer came"
-    if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+    if answer.status in _FORBIDDEN:
         return "the role may not read it"
     if answer.status == HTTPStatus.OK:
         return f"the answer to {answer.where} is something else"

@@ -335,15 +335,19 @@ class NamespaceSnapshot(Document):
     policies: NamespacePoliciesDocument
 
 
+Release = Annotated[str, Field(pattern=r"^\d{1,9}\.\d{1,9}[\w.+-]{0,60}$")]
+
+
 class BrokerSnapshot(Document):
     """The release of a cluster's brokers and what their broker.conf says; absent: not known."""
 
     api_version: ApiVersion
     kind: Literal["BrokerSnapshot"]
-    release: Annotated[str, Field(pattern=r"^\d{1,9}\.\d{1,9}[\w.+-]{0,60}$")] | None = None
+    release: Release | None = None
     schema_compatibility_strategy: Strategy | None = None
     is_allow_auto_update_schema_enabled: bool | None = None
     is_schema_validation_enforced: bool | None = None
     schema_json_allow_legacy_jackson_format: bool | None = None
     system_topic_schema_compatibility_strategy: Strategy | None = None
     types_without_checker: tuple[StorableType, ...] = ()
+    other_releases: tuple[Release, ...] = ()

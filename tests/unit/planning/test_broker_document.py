@@ -64,6 +64,17 @@ def test_a_broker_that_was_upgraded_makes_a_plan_stale() -> None:
     assert to_document(later)["digest"] != document["digest"]
 
 
+def test_one_broker_of_several_that_was_upgraded_makes_a_plan_stale() -> None:
+    document = to_document(make_plan(EMPTY))
+    mixed = replace(learned(), other_releases=("4.2.4",))
+    later = make_plan(replace(EMPTY, broker=mixed))
+
+    with pytest.raises(StalePlanError, match=r"otherReleases was none and is 4\.2\.4"):
+        resume(document, later)
+    assert to_document(later)["broker"]["otherReleases"] == ["4.2.4"]
+    assert resume(to_document(later), later).done == 0
+
+
 def test_where_a_value_is_from_makes_no_plan_stale() -> None:
     document = to_document(make_plan(EMPTY))
     values = {"release": "4.0.7", "is_schema_validation_enforced": False}

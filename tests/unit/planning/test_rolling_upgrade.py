@@ -10,6 +10,7 @@ from gitops.model.findings import Finding
 from gitops.model.policy import BrokerSettings
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.planning.plan import make_plan
+from gitops.planning.rolling_upgrade import release_doubts
 from tests.support.states import CREATED, avro, field, info, question, state, topic_state
 
 DASHED = avro(field("a", "int"), namespace="com.my-co")
@@ -58,3 +59,19 @@ def test_the_switch_of_the_cluster_counts_for_each_release() -> None:
     )
 
     assert not warnings(OLD_JSON, broker)
+
+
+@pytest.mark.parametrize(
+    ("releases", "said"),
+    [
+        (["4.0.7"], []),
+        (["4.0.7", "4.2.4"], ["different releases, 4.0.7, 4.2.4"]),
+        (["4.0.7", "6.1.0"], ["different releases, 4.0.7, 6.1.0", "no profile of Pulsar 6.1.0"]),
+    ],
+)
+def test_a_cluster_of_several_releases_is_in_doubt(releases: list[str], said: list[str]) -> None:
+    found = [one.message for one in release_doubts(releases)]
+
+    assert [part in message for part, message in zip(said, found, strict=True)] == [True] * len(
+        said
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,14 @@ def test_what_was_learned_is_read_back_by_a_registry_of_the_snapshot() -> None:
     assert registry.broker.source("is_allow_auto_update_schema_enabled") is SettingSource.ASSUMED
     assert registry.is_empty
     assert settings_files(GivenFiles(files), "prod") == (PATH,)
+
+
+def test_releases_of_other_brokers_are_recorded() -> None:
+    live = replace(LIVE, other_releases=("5.0.0", "6.1.0"))
+    found = recorded_settings(GivenFiles(render_settings("prod", live)), "prod")
+
+    assert found.other_releases == ("5.0.0", "6.1.0")
+    assert ["4.2.4, 5.0.0, 6.1.0" in one.message for one in found.doubts] == [True, False]
 
 
 def test_what_is_only_assumed_is_not_recorded() -> None:

@@ -189,6 +189,20 @@ def test_a_snapshot_that_grows_by_what_was_merged_is_no_edit(repo: GitRepository
     assert found.message.endswith(f": {topic}")
 
 
+def test_a_changed_record_of_the_brokers_is_an_edit(repo: GitRepository) -> None:
+    """Files want nothing of brokers, and later checks decide by what is recorded."""
+    record(repo, avro("Created", "a"))
+    path = "snapshots/local/broker.json"
+    head = '{"apiVersion": "pulsar-gitops/v1", "kind": "BrokerSnapshot", "release": '
+    repo.commit({path: f'{head}"4.0.7"}}'})
+    assert not told(repo, "CHECK-R007")
+
+    repo.write({path: f'{head}"4.2.4"}}'})
+
+    (found,) = told(repo, "CHECK-R007")
+    assert found.message.endswith(f": {path}")
+
+
 def test_a_snapshot_that_lacks_a_version_is_an_edit(repo: GitRepository) -> None:
     topic = "snapshots/local/shop/orders/created.json"
     old, new = avro("Created", "a"), with_default("")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitops.changes.registries import registry_config
-from gitops.model.policy import BrokerSettings
+from gitops.model.policy import BrokerSettings, SettingRemark
 from gitops.repository.loader import load
 from gitops.usecases.connect import ConnectContext, Connection, ConnectRequest, connect
 from tests.support.fake_registry import FakeRegistry
@@ -19,14 +19,19 @@ _DASHED = _PLAIN.replace('"name":"R"', '"name":"R","namespace":"com.my-co"')
 _DOLLAR = _PLAIN.replace('"name":"R"', '"name":"R$"')
 
 
-def _connection(definition: str, folder: Path, *others: str) -> Connection:
+def _connection(
+    definition: str, folder: Path, *others: str, conflicts: tuple[SettingRemark, ...] = ()
+) -> Connection:
     files = load(repository({}))
     _, config = registry_config(files, None)
     (folder / "mine.avsc").write_text(definition)
     registry = FakeRegistry(
         state(topic_state(CREATED, avro(field("a", "int")))),
         broker=BrokerSettings(
-            release="4.0.7", other_releases=others, is_allow_auto_update_schema_enabled=True
+            release="4.0.7",
+            other_releases=others,
+            is_allow_auto_update_schema_enabled=True,
+            conflicts=conflicts,
         ),
     )
     context = ConnectContext(
@@ -50,3 +55,11 @@ def test_a_release_that_answers_otherwise_is_noted(
 
 def test_brokers_that_agree_need_no_note(tmp_path: Path) -> None:
     assert not _connection(_PLAIN, tmp_path, "4.2.4").notes
+
+
+def test_what_the_cluster_contradicts_is_noted(tmp_path: Path) -> None:
+    remark = SettingRemark(key="broker", message="broker is 4.0.7 in the cluster, and 4.2 here")
+
+    connection = _connection(_PLAIN, tmp_path, conflicts=(remark,))
+
+    assert connection.notes == (f"{remark.message}: the cluster's value is used",)

@@ -13,7 +13,7 @@ from gitops.changes.repository_plan import PlanRequest
 from gitops.git.checkout import open_checkout
 from gitops.model.names import TopicName
 from gitops.model.plan import RegisterSchema
-from gitops.model.policy import BrokerSettings
+from gitops.model.policy import BrokerSettings, SettingRemark
 from gitops.model.rollout import Block, Migration, Register, Rollout
 from gitops.repository.loader import load
 from gitops.usecases.check import CheckRequest, check
@@ -74,8 +74,8 @@ def test_brokers_of_other_releases_with_other_steps_are_noted() -> None:
     files = load(repository({"namespaces/shop/orders/created.yaml": manifest}))
     _, config = registry_config(files, None)
 
-    def notes(*others: str) -> tuple[str, ...]:
-        broker = BrokerSettings(release="4.0.7", other_releases=others)
+    def notes(*others: str, conflicts: tuple[SettingRemark, ...] = ()) -> tuple[str, ...]:
+        broker = BrokerSettings(release="4.0.7", other_releases=others, conflicts=conflicts)
         request = PlanRequest(
             repository=files,
             registry=FakeRegistry(broker=broker),
@@ -88,6 +88,8 @@ def test_brokers_of_other_releases_with_other_steps_are_noted() -> None:
     (note,) = notes("4.0.8", "4.2.4")
     assert "brokers of 4.2.4" in note
     assert not notes("4.0.8")
+    remark = SettingRemark(key="broker", message="broker is 4.0.7 in the cluster, and 4.2 here")
+    assert notes(conflicts=(remark,)) == (f"{remark.message}: the cluster's value is used",)
 
 
 @pytest.mark.slow

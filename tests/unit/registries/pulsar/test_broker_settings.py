@@ -231,6 +231,16 @@ def test_brokers_of_several_releases_are_a_doubt_and_the_oldest_decides(
     assert "4.0.7, 4.2.4" in found.doubts[0].message
 
 
+def test_a_role_that_may_not_list_brokers_cannot_know_of_other_releases(
+    httpserver: HTTPServer,
+) -> None:
+    found = learned(httpserver, {"version": "4.0.7", "": 403})
+
+    assert found.limits[0] == (
+        "Whether other brokers have another release is not known: the role may not read it."
+    )
+
+
 def test_a_broker_that_cannot_be_asked_is_told(httpserver: HTTPServer) -> None:
     other = urlsplit(httpserver.url_for("")).netloc
     names = [other, "localhost:1", "no such host/@"]
