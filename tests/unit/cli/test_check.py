@@ -322,7 +322,7 @@ def test_several_reports_of_one_run(clone: GitRepository, command: CommandLine) 
     files = {each: clone.root.parent / f"report.{each}" for each in ("markdown", "json", "sarif")}
     reports = [f"--report={each}={file}" for each, file in files.items()]
     said = command("check", "--repo", clone.root, "--base", "main", *reports)
-    assert any(line.startswith("main ") for line in said.out.splitlines())
+    assert any(line.startswith("compares main ") for line in said.out.splitlines())
     for each, file in files.items():
         alone = command("check", "--repo", clone.root, "--base", "main", "--format", each)
         assert (file.read_text("utf-8"), alone.code) == (alone.out, said.code)
