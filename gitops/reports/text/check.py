@@ -65,9 +65,8 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
     )
     parts += others
     parts += _not_from_this_change(report)
-    last = (*_summary(report), "   ", (f"{seconds:.1f} s", "dim"))
-    verdicts = (merge_line(report), " · ") if report.base else ()
-    parts.append(Text.assemble(*verdicts, *last))
+    verdicts = [merge_line(report), Text(" · ")] if report.base else []
+    parts.append(Text.assemble(*verdicts, *_summary(report), "   ", (f"{seconds:.1f} s", "dim")))
     if report.command:
         parts.append(ShellCommand("reproduce:", report.command))
     return Group(*parts)
