@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from gitops.broker.registration import register
 from gitops.model.decision import StoredSchema
@@ -30,6 +31,10 @@ from gitops.schemas.types import SchemaTypes
 
 TopicOutcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect | SchemaSwallowed | None
 """None: the topic is as the files want it."""
+
+_INVALID: Final = "AVRO-P001"
+_OF_CANDIDATE: Final = "(422)"
+"""The broker's status for a definition that is not valid, whatever is stored (Pulsar 4.0.7)."""
 
 
 def plan_topic(case: TopicCase) -> TopicOutcome:
@@ -69,9 +74,9 @@ def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
     remarks = _remarks(case)
     if not accepted:
         remarks = tuple(one for one in remarks if one.rule not in ONLY_IF_TAKEN)
+    said = tuple(one for one in said if not _is_said_by(one, case.content))
     known = {one.location for one in said}
     content = tuple(one for one in case.content if one.location not in known)
-    said = tuple(one for one in said if not _is_said_by(one, content))
     findings = add_rename_hints((*said, *remarks, *content))
     if not any(one.severity is Severity.ERROR for one in findings):
         return _register_action(case, remarks)
@@ -88,8 +93,14 @@ def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
 def _is_said_by(refused: Finding, content: Iterable[Finding]) -> bool:
     """Whether an error of the definition gives the broker's reason, at the better place."""
     return refused.rule == "PLAN-R001" and any(
-        one.severity is Severity.ERROR and one.message in refused.message for one in content
+        one.severity is Severity.ERROR
+        and (_is_invalid(one, refused) or one.message in refused.message)
+        for one in content
     )
+
+
+def _is_invalid(content: Finding, refused: Finding) -> bool:
+    return content.rule == _INVALID and _OF_CANDIDATE in refused.message
 
 
 def _register_action(case: TopicCase, findings: tuple[Finding, ...]) -> RegisterSchema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from gitops.model.findings import Location, Severity
+from gitops.model.findings import Finding, Location, Severity
 from gitops.reports.check_summary import (
     ReportedFinding,
     all_findings,
@@ -61,13 +61,19 @@ def _description(told: ReportedFinding, prefix: str) -> str:
     finding, on = told.finding, ", ".join(told.registries)
     names = subjects_text(finding, _NAMED)
     said = (
-        f"{finding.rule}{f' on {on}' if on else ''}: {finding.message}.",
+        f"{finding.rule}{f' on {on}' if on else ''}: {_subject(finding)}{finding.message}.",
         f"For {names}." if names else "",
         base_line(finding),
         see_line(finding, prefix),
         finding.hint,
     )
     return " ".join(one for one in said if one)
+
+
+def _subject(finding: Finding) -> str:
+    """Who it is about, where neither a file nor the message names it."""
+    named = finding.place or len(finding.subjects) != 1 or finding.subject in finding.message
+    return "" if named else f"{finding.subject}: "
 
 
 def _place(where: Location, prefix: str) -> dict[str, Any]:

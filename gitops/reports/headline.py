@@ -9,6 +9,7 @@ from typing import Final
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
+from gitops.model.plan import SetPolicy
 from gitops.model.rules import RULES
 from gitops.reports.check_summary import (
     CLIENTS_FIRST,
@@ -30,6 +31,7 @@ _Standings = Counter[TopicStatus]
 _TAKEN: Final = (TopicStatus.LOOSENED, TopicStatus.WARNED, TopicStatus.ACCEPTED)
 _NO_CHANGE: Final = (TopicStatus.DELETED, TopicStatus.DRIFTED, TopicStatus.IGNORED)
 _BOTH: Final = 2
+_WAIVERS: Final = "waivers/"
 _NAMED: Final = 2
 """How many kinds of errors are named."""
 
@@ -121,8 +123,17 @@ def _others(report: CheckReport) -> str:
 
 
 def _titles(findings: Iterable[Finding]) -> str:
-    titles = [RULES[rule].title for rule in _error_rules(findings) if rule in RULES]
+    errors = [one for one in findings if one.severity is Severity.ERROR and one.rule in RULES]
+    titles = list(dict.fromkeys(map(_title, errors)))
     return f"{'; '.join(titles[:_NAMED])}{', …' if len(titles) > _NAMED else ''}"
+
+
+def _title(finding: Finding) -> str:
+    """The rule's, which does not tell of a waiver what it is about."""
+    where = finding.location
+    if where and where.file.startswith(_WAIVERS):
+        return "a waiver is not filled in, or has other errors"
+    return RULES[finding.rule].title
 
 
 def _error_rules(findings: Iterable[Finding]) -> tuple[str, ...]:
@@ -147,7 +158,19 @@ def _although(topics: _Standings) -> str:
 
 def _good(report: CheckReport, topics: _Standings) -> str:
     said = "; ".join(_said(topics))
-    return said or ("no schema changes" if report.registries else "no errors")
+    return said or (_without_schemas(report) if report.registries else "no errors")
+
+
+def _without_schemas(report: CheckReport) -> str:
+    """`no schema changes`, and how many policies change."""
+    policies = {
+        (action.subject, action.change.key)
+        for one in report.registries
+        for action in one.plan.actions
+        if isinstance(action, SetPolicy)
+    }
+    changed = f"{count(len(policies), 'policy changes', 'policies change')}, " if policies else ""
+    return f"{changed}no schema changes"
 
 
 def _said(topics: _Standings) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -36,7 +36,7 @@ from gitops.model.policy import (
     SchemaAutoUpdateCompatibilityStrategy,
     SchemaCompatibilityStrategy,
 )
-from gitops.model.schema import AUTO_TYPES, SchemaInfo, SchemaType
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import to_document
 from gitops.reports.json.documents import applied_document
@@ -111,23 +111,6 @@ def test_unknown_members_are_refused(name: str) -> None:
 
     # What people write to us may hold more than we read.
     assert bool(open_objects(schema_of(name))) is (name == "compat-case")
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_schema_types_are_those_of_pulsar(file: Path) -> None:
-    """Some places have the types that clients use, too, or an empty text for none."""
-    known = {each.value for each in SchemaType}
-    stored = {each.value for each in SchemaType if each not in AUTO_TYPES}
-
-    def lists(node: object) -> Iterator[set[object]]:
-        if isinstance(node, list | dict):
-            for each in node.values() if isinstance(node, dict) else node:
-                yield from lists(each)
-        if isinstance(node, dict) and "PROTOBUF_NATIVE" in node.get("enum", []):
-            yield set(node["enum"])
-
-    for names in lists(json.loads(file.read_text("utf-8"))):
-        assert stored - {"NONE", "BYTES"} <= names <= known | {"", None, "AUTO_PRODUCE"}
 
 
 def test_plans_of_commands(repo: str, tmp_path: Path, command: Command) -> None:

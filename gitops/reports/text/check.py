@@ -160,7 +160,7 @@ def _names(topics: Sequence[TopicName | str]) -> str:
 def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list[RenderableType]:
     plan = one.plan
     head = Text.assemble((safe(plan.registry), "bold"), f" · {safe(plan.address)}")
-    limits = [Text(f"  {safe(limit)}", style="dim") for limit in one.history.limits]
+    limits = [Padding(Text(safe(limit), style="dim"), (0, 0, 0, 2)) for limit in one.history.limits]
     return [
         Text.assemble(head, " · ", history_line(one.history)),
         *limits,
@@ -168,7 +168,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list
         Text(""),
         *plan_body(plan, excerpt, one.strategies_before, _besides(one)),
         *_refused_before(one, excerpt),
-        plan_summary(plan),
+        *([plan_summary(plan)] if plan.actions or plan.notices else []),
         *rollout_section(one, report),
         *(replay_section(one.replay) if one.replay else ()),
     ]

@@ -107,9 +107,10 @@ def _in_colour(said: str) -> Text:
     return Text(safe(said), style=_VERDICTS.get(said[0], "bold"))
 
 
-def broker_text(broker: BrokerSettings) -> list[Text]:
+def broker_text(broker: BrokerSettings) -> list[RenderableType]:
     """What is known of the broker, below the head of its registry."""
-    return [Text(f"  {safe(line)}", style="dim") for line in broker_lines(broker)]
+    lines = (Text(safe(line), style="dim") for line in broker_lines(broker))
+    return [Padding(line, (0, 0, 0, 2)) for line in lines]
 
 
 def _count(number: int, what: str) -> str:

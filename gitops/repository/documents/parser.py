@@ -87,7 +87,8 @@ class Manifest(Generic[D]):
                     "REPO-R005",
                     "the file is empty",
                     location=Location(file=self.file),
-                    hint="write apiVersion: pulsar-gitops/v1 and kind:, or remove the file",
+                    hint="write apiVersion: pulsar-gitops/v1 and kind:"
+                    + ("" if self.file == "gitops.yaml" else ", or remove the file"),
                 )
             )
             return

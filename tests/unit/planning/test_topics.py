@@ -232,7 +232,9 @@ def test_a_definition_that_says_why_it_is_refused_says_it_alone() -> None:
 
     said = make_finding("AVRO-P001", why, location=_locate("/name"))
     assert _refused_with(bad, said) == (said,)
-    other = make_finding("AVRO-P001", "something else", location=_locate("/name"))
+    worded = make_finding("AVRO-P001", "in other words", location=_locate("/name"))
+    assert _refused_with(bad, worded) == (worded,)
+    other = make_finding("REPO-R022", "something else", location=_locate("/name"))
     assert _refused_with(bad, other) == (refusal, other)
     lenient = replace(said, severity=Severity.WARNING)
     assert _refused_with(bad, lenient) == (refusal, lenient)

@@ -46,6 +46,17 @@ def test_fingerprints_are_of_one_entry_and_survive_a_moved_line() -> None:
     assert prints == [f"{UNKNOWN_KEY.fingerprint}:1", f"{UNKNOWN_KEY.fingerprint}:2"]
 
 
+def test_a_topic_that_no_file_names_is_in_the_description() -> None:
+    """Such as one of an audit."""
+    found = replace(UNKNOWN_KEY, rule="AUDIT-U001", location=None, subject="a/b/c", message="odd")
+
+    (entry,) = _entries(replace(EMPTY, findings=(found,)))
+    (named,) = _entries(replace(EMPTY, findings=(replace(found, message="a/b/c is odd"),)))
+
+    assert entry["description"].startswith("AUDIT-U001: a/b/c: odd.")
+    assert named["description"].startswith("AUDIT-U001: a/b/c is odd.")
+
+
 def test_several_topics_with_one_cause_are_one_entry() -> None:
     where = Location(file="types/a.avsc", line=3, column=1)
     alike = [replace(UNKNOWN_KEY, subject=name, location=where) for name in ("a", "b", "c")]

@@ -1,0 +1,49 @@
+"""The first line of a report, in cases that the golden reports do not have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.findings import Location
+from gitops.model.plan import SetPolicy
+from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
+from gitops.reports.headline import headline
+from gitops.reports.topic_rows import rows_of
+from tests.support.checks import CHECK, PAYMENTS, STAGING, UNKNOWN_KEY
+
+_KEYS = ("schemaCompatibilityStrategy", "isAllowAutoUpdateSchema")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (0, "no schema changes"),
+        (1, "1 policy changes, no schema changes"),
+        (2, "2 policies change, no schema changes"),
+    ],
+)
+def test_policies_alone_are_counted(keys: int, said: str) -> None:
+    actions = tuple(
+        SetPolicy(
+            subject=PAYMENTS,
+            change=PolicyChange(key=key, before=None, after=SchemaCompatibilityStrategy.FULL),
+        )
+        for key in _KEYS[:keys]
+    )
+    plan = replace(STAGING, actions=actions, notices=(), findings=())
+    one = replace(CHECK.registries[1], plan=plan)
+    report = replace(CHECK, registries=(one,), failures={}, findings=())
+
+    assert headline(report, rows_of(report.registries)) == f"✓ Can be merged: {said}"
+
+
+def test_an_error_in_a_waiver_is_told_as_what_it_is() -> None:
+    """The rule's title, such as `value that is out of range`, does not say what it is about."""
+    empty = replace(UNKNOWN_KEY, rule="REPO-R012", location=Location(file="waivers/a.yaml"))
+    report = replace(CHECK, registries=(), failures={}, findings=(empty,))
+
+    assert headline(report, []) == (
+        "✗ Do not merge: a waiver is not filled in, or has other errors"
+    )
