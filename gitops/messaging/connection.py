@@ -1,0 +1,390 @@
+"""One connection to a broker: greeting, requests and their answers, keep-alive."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from gitops import __version__
+from gitops.messaging.addresses import ServiceAddress
+from gitops.messaging.errors import (
+    BrokerRefusedError,
+    ConnectionFailedError,
+    DeadlineError,
+    MessagingError,
+    ProtocolError,
+)
+from gitops.messaging.wire import pulsar_api_pb2 as api
+from gitops.messaging.wire.frames import DEFAULT_MESSAGE_SIZE, FrameBuffer, command_frame
+
+CLIENT_VERSION: Final = f"pulsar-schema-gitops-{__version__}"
+PROTOCOL_VERSION: Final = 21
+"""The version that Pulsar 4.0.7 to 5.0.0-M1 have; 3.0.7 answers with its own, 20."""
+GET_OR_CREATE_VERSION: Final = 15
+"""The first version with CommandGetOrCreateSchema (Pulsar 2.5)."""
+_LARGEST_BACKLOG: Final = 1024 * 1024
+"""Bytes that wait to be written above which a PING is not answered: the server does not read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deadlines:
+    """How long each wait may last, in seconds.
+
+    `connect` covers name, socket, TLS and greeting; `request` one answer; `send` a message from
+    the call to its acknowledgement, over all reconnections; `keep_alive` is after how long a silent
+    server is asked whether it is there, and once more how long its answer may need.
+    """
+
+    connect: float = 10
+    request: float = 30
+    send: float = 30
+    keep_alive: float = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """Who we are to a broker.
+
+    `method` is Pulsar's name of it: `none`, `token`, `basic`, or `tls` for a client certificate,
+    which the SSL context has. `secret` supplies the token; it is called for each connection and
+    whenever a broker wants a fresh one, in a thread, so it may read a file or ask an issuer.
+    """
+
+    method: str = "none"
+    secret: Callable[[], str] | None = None
+
+    async def data(self) -> bytes:
+        """What the broker is sent."""
+        return (await asyncio.to_thread(self.secret)).encode() if self.secret else b""
+
+    def __repr__(self) -> str:
+        return f"Login({self.method})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionSettings:
+    """How brokers are reached; `tls` says whose certificates are trusted, and which is ours.
+
+    `protocol_version` is the newest that we offer: a broker answers with it or an older one.
+    """
+
+    login: Login = field(default_factory=Login)
+    tls: ssl.SSLContext | None = None
+    deadlines: Deadlines = field(default_factory=Deadlines)
+    protocol_version: int = PROTOCOL_VERSION
+
+
+class ProducerEvents(Protocol):
+    """What a connection tells a producer that is open on it."""
+
+    def on_receipt(self, receipt: api.CommandSendReceipt) -> None:
+        """The broker has stored a message or a batch."""
+        ...
+
+    def on_send_error(self, error: api.CommandSendError) -> None:
+        """The broker has refused a message or a batch."""
+        ...
+
+    def on_detach(self, assigned: str | None) -> None:
+        """The connection has ended, or the broker has closed the producer there.
+
+        `assigned` is the service URL of the broker that has the topic from now on, if it is known.
+        """
+        ...
+
+
+class Connection(asyncio.Protocol):
+    """Commands to and from one broker; made by `open_connection`.
+
+    Whatever the server sends, at most one frame is held in memory, and every wait has a deadline.
+    """
+
+    def __init__(self, address: ServiceAddress, settings: ConnectionSettings) -> None:
+        self.where: Final = str(address)
+        self.protocol_version = 0
+        self.max_message_size = DEFAULT_MESSAGE_SIZE
+        self.producers: dict[int, ProducerEvents] = {}
+        self._offered = settings.protocol_version
+        self._login = settings.login
+        self._deadlines = settings.deadlines
+        self._secret = b""
+        self._frames = FrameBuffer()
+        self._ids = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._greeting: asyncio.Future[api.CommandConnected] | None = None
+        self._transport: asyncio.Transport | None = None
+        self._failure: MessagingError | None = None
+        self._is_silent = False
+        self._keep_alive: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._handlers: dict[int, Callable[[Any], None]] = {
+            api.BaseCommand.CONNECTED: self._on_connected,
+            api.BaseCommand.PING: self._on_ping,
+            api.BaseCommand.PONG: self._on_pong,
+            api.BaseCommand.AUTH_CHALLENGE: self._on_challenge,
+            api.BaseCommand.ERROR: self._on_error,
+            api.BaseCommand.SEND_RECEIPT: self._on_receipt,
+            api.BaseCommand.SEND_ERROR: self._on_send_error,
+            api.BaseCommand.CLOSE_PRODUCER: self._on_close_producer,
+        }
+
+    @property
+    def is_open(self) -> bool:
+        """Whether commands can be written."""
+        return self._failure is None and self._transport is not None
+
+    async def greet(self, proxied: ServiceAddress | None) -> None:
+        """Send CONNECT and wait for CONNECTED; `proxied` is the broker that a proxy leads to.
+
+        Raises BrokerRefusedError where we are not let in, ConnectionFailedError.
+        """
+        loop = asyncio.get_running_loop()
+        self._greeting = loop.create_future()
+        self._secret = await self._login.data()
+        connect = api.CommandConnect(
+            client_version=CLIENT_VERSION,
+            auth_method_name=self._login.method,
+            auth_data=self._secret,
+            protocol_version=self._offered,
+            feature_flags=api.FeatureFlags(supports_auth_refresh=True),
+        )
+        if proxied is not None:
+            connect.proxy_to_broker_url = proxied.authority
+        self.write(command_frame(api.BaseCommand(type=api.BaseCommand.CONNECT, connect=connect)))
+        connected = await self._greeting
+        self.protocol_version = min(connected.protocol_version, self._offered)
+        if connected.max_message_size > 0:
+            self.max_message_size = connected.max_message_size
+        self._keep_alive = loop.call_later(self._deadlines.keep_alive, self._check_alive)
+
+    async def request(self, kind: int, **fields: Any) -> Any:  # noqa: ANN401 - any command's fields
+        """Send a command with a fresh request id; answers the response's command.
+
+        Raises BrokerRefusedError, ConnectionFailedError, and DeadlineError where none comes.
+        """
+        request_id = next(self._ids)
+        answer = asyncio.get_running_loop().create_future()
+        self._answers[request_id] = answer
+        try:
+            self.write(_request_frame(kind, request_id, fields))
+            name = api.BaseCommand.Type.Name(kind)
+            async with deadline(self._deadlines.request, f"{name} was sent", self.where):
+                return await answer
+        finally:
+            self._answers.pop(request_id, None)
+
+    def write(self, frame: bytes) -> None:
+        """Hand a frame to the socket; raises ConnectionFailedError once it has ended."""
+        if self._failure is not None:
+            raise self._failure
+        if self._transport is None:
+            raise ConnectionFailedError("the connection is not open yet", where=self.where)
+        self._transport.write(frame)
+
+    def close(self) -> None:
+        """End the connection; whoever waits for an answer gets an error."""
+        self._end(ConnectionFailedError("the connection was closed", where=self.where))
+
+    def fail(self, cause: MessagingError) -> None:
+        """End the connection since it is of no more use; its producers open another one."""
+        self._end(cause)
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Remember where to write."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - asyncio's own promise
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Handle each complete command; what cannot be one ends the connection."""
+        self._is_silent = False
+        try:
+            for command in self._frames.feed(data):
+                self._handle(command)
+                if self._failure is not None:
+                    return
+        except ProtocolError as error:
+            error.where = self.where
+            self._end(error)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket has ended."""
+        reason = f": {exc}" if exc else ""
+        self._end(
+            ConnectionFailedError(f"the broker closed the connection{reason}", where=self.where)
+        )
+
+    # Commands of the server.
+
+    def _handle(self, command: api.BaseCommand) -> None:
+        content = getattr(command, _FIELDS[command.type])
+        if handler := self._handlers.get(command.type):
+            handler(content)
+            return
+        answer = self._answers.get(getattr(content, "request_id", -1))
+        if answer is not None and not answer.done():
+            answer.set_result(content)
+
+    def _on_connected(self, connected: api.CommandConnected) -> None:
+        if self._greeting is not None and not self._greeting.done():
+            self._greeting.set_result(connected)
+
+    def _on_ping(self, _ping: api.CommandPing) -> None:
+        backlog = self._transport.get_write_buffer_size() if self._transport else 0
+        if backlog < _LARGEST_BACKLOG:
+            self.write(_PONG)
+
+    def _on_pong(self, _pong: api.CommandPong) -> None:
+        """Any command shows that the server is there."""
+
+    def _on_challenge(self, _challenge: api.CommandAuthChallenge) -> None:
+        if len(self._tasks) == 0:  # a server that asks on and on is answered one at a time
+            task = asyncio.get_running_loop().create_task(self._answer_challenge())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _answer_challenge(self) -> None:
+        try:
+            self._secret = await self._login.data()
+            data = api.AuthData(auth_method_name=self._login.method, auth_data=self._secret)
+            response = api.CommandAuthResponse(
+                client_version=CLIENT_VERSION, response=data, protocol_version=PROTOCOL_VERSION
+            )
+            kind = api.BaseCommand.AUTH_RESPONSE
+            self.write(command_frame(api.BaseCommand(type=kind, authResponse=response)))
+        except ConnectionFailedError:
+            return
+        except Exception as error:  # noqa: BLE001 - the supplier is code of the caller
+            name = type(error).__name__
+            self._end(MessagingError(f"no fresh token: {name}", where=self.where))
+
+    def _on_error(self, error: api.CommandError) -> None:
+        found = refusal(error.error, self._redact(error.message), self.where)
+        answer = self._answers.get(error.request_id)
+        if answer is not None and not answer.done():
+            answer.set_exception(found)
+        elif self._greeting is not None and not self._greeting.done():
+            self._end(found)
+
+    def _on_receipt(self, receipt: api.CommandSendReceipt) -> None:
+        if producer := self.producers.get(receipt.producer_id):
+            producer.on_receipt(receipt)
+
+    def _on_send_error(self, error: api.CommandSendError) -> None:
+        if producer := self.producers.get(error.producer_id):
+            error.message = self._redact(error.message)
+            producer.on_send_error(error)
+
+    def _on_close_producer(self, close: api.CommandCloseProducer) -> None:
+        if producer := self.producers.pop(close.producer_id, None):
+            secure = self.where.startswith("pulsar+ssl")
+            url = close.assignedBrokerServiceUrlTls if secure else close.assignedBrokerServiceUrl
+            producer.on_detach(url or None)
+
+    def _redact(self, text: str) -> str:
+        """A broker's text without our secret, should it repeat it."""
+        secret = self._secret.decode()
+        return text.replace(secret, "…") if secret else text
+
+    # The end.
+
+    def _check_alive(self) -> None:
+        if self._failure is not None:
+            return
+        if self._is_silent:
+            seconds = self._deadlines.keep_alive
+            self._end(DeadlineError("a PING was sent", seconds, where=self.where))
+            return
+        self._is_silent = True
+        self.write(_PING)
+        loop = asyncio.get_running_loop()
+        self._keep_alive = loop.call_later(self._deadlines.keep_alive, self._check_alive)
+
+    def _end(self, cause: MessagingError) -> None:
+        """Once: close the socket, fail what waits, and tell the producers."""
+        if self._failure is not None:
+            return
+        self._failure = cause
+        if self._keep_alive:
+            self._keep_alive.cancel()
+        if self._transport is not None:
+            self._transport.abort() if _is_hostile(cause) else self._transport.close()
+        waiting = [*self._answers.values(), *([self._greeting] if self._greeting else [])]
+        for answer in waiting:
+            if not answer.done():
+                answer.set_exception(cause)
+        producers, self.producers = self.producers, {}
+        for producer in producers.values():
+            producer.on_detach(None)
+
+
+def _is_hostile(cause: MessagingError) -> bool:
+    """Whether what is still to be written would wait for a server that may not read."""
+    return isinstance(cause, ProtocolError | DeadlineError)
+
+
+_FIELDS: Final = {
+    number: api.BaseCommand.DESCRIPTOR.fields_by_number[number].name
+    for number in api.BaseCommand.Type.values()
+}
+"""The field that holds the command of a type: its number is that of the type."""
+
+_PING: Final = command_frame(api.BaseCommand(type=api.BaseCommand.PING, ping=api.CommandPing()))
+_PONG: Final = command_frame(api.BaseCommand(type=api.BaseCommand.PONG, pong=api.CommandPong()))
+
+
+def _request_frame(kind: int, request_id: int, fields: dict[str, Any]) -> bytes:
+    command = api.BaseCommand(type=api.BaseCommand.Type.Name(kind))
+    content = getattr(command, _FIELDS[kind])
+    content.MergeFrom(type(content)(request_id=request_id, **fields))
+    return command_frame(command)
+
+
+def refusal(error: int, message: str, where: str) -> BrokerRefusedError:
+    """The error of a response; `where` is the topic or the address."""
+    name = api.ServerError.Name(error)
+    return BrokerRefusedError(name, message or "no reason given", where=where)
+
+
+@asynccontextmanager
+async def deadline(seconds: float, what: str, where: str) -> AsyncIterator[None]:
+    """Raise DeadlineError where the block needs longer."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise DeadlineError(what, seconds, where=where) from None
+
+
+async def open_connection(
+    address: ServiceAddress, settings: ConnectionSettings, proxied: ServiceAddress | None = None
+) -> Connection:
+    """Connect and greet; `proxied` is the broker that the proxy at `address` leads to.
+
+    Raises BrokerRefusedError, ConnectionFailedError.
+    """
+    loop = asyncio.get_running_loop()
+    connection = Connection(address, settings)
+    context = (settings.tls or ssl.create_default_context()) if address.is_secure else None
+    async with deadline(settings.deadlines.connect, "the connection was begun", str(address)):
+        try:
+            await loop.create_connection(
+                lambda: connection, address.host, address.port, ssl=context
+            )
+            await connection.greet(proxied)
+        except OSError as error:  # also ssl.SSLError
+            raise ConnectionFailedError(
+                f"cannot connect: {error.strerror or error}",
+                where=str(address),
+                hint="check the address, the port and, with pulsar+ssl, the certificates",
+            ) from error
+        except BaseException:
+            connection.close()
+            raise
+    return connection

@@ -1,0 +1,1 @@
+"""From values to payloads: how a message of each schema type is written."""
