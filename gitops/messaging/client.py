@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from gitops.messaging.cluster import Cluster
 from gitops.messaging.connection import ConnectionSettings
 from gitops.messaging.message import Interceptor
 from gitops.messaging.producer import Producer
+from gitops.messaging.retries import retry
 from gitops.messaging.session import ProducerIdentity
 from gitops.messaging.settings import ProducerSettings
 from gitops.messaging.topic_producer import TopicProducer
@@ -18,6 +19,7 @@ from gitops.messaging.values.schema import BytesSchema, ValueSchema
 from gitops.messaging.values.table import AutoProduceSchema, schema_of, stored_value_schema
 from gitops.model.names import TopicName
 
+_T = TypeVar("_T")
 AUTO_PRODUCE: Final = object()
 """As a producer's schema: bytes that are validated against the topic's latest schema."""
 
@@ -45,7 +47,7 @@ class MessagingClient:
         """
         name = full_name(topic)
         wanted = settings or ProducerSettings()
-        partitions = await self._cluster.partitions(name)
+        partitions = await self._patiently(lambda: self._cluster.partitions(name))
         own = await self._schema(name, schema)
         producer = Producer(name, own, wanted, interceptors)
         topics = [f"{name}-partition-{number}" for number in range(partitions)] or [name]
@@ -91,12 +93,16 @@ class MessagingClient:
         )
         return TopicProducer(self._cluster, identity, settings, producer)
 
+    async def _patiently(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        """Repeat it for the time of one request."""
+        return await retry(request, self._cluster.deadlines.request)
+
     async def _schema(self, topic: str, given: Any) -> ValueSchema:  # noqa: ANN401 - see schema_of
         if given is None:
             return BytesSchema()
         if given is not AUTO_PRODUCE:
             return schema_of(given)
-        found = await self._cluster.schema(topic)
+        found = await self._patiently(lambda: self._cluster.schema(topic))
         if found is None:
             return BytesSchema()
         return AutoProduceSchema(stored_value_schema(found.schema))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -17,15 +16,12 @@ from gitops.messaging.errors import (
     DeadlineError,
     MessagingError,
 )
+from gitops.messaging.retries import delays, retry
 from gitops.messaging.schema_versions import MultiSchema, Version
 from gitops.messaging.values.schema import ValueSchema, key_values
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import UsageError
 
-_FIRST_DELAY: Final = 0.1
-_LONGEST_DELAY: Final = 60.0
-"""Seconds between tries, as Java's client has them (Pulsar 4.0.7)."""
-_JITTER: Final = 0.1
 _FATAL_WHEN_REOPENED: Final = frozenset(
     {
         "TopicTerminatedError",
@@ -40,14 +36,6 @@ _FATAL_WHEN_REOPENED: Final = frozenset(
     }
 )
 """What a producer that was open does not survive: another try would be answered the same."""
-
-
-def delays() -> Iterator[float]:
-    """Seconds to wait before each try: twice as long each time, a little less than all others."""
-    longest = _FIRST_DELAY
-    while True:
-        yield longest * (1 - _JITTER * random.random())  # noqa: S311 - no secret
-        longest = min(2 * longest, _LONGEST_DELAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,18 +100,7 @@ class ProducerSession:
 
         Raises BrokerRefusedError, ConnectionFailedError, UsageError.
         """
-        loop = asyncio.get_running_loop()
-        last = loop.time() + self._cluster.deadlines.request
-        for delay in delays():
-            try:
-                await self._attach(None)
-            except (BrokerRefusedError, ConnectionFailedError) as error:
-                passes = not isinstance(error, BrokerRefusedError) or error.is_retriable
-                if not passes or loop.time() + delay > last:
-                    raise
-                await asyncio.sleep(delay)
-            else:
-                return
+        await retry(lambda: self._attach(None), self._cluster.deadlines.request)
 
     def write(self, frame: bytes) -> None:
         """Send a frame if there is a connection; if not, it is sent by `on_attach`."""

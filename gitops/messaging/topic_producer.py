@@ -72,6 +72,7 @@ class TopicProducer:
         self._expiry: asyncio.TimerHandle | None = None
         self._failure: Exception | None = None
         self._last: PendingMessage | None = None
+        self._flushes = 0
 
     async def open(self) -> None:
         """Open it on its broker; raises as `ProducerSession.open`."""
@@ -103,7 +104,11 @@ class TopicProducer:
         """Send what waits, until all that was accepted so far is acknowledged or has failed."""
         self._close_batch()
         if self._last is not None and not self._last.receipt.done():
-            await asyncio.wait([self._last.receipt])
+            self._flushes += 1
+            try:
+                await asyncio.wait([self._last.receipt])
+            finally:
+                self._flushes -= 1
 
     async def close(self) -> None:
         """Close it on the broker; what is still not acknowledged fails."""
@@ -180,6 +185,8 @@ class TopicProducer:
                 self._append(message, self._versions.find(message.schema) or b"")
             else:
                 self._finish(message, error)
+        if self._flushes:
+            self._close_batch()
 
     def _append(self, message: PendingMessage, version: Version) -> None:
         """Give it its sequence id, and put it into a batch of its schema version."""
