@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from google.protobuf.message import Message
+
 from gitops import __version__
 from gitops.messaging.addresses import ServiceAddress
 from gitops.messaging.errors import (
@@ -174,9 +176,14 @@ class Connection(asyncio.Protocol):
             self.write(_request_frame(kind, request_id, fields))
             name = api.BaseCommand.Type.Name(kind)
             async with deadline(self._deadlines.request, f"{name} was sent", self.where):
-                return await answer
+                found = await answer
         finally:
             self._answers.pop(request_id, None)
+        if not isinstance(found, _RESPONSES[kind]):
+            error = ProtocolError(f"the server answered {name} with another command")
+            self._end(error)
+            raise error
+        return found
 
     def write(self, frame: bytes) -> None:
         """Hand a frame to the socket; raises ConnectionFailedError once it has ended."""
@@ -184,7 +191,8 @@ class Connection(asyncio.Protocol):
             raise self._failure
         if self._transport is None:
             raise ConnectionFailedError("the connection is not open yet", where=self.where)
-        self._transport.write(frame)
+        if not self._transport.is_closing():  # if it is, `connection_lost` comes next
+            self._transport.write(frame)
 
     def close(self) -> None:
         """End the connection; whoever waits for an answer gets an error."""
@@ -335,6 +343,14 @@ _FIELDS: Final = {
 }
 """The field that holds the command of a type: its number is that of the type."""
 
+_RESPONSES: Final[dict[int, type[Message]]] = {
+    api.BaseCommand.PARTITIONED_METADATA: api.CommandPartitionedTopicMetadataResponse,
+    api.BaseCommand.LOOKUP: api.CommandLookupTopicResponse,
+    api.BaseCommand.PRODUCER: api.CommandProducerSuccess,
+    api.BaseCommand.CLOSE_PRODUCER: api.CommandSuccess,
+    api.BaseCommand.GET_SCHEMA: api.CommandGetSchemaResponse,
+    api.BaseCommand.GET_OR_CREATE_SCHEMA: api.CommandGetOrCreateSchemaResponse,
+}
 _PING: Final = command_frame(api.BaseCommand(type=api.BaseCommand.PING, ping=api.CommandPing()))
 _PONG: Final = command_frame(api.BaseCommand(type=api.BaseCommand.PONG, pong=api.CommandPong()))
 

@@ -123,8 +123,8 @@ class TopicProducer:
         self._framer.max_message_size = max_message_size
         self._versions.keep(self._schema, opened.schema_version)
         if self._next_id is None:
-            self.last_sequence_id = opened.last_sequence_id
-            self._next_id = opened.last_sequence_id + 1
+            self.last_sequence_id = max(-1, opened.last_sequence_id)
+            self._next_id = self.last_sequence_id + 1
         for entry in self._entries:
             self._session.write(entry.frame)
 

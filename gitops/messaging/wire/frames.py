@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import google_crc32c
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from gitops.messaging.errors import ProtocolError
 from gitops.messaging.wire.pulsar_api_pb2 import BaseCommand, CommandSend, MessageMetadata
@@ -61,6 +61,11 @@ class FrameBuffer:
     def __init__(self) -> None:
         self._data = bytearray()
 
+    @property
+    def size(self) -> int:
+        """Bytes of a frame that is not complete."""
+        return len(self._data)
+
     def feed(self, data: bytes) -> Iterator[BaseCommand]:
         """The commands that are complete with `data`.
 
@@ -101,4 +106,17 @@ def _command(frame: bytes) -> BaseCommand | None:
         return None
     if not command.IsInitialized():
         raise ProtocolError("the server sent a command without a field that it must have")
+    if command.type != BaseCommand.SEND_RECEIPT and _has_invalid_text(command):
+        raise ProtocolError("the server sent text that is not UTF-8")
     return command
+
+
+def _has_invalid_text(message: Message) -> bool:
+    """Whether a text is none, which protobuf then gives as bytes; receipts have no text."""
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            if any(map(_has_invalid_text, value if field.is_repeated else [value])):
+                return True
+        elif field.type == field.TYPE_STRING and isinstance(value, bytes):
+            return True
+    return False
