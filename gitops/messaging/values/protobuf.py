@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from google.protobuf.descriptor import FileDescriptor
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.message_factory import GetMessageClass
@@ -16,6 +16,7 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.definitions.protobuf import envelope, read_files
 from gitops.schemas.protobuf_native.envelope import read_envelope
 from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError
+from gitops.schemas.protobuf_native.parser import default_json_name
 
 
 class ProtobufSchema(ValueSchema):
@@ -93,7 +94,17 @@ def _with_imports(file: FileDescriptor) -> dict[str, FileDescriptor]:
 
 
 def _serialized(file: FileDescriptor) -> bytes:
-    return bytes(file.serialized_pb)
+    """The file as protoc writes it into a descriptor set: with all JSON names."""
+    found = FileDescriptorProto.FromString(file.serialized_pb)
+    waiting = list(found.message_type)
+    fields = list(found.extension)
+    while waiting:
+        message = waiting.pop()
+        waiting += message.nested_type
+        fields += [*message.field, *message.extension]
+    for field in fields:
+        field.json_name = field.json_name or default_json_name(field.name)
+    return found.SerializeToString(deterministic=True)
 
 
 def _message_class(data: bytes) -> type[Message]:
