@@ -26,6 +26,7 @@ from tests.support.pulsar_broker import (
     RunningBroker,
     pulsar_broker,
 )
+from tests.support.topic_reader import read_topic
 
 pytestmark = pytest.mark.broker
 
@@ -117,16 +118,6 @@ async def send_numbers(
 
 
 def numbers_of(service_url: str, topic: str) -> list[int]:
-    """What a reader of pulsar-client finds in the topic."""
-    pulsar = pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
-    quiet = pulsar.ConsoleLogger(pulsar.LoggerLevel.Error)
-    client = pulsar.Client(service_url, logger=quiet)
-    try:
-        reader = client.create_reader(topic, pulsar.MessageId.earliest)
-        found = []
-        while reader.has_message_available():
-            data = reader.read_next(30_000).data()
-            found.append(int(data[1 : 1 + data[0] // 2]))
-        return found
-    finally:
-        client.close()
+    """The ids in the Avro records of a topic."""
+    found = [message.data for message in read_topic(service_url, topic)]
+    return [int(data[1 : 1 + data[0] // 2]) for data in found]

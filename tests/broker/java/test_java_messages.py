@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +20,7 @@ from tests.support.java_program import JavaProgram
 from tests.support.message_schemas import MIXED, PARCEL, value_for
 from tests.support.pulsar_broker import RunningBroker
 from tests.support.pulsar_class_path import BrokerUnavailableError
+from tests.support.topic_reader import read_topic
 
 pytestmark = pytest.mark.broker
 
@@ -99,23 +99,10 @@ def test_java_and_python_read_each_message_with_its_own_schema(
     assert [line[6] for line in java] == [
         SHOWN[schema].format(number) for number, schema in enumerate(wanted)
     ]
-    python = list(read(pulsar.service_url, topic))
-    assert [str(int.from_bytes(version.encode(), "big")) for version, _, _ in python] == versions
+    python = read_topic(pulsar.service_url, topic)
+    assert [str(message.version) for message in python] == versions
     for number, (schema, (_, key, data)) in enumerate(zip(wanted, python, strict=True)):
         assert decode(schema, key, data) == value_for(schema, number)
-
-
-def read(service_url: str, topic: str) -> Iterator[tuple[str, str, bytes]]:
-    """Version, key and payload of each message, as pulsar-client has them."""
-    pulsar = pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
-    client = pulsar.Client(service_url, logger=pulsar.ConsoleLogger(pulsar.LoggerLevel.Error))
-    try:
-        reader = client.create_reader(topic, pulsar.MessageId.earliest)
-        while reader.has_message_available():
-            message = reader.read_next(30_000)
-            yield message.schema_version(), message.partition_key(), message.data()
-    finally:
-        client.close()
 
 
 def decode(schema: str, key: str, data: bytes) -> Any:  # noqa: ANN401 - a value of any schema
