@@ -104,6 +104,7 @@ class Cluster:
         for found in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(found, Connection):
                 found.close()
+        await asyncio.sleep(0)  # asyncio closes the sockets in its next round
 
     async def _find(self, topic: str) -> BrokerRoute:
         """Ask for the broker of a topic, and follow redirects as far as Java's client does."""

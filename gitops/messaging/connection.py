@@ -322,7 +322,8 @@ class Connection(asyncio.Protocol):
         if self._keep_alive:
             self._keep_alive.cancel()
         if self._transport is not None:
-            self._transport.abort() if _is_hostile(cause) else self._transport.close()
+            # Not `close`, which waits: for a server that may not read, or for the end of TLS.
+            self._transport.abort()
         waiting = [*self._answers.values(), *([self._greeting] if self._greeting else [])]
         for answer in waiting:
             if not answer.done():
@@ -330,11 +331,6 @@ class Connection(asyncio.Protocol):
         producers, self.producers = self.producers, {}
         for producer in producers.values():
             producer.on_detach(None)
-
-
-def _is_hostile(cause: MessagingError) -> bool:
-    """Whether what is still to be written would wait for a server that may not read."""
-    return isinstance(cause, ProtocolError | DeadlineError)
 
 
 _FIELDS: Final = {
