@@ -117,7 +117,12 @@ class ProducerSession:
             self._connection.fail(cause)
 
     def on_detach(self, assigned: str | None) -> None:
-        """Look for the broker that has the topic now."""
+        """Look for the broker that has the topic now.
+
+        While it is being opened there is nothing to do: whoever opens it finds that it failed.
+        """
+        if self._connection is None:
+            return
         self._connection = None
         self._attached.clear()
         if self._failure is None and self._reopening is None:

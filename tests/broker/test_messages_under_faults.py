@@ -46,7 +46,7 @@ def test_cut_connections_lose_and_duplicate_nothing(
     random_one = random.Random(seed)  # noqa: S311 - no secret
 
     def budget() -> int | None:
-        return random_one.choice((200, 1000, 4000, 8000)) + random_one.randrange(400)
+        return random_one.choice((500, 1500, 4000, 8000)) + random_one.randrange(400)
 
     async def main() -> int:
         async with cutting_proxy(pulsar.service_url, budget) as proxy:

@@ -127,6 +127,23 @@ def test_a_schema_request_that_is_cut_is_made_again() -> None:
     run(test)
 
 
+def test_a_connection_that_is_cut_while_the_producer_opens_makes_one_producer() -> None:
+    def cut(broker: FakeBroker, connection: FakeConnection, _: Frame) -> list[api.BaseCommand]:
+        if broker.count(Kind.PRODUCER) == 3:
+            del broker.replies[Kind.PRODUCER]
+        connection.cut()
+        return []
+
+    async def test(broker: FakeBroker) -> None:
+        broker.replies[Kind.PRODUCER] = cut
+        async with opened(broker, batching=False) as producer:
+            await asyncio.gather(*await enqueue(producer, "0", "1"))
+        assert [command.epoch for command in broker.sent(Kind.PRODUCER)] == [0, 0, 0, 0]
+        assert sent_ids(broker) == [0, 1]
+
+    run(test)
+
+
 def test_a_busy_broker_is_asked_again() -> None:
     def busy(broker: FakeBroker, _: FakeConnection, frame: Frame) -> list[api.BaseCommand]:
         del broker.replies[frame.command.type]
