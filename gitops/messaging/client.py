@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from gitops.messaging.cluster import Cluster
-from gitops.messaging.connection import ConnectionSettings
+from gitops.messaging.connection_settings import ConnectionSettings
 from gitops.messaging.message import Interceptor
 from gitops.messaging.producer import Producer
 from gitops.messaging.retries import retry

@@ -8,13 +8,8 @@ from collections.abc import Coroutine, Sequence
 from typing import Final, NamedTuple
 
 from gitops.messaging.addresses import ServiceAddress, parse_service_url
-from gitops.messaging.connection import (
-    Connection,
-    ConnectionSettings,
-    Deadlines,
-    open_connection,
-    refusal,
-)
+from gitops.messaging.connection import Connection, open_connection, refusal
+from gitops.messaging.connection_settings import ConnectionSettings, Deadlines
 from gitops.messaging.errors import ConnectionFailedError, MessagingError
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import UsageError

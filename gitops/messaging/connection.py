@@ -7,13 +7,13 @@ import itertools
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from google.protobuf.message import Message
 
 from gitops import __version__
 from gitops.messaging.addresses import ServiceAddress
+from gitops.messaging.connection_settings import PROTOCOL_VERSION, ConnectionSettings
 from gitops.messaging.errors import (
     BrokerRefusedError,
     ConnectionFailedError,
@@ -25,60 +25,10 @@ from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.messaging.wire.frames import DEFAULT_MESSAGE_SIZE, FrameBuffer, command_frame
 
 CLIENT_VERSION: Final = f"pulsar-schema-gitops-{__version__}"
-PROTOCOL_VERSION: Final = 21
-"""The version that Pulsar 4.0.7 to 5.0.0-M1 have; 3.0.7 answers with its own, 20."""
 GET_OR_CREATE_VERSION: Final = 15
 """The first version with CommandGetOrCreateSchema (Pulsar 2.5)."""
 _LARGEST_BACKLOG: Final = 1024 * 1024
 """Bytes that wait to be written above which a PING is not answered: the server does not read."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deadlines:
-    """How long each wait may last, in seconds.
-
-    `connect` covers name, socket, TLS and greeting; `request` one answer; `send` a message from
-    the call to its acknowledgement, over all reconnections; `keep_alive` is after how long a silent
-    server is asked whether it is there, and once more how long its answer may need.
-    """
-
-    connect: float = 10
-    request: float = 30
-    send: float = 30
-    keep_alive: float = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Login:
-    """Who we are to a broker.
-
-    `method` is Pulsar's name of it: `none`, `token`, `basic`, or `tls` for a client certificate,
-    which the SSL context has. `secret` supplies the token; it is called for each connection and
-    whenever a broker wants a fresh one, in a thread, so it may read a file or ask an issuer.
-    """
-
-    method: str = "none"
-    secret: Callable[[], str] | None = None
-
-    async def data(self) -> bytes:
-        """What the broker is sent."""
-        return (await asyncio.to_thread(self.secret)).encode() if self.secret else b""
-
-    def __repr__(self) -> str:
-        return f"Login({self.method})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionSettings:
-    """How brokers are reached; `tls` says whose certificates are trusted, and which is ours.
-
-    `protocol_version` is the newest that we offer: a broker answers with it or an older one.
-    """
-
-    login: Login = field(default_factory=Login)
-    tls: ssl.SSLContext | None = None
-    deadlines: Deadlines = field(default_factory=Deadlines)
-    protocol_version: int = PROTOCOL_VERSION
 
 
 class ProducerEvents(Protocol):

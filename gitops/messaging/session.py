@@ -204,8 +204,8 @@ class ProducerSession:
         enabled = self._identity.multi_schema == "enabled"
         if enabled and connection.protocol_version < GET_OR_CREATE_VERSION:
             raise UsageError(
-                f"the broker speaks version {connection.protocol_version} of the protocol and has"
-                " no command for further schemas",
+                f"version {connection.protocol_version} of the broker's protocol has no command for"
+                " further schemas",
                 where=connection.where,
                 hint='use multi_schema="auto", or a broker of Pulsar 2.5 or newer',
             )

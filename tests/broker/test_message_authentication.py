@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pytest
 
 from gitops.messaging.client import MessagingClient
-from gitops.messaging.connection import ConnectionSettings, Deadlines, Login
+from gitops.messaging.connection_settings import ConnectionSettings, Deadlines, Login
 from gitops.messaging.errors import BrokerRefusedError, ConnectionFailedError
 from gitops.messaging.settings import ProducerSettings
 from tests.support.message_schemas import avro

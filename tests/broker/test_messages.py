@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from gitops.messaging.client import AUTO_PRODUCE, MessagingClient
-from gitops.messaging.connection import ConnectionSettings
+from gitops.messaging.connection_settings import ConnectionSettings
 from gitops.messaging.errors import BrokerRefusedError, InvalidValueError
 from gitops.messaging.producer import Producer
 from gitops.messaging.routing import java_string_hash

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import google_crc32c
 
+from gitops.messaging.client import MessagingClient
+from gitops.messaging.connection_settings import ConnectionSettings, Deadlines
+from gitops.messaging.producer import Producer
+from gitops.messaging.settings import ProducerSettings
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.messaging.wire.frames import command_frame
+from tests.support.message_schemas import avro
 
 Kind = api.BaseCommand
 Reply = api.BaseCommand | bytes
@@ -120,6 +125,28 @@ async def fake_broker() -> AsyncIterator[FakeBroker]:
         server.close()
         broker.cut()
         await server.wait_closed()
+
+
+def run_with_broker(test: Callable[[FakeBroker], Awaitable[None]]) -> None:
+    """Run a test that gets a broker; one that hangs fails after a minute."""
+
+    async def main() -> None:
+        async with asyncio.timeout(60), fake_broker() as broker:
+            await test(broker)
+
+    asyncio.run(main())
+
+
+@asynccontextmanager
+async def opened_producer(
+    broker: FakeBroker,
+    schema: Any = None,  # noqa: ANN401 - whatever a client accepts
+    **settings: Any,  # noqa: ANN401 - as ProducerSettings has them
+) -> AsyncIterator[Producer]:
+    """A producer on the topic `orders`, of the first schema unless another one is given."""
+    deadlines = Deadlines(connect=20, request=20)
+    async with MessagingClient(broker.url, ConnectionSettings(deadlines=deadlines)) as client:
+        yield await client.producer("orders", schema or avro(), ProducerSettings(**settings))
 
 
 async def _read(reader: asyncio.StreamReader) -> Frame:

@@ -11,9 +11,8 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from gitops.messaging.values.key_value import pair_info
-from gitops.messaging.values.protobuf import protobuf_native_schema
 from gitops.messaging.values.schema import ValueSchema
-from gitops.messaging.values.table import value_schema
+from gitops.messaging.values.table import schema_of, value_schema
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 
 
@@ -51,7 +50,7 @@ MIXED: Final[dict[str, ValueSchema]] = {
     "avro": avro(),
     "avro with a note": avro("note"),
     "json": value_schema(JSON_INFO),
-    "protobuf": protobuf_native_schema(PARCEL),
+    "protobuf": schema_of(PARCEL),
     "inline": value_schema(INLINE),
     "separated": value_schema(SEPARATED),
 }

@@ -12,7 +12,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from gitops.messaging.values.schema import ValueSchema
 from gitops.model.errors import UsageError
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import SchemaInfo
 from gitops.repository.definitions.protobuf import envelope, read_files
 from gitops.schemas.protobuf_native.envelope import read_envelope
 from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError
@@ -70,16 +70,15 @@ class ProtobufNativeSchema(ProtobufSchema):
             raise self.invalid(error) from None
 
 
-def protobuf_native_schema(message: type[Message]) -> ProtobufNativeSchema:
-    """The schema of a generated class, with the descriptors that Java's client sends for it."""
+def protobuf_definition(message: type[Message]) -> str:
+    """The PROTOBUF_NATIVE definition of a generated class, as Java's client writes it."""
     root = message.DESCRIPTOR
     files = read_files(
         tuple(
             _serialized(file) for file in _with_imports(cast("FileDescriptor", root.file)).values()
         )
     )
-    text = envelope(files, root.file.name, root.full_name)
-    return ProtobufNativeSchema(SchemaInfo(type=SchemaType.PROTOBUF_NATIVE, schema=text))
+    return envelope(files, root.file.name, root.full_name)
 
 
 def _with_imports(file: FileDescriptor) -> dict[str, FileDescriptor]:

@@ -38,9 +38,10 @@ def schema_of(given: Any) -> ValueSchema:  # noqa: ANN401 - what callers have
     if isinstance(given, ValueSchema):
         return given
     if hasattr(given, "DESCRIPTOR") and isinstance(given, type):
-        from gitops.messaging.values.protobuf import protobuf_native_schema
+        from gitops.messaging.values.protobuf import protobuf_definition
 
-        return protobuf_native_schema(given)
+        kind = SchemaType.PROTOBUF_NATIVE
+        return value_schema(SchemaInfo(type=kind, schema=protobuf_definition(given)))
     if hasattr(given, "schema_info") and hasattr(given, "encode"):
         return ClientSchema(given)
     raise UsageError(
@@ -104,13 +105,13 @@ class AutoProduceSchema(ValueSchema):
 
 
 def _avro(info: SchemaInfo) -> ValueSchema:
-    from gitops.messaging.values.avro import AvroSchema
+    from gitops.messaging.values.struct_schemas import AvroSchema
 
     return AvroSchema(info)
 
 
 def _json(info: SchemaInfo) -> ValueSchema:
-    from gitops.messaging.values.json import JsonSchema
+    from gitops.messaging.values.struct_schemas import JsonSchema
 
     return JsonSchema(info)
 

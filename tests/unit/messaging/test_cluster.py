@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from gitops.messaging.cluster import Cluster
-from gitops.messaging.connection import ConnectionSettings, Deadlines
+from gitops.messaging.connection_settings import ConnectionSettings, Deadlines
 from gitops.messaging.errors import BrokerRefusedError, ConnectionFailedError, MessagingError
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import UsageError

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable
 
 import pytest
 
 from gitops.messaging.addresses import parse_service_url
-from gitops.messaging.connection import (
-    Connection,
-    ConnectionSettings,
-    Deadlines,
-    Login,
-    open_connection,
-)
+from gitops.messaging.connection import Connection, open_connection
+from gitops.messaging.connection_settings import ConnectionSettings, Deadlines, Login
 from gitops.messaging.errors import (
     BrokerRefusedError,
     ConnectionFailedError,
@@ -33,19 +27,12 @@ from tests.support.fake_pulsar import (
     fake_broker,
     nothing,
     refused,
+    run_with_broker,
 )
 
 SHORT = Deadlines(connect=0.05, request=0.05)
 LONG = Deadlines(connect=30, request=30)
 TOKEN = "top-secret"
-
-
-def run(test: Callable[[FakeBroker], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with asyncio.timeout(60), fake_broker() as broker:
-            await test(broker)
-
-    asyncio.run(main())
 
 
 async def connect(
@@ -66,7 +53,7 @@ def test_the_greeting_agrees_on_a_version_and_a_size() -> None:
         assert command.protocol_version == 21
         connection.close()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_proxy_is_told_the_broker() -> None:
@@ -78,7 +65,7 @@ def test_a_proxy_is_told_the_broker() -> None:
         assert command.proxy_to_broker_url == "broker-7:6650"
         connection.close()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_refused_login_is_the_brokers_reason_without_the_token() -> None:
@@ -96,7 +83,7 @@ def test_a_refused_login_is_the_brokers_reason_without_the_token() -> None:
         assert caught.value.where == broker.url
         assert TOKEN not in repr(login)
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_challenge_is_answered_with_a_fresh_token() -> None:
@@ -119,7 +106,7 @@ def test_a_challenge_is_answered_with_a_fresh_token() -> None:
         assert response.response.auth_data == b"second"
         connection.close()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_supplier_that_fails_ends_the_connection_without_its_text() -> None:
@@ -139,7 +126,7 @@ def test_a_supplier_that_fails_ends_the_connection_without_its_text() -> None:
         with pytest.raises(MessagingError, match="no fresh token: RuntimeError"):
             await connection.request(Kind.LOOKUP, topic="t")
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_pings_are_answered() -> None:
@@ -156,7 +143,7 @@ def test_pings_are_answered() -> None:
         await ponged.wait()
         connection.close()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_silent_server_is_left() -> None:
@@ -168,7 +155,7 @@ def test_a_silent_server_is_left() -> None:
             await connection.request(Kind.LOOKUP, topic="t")
         assert not connection.is_open
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_server_that_answers_pings_is_kept() -> None:
@@ -179,7 +166,7 @@ def test_a_server_that_answers_pings_is_kept() -> None:
         assert connection.is_open
         connection.close()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_request_without_an_answer_ends_with_its_deadline() -> None:
@@ -190,7 +177,7 @@ def test_a_request_without_an_answer_ends_with_its_deadline() -> None:
             await connection.request(Kind.LOOKUP, topic="t")
         connection.close()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_server_that_never_greets_ends_with_its_deadline() -> None:
@@ -199,7 +186,7 @@ def test_a_server_that_never_greets_ends_with_its_deadline() -> None:
         with pytest.raises(DeadlineError, match="connection was begun"):
             await connect(broker, SHORT)
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_answers_find_their_requests_in_any_order() -> None:
@@ -219,7 +206,7 @@ def test_answers_find_their_requests_in_any_order() -> None:
         assert [str(each) for each in found] == [f"TopicNotFound: {topic}" for topic in "abc"]
         connection.close()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_another_command_as_an_answer_is_an_error_of_the_protocol() -> None:
@@ -233,7 +220,7 @@ def test_another_command_as_an_answer_is_an_error_of_the_protocol() -> None:
         with pytest.raises(ProtocolError, match="answered LOOKUP with another command"):
             await connection.request(Kind.LOOKUP, topic="t")
 
-    run(test)
+    run_with_broker(test)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +246,7 @@ def test_what_is_no_command_ends_the_connection(data: bytes, what: str) -> None:
         assert caught.value.where == broker.url
         assert "6650" in caught.value.hint
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_commands_of_newer_brokers_are_left_out() -> None:
@@ -276,7 +263,7 @@ def test_commands_of_newer_brokers_are_left_out() -> None:
         assert connection.protocol_version == 21
         connection.close()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_nobody_listens() -> None:
@@ -297,4 +284,4 @@ def test_a_server_without_tls() -> None:
         with pytest.raises(ConnectionFailedError):
             await open_connection(address, settings)
 
-    run(test)
+    run_with_broker(test)

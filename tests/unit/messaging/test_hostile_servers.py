@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from gitops.messaging.client import MessagingClient
-from gitops.messaging.connection import ConnectionSettings, Deadlines
+from gitops.messaging.connection_settings import ConnectionSettings, Deadlines
 from gitops.messaging.settings import ProducerSettings
 from gitops.messaging.wire.frames import LARGEST_FRAME, FrameBuffer
 from gitops.model.errors import GitopsError

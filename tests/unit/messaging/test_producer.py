@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +10,6 @@ import pytest
 
 from gitops.messaging.batches import MessageId
 from gitops.messaging.client import AUTO_PRODUCE, MessagingClient
-from gitops.messaging.connection import ConnectionSettings, Deadlines
 from gitops.messaging.errors import (
     BrokerRefusedError,
     ClosedProducerError,
@@ -31,39 +28,17 @@ from tests.support.fake_pulsar import (
     FakeConnection,
     Frame,
     Kind,
-    fake_broker,
     nothing,
+    opened_producer,
     receipt,
     refused,
+    run_with_broker,
     split_batch,
 )
 from tests.support.message_schemas import MIXED, avro, value_for
 
 TOPIC = "persistent://public/default/orders"
 FIRST, SECOND, THIRD = avro(), avro("note"), avro("note", "more")
-
-
-@asynccontextmanager
-async def opened(
-    broker: FakeBroker,
-    schema: Any = FIRST,  # noqa: ANN401 - whatever a client takes
-    *,
-    request: float = 10,
-    **settings: Any,  # noqa: ANN401 - as ProducerSettings has them
-) -> AsyncIterator[Producer]:
-    """A producer on the broker, with settings of ProducerSettings."""
-    deadlines = Deadlines(connect=10, request=request)
-    client = MessagingClient(broker.url, ConnectionSettings(deadlines=deadlines))
-    async with client:
-        yield await client.producer("orders", schema, ProducerSettings(**settings))
-
-
-def run(test: Callable[[FakeBroker], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with asyncio.timeout(60), fake_broker() as broker:
-            await test(broker)
-
-    asyncio.run(main())
 
 
 def stored_ids(broker: FakeBroker, topic: str = TOPIC) -> list[tuple[bytes, list[str]]]:
@@ -80,7 +55,7 @@ def stored_ids(broker: FakeBroker, topic: str = TOPIC) -> list[tuple[bytes, list
 
 def test_a_message_has_the_version_of_its_own_schema() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker, multi_schema="auto") as producer:
+        async with opened_producer(broker, multi_schema="auto") as producer:
             for schema in (FIRST, SECOND, FIRST, THIRD, SECOND):
                 message = producer.new_message(schema).value({"id": "a"})
                 assert isinstance(await message.send(), MessageId)
@@ -88,12 +63,12 @@ def test_a_message_has_the_version_of_its_own_schema() -> None:
         assert versions == [b"\0", b"\1", b"\0", b"\2", b"\1"]
         assert broker.count(Kind.GET_OR_CREATE_SCHEMA) == 2
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_batch_holds_messages_of_one_version_only() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker, multi_schema="auto", batch_delay=30) as producer:
+        async with opened_producer(broker, multi_schema="auto", batch_delay=30) as producer:
             await send_all(producer, [(FIRST, "0"), (SECOND, "1")])
             wanted = [(FIRST, "2"), (FIRST, "3"), (SECOND, "4"), (SECOND, "5"), (FIRST, "6")]
             await send_all(producer, wanted)
@@ -101,23 +76,23 @@ def test_a_batch_holds_messages_of_one_version_only() -> None:
             (b"\0", ["2", "3"]), (b"\1", ["4", "5"]), (b"\0", ["6"])
         ]  # fmt: skip
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_concurrent_misses_of_a_schema_share_one_request() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker, multi_schema="auto") as producer:
+        async with opened_producer(broker, multi_schema="auto") as producer:
             messages = [producer.new_message(SECOND).value({"id": str(n)}) for n in range(50)]
             await asyncio.gather(*(message.send() for message in messages))
         assert broker.count(Kind.GET_OR_CREATE_SCHEMA) == 1
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_partitions_share_the_versions_and_keep_keys_apart() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.partitions = 3
-        async with opened(broker, multi_schema="auto") as producer:
+        async with opened_producer(broker, multi_schema="auto") as producer:
             for number in range(9):
                 message = producer.new_message(SECOND).value({"id": "x"}).key(str(number))
                 found = await message.send()
@@ -126,30 +101,30 @@ def test_partitions_share_the_versions_and_keep_keys_apart() -> None:
         assert broker.count(Kind.GET_OR_CREATE_SCHEMA) == 1
         assert broker.count(Kind.PRODUCER) == 3
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_without_keys_batches_go_round() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.partitions = 2
-        async with opened(broker, batch_delay=30, batch_messages=3) as producer:
+        async with opened_producer(broker, batch_delay=30, batch_messages=3) as producer:
             await send_all(producer, [(FIRST, str(n)) for n in range(12)])
         for number in range(2):
             frames = stored_ids(broker, f"{TOPIC}-partition-{number}")
             assert [len(ids) for _, ids in frames] == [3, 3]
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_disabled_refuses_a_second_schema_and_allows_its_own_again() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker) as producer:
+        async with opened_producer(broker) as producer:
             await producer.new_message(avro()).value({"id": "a"}).send()
             with pytest.raises(UsageError, match="its own schema only") as caught:
                 producer.new_message(SECOND)
             assert 'multi_schema="auto"' in caught.value.hint
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_refused_schema_fails_its_messages_alone_and_keeps_the_order() -> None:
@@ -170,7 +145,7 @@ def test_a_refused_schema_fails_its_messages_alone_and_keeps_the_order() -> None
 
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.GET_OR_CREATE_SCHEMA] = refuse
-        async with opened(broker, multi_schema="auto") as producer:
+        async with opened_producer(broker, multi_schema="auto") as producer:
             wanted = [FIRST, THIRD, SECOND, FIRST, THIRD, SECOND]
             receipts = [
                 await producer.new_message(schema).value({"id": str(number)}).enqueue()
@@ -182,7 +157,7 @@ def test_a_refused_schema_fails_its_messages_alone_and_keeps_the_order() -> None
         assert [one for _, ids in stored_ids(broker) for one in ids] == ["0", "2", "3", "5"]
         assert refusals[0].message == "no"
 
-    run(test)
+    run_with_broker(test)
 
 
 @pytest.mark.parametrize("mode", ["auto", "enabled"])
@@ -191,21 +166,21 @@ def test_a_broker_without_the_command(mode: str) -> None:
         broker.protocol_version = 14
         if mode == "enabled":
             with pytest.raises(UsageError, match="version 14"):
-                async with opened(broker, multi_schema="enabled"):
+                async with opened_producer(broker, multi_schema="enabled"):
                     pass
             return
-        async with opened(broker, multi_schema="auto") as producer:
+        async with opened_producer(broker, multi_schema="auto") as producer:
             await send_all(producer, [(FIRST, "0"), (SECOND, "1"), (SECOND, "2")])
         assert [version for version, _ in stored_ids(broker)] == [b"\0", b"\1"]
         assert broker.count(Kind.GET_OR_CREATE_SCHEMA) == 0
         assert broker.count(Kind.PRODUCER) == 2
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_all_that_a_message_carries() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker, batching=False) as producer:
+        async with opened_producer(broker, batching=False) as producer:
             message = producer.new_message().value({"id": "a"}).key("k").ordering_key(b"o")
             message.property("a", "b").properties({"c": "d"}).event_time(5).sequence_id(9)
             await message.deliver_at(77).send()
@@ -220,13 +195,13 @@ def test_all_that_a_message_carries() -> None:
         assert second.null_value
         assert second.sequence_id == 10
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_the_key_of_a_separated_pair_is_the_key_of_the_message() -> None:
     async def test(broker: FakeBroker) -> None:
         schema = MIXED["separated"]
-        async with opened(broker, schema) as producer:
+        async with opened_producer(broker, schema) as producer:
             await producer.new_message().value(value_for("separated", 3)).send()
             await producer.new_message().value((None, None)).send()
             with pytest.raises(UsageError, match="SEPARATED"):
@@ -241,13 +216,13 @@ def test_the_key_of_a_separated_pair_is_the_key_of_the_message() -> None:
         assert (second.null_partition_key, second.null_value) == (True, True)
         assert third.partition_key == "aw=="
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_auto_produce_validates_bytes_before_they_are_sent() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.schemas.append(FIRST.to_wire())
-        async with opened(broker, AUTO_PRODUCE, multi_schema="auto") as producer:
+        async with opened_producer(broker, AUTO_PRODUCE, multi_schema="auto") as producer:
             await producer.new_message().value(b"\x02a").send()
             with pytest.raises(InvalidValueError, match="AVRO"):
                 await producer.new_message().value(b"\xffnot avro").send()
@@ -256,18 +231,18 @@ def test_auto_produce_validates_bytes_before_they_are_sent() -> None:
                 await producer.new_message().value(b"\x02b\x00").send()
         assert stored_ids(broker) == [(b"\0", ["a"]), (b"\1", ["b"])]
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_auto_produce_on_a_topic_without_a_schema_sends_any_bytes() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker, AUTO_PRODUCE) as producer:
+        async with opened_producer(broker, AUTO_PRODUCE) as producer:
             await producer.new_message().value(b"anything").send()
         (frame,) = broker.stored[TOPIC]
         assert frame.metadata is not None
         assert not frame.metadata.HasField("schema_version")
 
-    run(test)
+    run_with_broker(test)
 
 
 @dataclass(slots=True)
@@ -301,7 +276,7 @@ def test_interceptors_see_the_messages_that_are_for_them() -> None:
         marks = [len(frame.metadata.properties) for frame in broker.stored[TOPIC] if frame.metadata]
         assert marks == [0, 1]
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_too_much_that_is_pending_makes_senders_wait() -> None:
@@ -313,7 +288,7 @@ def test_too_much_that_is_pending_makes_senders_wait() -> None:
             return []
 
         broker.replies[Kind.SEND] = hold
-        async with opened(broker, batching=False, pending_messages=2) as producer:
+        async with opened_producer(broker, batching=False, pending_messages=2) as producer:
             for number in range(2):
                 await producer.new_message().value({"id": str(number)}).enqueue()
             third = asyncio.create_task(producer.new_message().value({"id": "2"}).enqueue())
@@ -324,7 +299,7 @@ def test_too_much_that_is_pending_makes_senders_wait() -> None:
             broker.replies.pop(Kind.SEND)
             broker.cut()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_room_goes_to_those_who_waited_first() -> None:
@@ -347,69 +322,69 @@ def test_room_goes_to_those_who_waited_first() -> None:
 def test_a_message_without_a_receipt_fails_within_its_deadline() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = nothing
-        async with opened(broker, send_seconds=0.05) as producer:
+        async with opened_producer(broker, send_seconds=0.05) as producer:
             first = await producer.new_message().value({"id": "0"}).enqueue()
             with pytest.raises(SendExpiredError, match=r"0\.05 s.*not known"):
                 await first
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_closed_producer_accepts_nothing() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker) as producer:
+        async with opened_producer(broker) as producer:
             await producer.close()
             with pytest.raises(ClosedProducerError):
                 await producer.new_message().value({"id": "a"}).send()
         assert broker.count(Kind.CLOSE_PRODUCER) == 1
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_value_that_does_not_fit_is_not_sent() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker) as producer:
+        async with opened_producer(broker) as producer:
             with pytest.raises(InvalidValueError, match="AVRO"):
                 await producer.new_message().value({"no": "id"}).send()
             await producer.new_message().value({"id": "a"}).send()
         assert broker.count(Kind.SEND) == 1
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_message_above_the_brokers_bound_fails_alone() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.max_message_size = 1000
-        async with opened(broker) as producer:
+        async with opened_producer(broker) as producer:
             with pytest.raises(InvalidValueError, match="the broker accepts 1000"):
                 await producer.new_message().value({"id": "a" * 2000}).send()
             await producer.new_message().value({"id": "a"}).send()
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_producer_with_a_name_goes_on_behind_the_brokers_last_id() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.last_sequence_id = 41
-        async with opened(broker, name="mine") as producer:
+        async with opened_producer(broker, name="mine") as producer:
             assert (producer.name, producer.last_sequence_id) == ("mine", 41)
             await producer.new_message().value({"id": "a"}).send()
         assert [command.sequence_id for command in broker.sent(Kind.SEND)] == [42]
         (command,) = broker.sent(Kind.PRODUCER)
         assert command.user_provided_producer_name
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_refused_producer_raises_the_brokers_reason() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.PRODUCER] = lambda _b, _c, frame: [refused(frame, "ProducerBusy")]
         with pytest.raises(BrokerRefusedError, match="ProducerBusy: because") as caught:
-            async with opened(broker):
+            async with opened_producer(broker):
                 pass
         assert "another name" in caught.value.hint
 
-    run(test)
+    run_with_broker(test)
 
 
 async def send_all(producer: Producer, wanted: list[tuple[Any, str]]) -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from gitops.messaging.client import MessagingClient
-from gitops.messaging.connection import ConnectionSettings, Deadlines
 from gitops.messaging.errors import BrokerRefusedError, ClosedProducerError, SendExpiredError
 from gitops.messaging.producer import Producer
-from gitops.messaging.settings import ProducerSettings
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from tests.support.fake_pulsar import (
     FakeBroker,
@@ -22,28 +18,15 @@ from tests.support.fake_pulsar import (
     Kind,
     fake_broker,
     nothing,
+    opened_producer,
     receipt,
     refused,
+    run_with_broker,
 )
 from tests.support.message_schemas import avro
 
 TOPIC = "persistent://public/default/orders"
 FIRST, SECOND = avro(), avro("note")
-
-
-@asynccontextmanager
-async def opened(broker: FakeBroker, **settings: Any) -> AsyncIterator[Producer]:  # noqa: ANN401
-    connection = ConnectionSettings(deadlines=Deadlines(connect=20, request=20))
-    async with MessagingClient(broker.url, connection) as client:
-        yield await client.producer("orders", FIRST, ProducerSettings(**settings))
-
-
-def run(test: Callable[[FakeBroker], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with asyncio.timeout(60), fake_broker() as broker:
-            await test(broker)
-
-    asyncio.run(main())
 
 
 def sent_ids(broker: FakeBroker) -> list[int]:
@@ -80,7 +63,7 @@ def test_what_is_not_acknowledged_is_sent_again_in_order_and_unchanged() -> None
             return []
 
         broker.replies[Kind.SEND] = hold
-        async with opened(broker, batching=False, name="mine") as producer:
+        async with opened_producer(broker, batching=False, name="mine") as producer:
             receipts = await enqueue(producer, "0", "1", "2")
             await third.wait()
             del broker.replies[Kind.SEND]
@@ -93,12 +76,12 @@ def test_what_is_not_acknowledged_is_sent_again_in_order_and_unchanged() -> None
         assert first.producer_id == second.producer_id
         assert (first.epoch, second.epoch) == (0, 1)
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_name_that_the_broker_made_is_kept() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker, batching=False) as producer:
+        async with opened_producer(broker, batching=False) as producer:
             await asyncio.gather(*await enqueue(producer, "0"))
             broker.cut()
             await asyncio.gather(*await enqueue(producer, "1"))
@@ -107,7 +90,7 @@ def test_a_name_that_the_broker_made_is_kept() -> None:
         assert not second.user_provided_producer_name
         assert sent_ids(broker) == [0, 1]
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_schema_request_that_is_cut_is_made_again() -> None:
@@ -118,13 +101,13 @@ def test_a_schema_request_that_is_cut_is_made_again() -> None:
 
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.GET_OR_CREATE_SCHEMA] = cut
-        async with opened(broker, multi_schema="auto") as producer:
+        async with opened_producer(broker, multi_schema="auto") as producer:
             await producer.new_message(SECOND).value({"id": "a"}).send()
         (frame,) = broker.stored[TOPIC]
         assert frame.metadata is not None
         assert frame.metadata.schema_version[-1] == 1
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_connection_that_is_cut_while_the_producer_opens_makes_one_producer() -> None:
@@ -136,12 +119,12 @@ def test_a_connection_that_is_cut_while_the_producer_opens_makes_one_producer() 
 
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.PRODUCER] = cut
-        async with opened(broker, batching=False) as producer:
+        async with opened_producer(broker, batching=False) as producer:
             await asyncio.gather(*await enqueue(producer, "0", "1"))
         assert [command.epoch for command in broker.sent(Kind.PRODUCER)] == [0, 0, 0, 0]
         assert sent_ids(broker) == [0, 1]
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_busy_broker_is_asked_again() -> None:
@@ -152,16 +135,16 @@ def test_a_busy_broker_is_asked_again() -> None:
     async def test(broker: FakeBroker) -> None:
         for kind in (Kind.PRODUCER, Kind.GET_OR_CREATE_SCHEMA, Kind.PARTITIONED_METADATA):
             broker.replies[kind] = busy
-        async with opened(broker, multi_schema="auto") as producer:
+        async with opened_producer(broker, multi_schema="auto") as producer:
             await producer.new_message(SECOND).value({"id": "a"}).send()
         assert broker.count(Kind.PRODUCER) == 2
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_broker_that_closes_the_producer_says_who_has_the_topic() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with fake_broker() as other, opened(broker, batching=False) as producer:
+        async with fake_broker() as other, opened_producer(broker, batching=False) as producer:
             await asyncio.gather(*await enqueue(producer, "0"))
             (command,) = broker.sent(Kind.PRODUCER)
             close = api.CommandCloseProducer(
@@ -175,38 +158,38 @@ def test_a_broker_that_closes_the_producer_says_who_has_the_topic() -> None:
             assert broker.count(Kind.LOOKUP) == 1
             producer.partitions[0].on_failure(ClosedProducerError("the test is over"))
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_an_error_that_concerns_one_message_fails_it_alone() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = failing("NotAllowedError")
-        async with opened(broker, batching=False) as producer:
+        async with opened_producer(broker, batching=False) as producer:
             receipts = await enqueue(producer, "0", "1")
             first, second = await asyncio.gather(*receipts, return_exceptions=True)
         assert isinstance(first, BrokerRefusedError)
         assert first.error == "NotAllowedError"
         assert second.entry_id == 0
 
-    run(test)
+    run_with_broker(test)
 
 
 @pytest.mark.parametrize("error", ["PersistenceError", "ChecksumError"])
 def test_an_error_of_the_store_is_tried_again(error: str) -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = failing(error)
-        async with opened(broker, batching=False) as producer:
+        async with opened_producer(broker, batching=False) as producer:
             await asyncio.gather(*await enqueue(producer, "0"))
         assert sent_ids(broker) == [0, 0]
         assert broker.count(Kind.PRODUCER) == 2
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_terminated_topic_fails_all_now_and_later() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = failing("TopicTerminatedError")
-        async with opened(broker, batching=False) as producer:
+        async with opened_producer(broker, batching=False) as producer:
             for _ in range(2):
                 (found,) = await asyncio.gather(
                     *await enqueue(producer, "0"), return_exceptions=True
@@ -214,12 +197,12 @@ def test_a_terminated_topic_fails_all_now_and_later() -> None:
                 assert isinstance(found, BrokerRefusedError)
                 assert "terminated" in found.hint
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_producer_that_is_refused_when_it_reconnects_fails_all() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker, batching=False) as producer:
+        async with opened_producer(broker, batching=False) as producer:
             await asyncio.gather(*await enqueue(producer, "0"))
             broker.replies[Kind.PRODUCER] = lambda _b, _c, frame: [
                 refused(frame, "AuthorizationError")
@@ -228,7 +211,7 @@ def test_a_producer_that_is_refused_when_it_reconnects_fails_all() -> None:
             (found,) = await asyncio.gather(*await enqueue(producer, "1"), return_exceptions=True)
             assert isinstance(found, BrokerRefusedError)
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_receipt_that_is_skipped_has_all_sent_again() -> None:
@@ -240,11 +223,11 @@ def test_a_receipt_that_is_skipped_has_all_sent_again() -> None:
 
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = skip
-        async with opened(broker, batching=False) as producer:
+        async with opened_producer(broker, batching=False) as producer:
             await asyncio.gather(*await enqueue(producer, "0", "1"))
         assert sent_ids(broker) == [0, 1, 0, 1]
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_late_receipts_are_ignored() -> None:
@@ -254,11 +237,11 @@ def test_late_receipts_are_ignored() -> None:
 
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = twice
-        async with opened(broker, batching=False) as producer:
+        async with opened_producer(broker, batching=False) as producer:
             found = await asyncio.gather(*await enqueue(producer, "0", "1", "2"))
         assert [each.entry_id for each in found] == [0, 1, 2]
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_duplicate_that_the_broker_left_out_has_no_place() -> None:
@@ -269,16 +252,16 @@ def test_a_duplicate_that_the_broker_left_out_has_no_place() -> None:
 
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = duplicate
-        async with opened(broker) as producer:
+        async with opened_producer(broker) as producer:
             (found,) = await asyncio.gather(*await enqueue(producer, "0"))
         assert (found.ledger_id, found.entry_id) == (-1, -1)
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_a_batch_has_the_ids_of_its_first_and_last_message() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker, batch_delay=30) as producer:
+        async with opened_producer(broker, batch_delay=30) as producer:
             receipts = await enqueue(producer, "0", "1", "2")
             await producer.flush()
             found = [receipt.result() for receipt in receipts]
@@ -287,12 +270,12 @@ def test_a_batch_has_the_ids_of_its_first_and_last_message() -> None:
         assert (command.sequence_id, command.highest_sequence_id) == (0, 2)
         assert command.num_messages == 3
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_ids_that_may_be_repeated_are_not_batched_with_new_ones() -> None:
     async def test(broker: FakeBroker) -> None:
-        async with opened(broker, batch_delay=30) as producer:
+        async with opened_producer(broker, batch_delay=30) as producer:
             for number in (5, 6):
                 await producer.new_message().value({"id": "a"}).sequence_id(number).enqueue()
             await producer.flush()
@@ -302,14 +285,14 @@ def test_ids_that_may_be_repeated_are_not_batched_with_new_ones() -> None:
         ids = [(one.sequence_id, one.num_messages) for one in broker.sent(Kind.SEND)]
         assert ids == [(5, 2), (5, 2), (7, 1)]
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_messages_expire_wherever_they_wait() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = broker.replies[Kind.GET_OR_CREATE_SCHEMA] = nothing
         settings = {"send_seconds": 0.05, "batch_delay": 30, "multi_schema": "auto"}
-        async with opened(broker, **settings) as producer:
+        async with opened_producer(broker, **settings) as producer:
             receipts = await enqueue(producer, "0")
             await producer.partitions[0].flush()
             receipts += await enqueue(producer, "1")
@@ -318,16 +301,16 @@ def test_messages_expire_wherever_they_wait() -> None:
             assert [type(each) for each in found] == [SendExpiredError] * 3
             del broker.replies[Kind.SEND]
 
-    run(test)
+    run_with_broker(test)
 
 
 def test_what_is_pending_when_it_is_closed_at_once_fails() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = nothing
-        async with opened(broker, send_seconds=20) as producer:
+        async with opened_producer(broker, send_seconds=20) as producer:
             (receipt,) = await enqueue(producer, "0")
             await producer.partitions[0].close()
             with pytest.raises(ClosedProducerError):
                 await receipt
 
-    run(test)
+    run_with_broker(test)

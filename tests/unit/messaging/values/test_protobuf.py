@@ -14,8 +14,8 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from gitops.messaging.errors import InvalidValueError
-from gitops.messaging.values.protobuf import protobuf_native_schema
-from gitops.messaging.values.table import value_schema
+from gitops.messaging.values.protobuf import protobuf_definition
+from gitops.messaging.values.table import schema_of, value_schema
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.definitions.protobuf import envelope, read_files
 from tests.support.message_schemas import PARCEL
@@ -62,11 +62,11 @@ def sale_class(compiled: list[FileDescriptorProto]) -> type[Message]:
 def test_a_class_has_the_definition_of_its_proto_file(compiled: list[FileDescriptorProto]) -> None:
     files = read_files(tuple(file.SerializeToString() for file in compiled))
     text = envelope(files, "sale.proto", "shop.Sale")
-    assert protobuf_native_schema(sale_class(compiled)).info.schema == text
+    assert protobuf_definition(sale_class(compiled)) == text
 
 
 def test_messages_are_those_of_the_root(compiled: list[FileDescriptorProto]) -> None:
-    schema = protobuf_native_schema(sale_class(compiled))
+    schema = schema_of(sale_class(compiled))
     value = sale_class(compiled)(sale_id="a")
     assert schema.encode(value) == schema.encode({"saleId": "a"}) == b"\n\x01a"
     with pytest.raises(InvalidValueError, match=r"a shop\.Sale is expected, not a shop\.Parcel"):
