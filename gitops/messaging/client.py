@@ -63,6 +63,16 @@ class MessagingClient:
         self._producers.add(producer)
         return producer
 
+    async def schema(self, topic: str, version: bytes | None = None) -> ValueSchema | None:
+        """A version of a topic's schema, the latest unless one is given; None where it has none.
+
+        `version` is as a message has it: `message.schema_version().encode()` of `pulsar-client`.
+        Raises BrokerRefusedError, ConnectionFailedError, UsageError.
+        """
+        name = full_name(topic)
+        found = await self._patiently(lambda: self._cluster.schema(name, version))
+        return None if found is None else stored_value_schema(found.schema)
+
     async def close(self) -> None:
         """Close all producers, then the connections."""
         producers, self._producers = self._producers, set()
@@ -102,10 +112,8 @@ class MessagingClient:
             return BytesSchema()
         if given is not AUTO_PRODUCE:
             return schema_of(given)
-        found = await self._patiently(lambda: self._cluster.schema(topic))
-        if found is None:
-            return BytesSchema()
-        return AutoProduceSchema(stored_value_schema(found.schema))
+        found = await self.schema(topic)
+        return BytesSchema() if found is None else AutoProduceSchema(found)
 
 
 async def _open_all(partitions: Sequence[TopicProducer]) -> None:

@@ -75,14 +75,16 @@ class Cluster:
             return await self._connection(BrokerRoute(broker, broker))
         return await self._connection(await self._find(topic))
 
-    async def schema(self, topic: str) -> api.CommandGetSchemaResponse | None:
-        """The latest schema of a topic, None where it has none.
+    async def schema(
+        self, topic: str, version: bytes | None = None
+    ) -> api.CommandGetSchemaResponse | None:
+        """A version of a topic's schema, the latest unless one is given; None where it has none.
 
         Raises BrokerRefusedError, ConnectionFailedError.
         """
         connection = await self.connect(topic)
         found: api.CommandGetSchemaResponse = await connection.request(
-            api.BaseCommand.GET_SCHEMA, topic=topic
+            api.BaseCommand.GET_SCHEMA, topic=topic, schema_version=version
         )
         if not found.HasField("error_code"):
             return found

@@ -256,7 +256,7 @@ def refused(frame: Frame, error: str, message: str = "because") -> api.BaseComma
     """The ERROR that answers a request."""
     content = api.CommandError(
         request_id=frame.content.request_id,
-        error=api.ServerError.Value(error),
+        error=error,
         message=message,
     )
     return api.BaseCommand(type="ERROR", error=content)

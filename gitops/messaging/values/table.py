@@ -28,13 +28,17 @@ def value_schema(info: SchemaInfo) -> ValueSchema:
     return make(info)
 
 
-@lru_cache(maxsize=_KEPT_SCHEMAS)
 def schema_of(given: Any) -> ValueSchema:  # noqa: ANN401 - what callers have
     """The encoder of whatever a caller calls a schema; raises UsageError.
 
     A ValueSchema itself, a schema of `pulsar-client` (`pulsar.schema.AvroSchema(Order)`), or a
     generated protobuf class.
     """
+    return _schema_of(given)
+
+
+@lru_cache(maxsize=_KEPT_SCHEMAS)
+def _schema_of(given: Any) -> ValueSchema:  # noqa: ANN401 - as above
     if isinstance(given, ValueSchema):
         return given
     if hasattr(given, "DESCRIPTOR") and isinstance(given, type):

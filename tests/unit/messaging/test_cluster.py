@@ -48,7 +48,7 @@ def look_up(
     def answer(_b: FakeBroker, _c: FakeConnection, frame: Frame) -> list[api.BaseCommand]:
         content = api.CommandLookupTopicResponse(
             request_id=frame.content.request_id,
-            response=api.CommandLookupTopicResponse.LookupType.Value(response),
+            response=response,
             brokerServiceUrl=url or broker.url,
             authoritative=authoritative,
             proxy_through_service_url=proxied,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gitops.messaging.batches import MessageId
 from gitops.messaging.errors import BrokerRefusedError, ClosedProducerError, SendExpiredError
 from gitops.messaging.producer import Producer
 from gitops.messaging.wire import pulsar_api_pb2 as api
@@ -45,7 +46,7 @@ def failing(error: str) -> Callable[[FakeBroker, FakeConnection, Frame], list[ap
         content = api.CommandSendError(
             producer_id=frame.content.producer_id,
             sequence_id=frame.content.sequence_id,
-            error=api.ServerError.Value(error),
+            error=error,
             message="because",
         )
         return [api.BaseCommand(type="SEND_ERROR", send_error=content)]
@@ -169,6 +170,7 @@ def test_an_error_that_concerns_one_message_fails_it_alone() -> None:
             first, second = await asyncio.gather(*receipts, return_exceptions=True)
         assert isinstance(first, BrokerRefusedError)
         assert first.error == "NotAllowedError"
+        assert isinstance(second, MessageId)
         assert second.entry_id == 0
 
     run_with_broker(test)

@@ -83,9 +83,9 @@ def test_a_protobuf_class_is_a_schema() -> None:
 
 
 def test_schemas_of_pulsar_client_are_schemas_as_they_are() -> None:
-    pulsar_schema = pytest.importorskip("pulsar.schema", reason="the extra 'pulsar' is missing")
+    pulsar_schema: Any = pytest.importorskip("pulsar.schema", reason="no extra 'pulsar'")
 
-    class Order(pulsar_schema.Record):  # type: ignore[misc]  # the client has no types
+    class Order(pulsar_schema.Record):  # type: ignore[misc]  # it has no types
         id = pulsar_schema.String()
 
     theirs = pulsar_schema.AvroSchema(Order)
