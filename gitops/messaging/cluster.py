@@ -148,6 +148,7 @@ class Cluster:
         task = self._connections.get(route)
         if task is None or (task.done() and not _is_usable(task)):
             task = asyncio.create_task(self._open(route))
+            task.add_done_callback(_see)
             self._connections[route] = task
         return await asyncio.shield(task)
 
@@ -155,6 +156,12 @@ class Cluster:
         is_proxied = route.broker != route.connect_to
         proxied = route.broker if is_proxied else None
         return open_connection(route.connect_to, self._settings, proxied)
+
+
+def _see(task: asyncio.Task[Connection]) -> None:
+    """Its error counts as seen, also where all who waited for it have gone."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _is_usable(task: asyncio.Task[Connection]) -> bool:

@@ -148,15 +148,23 @@ class Producer:
         return pending.receipt
 
     async def flush(self) -> None:
-        """Send what waits in batches, until all so far is acknowledged or has failed."""
-        await asyncio.gather(*(each.flush() for each in self.partitions))
+        """Send what waits in batches, until all so far is acknowledged or has failed.
+
+        Raises the first error since the last flush, also one that a receipt has told already.
+        """
+        flushes = (each.flush() for each in self.partitions)
+        found = await asyncio.gather(*flushes, return_exceptions=True)
+        for error in found:
+            if error is not None:
+                raise error
 
     async def close(self) -> None:
-        """Flush, and close it on every broker."""
+        """Flush, and close it on every broker; how messages end is told by `flush` and receipts."""
         if self._is_closed:
             return
         self._is_closed = True
-        await self.flush()
+        flushes = (each.flush() for each in self.partitions)
+        await asyncio.gather(*flushes, return_exceptions=True)
         await self.versions.close()
         await asyncio.gather(*(each.close() for each in self.partitions))
 

@@ -151,6 +151,9 @@ class ProducerSession:
         """Close the producer on the broker, if one is there."""
         connection, self._connection = self._connection, None
         self._fail(ClosedProducerError("the producer is closed", where=self.topic), tell=False)
+        if self._reopening is not None:
+            self._reopening.cancel()
+            await asyncio.gather(self._reopening, return_exceptions=True)
         if connection is not None and connection.is_open:
             connection.producers.pop(self.producer_id, None)
             try:

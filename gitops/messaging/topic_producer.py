@@ -73,6 +73,7 @@ class TopicProducer:
         self._failure: Exception | None = None
         self._last: PendingMessage | None = None
         self._flushes = 0
+        self._error: BaseException | None = None
 
     async def open(self) -> None:
         """Open it on its broker; raises as `ProducerSession.open`."""
@@ -101,7 +102,10 @@ class TopicProducer:
             self._arm(message.deadline)
 
     async def flush(self) -> None:
-        """Send what waits, until all that was accepted so far is acknowledged or has failed."""
+        """Send what waits, until all that was accepted so far is acknowledged or has failed.
+
+        Raises the first error since the last flush, also one that a receipt has told already.
+        """
         self._close_batch()
         if self._last is not None and not self._last.receipt.done():
             self._flushes += 1
@@ -109,6 +113,9 @@ class TopicProducer:
                 await asyncio.wait([self._last.receipt])
             finally:
                 self._flushes -= 1
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
 
     async def close(self) -> None:
         """Close it on the broker; what is still not acknowledged fails."""
@@ -174,8 +181,9 @@ class TopicProducer:
 
     # From the queue to frames.
 
-    def _drain(self, _registered: asyncio.Task[Version]) -> None:
+    def _drain(self, registered: asyncio.Task[Version]) -> None:
         """Go on with the messages whose schemas are known by now, up to one whose is not."""
+        _error_of(registered)  # it counts as seen, also where its messages have expired
         while self._waiting:
             message = self._waiting[0]
             if message.registration is not None and not message.registration.done():
@@ -252,6 +260,7 @@ class TopicProducer:
 
     def _finish(self, message: PendingMessage, error: BaseException) -> None:
         self._release(message)
+        self._error = self._error or error
         if not message.receipt.done():
             message.receipt.set_exception(error)
 

@@ -6,10 +6,14 @@ import asyncio
 import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Final
 from urllib.parse import urlsplit
 
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.messaging.wire.frames import command_frame
+
+_LATE: Final = 0.02
+"""Seconds."""
 
 
 class CuttingProxy:
@@ -64,8 +68,7 @@ class CuttingProxy:
     async def _copy(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         left = self.budget()
         while data := await reader.read(1 << 16):
-            left = self._write(writer, data, left)
-            await writer.drain()
+            left = await self._write(writer, data, left)
 
     async def _copy_answers(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -74,18 +77,22 @@ class CuttingProxy:
         while True:
             head = await reader.readexactly(4)
             frame = await reader.readexactly(struct.unpack(">I", head)[0])
-            left = self._write(writer, _through_here(head + frame), left)
+            left = await self._write(writer, _through_here(head + frame), left)
 
-    def _write(self, writer: asyncio.StreamWriter, data: bytes, left: int | None) -> int | None:
-        """Write as much as the budget allows; raises ConnectionError where it ends."""
-        if left is None:
-            writer.write(data)
-            return None
-        writer.write(data[:left])
-        if len(data) >= left:
-            self.cuts += 1
-            raise ConnectionAbortedError
-        return left - len(data)
+    async def _write(
+        self, writer: asyncio.StreamWriter, data: bytes, left: int | None
+    ) -> int | None:
+        """Write as much as the budget allows; raises ConnectionError where it ends.
+
+        Every other cut is a little late, so that what came through is answered in part.
+        """
+        writer.write(data if left is None else data[:left])
+        await writer.drain()
+        if left is None or len(data) < left:
+            return None if left is None else left - len(data)
+        self.cuts += 1
+        await asyncio.sleep(_LATE * (self.cuts % 2))
+        raise ConnectionAbortedError
 
 
 def _through_here(frame: bytes) -> bytes:

@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Final
 
 HEAVY: Final = (
+    "cramjam",
+    "fastavro",
     "git",
     "github",
+    "gitops.messaging",
     "google.protobuf",
+    "google_crc32c",
     "jsonschema",
     "numpy",
     "pandas",
+    "pulsar",
     "pyarrow",
     "pyspark",
     "pytest",
