@@ -17,13 +17,15 @@ from gitops.messaging.wire.compression import Compression
 from gitops.messaging.wire.frames import send_frame
 
 _SIZE: Final = struct.Struct(">I")
-_SHARED_FIELDS: Final = (
-    "partition_key",
-    "partition_key_b64_encoded",
-    "event_time",
-    "ordering_key",
-    "null_value",
-    "null_partition_key",
+_SHARED_FIELDS: Final = frozenset(
+    {
+        "partition_key",
+        "partition_key_b64_encoded",
+        "event_time",
+        "ordering_key",
+        "null_value",
+        "null_partition_key",
+    }
 )
 
 
@@ -75,6 +77,8 @@ class Batch:
     """Messages of one schema version, in order, whose frame is not made yet."""
 
     version: Version
+    due: float
+    """When it is sent at the latest, a time of the event loop."""
     messages: list[PendingMessage] = field(default_factory=list)
     size: int = 0
     is_repeated: bool = False
@@ -159,11 +163,11 @@ class Framer:
 
 def _copy_single(message: PendingMessage, metadata: api.MessageMetadata) -> None:
     """What a message carries, in the metadata of its own frame."""
-    single = message.single
-    metadata.properties.extend(single.properties)
-    for name in _SHARED_FIELDS:
-        if single.HasField(name):
-            setattr(metadata, name, getattr(single, name))
+    for each, value in message.single.ListFields():
+        if each.is_repeated:
+            metadata.properties.extend(value)
+        elif each.name in _SHARED_FIELDS:
+            setattr(metadata, each.name, value)
     if message.deliver_at is not None:
         metadata.deliver_at_time = message.deliver_at
 

@@ -27,6 +27,8 @@ from gitops.messaging.wire.frames import DEFAULT_MESSAGE_SIZE, FrameBuffer, comm
 CLIENT_VERSION: Final = f"pulsar-schema-gitops-{__version__}"
 GET_OR_CREATE_VERSION: Final = 15
 """The first version with CommandGetOrCreateSchema (Pulsar 2.5)."""
+_WRITTEN_TOGETHER: Final = 64 * 1024
+"""Bytes of frames that are handed to the socket at once."""
 _LARGEST_BACKLOG: Final = 1024 * 1024
 """Bytes that wait to be written above which a PING is not answered: the server does not read."""
 
@@ -71,6 +73,8 @@ class Connection(asyncio.Protocol):
         self._greeting: asyncio.Future[api.CommandConnected] | None = None
         self._transport: asyncio.Transport | None = None
         self._failure: MessagingError | None = None
+        self._outgoing = bytearray()
+        self._writing: asyncio.Handle | None = None
         self._is_silent = False
         self._keep_alive: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -136,13 +140,29 @@ class Connection(asyncio.Protocol):
         return found
 
     def write(self, frame: bytes) -> None:
-        """Hand a frame to the socket; raises ConnectionFailedError once it has ended."""
+        """Hand a frame to the socket, with others; raises ConnectionFailedError once it has ended.
+
+        Small frames go together once the caller lets the event loop run: a call of the system for
+        each is most of what a small message costs.
+        """
         if self._failure is not None:
             raise self._failure
         if self._transport is None:
             raise ConnectionFailedError("the connection is not open yet", where=self.where)
-        if not self._transport.is_closing():  # if it is, `connection_lost` comes next
-            self._transport.write(frame)
+        self._outgoing += frame
+        if len(self._outgoing) >= _WRITTEN_TOGETHER:
+            self._write_out()
+        elif self._writing is None:
+            self._writing = asyncio.get_running_loop().call_soon(self._write_out)
+
+    def _write_out(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+        data, self._outgoing = self._outgoing, bytearray()
+        # If it is closing, `connection_lost` comes next.
+        if data and self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
 
     def close(self) -> None:
         """End the connection; whoever waits for an answer gets an error."""
@@ -269,8 +289,9 @@ class Connection(asyncio.Protocol):
         if self._failure is not None:
             return
         self._failure = cause
-        if self._keep_alive:
-            self._keep_alive.cancel()
+        for timer in (self._keep_alive, self._writing):
+            if timer is not None:
+                timer.cancel()
         if self._transport is not None:
             # Not `close`, which waits: for a server that may not read, or for the end of TLS.
             self._transport.abort()

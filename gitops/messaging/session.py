@@ -91,6 +91,7 @@ class ProducerSession:
         self._attached = asyncio.Event()
         self._failure: Exception | None = None
         self._delays = delays()
+        self._has_waited = False
         self._reopening: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[api.CommandSendReceipt], None] = events.on_receipt
         self.on_send_error: Callable[[api.CommandSendError], None] = events.on_send_error
@@ -109,7 +110,9 @@ class ProducerSession:
 
     def acknowledge(self) -> None:
         """The broker works: the next reconnection is tried soon again."""
-        self._delays = delays()
+        if self._has_waited:
+            self._has_waited = False
+            self._delays = delays()
 
     def reconnect(self, cause: MessagingError) -> None:
         """Give up the connection, so that all that is not acknowledged is sent again."""
@@ -168,6 +171,7 @@ class ProducerSession:
         try:
             while self._failure is None and self._connection is None:
                 if assigned is None:
+                    self._has_waited = True
                     await asyncio.sleep(next(self._delays))
                 self._epoch += 1
                 try:

@@ -224,15 +224,23 @@ class TopicProducer:
         return min(self._settings.batch_bytes, self._framer.max_message_size)
 
     def _begin_batch(self, version: Version, *, is_repeated: bool) -> Batch:
-        self._batch = Batch(version, is_repeated=is_repeated)
         loop = asyncio.get_running_loop()
-        self._batch_timer = loop.call_later(self._settings.batch_delay, self._close_batch)
+        due = loop.time() + self._settings.batch_delay
+        self._batch = Batch(version, due, is_repeated=is_repeated)
+        if self._batch_timer is None:
+            self._batch_timer = loop.call_at(due, self._close_due_batch)
         return self._batch
 
+    def _close_due_batch(self) -> None:
+        """One timer for batch after batch: most are full, or end with another schema, before."""
+        self._batch_timer = None
+        loop = asyncio.get_running_loop()
+        if self._batch is not None and self._batch.due <= loop.time():
+            self._close_batch()
+        elif self._batch is not None:
+            self._batch_timer = loop.call_at(self._batch.due, self._close_due_batch)
+
     def _close_batch(self) -> None:
-        if self._batch_timer is not None:
-            self._batch_timer.cancel()
-            self._batch_timer = None
         batch, self._batch = self._batch, None
         if batch is not None:
             self._send(batch.messages, batch.version)

@@ -296,7 +296,8 @@ def test_messages_expire_wherever_they_wait() -> None:
         settings = {"send_seconds": 0.05, "batch_delay": 30, "multi_schema": "auto"}
         async with opened_producer(broker, **settings) as producer:
             receipts = await enqueue(producer, "0")
-            await producer.partitions[0].flush()
+            with pytest.raises(SendExpiredError):
+                await producer.flush()
             receipts += await enqueue(producer, "1")
             receipts.append(await producer.new_message(SECOND).value({"id": "2"}).enqueue())
             found = await asyncio.gather(*receipts, return_exceptions=True)
