@@ -16,14 +16,13 @@ PROTOCOL_VERSION: Final = 21
 class Deadlines:
     """How long each wait may last, in seconds.
 
-    `connect` covers name, socket, TLS and greeting; `request` one answer; `send` a message from
-    the call to its acknowledgement, over all reconnections; `keep_alive` is after how long a silent
-    server is asked whether it is there, and once more how long its answer may need.
+    `connect` covers name, socket, TLS and greeting; `request` one answer; `keep_alive` is after
+    how long a silent server is asked whether it is there, and once more how long its answer may
+    need. A message has its own, in the settings of its producer.
     """
 
     connect: float = 10
     request: float = 30
-    send: float = 30
     keep_alive: float = 30
 
 
