@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import ssl
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import jwt
 import pytest
 
 from gitops.messaging.client import MessagingClient
 from gitops.messaging.connection_settings import ConnectionSettings, Deadlines, Login
 from gitops.messaging.errors import BrokerRefusedError, ConnectionFailedError
 from gitops.messaging.settings import ProducerSettings
+from tests.support.admin_rest import admin_request
 from tests.support.message_schemas import avro
 from tests.support.pulsar_broker import BrokerUnavailableError
 from tests.support.secured_broker import STRANGER, SUPERUSER, SecuredBroker, secured_broker
@@ -80,6 +84,39 @@ def test_a_token_and_tls(broker: TlsBroker) -> None:
 
 def test_a_client_certificate(broker: TlsBroker) -> None:
     send(broker.url, login=Login(method="tls"), tls=broker.context(client=True))
+
+
+def test_a_token_that_expires_is_renewed_on_the_same_connection(broker: TlsBroker) -> None:
+    supplied: list[str] = []
+
+    def supply() -> str:
+        """A token for two seconds; the broker looks every second."""
+        claims = {"sub": SUPERUSER, "exp": int(time.time()) + 2}
+        supplied.append(jwt.encode(claims, broker.secured.key, algorithm="HS256"))
+        return supplied[-1]
+
+    async def main() -> None:
+        settings = ConnectionSettings(login=Login(method="token", secret=supply))
+        url = broker.secured.broker.service_url
+        async with asyncio.timeout(60), MessagingClient(url, settings) as client:
+            producer = await client.producer(f"{TOPIC}-renewed", avro())
+            since = await asyncio.to_thread(connected_since, broker)
+            connections = len(supplied)
+            while len(supplied) < connections + 2:
+                await producer.new_message().value({"id": "a"}).send()
+                await asyncio.sleep(0.05)
+            await producer.new_message().value({"id": "a"}).send()
+            assert await asyncio.to_thread(connected_since, broker) == since
+
+    asyncio.run(main())
+
+
+def connected_since(broker: TlsBroker) -> str:
+    """When the only producer of the topic came, as the broker has it."""
+    url = f"{broker.secured.broker.admin_url}/admin/v2/persistent/public/default/secured-renewed"
+    headers = {"Authorization": f"Bearer {broker.secured.token(SUPERUSER)}"}
+    (publisher,) = json.loads(admin_request("GET", f"{url}/stats", headers=headers))["publishers"]
+    return str(publisher["connectedSince"])
 
 
 def test_nobody_is_refused(broker: TlsBroker) -> None:
