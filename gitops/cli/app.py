@@ -63,6 +63,7 @@ GROUPS: Final[Mapping[str, tuple[CommandRow, ...]]] = {
         CommandRow("schemas", "schemas", "Upload, read and delete schemas."),
         CommandRow("policies", "policies", "Read and set schema policies."),
     ),
+    "Move messages": (CommandRow("capture", "capture", "Write messages of topics to files."),),
     "Operate a cluster": (
         CommandRow("snapshot", "snapshot", "Record all versions under snapshots/."),
         CommandRow("audit", "audit", "Find what an upgrade would break."),

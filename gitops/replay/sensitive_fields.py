@@ -42,7 +42,7 @@ def split_path(path: str) -> Name:
 
 def matches_name(path: Name, names: Iterable[Name]) -> bool:
     """Whether one of the names means the path, or what stands above it."""
-    return any(_advance(name, 0, path) == len(name) for name in names)
+    return any(advance(name, 0, path) == len(name) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,9 @@ class SensitiveFields:
         given = {each for sample in replay.samples for each in sample.sensitive}
         if not given:
             return cls((), (), ())
-        found = {split_path(each) for each in given}
         schemas = schemas_of(replay)
         nodes = tuple(node for schema in schemas for node in nodes_of(schema))
-        names = tuple(sorted(_all_names(found, find_aliases(schemas))))
+        names = names_of_fields(schemas, given)
         in_reports = _suffixes(names) if _is_recursive(nodes) else names
         return cls(names, nodes, in_reports, bool(unknown_names(schemas, given)))
 
@@ -91,7 +90,7 @@ class SensitiveFields:
         if self.all_of_it or matches_name(at, self.in_reports):
             return True
         return path.endswith("{}") and any(
-            len(name) > 1 and _advance(name, 0, at) == len(name) - 1 for name in self.in_reports
+            len(name) > 1 and advance(name, 0, at) == len(name) - 1 for name in self.in_reports
         )
 
     def hides_value(self, path: str) -> bool:
@@ -127,7 +126,7 @@ class SensitiveFields:
         known = self._inner.get((at, name))
         if known is None:
             nodes, step = nodes_below(at.nodes, name), split_path(name)
-            done = (_advance(*each, step) for each in zip(self.names, at.done, strict=True))
+            done = (advance(*each, step) for each in zip(self.names, at.done, strict=True))
             known = _Location(at.nodes if nodes is None else nodes, tuple(done))
             if len(self._inner) < _MOST:
                 self._inner[at, name] = known
@@ -154,7 +153,7 @@ def contains_field(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
             continue
         seen.add((id(node), done))
         for member, its in members_of(node).items():
-            now = _advance(name, done, split_path(member))
+            now = advance(name, done, split_path(member))
             if now == len(name):
                 return True
             waiting.extend((each, now) for each in its)
@@ -219,12 +218,18 @@ def known_names(schemas: Iterable[SchemaInfo]) -> list[str]:
     return list(found | dict.fromkeys(path.rpartition(".")[2] for path in found))
 
 
+def names_of_fields(schemas: Iterable[SchemaInfo], sensitive: Iterable[str]) -> tuple[Name, ...]:
+    """The names that are given, and the other ones of the same fields."""
+    found = {split_path(each) for each in sensitive}
+    return tuple(sorted(_all_names(found, find_aliases(schemas))))
+
+
 def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
     """All that a topic's messages are written and read with."""
     return [replay.proposed, *replay.versions.values(), *(one.schema for one in replay.readers)]
 
 
-def _advance(name: Name, done: int, path: Name) -> int:
+def advance(name: Name, done: int, path: Name) -> int:
     """The steps of a name that are done behind a path, of which some were done before it."""
     for step in path:
         if done < len(name) and name[done] == step:

@@ -34,6 +34,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ImportResult: f"{_TEXT}.written_files:import_text",
         results.UpdateResult: f"{_TEXT}.written_files:update_text",
         results.SnapshotResult: f"{_TEXT}.written_files:snapshot_text",
+        results.CaptureResult: f"{_TEXT}.written_files:capture_text",
         results.FmtResult: f"{_TEXT}.findings:fmt_text",
         results.VersionResult: f"{_TEXT}.history:version_text",
         results.VersionsResult: f"{_TEXT}.history:versions_text",

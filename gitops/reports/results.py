@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gitops.repository.formatting.repository import FormatResult
     from gitops.repository.writing.imported_files import ImportedFiles
     from gitops.usecases.apply import Result
+    from gitops.usecases.capture import CapturedTopic
     from gitops.usecases.connect import Connection
 
 Excerpt = Callable[[Location], str | None]
@@ -232,6 +233,13 @@ class SnapshotResult:
     folder: str
     files: Sequence[str]
     changed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureResult:
+    """The topics whose messages were captured."""
+
+    topics: Sequence[CapturedTopic]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,14 @@ class AdminClient:
         """Read what stands under `/admin/v2`; raises OutsideError where no answer comes."""
         return self._authorize("GET", path, None)
 
+    def get_below(self, root: str, path: str) -> Answer:
+        """Read what stands under another root than `/admin/v2`; raises OutsideError."""
+        return self._authorize("GET", path, None, root)
+
+    def authorization(self) -> str:
+        """The header `Authorization` as it is now, empty where there is none."""
+        return self._credentials.authorization(self._deadlines.begin())
+
     def get_quickly(self, origin: Origin, path: str) -> Answer:
         """One try of a read, at another broker of the cluster; raises OutsideError after a moment.
 
@@ -105,12 +113,14 @@ class AdminClient:
         self._credentials.close()
         self._client.close()
 
-    def _authorize(self, method: str, path: str, body: bytes | None) -> Answer:
+    def _authorize(
+        self, method: str, path: str, body: bytes | None, root: str = "/admin/v2"
+    ) -> Answer:
         """One request within its deadline, with the token that it needs.
 
         A 401 is answered once with renewed credentials (nothing was done then).
         """
-        target = f"{self.address.path}/admin/v2/{path}"
+        target = f"{self.address.path}{root}/{path}"
         deadline = self._deadlines.begin()
         authorization = self._credentials.authorization(deadline)
         answer = self._redirect(method, target, body, authorization, deadline)

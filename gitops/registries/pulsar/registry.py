@@ -184,8 +184,8 @@ class PulsarRegistry:
 
     def __init__(self, name: str, config: PulsarConfig, admin_client: AdminClient) -> None:
         self._name = name
-        self._config = config
-        self._admin_client = admin_client
+        self._config = self.config = config
+        self._admin_client = self.admin_client = admin_client
         self._reading = RegistryReader(admin_client)
         self._broker = ClusterBroker(admin_client, config)
 

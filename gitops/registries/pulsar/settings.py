@@ -10,7 +10,12 @@ from pydantic import Field
 from gitops.model.broker_settings import assumed_settings
 from gitops.model.config import PulsarAuthentication, RegistryConfig, TlsConfig
 from gitops.model.policy import BrokerSettings, SettingSource
-from gitops.repository.documents.authentication import AuthenticationDocument, TlsDocument, Url
+from gitops.repository.documents.authentication import (
+    AuthenticationDocument,
+    ServiceUrl,
+    TlsDocument,
+    Url,
+)
 from gitops.repository.documents.base import Document, Number
 from gitops.repository.documents.registry_settings import RegistryDocument
 
@@ -20,13 +25,15 @@ class PulsarConfig(RegistryConfig):
     """A cluster behind admin REST; timeouts in seconds.
 
     `connect` is for one connection, `read` for the silence of a server, `request` for a request
-    with all its tries, and `run` for a command from its first request on. `url` may be
-    `${ENV_VAR}` as a whole.
+    with all its tries, and `run` for a command from its first request on. `url` and `service_url`
+    may be `${ENV_VAR}` as a whole; `service_url` is where clients connect to, None where the
+    cluster is asked.
     """
 
     kind: str = "pulsar"
     broker: BrokerSettings = field(default_factory=assumed_settings)
     url: str
+    service_url: str | None = None
     authentication: PulsarAuthentication | None = None
     tls: TlsConfig = field(default_factory=TlsConfig)
     connect_timeout: float = 5.0
@@ -64,6 +71,10 @@ class PulsarDocument(RegistryDocument):
     _unsaid = SettingSource.ASSUMED
 
     url: Url = Field(description="The admin service's address, or ${ENV_VAR}.")
+    service_url: ServiceUrl | None = Field(
+        default=None,
+        description="Where clients connect to, pulsar:// or pulsar+ssl://; absent: asked for.",
+    )
     authentication: AuthenticationDocument | None = None
     tls: TlsDocument = Field(default_factory=TlsDocument)
     timeouts: TimeoutsDocument = Field(default_factory=TimeoutsDocument)
@@ -75,6 +86,7 @@ class PulsarDocument(RegistryDocument):
         """The same as a value of the model."""
         return PulsarConfig(
             url=self.url,
+            service_url=self.service_url,
             authentication=self.authentication.model() if self.authentication else None,
             tls=self.tls.model(),
             connect_timeout=float(self.timeouts.connect),

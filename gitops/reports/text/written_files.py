@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from gitops.model.names import TopicName
 from gitops.reports.check_summary import count
 from gitops.reports.formats import Output
-from gitops.reports.results import ImportResult, SnapshotResult, UpdateResult
+from gitops.reports.results import CaptureResult, ImportResult, SnapshotResult, UpdateResult
 
 _NEVER_CREATED: Final = (
     "a cluster does not list a topic that was never created: import finds it only where a "
@@ -46,6 +47,23 @@ def snapshot_text(result: SnapshotResult) -> Output:
     """How many files, and how many of them changed."""
     written = f"{count(len(result.files), 'file')} under {result.folder}"
     return _note(f"{written}, {result.changed} of them changed")
+
+
+def capture_text(result: CaptureResult) -> Output:
+    """A line for each topic, and one for each reason why messages were left out."""
+    lines = []
+    for topic in result.topics:
+        manifest = topic.manifest
+        number = sum(each.messages for each in manifest.partitions)
+        end = "" if manifest.is_complete else " so far: --resume goes on"
+        lines.append(f"{topic.topic}: {count(number, 'message')} in {topic.folder}{end}")
+        left_out: Counter[str] = Counter()
+        for each in manifest.partitions:
+            left_out.update(each.left_out)
+        lines += [f"  left out: {count(n, 'message')} {why}" for why, n in left_out.items()]
+        if manifest.masking:
+            lines.append(f"  masked: {', '.join(manifest.masking.fields)}")
+    return _note(*lines)
 
 
 def _note(*lines: str) -> Output:

@@ -66,6 +66,24 @@ Url = Annotated[str, AfterValidator(_url)]
 """An http or https address without credentials, or `${ENV_VAR}` as a whole."""
 
 
+def _service_url(text: str) -> str:
+    if REFERENCE.fullmatch(text):
+        return text
+    if "@" in text:
+        raise problem("REPO-R014", "{name} contains credentials", "use authentication: for them")
+    scheme, _, hosts = text.partition("://")
+    found = [split_url(f"{scheme}://{host}") for host in hosts.split(",")]
+    are_hosts = all(each and each.hostname and not each.path.strip("/") for each in found)
+    if scheme not in ("pulsar", "pulsar+ssl") or not are_hosts:
+        hint = "write pulsar://broker.example:6650, or pulsar+ssl://broker.example:6651"
+        raise problem("REPO-R012", "{name} is not a pulsar or pulsar+ssl address", hint)
+    return text
+
+
+ServiceUrl = Annotated[str, AfterValidator(_service_url)]
+"""A pulsar or pulsar+ssl address without credentials, or `${ENV_VAR}` as a whole."""
+
+
 def _file(text: str) -> str:
     if text.lstrip().lower().startswith("data:"):
         raise problem(

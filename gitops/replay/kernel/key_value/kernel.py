@@ -58,7 +58,7 @@ class PairKernel:
 
     def changes(self, payload: bytes) -> Mapping[str, ValueChange]:
         """As ChangeReader has it; of halves whose kernel is one."""
-        halves = _split(payload)
+        halves = split_one(payload)
         return {
             join_path(name, path): change
             for name, kernel in zip(HALVES, self._kernels, strict=True)
@@ -75,7 +75,7 @@ class PairReader:
 
     def read(self, payload: bytes) -> dict[str, Any]:
         """Raises Unreadable."""
-        halves = _split(payload)
+        halves = split_one(payload)
         return {name: self._half(name, half) for name, half in halves.items()}
 
     def _half(self, name: str, half: bytes | None) -> Any:  # noqa: ANN401 - any value
@@ -170,7 +170,8 @@ def _count(
         counts[CountKey(name, CountKind.NULLS)] += nulls
 
 
-def _split(payload: bytes) -> dict[str, bytes | None]:
+def split_one(payload: bytes) -> dict[str, bytes | None]:
+    """Both halves of a pair by their names; raises Unreadable."""
     halves: dict[str, bytes | None] = {}
     at = 0
     for name in HALVES:

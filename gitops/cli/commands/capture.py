@@ -1,0 +1,224 @@
+"""`capture`: messages of topics to files, with their schemas beside them."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from gitops.cli import completion, options
+from gitops.cli.exits import Exit
+from gitops.cli.options import HERE
+from gitops.model.errors import UsageError
+from gitops.model.names import TopicName
+from gitops.ports import Registry
+from gitops.reports import results
+
+if TYPE_CHECKING:
+    from gitops.messaging.capture_files import Selection
+    from gitops.replay.payload_mask import Substitutes
+
+MASK_KEY: Final = "PULSAR_GITOPS_MASK_KEY"
+"""The environment variable with the key of `--mask hash`."""
+
+_SHORTEST_KEY: Final = 16
+_NEEDED: Final = ("numpy", "pulsar", "pyarrow")
+
+
+class Mask(StrEnum):
+    """What stands in place of sensitive fields."""
+
+    REDACT = "redact"
+    HASH = "hash"
+
+
+def capture(
+    topics: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TOPIC...", help="tenant/namespace/topic.", autocompletion=completion.topics
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder, with a folder for each topic.")
+    ],
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="TIME",
+            help="Published since then: 2026-05-01T10:00:00Z, or how long ago: 90m, 2h, 7d.",
+            show_default="the oldest",
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until",
+            metavar="TIME",
+            help="Published before then.",
+            show_default="the newest when the command starts",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="At most so many of each topic."),
+    ] = None,
+    sample: Annotated[
+        float | None,
+        typer.Option(
+            "--sample",
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Only this share, such as 0.01, chosen by message id: always the same ones.",
+        ),
+    ] = None,
+    mask: Annotated[
+        Mask, typer.Option("--mask", help="What replaces fields that a manifest names `sensitive`.")
+    ] = Mask.REDACT,
+    decryption_key: Annotated[
+        Path | None,
+        typer.Option(
+            "--decryption-key",
+            metavar="FILE",
+            help="Decrypt encrypted messages with this private key (PEM).",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a capture in DIR that was ended.")
+    ] = False,
+    service_url: Annotated[
+        str | None,
+        typer.Option(
+            "--service-url",
+            metavar="URL",
+            help="Where clients connect to, pulsar:// or pulsar+ssl://.",
+            show_default="serviceUrl of the registry, or what the cluster tells",
+        ),
+    ] = None,
+    url: options.ClusterUrl = None,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    no_color: options.NoColor = False,
+) -> int:
+    """Write messages of topics to files, with their schemas beside them; changes no topic."""
+    from gitops.cli.answer import Display, print_result
+    from gitops.cli.extras import require_modules
+    from gitops.cli.progress import progress_bar
+    from gitops.interrupts import interruptible
+
+    require_modules("capture", _NEEDED, "pulsar")
+    from gitops.messaging.capture_client import PulsarReaders
+    from gitops.registries.pulsar.message_service import messages_of
+    from gitops.usecases.capture import CaptureRequest
+    from gitops.usecases.capture import capture as run_capture
+
+    names = tuple(dict.fromkeys(TopicName.parse(text) for text in topics))
+    selection = _selection(since, until, limit, sample)
+    bar = progress_bar(no_color=no_color)
+    with (
+        _open(repo, registry, url) as (live, root, sensitive),
+        interruptible() as stopped,
+        bar as progress,
+    ):
+        request = CaptureRequest(
+            topics=names,
+            out=out,
+            selection=selection,
+            sensitive={name: sensitive[name] for name in names if sensitive.get(name)},
+            substitutes=_substitutes(mask),
+            resume=resume,
+            is_decrypted=decryption_key is not None,
+            open_readers=partial(PulsarReaders, decryption_key=decryption_key),
+        )
+        messages = messages_of(live, root, service_url)
+        captured = run_capture(live, messages, request, stopped, progress)
+    print_result(results.CaptureResult(topics=captured), Display())
+    complete = len(captured) == len(names) and all(one.manifest.is_complete for one in captured)
+    return Exit.GOOD if complete else Exit.INTERRUPTED
+
+
+@contextmanager
+def _open(
+    repo: Path, names: list[str] | None, url: str | None
+) -> Iterator[tuple[Registry, Path, dict[TopicName, tuple[str, ...]]]]:
+    """The registry, the folder of its files, and the sensitive fields that manifests name.
+
+    Inside a repository they count for a cluster that --url names, too.
+    """
+    from gitops.cli.cluster import cluster_address, open_cluster
+    from gitops.cli.session import has_repository, open_registry, open_repository
+
+    opened = open_repository(repo) if has_repository(repo) else None
+    sensitive: dict[TopicName, tuple[str, ...]] = {}
+    if opened:
+        for topic, source in opened.repository.topics.items():
+            found = {name for each in source.samples for name in each.sensitive}
+            sensitive[topic] = tuple(sorted(found))
+    if address := cluster_address(repo, names, url):
+        with open_cluster(address) as (live, _):
+            yield live, HERE, sensitive
+    elif opened:
+        with open_registry(opened, names) as (live, _):
+            yield live, opened.root, sensitive
+
+
+def _selection(
+    since: str | None, until: str | None, limit: int | None, sample: float | None
+) -> Selection:
+    from gitops.messaging.capture_files import Selection
+
+    now = datetime.datetime.now(datetime.UTC)
+    return Selection(
+        since=None if since is None else _moment("--since", since, now),
+        until=None if until is None else _moment("--until", until, now),
+        limit=limit,
+        sample=sample,
+        since_text=since,
+        until_text=until,
+    )
+
+
+_DURATION: Final = re.compile(r"([0-9]{1,6})([smhd])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def _moment(option: str, text: str, now: datetime.datetime) -> int:
+    """In ms since 1970; raises UsageError for what is neither a time nor a duration."""
+    if found := _DURATION.fullmatch(text):
+        moment = now - datetime.timedelta(**{_UNITS[found[2]]: int(found[1])})
+        return int(moment.timestamp() * 1000)
+    try:
+        moment = datetime.datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=datetime.UTC)
+        return int(moment.timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"{option} {text} is neither a time nor a duration",
+            hint="write 2026-05-01T10:00:00Z (UTC where nothing else is given), or 90m, 2h, 7d",
+        ) from None
+
+
+def _substitutes(mask: Mask) -> Substitutes:
+    from gitops.replay.payload_mask import KeyedHashes, Substitutes
+
+    if mask is Mask.REDACT:
+        return Substitutes()
+    key = os.environ.get(MASK_KEY, "")
+    if len(key) < _SHORTEST_KEY:
+        raise UsageError(
+            f"--mask hash needs a key of at least {_SHORTEST_KEY} characters in the environment "
+            f"variable {MASK_KEY}",
+            hint="make one, such as with `openssl rand -hex 32`, and keep it as a secret",
+        )
+    return KeyedHashes(key.encode())

@@ -1,0 +1,277 @@
+"""The files of a capture of one topic: parts, the schemas beside them, and a manifest.
+
+Each file is written whole or not at all. The manifest names the parts that count: a part that was
+written when a run was ended between the two is written again by the next one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final, Literal
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from gitops.messaging.capture_client import Position
+from gitops.model.errors import UsageError
+from gitops.model.names import TopicName
+from gitops.model.schema import SchemaInfo, SchemaType
+
+FORMAT: Final = 1
+"""Of the layout; a reader refuses a newer one."""
+
+MANIFEST: Final = "_capture.json"
+SCHEMAS: Final = "_schemas"
+"""Replays and Spark skip what begins with `_`."""
+
+PartFormat = Literal["parquet", "avro"]
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True
+    )
+
+
+_Place = tuple[int, int, int]
+
+
+class PartitionState(_Document):
+    """How far a partition is captured.
+
+    `partition` is -1 where the topic has none. `end` and `last` are positions: the newest message
+    when the capture began, and the last one that was looked at and is in the files, unless it was
+    not chosen or `left_out`.
+    """
+
+    partition: Annotated[int, Field(ge=-1)]
+    end: _Place | None = Field(default=None, strict=False)
+    last: _Place | None = Field(default=None, strict=False)
+    messages: int = 0
+    left_out: dict[str, int] = Field(default_factory=dict)
+    parts: int = 0
+    is_done: bool = False
+
+    @property
+    def chosen(self) -> int:
+        """The messages of the selection so far, those that were left out among them."""
+        return self.messages + sum(self.left_out.values())
+
+    @property
+    def position(self) -> Position | None:
+        """Where reading goes on."""
+        return None if self.last is None else Position(*self.last)
+
+
+class Selection(_Document):
+    """Which messages are captured; `sample` is a share.
+
+    `since` and `until` are in ms since 1970, `since_text` and `until_text` as they were given.
+    """
+
+    since: int | None = None
+    until: int | None = None
+    limit: int | None = None
+    sample: float | None = None
+    since_text: str | None = None
+    until_text: str | None = None
+
+    def is_same(self, other: Selection) -> bool:
+        """Whether it was asked for alike; a duration counts from where the capture began."""
+        then, now = (each.model_copy(update={"since": 0, "until": 0}) for each in (self, other))
+        return then == now
+
+
+class Masking(_Document):
+    """The fields that are masked, and how: `redact` or `hash`."""
+
+    fields: tuple[str, ...] = Field(default=(), strict=False)
+    how: str = "redact"
+
+
+class CaptureManifest(_Document):
+    """What a capture of a topic is; `begun` and `ended` are moments in UTC, as ISO 8601."""
+
+    format: int = FORMAT
+    topic: str
+    registry: str
+    address: str
+    broker: str
+    program: str
+    part_format: PartFormat
+    begun: str
+    ended: str | None = None
+    selection: Selection
+    masking: Masking | None = None
+    is_decrypted: bool = False
+    versions: tuple[int, ...] = Field(default=(), strict=False)
+    partitions: tuple[PartitionState, ...] = Field(strict=False)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all partitions were read to their ends."""
+        return all(each.is_done for each in self.partitions)
+
+    def with_state(self, state: PartitionState) -> CaptureManifest:
+        """With the newer state of a partition."""
+        states = (state if each.partition == state.partition else each for each in self.partitions)
+        return self.model_copy(update={"partitions": tuple(states)})
+
+
+class SchemaFile(_Document):
+    """One version of a topic's schema, as admin REST has it."""
+
+    version: int
+    type: Annotated[SchemaType, Field(strict=False)]
+    schema_text: str = Field(alias="schema")
+    properties: dict[str, str] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureFolder:
+    """The folder of one topic."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, root: Path, topic: TopicName) -> CaptureFolder:
+        """`tenant/namespace/topic` below `root`."""
+        space = topic.namespace
+        names = (space.tenant, space.local_name, topic.local_name)
+        return cls(root.joinpath(*map(_file_name, names)))
+
+    def manifest(self) -> CaptureManifest | None:
+        """The manifest, None where there is none; raises UsageError for one that is broken."""
+        path = self.path / MANIFEST
+        try:
+            found = CaptureManifest.model_validate_json(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (ValidationError, OSError) as error:
+            raise UsageError(
+                f"{path} is not the manifest of a capture", hint="name another folder"
+            ) from error
+        if found.format > FORMAT:
+            raise UsageError(
+                f"{path} is of format {found.format}, and this program knows {FORMAT}",
+                hint="upgrade pulsar-schema-gitops",
+            )
+        return found
+
+    def schemas(self) -> Mapping[int, SchemaInfo]:
+        """The schemas that lie beside the messages; raises UsageError for one that is broken."""
+        found = {}
+        for path in sorted((self.path / SCHEMAS).glob("*.json")):
+            try:
+                read = SchemaFile.model_validate_json(path.read_bytes())
+            except (ValidationError, OSError) as error:
+                raise UsageError(
+                    f"{path} is not a schema of a capture", hint="capture the topic again"
+                ) from error
+            found[read.version] = SchemaInfo(
+                type=read.type, schema=read.schema_text, properties=read.properties
+            )
+        return found
+
+    def begin(self, manifest: CaptureManifest, schemas: Mapping[int, SchemaInfo]) -> None:
+        """Make the folder, the schemas and the manifest; raises UsageError where it cannot be."""
+        with writable(self.path):
+            (self.path / SCHEMAS).mkdir(parents=True, exist_ok=True)
+            for version, info in schemas.items():
+                body = SchemaFile(
+                    version=version,
+                    type=info.type,
+                    schema=info.schema,
+                    properties=dict(info.properties),
+                )
+                write_file(self.path / SCHEMAS / f"{version}.json", _json(body))
+            self.save(manifest)
+
+    def save(self, manifest: CaptureManifest) -> None:
+        """Replace the manifest."""
+        with writable(self.path):
+            write_file(self.path / MANIFEST, _json(manifest))
+
+    def part(self, state: PartitionState, part_format: PartFormat) -> Path:
+        """The next part of a partition."""
+        number = max(0, state.partition)
+        return self.path / f"part-{number:05}-{state.parts:06}.{part_format}"
+
+    def is_used(self) -> bool:
+        """Whether anything is in the folder."""
+        return self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir()))
+
+
+def capture_folders(root: Path) -> Iterator[tuple[CaptureFolder, CaptureManifest]]:
+    """The topics below a folder, or the one that it is; raises UsageError where there is none."""
+    if not root.is_dir():
+        raise UsageError(f"there is no folder '{root}'", hint="name a folder of `capture --out`")
+    found = [CaptureFolder(path.parent) for path in sorted(root.glob(f"**/{MANIFEST}"))]
+    if not found:
+        raise UsageError(
+            f"{root} has no capture in it (no {MANIFEST})", hint="name a folder of `capture --out`"
+        )
+    for folder in found:
+        if manifest := folder.manifest():
+            yield folder, manifest
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write all of a file, or nothing."""
+    with new_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that appears under its name once the block is done, and lasts a loss of power."""
+    before = path.with_name(f".{path.name}.new")
+    try:
+        with before.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        before.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            before.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def writable(path: Path) -> Iterator[None]:
+    """Make a UsageError of what goes wrong with files while the block runs."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {path}: {error.strerror or error}",
+            hint="name another folder with --out, or make room there",
+        ) from error
+
+
+def _json(document: BaseModel) -> bytes:
+    body = document.model_dump(mode="json", by_alias=True)
+    return json.dumps(body, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _file_name(name: str) -> str:
+    """A name that no file system and no reader of samples understands otherwise."""
+    quoted = quote(name, safe=" !$&'()+,;=@~")
+    first = f"%{ord(quoted[0]):02X}" if quoted[0] in "._" else quoted[0]
+    return f"{first}{quoted[1:]}"

@@ -1,0 +1,292 @@
+"""Captures the messages of one topic: partition by partition, part by part."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, NamedTuple, Protocol, final
+
+import numpy
+from numpy.typing import NDArray
+
+from gitops.messaging.capture_client import MessageReaders, PartitionReader
+from gitops.messaging.capture_columns import Block, Contents, Integers, contents_of, to_batch
+from gitops.messaging.capture_files import (
+    CaptureFolder,
+    CaptureManifest,
+    PartitionState,
+    Selection,
+)
+from gitops.messaging.capture_parts import PartWriter, open_part
+from gitops.model.errors import OutsideError
+from gitops.model.names import TopicName
+from gitops.ports import Progress, no_progress
+
+_MOST: Final = 1_000
+"""Messages that are read at a time."""
+
+_PATIENCE: Final = 60.0
+"""Seconds without a message that the broker has, before the reading is given up."""
+
+
+class MaskedMessage(NamedTuple):
+    """What is written in place of a message's key and payload."""
+
+    key: bytes | None
+    payload: bytes | None
+
+
+class PayloadMask(Protocol):
+    """Hides sensitive fields of messages before anything is written."""
+
+    def mask(
+        self, version: int | None, key: bytes | None, payload: bytes | None
+    ) -> MaskedMessage | str:
+        """The message without them, or why it is left out: it cannot be masked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureJob:
+    """What is captured of a topic, and where to.
+
+    `queues` are by partition how many messages are fetched ahead. `separated` are the versions that
+    are KEY_VALUE SEPARATED. `stopped` is asked between two blocks.
+    """
+
+    topic: TopicName
+    readers: MessageReaders
+    folder: CaptureFolder
+    queues: Mapping[int, int] = field(default_factory=dict)
+    separated: frozenset[int] = frozenset()
+    mask: PayloadMask | None = None
+    stopped: Callable[[], bool] = lambda: False
+    now: Callable[[], float] = time.monotonic
+
+
+def partition_name(topic: TopicName, partition: int) -> str:
+    """The full name of a partition, or of a topic that has none."""
+    name = f"persistent://{topic.namespace}/{topic.local_name}"
+    return name if partition < 0 else f"{name}-partition-{partition}"
+
+
+def capture_topic(
+    job: CaptureJob, manifest: CaptureManifest, progress: Progress = no_progress
+) -> CaptureManifest:
+    """Read what the manifest says is not read yet; answers the manifest as it is on disk then.
+
+    After an interruption it is not complete. Raises OutsideError, with what was read before in the
+    files, and UsageError where they cannot be written.
+    """
+    for index, state in enumerate(manifest.partitions):
+        if state.is_done or job.stopped():
+            continue
+        before = sum(each.chosen for each in manifest.partitions) - state.chosen
+        tell = partial(_tell, progress, job.topic, before)
+        for newer in _PartitionCapture(job, manifest, state, _share(manifest, index)).run(tell):
+            manifest = manifest.with_state(newer)
+            job.folder.save(manifest)
+    return manifest
+
+
+def _tell(progress: Progress, topic: TopicName, before: int, messages: int) -> None:
+    progress(f"capturing {topic}", before + messages, 0)
+
+
+def _share(manifest: CaptureManifest, index: int) -> int | None:
+    """How many messages a partition gives: an equal part of what those before it left."""
+    limit = manifest.selection.limit
+    if limit is None:
+        return None
+    before = sum(each.chosen for each in manifest.partitions[:index])
+    left, partitions = limit - before, len(manifest.partitions) - index
+    return -(-left // partitions)
+
+
+@final
+class _PartitionCapture:
+    def __init__(
+        self, job: CaptureJob, manifest: CaptureManifest, state: PartitionState, limit: int | None
+    ) -> None:
+        self._job = job
+        self._manifest = manifest
+        self._state = state
+        self._limit = limit
+        self._name = partition_name(job.topic, state.partition)
+
+    def run(self, tell: Callable[[int], None]) -> Iterator[PartitionState]:
+        """The state after each part; raises OutsideError once the last one is written."""
+        if self._state.end is None or self._is_full():
+            yield self._done()
+            return
+        selection = self._manifest.selection
+        reader = self._job.readers.open(
+            self._name,
+            after=self._state.position,
+            since=selection.since,
+            queue=self._job.queues.get(self._state.partition, _MOST),
+        )
+        failures: list[OutsideError] = []
+        blocks = _until_failure(self._blocks(reader, tell), failures)
+        try:
+            while not self._state.is_done:
+                self._write_part(blocks)
+                yield self._state
+                if failures:
+                    raise failures[0]
+                if self._job.stopped():
+                    return
+        finally:
+            reader.close()
+
+    def _write_part(self, blocks: Iterator[Block]) -> None:
+        """Write until the part is full or nothing is left; a part without messages is none."""
+        first = next(blocks, None)
+        if first is None:
+            return
+        path = self._job.folder.part(self._state, self._manifest.part_format)
+        with open_part(path, self._manifest.part_format) as part:
+            self._write(part, first)
+            while not part.is_full and (block := next(blocks, None)) is not None:
+                self._write(part, block)
+        self._state = self._state.model_copy(update={"parts": self._state.parts + 1})
+
+    def _write(self, part: PartWriter, block: Block) -> None:
+        contents = contents_of(block, self._job.separated)
+        left_out: Counter[str] = Counter()
+        if self._job.mask:
+            block, contents = _masked(block, contents, self._job.mask, left_out)
+        if len(block.messages):
+            state = self._state
+            part.write(to_batch(block, contents, self._topic, state.partition))
+        if left_out:
+            self._add_left_out(left_out)
+
+    @property
+    def _topic(self) -> str:
+        return partition_name(self._job.topic, -1)
+
+    def _blocks(self, reader: PartitionReader, tell: Callable[[int], None]) -> Iterator[Block]:
+        """The chosen messages, until the end, the limit or an interruption."""
+        silent_since = self._job.now()
+        while not self._state.is_done and not self._job.stopped():
+            messages = reader.read(_MOST)
+            if messages:
+                silent_since = self._job.now()
+                block = self._chosen(Block.of(messages))
+                tell(self._state.chosen)
+                if len(block.messages):
+                    yield block
+            elif not reader.has_more():
+                self._done()
+            elif self._job.now() - silent_since > _PATIENCE:
+                raise OutsideError(
+                    f"the broker sent no message for {_PATIENCE:.0f} s, and it has more",
+                    where=self._name,
+                    hint="the same command with --resume goes on where it ended",
+                )
+
+    def _chosen(self, block: Block) -> Block:
+        """Those of the selection; the state is the one after them."""
+        end = self._state.end or (-1, -1, -1)
+        before_end = _is_at_most(block.ids, end)
+        mask = before_end & _is_selected(block, self._manifest.selection, self._state.partition)
+        chosen = numpy.flatnonzero(mask)
+        full = False
+        if self._limit is not None and len(chosen) >= (left := self._limit - self._state.chosen):
+            mask[chosen[left:]] = False
+            full = True
+        found = block.select(mask)
+        reached = full or not _is_at_most(block.ids[-1:], end, strictly=True)[0]
+        looked_at = block.ids[before_end]
+        update: dict[str, object] = {
+            "messages": self._state.messages + len(found.messages),
+            "is_done": reached,
+        }
+        if len(looked_at):
+            update["last"] = tuple(looked_at[-1].tolist())
+        self._state = self._state.model_copy(update=update)
+        return found
+
+    def _add_left_out(self, more: Counter[str]) -> None:
+        found = Counter(self._state.left_out) + more
+        messages = self._state.messages - more.total()
+        self._state = self._state.model_copy(
+            update={"left_out": dict(sorted(found.items())), "messages": messages}
+        )
+
+    def _is_full(self) -> bool:
+        return self._limit is not None and self._state.chosen >= self._limit
+
+    def _done(self) -> PartitionState:
+        self._state = self._state.model_copy(update={"is_done": True})
+        return self._state
+
+
+def _until_failure(blocks: Iterator[Block], failures: list[OutsideError]) -> Iterator[Block]:
+    """The blocks; what ends them early is noted, so that what came before is written."""
+    try:
+        yield from blocks
+    except OutsideError as error:
+        failures.append(error)
+
+
+def _masked(
+    block: Block, contents: Contents, mask: PayloadMask, left_out: Counter[str]
+) -> tuple[Block, Contents]:
+    """The messages without their sensitive fields; those that cannot be masked are counted."""
+    kept = numpy.ones(len(block.messages), numpy.bool_)
+    columns = zip(contents.versions, contents.keys, contents.payloads, strict=True)
+    for at, (version, key, payload) in enumerate(columns):
+        encryption = contents.encryptions[at]
+        found: MaskedMessage | str = "encrypted"
+        if encryption is None or encryption["is_decrypted"]:
+            found = mask.mask(version, key, payload)
+        if isinstance(found, str):
+            kept[at] = False
+            left_out[found] += 1
+        else:
+            contents.keys[at], contents.payloads[at] = found
+    chosen = numpy.flatnonzero(kept).tolist()
+    parts = ([column[at] for at in chosen] for column in contents)
+    return block.select(kept), Contents(*parts)
+
+
+def _is_at_most(
+    ids: Integers, end: tuple[int, int, int], *, strictly: bool = False
+) -> NDArray[numpy.bool_]:
+    """Whether positions are not behind another one, of a batch with all of its messages."""
+    ledger, entry, batch = end
+    same = (ids[:, 0] == ledger) & (ids[:, 1] == entry)
+    before = (ids[:, 0] < ledger) | ((ids[:, 0] == ledger) & (ids[:, 1] < entry))
+    last = ids[:, 2] < batch if strictly else (ids[:, 2] <= batch)
+    return before | (same & last)
+
+
+def _is_selected(block: Block, selection: Selection, partition: int) -> NDArray[numpy.bool_]:
+    found = numpy.ones(len(block.messages), numpy.bool_)
+    if selection.since is not None:
+        found &= block.published >= selection.since
+    if selection.until is not None:
+        found &= block.published < selection.until
+    if selection.sample is not None:
+        found &= _hashes(block.ids, partition) < numpy.uint64(selection.sample * (2**64 - 1))
+    return found
+
+
+def _hashes(ids: Integers, partition: int) -> NDArray[numpy.uint64]:
+    """A number of 64 bits for each message id, always the same (SplitMix64 over its parts)."""
+    found = numpy.full(len(ids), numpy.uint64(partition + 1), numpy.uint64)
+    for part in range(3):
+        found = _mixed(found ^ ids[:, part].astype(numpy.uint64))
+    return found
+
+
+def _mixed(numbers: NDArray[numpy.uint64]) -> NDArray[numpy.uint64]:
+    mixed = numbers + numpy.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> numpy.uint64(31))

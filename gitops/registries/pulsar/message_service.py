@@ -1,0 +1,170 @@
+"""What admin REST tells of a topic's messages: the broker, the partitions, the newest ones."""
+
+from __future__ import annotations
+
+import ssl
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar, final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gitops.messaging.capture_client import MessageService, Position
+from gitops.model.config import TlsAuthentication
+from gitops.model.errors import NotThereError, OutsideError, UsageError
+from gitops.registries.pulsar.address import topic_path
+from gitops.registries.pulsar.error_responses import Answer, refusal, unexpected_body
+from gitops.registries.pulsar.registry import PulsarRegistry
+from gitops.registries.pulsar.secrets import config_path, expand_variable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gitops.model.names import TopicName
+    from gitops.ports import Registry
+
+_CONSUME: Final = "the permission to consume the topic"
+_FEWEST: Final = 2
+_MOST: Final = 1_000
+_UNKNOWN: Final = 100
+"""Messages that are fetched ahead where the role may not ask for their size."""
+
+_QUEUE_BYTES: Final = 32 * 1024 * 1024
+"""Bytes that are fetched ahead, by the average size of a partition's entries."""
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class PartitionsResponse(_Body):
+    """GET …/partitions: 0 for a topic without."""
+
+    partitions: Annotated[int, Field(ge=0)]
+
+
+class LastMessageResponse(_Body):
+    """GET …/lastMessageId; -1 for what there is none of."""
+
+    ledger_id: int = Field(alias="ledgerId")
+    entry_id: int = Field(alias="entryId")
+    batch_index: int = Field(default=-1, alias="batchIndex")
+
+
+class InternalStatsResponse(_Body):
+    """GET …/internalStats, as far as the size of entries is concerned."""
+
+    entries: int = Field(alias="numberOfEntries")
+    size: int = Field(alias="totalSize")
+
+
+class LookupResponse(_Body):
+    """GET /lookup/v2/topic/…: the broker that has the topic; empty where it has no such port."""
+
+    broker_url: str | None = Field(default=None, alias="brokerUrl")
+    broker_url_tls: str | None = Field(default=None, alias="brokerUrlTls")
+
+
+_B = TypeVar("_B", bound=_Body)
+
+
+def messages_of(registry: Registry, root: Path, service_url: str | None) -> TopicMessages:
+    """The messages of a registry; raises UsageError for one that has none.
+
+    `service_url` is used in place of the one in gitops.yaml and of what the cluster tells.
+    """
+    if not isinstance(registry, PulsarRegistry):
+        raise UsageError(
+            f"the registry '{registry.name}' has no messages",
+            hint="--registry names one of the kind pulsar, --url the admin REST of a cluster",
+        )
+    return TopicMessages(registry, root, service_url)
+
+
+@final
+class TopicMessages:
+    """What is asked of a cluster before its messages are read."""
+
+    def __init__(self, registry: PulsarRegistry, root: Path, service_url: str | None) -> None:
+        self._admin_client = registry.admin_client
+        self._config = registry.config
+        self._root = root
+        where = f"gitops.yaml, registry '{registry.name}'"
+        named = self._config.service_url and expand_variable(self._config.service_url, where)
+        self._url = service_url or named
+
+    def service(self, topic: TopicName) -> MessageService:
+        """How clients get to the brokers; raises OutsideError where the cluster does not tell."""
+        config = self._config
+        ours = config.authentication
+        ours = ours if isinstance(ours, TlsAuthentication) else None
+        ca_file = config.tls.ca_file or ssl.get_default_verify_paths().cafile
+        return MessageService(
+            url=self._url or self._looked_up(topic),
+            authorization=self._admin_client.authorization,
+            ca_file=self._path(ca_file),
+            verify_hostname=config.tls.verify_hostname,
+            certificate_file=self._path(ours.certificate_file if ours else None),
+            key_file=self._path(ours.key_file if ours else None),
+        )
+
+    def partitions(self, topic: TopicName) -> tuple[int, ...]:
+        """Their numbers; -1 alone for a topic without. Raises NotThereError."""
+        answer = self._admin_client.get(f"persistent/{topic_path(topic)}/partitions")
+        found = self._read(answer, PartitionsResponse, "a number of partitions").partitions
+        return tuple(range(found)) if found else (-1,)
+
+    def last_position(self, topic: TopicName, partition: int) -> Position | None:
+        """The newest message of a partition, None where it never had one. Raises NotThereError."""
+        answer = self._admin_client.get(f"{_path(topic, partition)}/lastMessageId")
+        if partition >= 0 and answer.status == HTTPStatus.NOT_FOUND:
+            return None  # no broker has made it yet
+        found = self._read(answer, LastMessageResponse, "a message id")
+        if found.ledger_id < 0:
+            return None
+        return Position(found.ledger_id, found.entry_id, found.batch_index)
+
+    def queue(self, topic: TopicName, partition: int) -> int:
+        """How many messages are fetched ahead, so that they need little memory."""
+        answer = self._admin_client.get(f"{_path(topic, partition)}/internalStats")
+        if answer.status != HTTPStatus.OK:
+            return _UNKNOWN
+        found = self._read(answer, InternalStatsResponse, "a topic's internal stats")
+        if found.entries <= 0:
+            return _MOST
+        return max(_FEWEST, min(_MOST, _QUEUE_BYTES * found.entries // max(found.size, 1)))
+
+    def _looked_up(self, topic: TopicName) -> str:
+        answer = self._admin_client.get_below("/lookup/v2", f"topic/persistent/{topic_path(topic)}")
+        found = self._read(answer, LookupResponse, "the address of a broker")
+        is_secure = self._admin_client.address.origin.is_secure
+        url = found.broker_url_tls if is_secure else found.broker_url
+        if not url:
+            port = "TLS port" if is_secure else "port without TLS"
+            raise OutsideError(
+                f"the broker does not tell of a {port} for clients",
+                where=answer.where,
+                hint="--service-url names it, or `serviceUrl` of the registry in gitops.yaml",
+            )
+        return url
+
+    def _path(self, name: str | None) -> str | None:
+        return None if name is None else str(config_path(name, self._root))
+
+    def _read(self, answer: Answer, kind: type[_B], expected: str) -> _B:
+        if answer.status == HTTPStatus.NOT_FOUND:
+            raise NotThereError(
+                f"the cluster has no such topic: {self._admin_client.redact(answer.message)}",
+                where=answer.where,
+                hint="a topic is there once it was created, or a client has used it",
+            )
+        if answer.status != HTTPStatus.OK:
+            raise refusal(answer, self._admin_client.redact(answer.message), permission=_CONSUME)
+        try:
+            return kind.model_validate_json(answer.body)
+        except ValidationError as cause:
+            raise unexpected_body(answer, expected) from cause
+
+
+def _path(topic: TopicName, partition: int) -> str:
+    suffix = "" if partition < 0 else f"-partition-{partition}"
+    return f"persistent/{topic_path(topic)}{suffix}"
