@@ -114,7 +114,7 @@ def contents_of(block: Block, separated: Collection[int]) -> Contents:
         number = first.int_schema_version()
         versions += [number if number >= 0 else None] * count
         encryptions += [_encryption(first.encryption_context())] * count
-    keys = [key.encode() if key else None for key in map(methodcaller("partition_key"), messages)]
+    keys = _texts(messages, "partition_key")
     encoded: list[bool | None] = [None] * len(keys)
     if separated:
         for at, (key, version) in enumerate(zip(keys, versions, strict=True)):
@@ -134,7 +134,7 @@ def to_batch(block: Block, contents: Contents, topic: str, partition: int) -> py
     firsts = [messages[at] for at in block.starts.tolist()]
     names = pyarrow.array(list(map(methodcaller("producer_name"), firsts)), pyarrow.string())
     turns = _spread(numpy.arange(len(firsts)), block.starts, count)
-    properties = list(map(methodcaller("properties"), messages))
+    properties = list(map(_properties_of, messages))
     payloads = pyarrow.array(contents.payloads, pyarrow.binary())
     columns = [
         pyarrow.repeat(topic, count),
@@ -143,7 +143,7 @@ def to_batch(block: Block, contents: Contents, topic: str, partition: int) -> py
         pyarrow.array(events, mask=events == 0).cast(_TIME),
         pyarrow.array(contents.keys, pyarrow.binary()),
         pyarrow.array(contents.keys_base64, pyarrow.bool_()),
-        pyarrow.array(map(_bytes, map(methodcaller("ordering_key"), messages)), pyarrow.binary()),
+        pyarrow.array(_texts(messages, "ordering_key"), pyarrow.binary()),
         _sequence_ids(block),
         names.take(pyarrow.array(turns)),
         pyarrow.array(contents.versions, pyarrow.int64()),
@@ -171,8 +171,30 @@ def _spread(values: Integers, starts: Integers, count: int) -> Integers:
     return numpy.repeat(values, numpy.diff(numpy.append(starts, count)))
 
 
-def _bytes(text: str) -> bytes | None:
-    return text.encode() if text else None
+def _texts(messages: Sequence[Any], name: str) -> list[bytes | None]:
+    """A text of each message as bytes, None for an empty one: the client tells no difference."""
+    try:
+        found = list(map(methodcaller(name), messages))
+    except UnicodeDecodeError:
+        return [_text(message, name) for message in messages]
+    return [text.encode() if text else None for text in found]
+
+
+def _text(message: Any, name: str) -> bytes | None:  # noqa: ANN401 - pulsar-client has no types
+    """The client reads any bytes as UTF-8, and its error has them (3.13.0)."""
+    try:
+        return getattr(message, name)().encode() or None
+    except UnicodeDecodeError as error:
+        return error.object
+
+
+def _properties_of(message: Any) -> dict[str, str] | None:  # noqa: ANN401 - as above
+    """None where the client cannot read one of them."""
+    try:
+        found: dict[str, str] = message.properties()
+    except UnicodeDecodeError:
+        return None
+    return found
 
 
 def _decoded(key: bytes) -> tuple[bytes, bool]:
@@ -209,8 +231,12 @@ def _sequence_ids(block: Block) -> pyarrow.Array:
 
 def _sequence_id(message: Any) -> int | None:  # noqa: ANN401 - pulsar-client has no types
     """From `Message(prod=NAME, seq=NUMBER, …`; None where the text is another one."""
-    text = str(message).removeprefix(f"Message(prod={message.producer_name()}{_SEQUENCE}")
-    number = text.partition(",")[0]
+    try:
+        text = str(message)
+    except UnicodeDecodeError as error:
+        text = error.object.decode("utf-8", "replace")
+    found = text.removeprefix(f"Message(prod={message.producer_name()}{_SEQUENCE}")
+    number = found.partition(",")[0]
     return int(number) if number.isascii() and number.isdecimal() else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from gitops.model.clients import Client, VersionPin
@@ -32,8 +32,9 @@ _RESERVED_NAMES: Final = re.compile(rf"{PROPOSED}|v\d+")
 class Subject:
     """A topic with all that is known of it.
 
-    `proposed` is what the files say, None where they do not manage the schema. `clients` are all
-    that the files declare; those of them that are pinned to a version count only where
+    `proposed` is what the files say, None where they do not manage the schema. `captured` are
+    versions as a capture of its messages has them, which may be of another registry. `clients` are
+    all that the files declare; those of them that are pinned to a version count only where
     `knows_pins`, which is at the default registry.
     """
 
@@ -42,6 +43,7 @@ class Subject:
     proposed: SchemaInfo | None
     samples: tuple[Sample, ...]
     strategy: SchemaCompatibilityStrategy
+    captured: Mapping[int, SchemaInfo] = field(default_factory=dict)
     clients: tuple[Client, ...] = ()
     knows_pins: bool = True
 
@@ -83,18 +85,19 @@ def topic_replay(subject: Subject, gate: Gate = Gate.STRATEGY) -> TopicReplay | 
     """What is replayed; None where there is neither a sample nor a schema.
 
     A topic that the registry does not hold yet has the proposed schema as its only version, under
-    the number that it would get.
+    the number that it would get. Messages of a capture are read with the schemas beside them.
     """
     history = subject.history
     latest = history.latest
-    proposed = subject.proposed or (latest.info if latest else None)
+    newest = subject.captured[max(subject.captured)] if subject.captured else None
+    proposed = subject.proposed or (latest.info if latest else newest)
     if proposed is None or not subject.samples:
         return None
-    live = {entry.version: entry.info for entry in history.entries}
+    live = {entry.version: entry.info for entry in history.entries} or dict(subject.captured)
     gates = gates_of(subject.strategy, gate)
     return TopicReplay(
         topic=subject.topic,
-        versions=live or {history.next_version: proposed},
+        versions={**live, **subject.captured} or {history.next_version: proposed},
         proposed=proposed,
         readers=tuple(_readers(subject, live, proposed, gates)),
         samples=subject.samples,

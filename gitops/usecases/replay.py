@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitops.changes.change import LoadedChange
@@ -25,9 +25,10 @@ from gitops.model.replay import ReplayReport
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput
 from gitops.ports import Progress, no_progress
+from gitops.replay.captures import Captures, with_captured_samples
 from gitops.replay.replay_findings import missing_sample_findings
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
-from gitops.replay.topic_replays import definition_errors, subjects_of
+from gitops.replay.topic_replays import Subject, definition_errors, subjects_of
 from gitops.replay.withheld_samples import withheld_samples
 from gitops.repository.loader import load
 from gitops.repository.suggestions import did_you_mean
@@ -38,11 +39,37 @@ _NO_DAY: Final = datetime.date.min
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySelection:
-    """The topics that a user names (all without any), the registry and where versions are from."""
+    """The topics that a user names (all without any), the registry and where versions are from.
+
+    `captures` take the place of the samples that manifests name.
+    """
 
     topics: tuple[str, ...] = ()
     registry: str | None = None
     history: HistoryChoice = HistoryChoice.AUTO
+    captures: Captures | None = None
+
+    def sampled(self, repository: Repository) -> Repository:
+        """The repository with the samples that are replayed."""
+        if self.captures is None:
+            return repository
+        return with_captured_samples(repository, self.captures)
+
+    def limits(self, repository: Repository) -> tuple[str, ...]:
+        """What is captured and not replayed; raises UsageError where that is all."""
+        unknown = [str(topic) for topic in self.captures or () if topic not in repository.topics]
+        if self.captures and len(unknown) == len(self.captures):
+            raise UsageError(
+                f"no manifest declares a topic of the capture: {', '.join(unknown)}",
+                hint="--repo names the repository with their manifests",
+            )
+        return tuple(f"{topic} is captured, and no manifest declares it." for topic in unknown)
+
+    def with_versions(self, subjects: Iterable[Subject]) -> Iterable[Subject]:
+        """The subjects with the schemas that captures have."""
+        for one in subjects:
+            captured = (self.captures or {}).get(one.topic)
+            yield replace(one, captured=captured.schemas) if captured else one
 
 
 def replay_files(
@@ -55,7 +82,7 @@ def replay_files(
 
     Raises UsageError for a topic that has no manifest, OutsideError.
     """
-    repository = working_tree.repository
+    repository = choice.sampled(working_tree.repository)
     named = _named_topics(choice.topics, repository)
     wanted = _topics_with_samples(named or repository.topics, repository)
     known = working_tree.known(_scope(wanted), choice.history, progress)
@@ -63,11 +90,12 @@ def replay_files(
     history = ReplayHistory(
         registry=working_tree.name,
         source=known.source,
-        limits=known.limits,
+        limits=(*known.limits, *choice.limits(repository)),
         rules=repository.config.rules,
         findings=(*missing_sample_findings(named, repository), *_broken(wanted, repository)),
     )
-    return replay(replaying, subjects_of(plan_input, repository, wanted), history, progress)
+    subjects = choice.with_versions(subjects_of(plan_input, repository, wanted))
+    return replay(replaying, subjects, history, progress)
 
 
 def replay_change(
@@ -77,7 +105,7 @@ def replay_change(
     progress: Progress = no_progress,
 ) -> ReplayReport:
     """The same of the topics that a change touches."""
-    head = loaded.head
+    head, base = choice.sampled(loaded.head), choice.sampled(loaded.base)
     name, config = registry_config(head, choice.registry)
     # A name may be that of a topic which the change leaves as it is, whose files were not read.
     whole = load(loaded.change.head_tree, progress) if choice.topics else head
@@ -110,15 +138,15 @@ def replay_change(
         rules=loaded.limits.rules,
         findings=(
             *(one for one in new_findings(loaded) if one.severity is Severity.ERROR),
-            *missing_sample_findings(named, whole),
+            *missing_sample_findings(named, choice.sampled(whole)),
             *_broken(wanted, head),
-            *withheld_samples(wanted, head, loaded.base),
+            *withheld_samples(wanted, head, base),
         ),
     )
     plan_input = _plan_input(
         working_tree, observed.state, with_known(config.broker, observed.registry.broker)
     )
-    subjects = subjects_of(plan_input, head, wanted, loaded.base)
+    subjects = choice.with_versions(subjects_of(plan_input, head, wanted, base))
     return replay(replaying, subjects, history, progress)
 
 

@@ -30,6 +30,7 @@ from gitops.reports.formats import PAGE, render
 
 if TYPE_CHECKING:
     from gitops.cli.answer import Display
+    from gitops.replay.captures import Captures
     from gitops.replay.replay_report import ReplayRequest
     from gitops.usecases.replay import ReplaySelection
 
@@ -46,6 +47,14 @@ def replay(
     base: Annotated[
         str | None,
         typer.Option("--base", metavar="REF", help="Only topics that differ from there."),
+    ] = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            "--capture",
+            metavar="DIR",
+            help="Read the captures there in place of the manifests' samples.",
+        ),
     ] = None,
     engine: options.ReplayEngine = Engine.SPARK,
     master: options.SparkMaster = None,
@@ -84,6 +93,7 @@ def replay(
         repo=repo,
         topics=tuple(topics or ()),
         base=base,
+        capture=capture,
         registry=registry[0] if registry else None,
         history=history,
         engine=engine,
@@ -105,6 +115,7 @@ class _Options:
     repo: Path
     topics: tuple[str, ...]
     base: str | None
+    capture: Path | None
     registry: str | None
     history: HistoryChoice
     engine: Engine
@@ -118,7 +129,20 @@ class _Options:
         """What is chosen of the files and their history."""
         from gitops.usecases.replay import ReplaySelection
 
-        return ReplaySelection(topics=self.topics, registry=self.registry, history=self.history)
+        return ReplaySelection(
+            topics=self.topics,
+            registry=self.registry,
+            history=self.history,
+            captures=_captures(self.capture),
+        )
+
+
+def _captures(folder: Path | None) -> Captures | None:
+    if folder is None:
+        return None
+    from gitops.replay.captures import read_captures
+
+    return read_captures(folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +261,7 @@ def _command(selected: _Options, display: Display) -> str:
     words = ["pulsar-gitops", "replay", *selected.topics]
     words += ["--repo", str(selected.repo)] if selected.repo != HERE else []
     words += ["--base", selected.base] if selected.base is not None else []
+    words += ["--capture", str(selected.capture)] if selected.capture is not None else []
     words += ["--registry", selected.registry] if selected.registry else []
     words += ["--history", selected.history] if selected.history is not HistoryChoice.AUTO else []
     words += ["--engine", selected.engine] if selected.engine is not Engine.SPARK else []

@@ -1,0 +1,79 @@
+"""Captures as the samples of a replay, in place of those that manifests name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gitops.messaging.capture_files import CaptureFolder, CaptureManifest, capture_folders
+from gitops.model.errors import UsageError
+from gitops.model.names import TopicName
+from gitops.model.replay import Sample
+from gitops.model.schema import SchemaInfo
+from gitops.model.state import Repository, TopicSource
+
+
+@dataclass(slots=True, kw_only=True)
+class CapturedTopic:
+    """The folders of a topic's messages, the schemas of their versions, and masked fields."""
+
+    folders: list[Path] = field(default_factory=list)
+    schemas: dict[int, SchemaInfo] = field(default_factory=dict)
+    masked: set[str] = field(default_factory=set)
+
+    def add(self, topic: TopicName, folder: CaptureFolder, manifest: CaptureManifest) -> None:
+        """One more capture; raises UsageError where one of its versions is another schema."""
+        for version, info in folder.schemas().items():
+            if self.schemas.setdefault(version, info) != info:
+                raise UsageError(
+                    f"v{version} of {topic} is another schema in {folder.path} than in "
+                    f"{self.folders[0]}: they are of two registries",
+                    hint="replay each of them by itself",
+                )
+        self.folders.append(folder.path)
+        self.masked |= set(manifest.masking.fields if manifest.masking else ())
+
+
+Captures = Mapping[TopicName, CapturedTopic]
+
+
+def read_captures(root: Path) -> Captures:
+    """The captured topics below a folder; raises UsageError where there is none."""
+    found: dict[TopicName, CapturedTopic] = {}
+    for folder, manifest in capture_folders(root):
+        if manifest.part_format != "parquet":
+            raise UsageError(
+                f"{folder.path} has messages in the format {manifest.part_format}",
+                hint="replay reads captures of `--format parquet`",
+            )
+        topic = TopicName.parse(manifest.topic)
+        found.setdefault(topic, CapturedTopic()).add(topic, folder, manifest)
+    return found
+
+
+def with_captured_samples(repository: Repository, captures: Captures) -> Repository:
+    """The repository whose topics have captures as their only samples.
+
+    Fields that a manifest names as sensitive are it here, too, and so are those that were masked.
+    """
+    topics = {
+        topic: replace(source, samples=_samples(source, captures.get(topic)))
+        for topic, source in repository.topics.items()
+    }
+    return replace(repository, topics=topics)
+
+
+def _samples(source: TopicSource, captured: CapturedTopic | None) -> tuple[Sample, ...]:
+    if captured is None:
+        return ()
+    sensitive = captured.masked.union(*(each.sensitive for each in source.samples))
+    return tuple(
+        Sample(
+            format="capture",
+            path=f"file://{folder.resolve()}",
+            location=source.manifest,
+            sensitive=tuple(sorted(sensitive)),
+        )
+        for folder in captured.folders
+    )

@@ -1,0 +1,75 @@
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.apache.pulsar.client.api.BatcherBuilder;
+import org.apache.pulsar.client.api.CompressionType;
+import org.apache.pulsar.client.api.Producer;
+import org.apache.pulsar.client.api.PulsarClient;
+import org.apache.pulsar.client.api.Schema;
+import org.apache.pulsar.common.schema.KeyValue;
+import org.apache.pulsar.common.schema.KeyValueEncodingType;
+
+/**
+ * Messages of Pulsar's Java client that no other client can send: `SERVICE_URL NAMESPACE`.
+ *
+ * <p>Topics: `inline`, `separated` (with a null key and a null value), `odd` (keys and ordering
+ * keys of any bytes, a tombstone, sequence ids with gaps), `keyed` (a batch for each key).
+ */
+public final class CaptureScenario {
+
+    public static class Key {
+        public int id;
+    }
+
+    public static class Value {
+        public String email;
+    }
+
+    public static void main(String[] args) throws Exception {
+        try (PulsarClient client = PulsarClient.builder().serviceUrl(args[0]).build()) {
+            pairs(client, args[1] + "/inline", KeyValueEncodingType.INLINE);
+            pairs(client, args[1] + "/separated", KeyValueEncodingType.SEPARATED);
+            odd(client, args[1] + "/odd");
+            keyed(client, args[1] + "/keyed");
+        }
+        System.out.println("> done");
+    }
+
+    private static void pairs(PulsarClient client, String topic, KeyValueEncodingType encoding)
+            throws Exception {
+        Schema<KeyValue<Key, Value>> schema =
+            Schema.KeyValue(Schema.AVRO(Key.class), Schema.AVRO(Value.class), encoding);
+        try (Producer<KeyValue<Key, Value>> producer =
+                client.newProducer(schema).topic(topic).compressionType(CompressionType.ZSTD).create()) {
+            for (int number = 0; number < 3; number++) {
+                Key key = new Key();
+                key.id = 200 + number;
+                Value value = new Value();
+                value.email = "a" + number + "@acme.example";
+                producer.send(new KeyValue<>(key, value));
+            }
+            producer.send(new KeyValue<>(new Key(), null));
+        }
+    }
+
+    private static void odd(PulsarClient client, String topic) throws Exception {
+        try (Producer<byte[]> producer =
+                client.newProducer(Schema.BYTES).topic(topic).enableBatching(false).create()) {
+            producer.newMessage().keyBytes(new byte[] {(byte) 0xff, 0}).value(new byte[] {1}).sequenceId(7).send();
+            producer.newMessage().orderingKey(new byte[] {(byte) 0xff, 0}).value(new byte[] {2}).sequenceId(9).send();
+            producer.newMessage().key("gone").value(null).sequenceId(20).send();
+            producer.newMessage().key("empty").value(new byte[0]).sequenceId(21)
+                .eventTime(1234).properties(Map.of("\u00fc", "\u0000\ud83d\ude00")).send();
+        }
+    }
+
+    private static void keyed(PulsarClient client, String topic) throws Exception {
+        try (Producer<byte[]> producer = client.newProducer(Schema.BYTES).topic(topic)
+                .batcherBuilder(BatcherBuilder.KEY_BASED).batchingMaxMessages(100).create()) {
+            for (int number = 0; number < 40; number++) {
+                producer.newMessage().key("k" + number % 3)
+                    .value(("v" + number).getBytes(StandardCharsets.UTF_8)).sequenceId(number).sendAsync();
+            }
+            producer.flush();
+        }
+    }
+}

@@ -1,0 +1,156 @@
+"""Replays of captures, without a word about them in a manifest."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="the extra 'replay' is not installed")
+
+from gitops.messaging.capture_client import Position
+from gitops.messaging.capture_files import MANIFEST
+from gitops.model.names import TopicName
+from gitops.model.schema import SchemaInfo, SchemaType
+from tests.support.command_line import Outcome, captured
+from tests.support.fake_messages import FakeMessage
+from tests.support.written_captures import write_capture
+
+TOPIC: Final = TopicName.parse("shop/orders/created")
+CONFIG: Final = """\
+apiVersion: pulsar-gitops/v1
+kind: Config
+registries:
+  local: {kind: embedded, path: local.db}
+defaultRegistry: local
+"""
+V0: Final = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "string"}]}
+V1: Final = {
+    "type": "record",
+    "name": "Order",
+    "fields": [{"name": "id", "type": "string"}, {"name": "n", "type": "int"}],
+}
+
+
+def avro(definition: dict[str, Any]) -> SchemaInfo:
+    return SchemaInfo(type=SchemaType.AVRO, schema=json.dumps(definition))
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """Its topic is in no registry, and has no samples."""
+    root = tmp_path / "repo"
+    folder = root / "namespaces/shop/orders"
+    folder.mkdir(parents=True)
+    (root / "gitops.yaml").write_text(CONFIG)
+    (folder / "namespace.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
+        "schemaCompatibilityStrategy: FULL\n"
+    )
+    (folder / "created.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Topic\n"
+        "schema: {type: AVRO, definition: created.avsc}\n"
+    )
+    (folder / "created.avsc").write_text(json.dumps(V1))
+    return root
+
+
+def replay(repo: Path, captures: Path, *more: object) -> Outcome:
+    return captured("replay", "--repo", repo, "--capture", captures, "--engine", "local", *more)
+
+
+def messages(version: int, *payloads: bytes, ledger: int = 1) -> list[FakeMessage]:
+    return [
+        FakeMessage(at=Position(ledger, number, -1), payload=payload, version=version)
+        for number, payload in enumerate(payloads)
+    ]
+
+
+def test_the_schemas_beside_the_messages_read_what_no_registry_knows(
+    repo: Path, tmp_path: Path
+) -> None:
+    found = messages(0, b"\x02a", b"\x02b") + messages(1, b"\x02c\x02", ledger=2)
+    write_capture(tmp_path / "cap", TOPIC, found, {0: avro(V0), 1: avro(V1)})
+    ran = replay(repo, tmp_path / "cap", "--format", "json")
+    report = json.loads(ran.out)
+    print(json.dumps(report)[:1500])
+    assert report["rows"] == 3
+    backward = {
+        one["version"]: (one["rows"], one["failed"])
+        for one in report["readers"]
+        if one["direction"] == "backward"
+    }
+    assert backward == {0: (2, 2), 1: (1, 0)}  # v1 demands a field that v0 lacks
+    assert ran.code == 1, ran.err
+
+
+def test_a_part_that_no_manifest_names_or_hidden_files_do_no_harm(
+    repo: Path, tmp_path: Path
+) -> None:
+    folder = write_capture(tmp_path / "cap", TOPIC, messages(1, b"\x02c\x02"), {1: avro(V1)})
+    (folder.path / ".part-00000-000001.parquet.new").write_bytes(b"half")
+    ran = replay(repo, tmp_path / "cap", "--format", "json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["rows"] == 1
+
+
+def test_separated_keys_are_read_with_their_schema(repo: Path, tmp_path: Path) -> None:
+    pair = SchemaInfo(
+        type=SchemaType.KEY_VALUE,
+        schema=json.dumps({"key": V0, "value": V1}),
+        properties={
+            "key.schema.type": "AVRO",
+            "value.schema.type": "AVRO",
+            "kv.encoding.type": "SEPARATED",
+        },
+    )
+    folder = repo / "namespaces/shop/orders"
+    (folder / "created.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema:\n  type: KEY_VALUE\n"
+        "  encoding: SEPARATED\n  key: {type: AVRO, definition: key.avsc}\n"
+        "  value: {type: AVRO, definition: created.avsc}\n"
+    )
+    (folder / "key.avsc").write_text(json.dumps(V0))
+    key = base64.b64encode(b"\x02k").decode()
+    message = FakeMessage(at=Position(1, 0, -1), payload=b"\x02c\x02", version=0, key=key)
+    write_capture(tmp_path / "cap", TOPIC, [message], {0: pair})
+    ran = replay(repo, tmp_path / "cap", "--format", "json")
+    assert ran.code == 0, f"{ran.err}{ran.out}"
+    assert json.loads(ran.out)["rows"] == 1
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda path: (path / MANIFEST).unlink(), "has no capture in it"),
+        (lambda path: (path / MANIFEST).write_text("{}"), "is not the manifest of a capture"),
+        (lambda path: (path / "_schemas/1.json").write_text("["), "is not a schema of a capture"),
+    ],
+    ids=["no manifest", "another manifest", "a broken schema"],
+)
+def test_what_is_no_capture_is_refused(repo: Path, tmp_path: Path, spoil: Any, said: str) -> None:  # noqa: ANN401
+    folder = write_capture(tmp_path / "cap", TOPIC, messages(1, b"\x02c\x02"), {1: avro(V1)})
+    spoil(folder.path)
+    ran = replay(repo, tmp_path / "cap")
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_a_capture_of_topics_that_nobody_declares_is_refused(repo: Path, tmp_path: Path) -> None:
+    other = TopicName.parse("shop/orders/other")
+    write_capture(tmp_path / "cap", other, messages(1, b"\x02c\x02"), {1: avro(V1)})
+    ran = replay(repo, tmp_path / "cap")
+    assert ran.code == 2
+    assert "no manifest declares a topic of the capture: shop/orders/other" in ran.err
+
+
+def test_captures_of_two_registries_are_refused(repo: Path, tmp_path: Path) -> None:
+    for number, schema in enumerate((V0, V1)):
+        out = tmp_path / "cap" / str(number)
+        write_capture(out, TOPIC, messages(0, b"\x02c"), {0: avro(schema)})
+    ran = replay(repo, tmp_path / "cap")
+    assert ran.code == 2
+    assert "they are of two registries" in ran.err
