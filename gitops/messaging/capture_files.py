@@ -30,6 +30,8 @@ MANIFEST: Final = "_capture.json"
 SCHEMAS: Final = "_schemas"
 """Replays and Spark skip what begins with `_`."""
 
+_NEW: Final = ".new"
+
 PartFormat = Literal["parquet", "avro"]
 
 
@@ -204,8 +206,11 @@ class CaptureFolder:
         return self.path / f"part-{number:05}-{state.parts:06}.{part_format}"
 
     def is_used(self) -> bool:
-        """Whether anything is in the folder."""
-        return self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir()))
+        """Whether anything is in the folder but the beginnings of a capture."""
+        if not self.path.is_dir():
+            return self.path.exists()
+        names = {path.name for path in self.path.iterdir()} - {SCHEMAS}
+        return any(not name.endswith(_NEW) for name in names)
 
 
 def capture_folders(root: Path) -> Iterator[tuple[CaptureFolder, CaptureManifest]]:
@@ -231,7 +236,7 @@ def write_file(path: Path, data: bytes) -> None:
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """A file that appears under its name once the block is done, and lasts a loss of power."""
-    before = path.with_name(f".{path.name}.new")
+    before = path.with_name(f".{path.name}{_NEW}")
     try:
         with before.open("wb") as file:
             yield file

@@ -13,7 +13,7 @@ from gitops.changes.impact import impact_of
 from gitops.changes.known_versions import KnownVersions, VersionsRequest
 from gitops.changes.new_findings import new_findings
 from gitops.changes.registries import desired_state, former_name, registry_config
-from gitops.changes.working_tree import WorkingTreeHistory
+from gitops.changes.working_tree import FILES, WorkingTreeHistory
 from gitops.model.broker_settings import with_known
 from gitops.model.check import HistoryChoice
 from gitops.model.config import SafetyConfig
@@ -22,6 +22,7 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.replay import ReplayReport
+from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput
 from gitops.ports import Progress, no_progress
@@ -65,11 +66,19 @@ class ReplaySelection:
             )
         return tuple(f"{topic} is captured, and no manifest declares it." for topic in unknown)
 
-    def with_versions(self, subjects: Iterable[Subject]) -> Iterable[Subject]:
-        """The subjects with the schemas that captures have."""
+    def with_versions(self, subjects: Iterable[Subject], source: str) -> Iterable[Subject]:
+        """The subjects with the schemas that captures have.
+
+        Where the versions are only assumed (`source` is `files`), those of a capture are the live
+        ones.
+        """
         for one in subjects:
             captured = (self.captures or {}).get(one.topic)
-            yield replace(one, captured=captured.schemas) if captured else one
+            assumed = source == FILES
+            if captured and assumed and captured.schemas:
+                yield replace(one, captured=captured.schemas, history=SchemaHistory())
+            else:
+                yield replace(one, captured=captured.schemas) if captured else one
 
 
 def replay_files(
@@ -94,7 +103,7 @@ def replay_files(
         rules=repository.config.rules,
         findings=(*missing_sample_findings(named, repository), *_broken(wanted, repository)),
     )
-    subjects = choice.with_versions(subjects_of(plan_input, repository, wanted))
+    subjects = choice.with_versions(subjects_of(plan_input, repository, wanted), history.source)
     return replay(replaying, subjects, history, progress)
 
 
@@ -146,7 +155,7 @@ def replay_change(
     plan_input = _plan_input(
         working_tree, observed.state, with_known(config.broker, observed.registry.broker)
     )
-    subjects = choice.with_versions(subjects_of(plan_input, head, wanted, base))
+    subjects = choice.with_versions(subjects_of(plan_input, head, wanted, base), history.source)
     return replay(replaying, subjects, history, progress)
 
 

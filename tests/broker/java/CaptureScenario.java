@@ -12,7 +12,7 @@ import org.apache.pulsar.common.schema.KeyValueEncodingType;
  * Messages of Pulsar's Java client that no other client can send: `SERVICE_URL NAMESPACE`.
  *
  * <p>Topics: `inline`, `separated` (with a null key and a null value), `odd` (keys and ordering
- * keys of any bytes, a tombstone, sequence ids with gaps), `keyed` (a batch for each key).
+ * keys of any bytes, a tombstone, sequence ids with gaps), `keyed` (a batch for each key), `chunked` (a message in ten pieces).
  */
 public final class CaptureScenario {
 
@@ -30,6 +30,7 @@ public final class CaptureScenario {
             pairs(client, args[1] + "/separated", KeyValueEncodingType.SEPARATED);
             odd(client, args[1] + "/odd");
             keyed(client, args[1] + "/keyed");
+            chunked(client, args[1] + "/chunked");
         }
         System.out.println("> done");
     }
@@ -59,6 +60,19 @@ public final class CaptureScenario {
             producer.newMessage().key("gone").value(null).sequenceId(20).send();
             producer.newMessage().key("empty").value(new byte[0]).sequenceId(21)
                 .eventTime(1234).properties(Map.of("\u00fc", "\u0000\ud83d\ude00")).send();
+        }
+    }
+
+    private static void chunked(PulsarClient client, String topic) throws Exception {
+        try (Producer<byte[]> producer = client.newProducer(Schema.BYTES).topic(topic)
+                .enableBatching(false).enableChunking(true).chunkMaxMessageSize(10_000).create()) {
+            byte[] large = new byte[100_000];
+            for (int at = 0; at < large.length; at++) {
+                large[at] = (byte) at;
+            }
+            producer.send(new byte[] {1});
+            producer.send(large);
+            producer.send(new byte[] {2});
         }
     }
 

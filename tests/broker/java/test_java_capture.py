@@ -38,7 +38,7 @@ def capture(
     """The messages of all topics of the program, by topic."""
     keep_messages(pulsar, pulsar_namespace)
     assert program.run(pulsar.service_url, f"persistent://{pulsar_namespace}") == ["done"]
-    names = ("inline", "separated", "odd", "keyed")
+    names = ("inline", "separated", "odd", "keyed", "chunked")
     topics = [TopicName(pulsar_namespace, name) for name in names]
     url = pulsar.admin_url
     ran = captured("capture", *map(str, topics), "--out", tmp_path, "--url", url)
@@ -52,7 +52,9 @@ def capture(
 def test_what_only_the_java_client_sends_is_captured(
     capture: dict[str, list[dict[str, Any]]],
 ) -> None:
-    inline, separated, odd, keyed = capture.values()
+    inline, separated, odd, keyed, chunked = capture.values()
+    large = bytes(range(256)) * 391
+    assert [row["payload"] for row in chunked] == [b"\x01", large[:100_000], b"\x02"]
     _check_pairs(inline, separated)
     assert [row["sequence_id"] for row in odd] == [7, 9, 20, 21]
     assert [row["payload"] for row in odd] == [b"\x01", b"\x02", None, b""]
