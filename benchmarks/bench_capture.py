@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import RunningBroker, pulsar_broker
 

@@ -16,7 +16,6 @@ _WAIT: Final = 1_000
 """Milliseconds that a first message is waited for; later ones of a block only _MOMENT."""
 
 _MOMENT: Final = 20
-_MOST_BYTES: Final = 8 * 1024 * 1024
 _OPERATION_SECONDS: Final = 30
 
 
@@ -156,12 +155,10 @@ class _Reader:
 
     def read(self, most: int) -> list[Any]:
         found: list[Any] = []
-        size, wait, read = 0, _WAIT, self._next
+        wait, read = _WAIT, self._next
         try:
-            while len(found) < most and size < _MOST_BYTES:
-                message = read(wait)
-                found.append(message)
-                size += message.length()
+            while len(found) < most:
+                found.append(read(wait))
                 wait = _MOMENT
         except self._pulsar.Timeout:
             pass

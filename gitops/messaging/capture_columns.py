@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Collection, Sequence
+from itertools import accumulate, chain
 from operator import methodcaller
 from typing import Any, Final, NamedTuple
 
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 Integers = NDArray[numpy.int64]
 
 _TIME: Final = pyarrow.timestamp("ms", "UTC")
+_PROPERTIES: Final = pyarrow.map_(pyarrow.string(), pyarrow.string())
 _KEY: Final = pyarrow.struct(
     [
         ("name", pyarrow.string()),
         ("value", pyarrow.binary()),
-        ("metadata", pyarrow.map_(pyarrow.string(), pyarrow.string())),
+        ("metadata", _PROPERTIES),
     ]
 )
 _ENCRYPTION: Final = pyarrow.struct(
@@ -49,7 +51,7 @@ SCHEMA: Final = pyarrow.schema(
         ("schema_version", pyarrow.int64()),
         ("payload", pyarrow.binary()),
         ("is_null", pyarrow.bool_()),
-        ("properties", pyarrow.map_(pyarrow.string(), pyarrow.string())),
+        ("properties", _PROPERTIES),
         ("encryption", _ENCRYPTION),
     ]
 )
@@ -72,10 +74,8 @@ class Block(NamedTuple):
 
     @classmethod
     def of(cls, messages: Sequence[Any]) -> Block:
-        """What is known of messages that were read."""
-        found = list(map(methodcaller("message_id"), messages))
-        parts = [_integers(found, name) for name in ("ledger_id", "entry_id", "batch_index")]
-        ids = numpy.column_stack(parts)
+        """What is known of messages that were read, in the order of their partition."""
+        ids = _ids(messages)
         starts = _starts(ids)
         times = _integers([messages[at] for at in starts.tolist()], "publish_timestamp")
         return cls(messages, ids, _spread(times, starts, len(messages)), starts)
@@ -88,15 +88,29 @@ class Block(NamedTuple):
         messages = [self.messages[at] for at in numpy.flatnonzero(chosen).tolist()]
         return Block(messages, ids, self.published[chosen], _starts(ids))
 
+    @property
+    def firsts(self) -> list[Any]:
+        """The first messages of entries."""
+        return [self.messages[at] for at in self.starts.tolist()]
+
+    def spread(self, values: pyarrow.Array) -> pyarrow.Array:
+        """Values of entries as values of messages."""
+        turns = _spread(numpy.arange(len(self.starts)), self.starts, len(self.messages))
+        return values.take(pyarrow.array(turns))
+
 
 class Contents(NamedTuple):
-    """What messages contain, one item a message; a schema version is None where there is none."""
+    """What messages contain, each an Arrow array of their number."""
 
-    keys: list[bytes | None]
-    keys_base64: list[bool | None]
-    payloads: list[bytes | None]
-    versions: list[int | None]
-    encryptions: list[dict[str, Any] | None]
+    keys: pyarrow.BinaryArray
+    keys_base64: pyarrow.BooleanArray
+    payloads: pyarrow.BinaryArray
+    versions: pyarrow.Int64Array
+    encryptions: pyarrow.StructArray
+
+    def select(self, chosen: NDArray[numpy.bool_]) -> Contents:
+        """Those of the messages."""
+        return Contents(*(column.filter(pyarrow.array(chosen)) for column in self))
 
 
 def contents_of(block: Block, separated: Collection[int]) -> Contents:
@@ -105,54 +119,78 @@ def contents_of(block: Block, separated: Collection[int]) -> Contents:
     `separated` are the versions whose messages have a key that is encoded in base64 (KEY_VALUE
     SEPARATED): pulsar-client does not tell of any other key whether it is (3.13.0).
     """
-    messages, starts = block.messages, block.starts
-    firsts = [messages[at] for at in starts.tolist()]
-    counts = numpy.diff(numpy.append(starts, len(messages))).tolist()
-    versions: list[int | None] = []
-    encryptions: list[dict[str, Any] | None] = []
-    for first, count in zip(firsts, counts, strict=True):
-        number = first.int_schema_version()
-        versions += [number if number >= 0 else None] * count
-        encryptions += [_encryption(first.encryption_context())] * count
-    keys = _texts(messages, "partition_key")
-    encoded: list[bool | None] = [None] * len(keys)
+    numbers = _integers(block.firsts, "int_schema_version")
+    versions = block.spread(pyarrow.array(numbers, mask=numbers < 0))
+    encryptions = [_encryption(first.encryption_context()) for first in block.firsts]
+    keys = _texts(block.messages, "partition_key")
+    encoded = pyarrow.nulls(len(keys), pyarrow.bool_())
     if separated:
-        for at, (key, version) in enumerate(zip(keys, versions, strict=True)):
-            if version in separated and key is not None:
-                keys[at], encoded[at] = _decoded(key)
-    payloads = list(map(methodcaller("data"), messages))
-    for at, payload in enumerate(payloads):
-        if not payload and messages[at].has_null_value():
-            payloads[at] = None
-    return Contents(keys, encoded, payloads, versions, encryptions)
+        keys, encoded = _decoded_keys(keys, versions, separated)
+    return Contents(
+        keys,
+        encoded,
+        _payloads(block.messages),
+        versions,
+        block.spread(pyarrow.array(encryptions, _ENCRYPTION))
+        if any(encryptions)
+        else pyarrow.nulls(len(keys), _ENCRYPTION),
+    )
 
 
 def to_batch(block: Block, contents: Contents, topic: str, partition: int) -> pyarrow.RecordBatch:
     """The messages as a batch of SCHEMA; `partition` is -1 where the topic has none."""
     messages, count = block.messages, len(block.messages)
     events = _integers(messages, "event_timestamp")
-    firsts = [messages[at] for at in block.starts.tolist()]
-    names = pyarrow.array(list(map(methodcaller("producer_name"), firsts)), pyarrow.string())
-    turns = _spread(numpy.arange(len(firsts)), block.starts, count)
-    properties = list(map(_properties_of, messages))
-    payloads = pyarrow.array(contents.payloads, pyarrow.binary())
+    names = list(map(methodcaller("producer_name"), block.firsts))
     columns = [
         pyarrow.repeat(topic, count),
-        _message_ids(block.ids, partition),
+        _message_ids(block, partition),
         pyarrow.array(block.published).cast(_TIME),
         pyarrow.array(events, mask=events == 0).cast(_TIME),
-        pyarrow.array(contents.keys, pyarrow.binary()),
-        pyarrow.array(contents.keys_base64, pyarrow.bool_()),
-        pyarrow.array(_texts(messages, "ordering_key"), pyarrow.binary()),
+        contents.keys,
+        contents.keys_base64,
+        _texts(messages, "ordering_key"),
         _sequence_ids(block),
-        names.take(pyarrow.array(turns)),
-        pyarrow.array(contents.versions, pyarrow.int64()),
-        payloads,
-        payloads.is_null(),
-        _properties(properties),
-        pyarrow.array(contents.encryptions, _ENCRYPTION),
+        block.spread(pyarrow.array(names, pyarrow.string())),
+        contents.versions,
+        contents.payloads,
+        contents.payloads.is_null(),
+        _properties(messages),
+        contents.encryptions,
     ]
     return pyarrow.record_batch(columns, schema=SCHEMA)
+
+
+def _ids(messages: Sequence[Any]) -> Integers:
+    """Ledger, entry and index in the batch of each message, asked of as few as possible.
+
+    Positions of a partition rise: where the indexes of two messages of an entry are as far apart
+    as the messages, those between them are known.
+    """
+    found = numpy.empty((len(messages), 3), numpy.int64)
+
+    def ask(at: int) -> tuple[int, int, int]:
+        one = messages[at].message_id()
+        where = (one.ledger_id(), one.entry_id(), one.batch_index())
+        found[at] = where
+        return where
+
+    waiting = []
+    if len(messages):
+        last = len(messages) - 1
+        waiting = [(0, ask(0), last, ask(last))]
+    while waiting:
+        start, first, end, last_id = waiting.pop()
+        if end - start < 2:  # noqa: PLR2004 - nothing is between them
+            continue
+        if first[:2] == last_id[:2] and last_id[2] - first[2] == end - start:
+            found[start : end + 1, :2] = first[:2]
+            found[start : end + 1, 2] = numpy.arange(first[2], last_id[2] + 1)
+            continue
+        middle = (start + end) // 2
+        middle_id = ask(middle)
+        waiting += [(start, first, middle, middle_id), (middle, middle_id, end, last_id)]
+    return found
 
 
 def _integers(items: Sequence[Any], name: str) -> Integers:
@@ -171,30 +209,47 @@ def _spread(values: Integers, starts: Integers, count: int) -> Integers:
     return numpy.repeat(values, numpy.diff(numpy.append(starts, count)))
 
 
-def _texts(messages: Sequence[Any], name: str) -> list[bytes | None]:
-    """A text of each message as bytes, None for an empty one: the client tells no difference."""
+def _texts(messages: Sequence[Any], name: str) -> pyarrow.BinaryArray:
+    """A text of each message as bytes, null for an empty one: the client tells no difference."""
     try:
-        found = list(map(methodcaller(name), messages))
+        texts = list(map(methodcaller(name), messages))
     except UnicodeDecodeError:
-        return [_text(message, name) for message in messages]
-    return [text.encode() if text else None for text in found]
+        found = [_text(message, name) or None for message in messages]
+        return pyarrow.array(found, pyarrow.binary())
+    if not any(texts):
+        return pyarrow.nulls(len(texts), pyarrow.binary())
+    if not all(texts):
+        texts = [text or None for text in texts]
+    return pyarrow.array(texts, pyarrow.string()).cast(pyarrow.binary())
 
 
-def _text(message: Any, name: str) -> bytes | None:  # noqa: ANN401 - pulsar-client has no types
+def _text(message: Any, name: str) -> bytes:  # noqa: ANN401 - pulsar-client has no types
     """The client reads any bytes as UTF-8, and its error has them (3.13.0)."""
     try:
-        return getattr(message, name)().encode() or None
+        text: str = getattr(message, name)()
     except UnicodeDecodeError as error:
         return error.object
+    return text.encode()
 
 
-def _properties_of(message: Any) -> dict[str, str] | None:  # noqa: ANN401 - as above
-    """None where the client cannot read one of them."""
-    try:
-        found: dict[str, str] = message.properties()
-    except UnicodeDecodeError:
-        return None
-    return found
+def _payloads(messages: Sequence[Any]) -> pyarrow.BinaryArray:
+    """Null for a message whose value is null, which is a tombstone."""
+    found = list(map(methodcaller("data"), messages))
+    if not all(found):
+        for at, payload in enumerate(found):
+            if not payload and messages[at].has_null_value():
+                found[at] = None
+    return pyarrow.array(found, pyarrow.binary())
+
+
+def _decoded_keys(
+    keys: pyarrow.BinaryArray, versions: pyarrow.Int64Array, separated: Collection[int]
+) -> tuple[pyarrow.BinaryArray, pyarrow.BooleanArray]:
+    found, encoded = keys.to_pylist(), [None] * len(keys)
+    for at, (key, version) in enumerate(zip(found, versions.to_pylist(), strict=True)):
+        if version in separated and key is not None:
+            found[at], encoded[at] = _decoded(key)
+    return pyarrow.array(found, pyarrow.binary()), pyarrow.array(encoded, pyarrow.bool_())
 
 
 def _decoded(key: bytes) -> tuple[bytes, bool]:
@@ -205,10 +260,14 @@ def _decoded(key: bytes) -> tuple[bytes, bool]:
         return key, False
 
 
-def _message_ids(ids: Integers, partition: int) -> pyarrow.StringArray:
+def _message_ids(block: Block, partition: int) -> pyarrow.StringArray:
     """`ledger:entry:partition:batch`, as pulsar-admin writes them."""
-    ledger, entry, batch = (pyarrow.array(ids[:, n]).cast(pyarrow.string()) for n in range(3))
-    return pyarrow.compute.binary_join_element_wise(ledger, entry, str(partition), batch, ":")
+    entries = [
+        f"{ledger}:{entry}:{partition}" for ledger, entry, _ in block.ids[block.starts].tolist()
+    ]
+    prefixes = block.spread(pyarrow.array(entries, pyarrow.string()))
+    indexes = pyarrow.array(block.ids[:, 2]).cast(pyarrow.string())
+    return pyarrow.compute.binary_join_element_wise(prefixes, indexes, ":")
 
 
 def _sequence_ids(block: Block) -> pyarrow.Array:
@@ -240,13 +299,24 @@ def _sequence_id(message: Any) -> int | None:  # noqa: ANN401 - pulsar-client ha
     return int(number) if number.isascii() and number.isdecimal() else None
 
 
-def _properties(found: list[dict[str, str]]) -> pyarrow.Array:
-    if any(found):
-        return pyarrow.array(
-            [list(each.items()) for each in found], SCHEMA.field("properties").type
-        )
-    empty = pyarrow.array([[]], SCHEMA.field("properties").type)
-    return empty.take(pyarrow.array(numpy.zeros(len(found), numpy.int64)))
+def _properties(messages: Sequence[Any]) -> pyarrow.MapArray:
+    """Null where the client cannot read one of them, which is no UTF-8."""
+    try:
+        found: list[dict[str, str]] = list(map(methodcaller("properties"), messages))
+    except UnicodeDecodeError:
+        return pyarrow.array(list(map(_readable_properties, messages)), _PROPERTIES)
+    sizes = list(map(len, found))
+    offsets = pyarrow.array(accumulate(sizes, initial=0), pyarrow.int32())
+    keys = pyarrow.array(list(chain.from_iterable(found)), pyarrow.string())
+    values = list(chain.from_iterable(map(dict.values, found)))
+    return pyarrow.MapArray.from_arrays(offsets, keys, pyarrow.array(values, pyarrow.string()))
+
+
+def _readable_properties(message: Any) -> list[tuple[str, str]] | None:  # noqa: ANN401 - as above
+    try:
+        return list(message.properties().items())
+    except UnicodeDecodeError:
+        return None
 
 
 def _encryption(context: Any) -> dict[str, Any] | None:  # noqa: ANN401 - as above

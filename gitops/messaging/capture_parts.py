@@ -13,10 +13,10 @@ import pyarrow.parquet
 from gitops.messaging.capture_columns import SCHEMA
 from gitops.messaging.capture_files import PartFormat, new_file, writable
 
-GROUP_BYTES: Final = 16 * 1024 * 1024
+GROUP_BYTES: Final = 8 * 1024 * 1024
 """Bytes of the messages that are held until they are written, as one row group."""
 
-GROUP_ROWS: Final = 128 * 1024
+GROUP_ROWS: Final = 32 * 1024
 PART_BYTES: Final = 256 * 1024 * 1024
 """Bytes of the messages of one part."""
 

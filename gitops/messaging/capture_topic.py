@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final, NamedTuple, Protocol, final
 
 import numpy
+import pyarrow
 from numpy.typing import NDArray
 
 from gitops.messaging.capture_client import MessageReaders, PartitionReader
@@ -27,6 +28,9 @@ from gitops.ports import Progress, no_progress
 
 _MOST: Final = 1_000
 """Messages that are read at a time."""
+
+ENCRYPTED: Final = "encrypted"
+"""Why a message is left out of a capture whose fields are masked."""
 
 _PATIENCE: Final = 60.0
 """Seconds without a message that the broker has, before the reading is given up."""
@@ -116,6 +120,7 @@ class _PartitionCapture:
         self._state = state
         self._limit = limit
         self._name = partition_name(job.topic, state.partition)
+        self._queue = job.queues.get(state.partition, _MOST)
 
     def run(self, tell: Callable[[int], None]) -> Iterator[PartitionState]:
         """The state after each part; raises OutsideError once the last one is written."""
@@ -127,7 +132,7 @@ class _PartitionCapture:
             self._name,
             after=self._state.position,
             since=selection.since,
-            queue=self._job.queues.get(self._state.partition, _MOST),
+            queue=self._queue,
         )
         failures: list[OutsideError] = []
         blocks = _until_failure(self._blocks(reader, tell), failures)
@@ -173,7 +178,7 @@ class _PartitionCapture:
         """The chosen messages, until the end, the limit or an interruption."""
         silent_since = self._job.now()
         while not self._state.is_done and not self._job.stopped():
-            messages = reader.read(_MOST)
+            messages = reader.read(self._queue)
             if messages:
                 silent_since = self._job.now()
                 block = self._chosen(Block.of(messages))
@@ -239,20 +244,24 @@ def _masked(
 ) -> tuple[Block, Contents]:
     """The messages without their sensitive fields; those that cannot be masked are counted."""
     kept = numpy.ones(len(block.messages), numpy.bool_)
-    columns = zip(contents.versions, contents.keys, contents.payloads, strict=True)
-    for at, (version, key, payload) in enumerate(columns):
-        encryption = contents.encryptions[at]
-        found: MaskedMessage | str = "encrypted"
+    columns = (contents.versions, contents.keys, contents.payloads, contents.encryptions)
+    rows = zip(*(column.to_pylist() for column in columns), strict=True)
+    hidden: list[MaskedMessage] = []
+    for at, (version, key, payload, encryption) in enumerate(rows):
+        found: MaskedMessage | str = ENCRYPTED
         if encryption is None or encryption["is_decrypted"]:
             found = mask.mask(version, key, payload)
         if isinstance(found, str):
             kept[at] = False
             left_out[found] += 1
         else:
-            contents.keys[at], contents.payloads[at] = found
-    chosen = numpy.flatnonzero(kept).tolist()
-    parts = ([column[at] for at in chosen] for column in contents)
-    return block.select(kept), Contents(*parts)
+            hidden.append(found)
+    keys, payloads = (pyarrow.array(each, pyarrow.binary()) for each in _columns(hidden))
+    return block.select(kept), contents.select(kept)._replace(keys=keys, payloads=payloads)
+
+
+def _columns(hidden: list[MaskedMessage]) -> tuple[list[bytes | None], list[bytes | None]]:
+    return [one.key for one in hidden], [one.payload for one in hidden]
 
 
 def _is_at_most(

@@ -112,7 +112,7 @@ def capture(
 ) -> int:
     """Write messages of topics to files, with their schemas beside them; changes no topic."""
     from gitops.cli.answer import Display, print_result
-    from gitops.cli.extras import require_modules
+    from gitops.cli.extras import require_modules, without_pandas
     from gitops.cli.progress import progress_bar
     from gitops.interrupts import interruptible
 
@@ -129,6 +129,7 @@ def capture(
         _open(repo, registry, url) as (live, root, sensitive),
         interruptible() as stopped,
         bar as progress,
+        without_pandas(),
     ):
         request = CaptureRequest(
             topics=names,
