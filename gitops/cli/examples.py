@@ -72,6 +72,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "policies set": (
         "pulsar-gitops policies set shop/orders \\\n    schemaCompatibilityStrategy=FULL",
     ),
+    "capture": (
+        "pulsar-gitops capture shop/orders/order-created \\\n    --out captures --since 2h",
+        "pulsar-gitops capture shop/orders/order-created \\\n    --out captures --resume",
+    ),
     "snapshot": ("pulsar-gitops snapshot --registry production",),
     "audit": (
         "pulsar-gitops audit --as-if-broker 5.0",
@@ -114,6 +118,11 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
     "schemas versions": (_UNKNOWN,),
     "policies get": (_UNKNOWN,),
     "policies set": (_UNKNOWN,),
+    "capture": (
+        (1, "A topic does not exist."),
+        (4, "The cluster failed: --resume goes on."),
+        (130, "Interrupted: --resume goes on."),
+    ),
     "audit": (_FINDINGS,),
     "github relay": (
         (2, "The files in DIR are not what they should be."),

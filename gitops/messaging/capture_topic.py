@@ -178,7 +178,7 @@ class _PartitionCapture:
         """The chosen messages, until the end, the limit or an interruption."""
         silent_since = self._job.now()
         while not self._state.is_done and not self._job.stopped():
-            messages = reader.read(self._queue)
+            messages = reader.read(min(_MOST, self._queue))
             if messages:
                 silent_since = self._job.now()
                 block = self._chosen(Block.of(messages))

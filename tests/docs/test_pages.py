@@ -13,6 +13,7 @@ from gitops.repository.file_trees import FolderTree
 from gitops.repository.loader import load
 from tests.docs.pages import ROOT, UPDATE, Block, Reader, blocks, matches
 from tests.support.admin_rest import admin_request
+from tests.support.written_captures import write_template_capture
 
 DOCS: Final = ROOT / "docs"
 CONTRIBUTING: Final = DOCS / "contributing"
@@ -48,9 +49,11 @@ def test_a_page_does_what_it_shows(page: Path, tmp_path: Path) -> None:
 
 
 def _prepare(page: Path, reader: Reader) -> None:
-    """What a page takes for granted: a checkout of this project, or a cluster with schemas."""
+    """What a page takes for granted: a checkout of this project, a capture, a cluster."""
     if page.parent == CONTRIBUTING:
         reader.check_out(ROOT)
+    if page.stem == "capture-messages":
+        write_template_capture(reader.home / "at" / "captures")
     if page.stem not in ("connect-a-cluster", "import-a-cluster"):
         return
     commands = (

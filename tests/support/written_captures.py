@@ -15,7 +15,7 @@ from gitops.messaging.capture_files import (
 )
 from gitops.messaging.capture_topic import CaptureJob, capture_topic, partition_name
 from gitops.model.names import TopicName
-from gitops.model.schema import SchemaInfo
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.key_value.definition import is_separated
 from tests.support.fake_messages import FakeMessage, FakeReaders
 
@@ -49,3 +49,16 @@ def write_capture(
     job = CaptureJob(topic=topic, readers=readers, folder=folder, separated=separated)
     capture_topic(job, manifest)
     return folder
+
+
+def write_template_capture(out: Path) -> None:
+    """The samples of one of the template's topics, as if they had been captured."""
+    template = Path(__file__).parents[2] / "schemas_repo_template"
+    lines = (template / "samples/shop/orders/order-cancelled.jsonl").read_bytes().splitlines()
+    schema = (template / "namespaces/shop/orders/order-cancelled.avsc").read_text("utf-8")
+    messages = [
+        FakeMessage(at=Position(1, number, -1), payload=line, version=0)
+        for number, line in enumerate(lines)
+    ]
+    info = SchemaInfo(type=SchemaType.JSON, schema=schema)
+    write_capture(out, TopicName.parse("shop/orders/order-cancelled"), messages, {0: info})

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _CONSUME: Final = "the permission to consume the topic"
 _FEWEST: Final = 2
-_MOST: Final = 1_000
+_MOST: Final = 5_000
 _UNKNOWN: Final = 100
 """Messages that are fetched ahead where the role may not ask for their size."""
 
