@@ -6,13 +6,10 @@ before. A message that cannot be read is not masked: the caller leaves it out.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, final
-from uuid import UUID
 
 from gitops.messaging.capture_topic import MaskedMessage
 from gitops.model.errors import UsageError
@@ -20,127 +17,23 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.avro.definition import schema_of as avro_schema_of
 from gitops.replay.kernel.avro.values import UnionValue
 from gitops.replay.kernel.definition import DefinitionError
+from gitops.replay.kernel.definition_nodes import OpaqueNode
 from gitops.replay.kernel.json.definition import schema_of as json_schema_of
 from gitops.replay.kernel.key_value import wire_format
 from gitops.replay.kernel.key_value.definition import halves_of, is_separated
 from gitops.replay.kernel.key_value.kernel import split_one
 from gitops.replay.kernel.protocol import Unreadable
-from gitops.replay.kernel.schema_types import row_reader_for, row_writer_for
-from gitops.replay.sensitive_fields import REDACTED, Name, advance, names_of_fields, unknown_names
-from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union, branch_name
+from gitops.replay.kernel.schema_types import nodes_of, row_reader_for, row_writer_for
+from gitops.replay.sensitive_fields import Name, advance, names_of_fields, unknown_names
+from gitops.replay.substitutes import Substitutes, substitute
+from gitops.schemas.avro.schema import Array, Enum, Map, Record, Schema, Union, branch_name
 from gitops.schemas.key_value.parser import HALVES
 
 MASKABLE: Final = frozenset({SchemaType.AVRO, SchemaType.JSON, SchemaType.KEY_VALUE})
 """Types whose fields can be masked; all others are refused where a field is sensitive."""
 
-_OPAQUE: Final = frozenset({SchemaType.PROTOBUF, SchemaType.PROTOBUF_NATIVE, SchemaType.EXTERNAL})
-"""Halves of a pair that have fields which are not looked into."""
-
 NO_VERSION: Final = "without a known schema version"
 NOT_READ: Final = "not readable with their schema"
-
-
-# What stands in place of a value.
-
-
-class Substitutes:
-    """The same everywhere: nothing of the value is left but its type."""
-
-    how = "redact"
-
-    def number(self, _value: Any, _most: int) -> int:  # noqa: ANN401 - any value of a field
-        """In place of a number, an index or a flag; below `most`."""
-        return 0
-
-    def text(self, _value: str) -> str:
-        """In place of a text."""
-        return REDACTED
-
-    def data(self, _value: bytes, size: int) -> bytes:
-        """In place of bytes, so many."""
-        return bytes(size)
-
-
-@final
-class KeyedHashes(Substitutes):
-    """By the value and a key (HMAC-SHA-256).
-
-    Equal values stay equal, and nobody without the key can find them by trying.
-    """
-
-    how = "hash"
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-
-    def number(self, value: Any, most: int) -> int:  # noqa: ANN401 - any value of a field
-        """As Substitutes has it."""
-        return int.from_bytes(self._digest(repr(value).encode())[:8], "big") % most
-
-    def text(self, value: str) -> str:
-        """Of 32 hexadecimal digits."""
-        return self._digest(value.encode("utf-8", "surrogatepass")).hex()[:32]
-
-    def data(self, value: bytes, size: int) -> bytes:
-        """As Substitutes has it."""
-        found = b"".join(
-            self._digest(number.to_bytes(4, "big") + value) for number in range(size // 32 + 1)
-        )
-        return found[:size]
-
-    def _digest(self, value: bytes) -> bytes:
-        return hmac.new(self._key, value, hashlib.sha256).digest()
-
-
-_BOUNDS: Final = {"int": 2**31, "long": 2**53}
-_LOGICAL_BOUNDS: Final = {"int": 20_000, "long": 2**36}
-"""Below these a number is a day, a time of day or a moment in every unit."""
-
-_BYTES: Final = 16
-
-
-def _scalar(schema: Schema, value: Any, by: Substitutes) -> Any:  # noqa: ANN401
-    """In place of a value without members, of the same type."""
-    match schema:
-        case Enum():
-            return schema.symbols[by.number(value, len(schema.symbols))]
-        case Fixed():
-            return _decimal(schema, value, by) or by.data(value, schema.size)
-        case _ if schema.kind in _SCALARS:
-            return _SCALARS[schema.kind](schema, value, by)
-    return value
-
-
-def _whole_number(schema: Schema, value: int, by: Substitutes) -> int:
-    bounds = _LOGICAL_BOUNDS if schema.props.get("logicalType") else _BOUNDS
-    return by.number(value, bounds[schema.kind])
-
-
-def _string(schema: Schema, value: str, by: Substitutes) -> str:
-    if schema.props.get("logicalType") == "uuid":
-        return str(UUID(bytes=by.data(value.encode("utf-8", "replace"), _BYTES)))
-    return by.text(value)
-
-
-_SCALARS: Final[dict[str, Callable[[Schema, Any, Substitutes], Any]]] = {
-    "boolean": lambda _schema, value, by: bool(by.number(value, 2)),
-    "int": _whole_number,
-    "long": _whole_number,
-    "float": lambda _schema, value, by: float(by.number(value, 2**24)),
-    "double": lambda _schema, value, by: float(by.number(value, 2**24)),
-    "string": _string,
-    "bytes": lambda schema, value, by: _decimal(schema, value, by) or by.data(value, _BYTES),
-}
-
-
-def _decimal(schema: Schema, value: bytes, by: Substitutes) -> bytes | None:
-    """Of a decimal, within its precision; None where it is none."""
-    precision = schema.props.get("precision")
-    if schema.props.get("logicalType") != "decimal" or not isinstance(precision, int):
-        return None
-    size = schema.size if isinstance(schema, Fixed) else _BYTES
-    most = min(10 ** min(precision, 18), 2 ** (8 * size - 1))
-    return by.number(value, most).to_bytes(size, "big")
 
 
 # Where in a value the sensitive fields are.
@@ -181,7 +74,7 @@ class _ValueMask:
                 return [self.avro(schema.items, item, done) for item in value]
             case Map():
                 return self._map(value, done, lambda item, at: self.avro(schema.values, item, at))
-        return _scalar(schema, value, self.by) if done is None and value is not None else value
+        return substitute(schema, value, self.by) if done is None and value is not None else value
 
     def _union(self, union: Union, value: Any, done: _Done | None) -> Any:  # noqa: ANN401
         if value is None:
@@ -243,7 +136,7 @@ def _json_scalar(nodes: tuple[Schema, ...], value: Any, by: Substitutes) -> Any:
     if isinstance(value, _Number):
         kinds = [each for each in nodes if each.kind in ("int", "long")]
         return _Number(
-            str(_scalar(kinds[0], value.text, by) if kinds else by.number(value.text, 2**24))
+            str(substitute(kinds[0], value.text, by) if kinds else by.number(value.text, 2**24))
         )
     for node in nodes:
         if isinstance(node, Enum) or node.kind in ("string", "bytes"):
@@ -253,7 +146,7 @@ def _json_scalar(nodes: tuple[Schema, ...], value: Any, by: Substitutes) -> Any:
 
 def _json_text(node: Schema, value: str, by: Substitutes) -> str:
     if isinstance(node, Enum) or (node.kind == "string" and node.props.get("logicalType")):
-        return str(_scalar(node, value, by))
+        return str(substitute(node, value, by))
     return by.text(value)
 
 
@@ -401,7 +294,7 @@ def _require_maskable(topic: str, number: int, info: SchemaInfo) -> None:
             parts = list(halves_of(info))
     except DefinitionError as error:
         raise UsageError(f"v{number} of {topic} cannot be used to mask it: {error}") from error
-    refused = [each.type for each in parts if each.type in _OPAQUE]
+    refused = [each.type for each in parts if not _is_maskable(each)]
     if info.type not in MASKABLE:
         refused = [info.type]
     if refused:
@@ -409,3 +302,9 @@ def _require_maskable(topic: str, number: int, info: SchemaInfo) -> None:
             f"the sensitive fields of {topic} cannot be masked: v{number} is {refused[0].value}",
             hint="masked are fields of AVRO and JSON, also within KEY_VALUE; leave the topic out",
         )
+
+
+def _is_maskable(half: SchemaInfo) -> bool:
+    """Whether it has fields that can be masked, or is one value."""
+    is_value = half.type is not SchemaType.EXTERNAL and nodes_of(half) == (OpaqueNode.OPAQUE,)
+    return half.type in _CHANGES or is_value

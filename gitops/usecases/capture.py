@@ -25,7 +25,8 @@ from gitops.model.state import Scope
 from gitops.ports import Progress, Registry, no_progress
 from gitops.registries.pulsar.message_service import TopicMessages
 from gitops.replay.kernel.key_value.definition import is_separated
-from gitops.replay.payload_mask import Substitutes, topic_mask
+from gitops.replay.payload_mask import topic_mask
+from gitops.replay.substitutes import Substitutes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from gitops.reports import results
 
 if TYPE_CHECKING:
     from gitops.messaging.capture_files import Selection
-    from gitops.replay.payload_mask import Substitutes
+    from gitops.replay.substitutes import Substitutes
 
 MASK_KEY: Final = "PULSAR_GITOPS_MASK_KEY"
 """The environment variable with the key of `--mask hash`."""
@@ -211,7 +211,7 @@ def _moment(option: str, text: str, now: datetime.datetime) -> int:
 
 
 def _substitutes(mask: Mask) -> Substitutes:
-    from gitops.replay.payload_mask import KeyedHashes, Substitutes
+    from gitops.replay.substitutes import KeyedHashes, Substitutes
 
     if mask is Mask.REDACT:
         return Substitutes()

@@ -75,7 +75,7 @@ def messages_of(registry: Registry, root: Path, service_url: str | None) -> Topi
     if not isinstance(registry, PulsarRegistry):
         raise UsageError(
             f"the registry '{registry.name}' has no messages",
-            hint="--registry names one of the kind pulsar, --url the admin REST of a cluster",
+            hint="--registry names one with `kind: pulsar`, --url the admin REST of a cluster",
         )
     return TopicMessages(registry, root, service_url)
 

@@ -20,11 +20,10 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.payload_mask import (
     NO_VERSION,
     NOT_READ,
-    KeyedHashes,
-    Substitutes,
     TopicMask,
     topic_mask,
 )
+from gitops.replay.substitutes import KeyedHashes, Substitutes
 
 HASHES: Final = KeyedHashes(b"a key of at least 16 bytes")
 CANARY: Final = "canary@acme.example"
