@@ -245,7 +245,8 @@ def _payloads(messages: Sequence[Any]) -> pyarrow.BinaryArray:
 def _decoded_keys(
     keys: pyarrow.BinaryArray, versions: pyarrow.Int64Array, separated: Collection[int]
 ) -> tuple[pyarrow.BinaryArray, pyarrow.BooleanArray]:
-    found, encoded = keys.to_pylist(), [None] * len(keys)
+    found: list[bytes | None] = keys.to_pylist()
+    encoded: list[bool | None] = [None] * len(found)
     for at, (key, version) in enumerate(zip(found, versions.to_pylist(), strict=True)):
         if version in separated and key is not None:
             found[at], encoded[at] = _decoded(key)

@@ -189,7 +189,7 @@ class CaptureFolder:
                 body = SchemaFile(
                     version=version,
                     type=info.type,
-                    schema=info.schema,
+                    schema_text=info.schema,
                     properties=dict(info.properties),
                 )
                 write_file(self.path / SCHEMAS / f"{version}.json", _json(body))

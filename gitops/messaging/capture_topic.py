@@ -272,7 +272,8 @@ def _is_at_most(
     same = (ids[:, 0] == ledger) & (ids[:, 1] == entry)
     before = (ids[:, 0] < ledger) | ((ids[:, 0] == ledger) & (ids[:, 1] < entry))
     last = ids[:, 2] < batch if strictly else (ids[:, 2] <= batch)
-    return before | (same & last)
+    found: NDArray[numpy.bool_] = before | (same & last)
+    return found
 
 
 def _is_selected(block: Block, selection: Selection, partition: int) -> NDArray[numpy.bool_]:

@@ -180,8 +180,8 @@ def _selection(
 
     now = datetime.datetime.now(datetime.UTC)
     return Selection(
-        since=None if since is None else _moment("--since", since, now),
-        until=None if until is None else _moment("--until", until, now),
+        since=None if since is None else moment("--since", since, now),
+        until=None if until is None else moment("--until", until, now),
         limit=limit,
         sample=sample,
         since_text=since,
@@ -193,16 +193,16 @@ _DURATION: Final = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
-def _moment(option: str, text: str, now: datetime.datetime) -> int:
+def moment(option: str, text: str, now: datetime.datetime) -> int:
     """In ms since 1970; raises UsageError for what is neither a time nor a duration."""
-    if found := _DURATION.fullmatch(text):
-        moment = now - datetime.timedelta(**{_UNITS[found[2]]: int(found[1])})
-        return int(moment.timestamp() * 1000)
     try:
-        moment = datetime.datetime.fromisoformat(text)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=datetime.UTC)
-        return int(moment.timestamp() * 1000)
+        if found := _DURATION.fullmatch(text):
+            time = now - datetime.timedelta(**{_UNITS[found[2]]: int(found[1])})
+        else:
+            time = datetime.datetime.fromisoformat(text)
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=datetime.UTC)
+        return int(time.timestamp() * 1000)
     except (ValueError, OverflowError):
         raise UsageError(
             f"{option} {text} is neither a time nor a duration",
