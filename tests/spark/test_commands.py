@@ -18,6 +18,7 @@ from gitops.model.errors import OutsideError
 from gitops.replay.engines.spark_driver import find_java
 from gitops.repository.template import copy_template
 from tests.support.interrupts import REPLAYING, ctrl_c_as_ever, interrupted
+from tests.support.written_captures import write_template_capture
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = Path(sys.executable).parent
@@ -49,6 +50,25 @@ def test_the_template_is_replayed_as_in_this_process(tmp_path: Path) -> None:
     )
     assert spark.stdout == local.stdout
     assert b'"rows": 800' in local.stdout
+
+
+def test_a_capture_is_replayed_as_in_this_process(tmp_path: Path) -> None:
+    copy_template(tmp_path / "repo")
+    write_template_capture(tmp_path / "captures")
+    options = ("--capture", tmp_path / "captures", "--format", "json")
+    spark, local = (
+        subprocess.run(
+            [COMMANDS / "pulsar-gitops", "replay", *options, "--engine", engine],
+            cwd=tmp_path / "repo",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            timeout=400,
+        )
+        for engine in ("spark", "local")
+    )
+    assert spark.stdout == local.stdout
+    assert b'"rows": 200' in local.stdout
 
 
 JAVA: Final = """\
