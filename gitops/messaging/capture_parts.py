@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Final, Protocol, final
 import pyarrow
 import pyarrow.parquet
 
+from gitops.messaging.capture_avro import avro_sink
 from gitops.messaging.capture_columns import SCHEMA
 from gitops.messaging.capture_files import PartFormat, new_file, writable
 
@@ -86,4 +87,5 @@ def _parquet(file: BinaryIO) -> Iterator[_Sink]:
 
 _SINKS: Final[dict[str, Callable[[BinaryIO], AbstractContextManager[_Sink]]]] = {
     "parquet": _parquet,
+    "avro": avro_sink,
 }

@@ -33,6 +33,13 @@ _SHORTEST_KEY: Final = 16
 _NEEDED: Final = ("numpy", "pulsar", "pyarrow")
 
 
+class Format(StrEnum):
+    """Of the files with messages."""
+
+    PARQUET = "parquet"
+    AVRO = "avro"
+
+
 class Mask(StrEnum):
     """What stands in place of sensitive fields."""
 
@@ -82,6 +89,9 @@ def capture(
             help="Only this share, such as 0.01, chosen by message id: always the same ones.",
         ),
     ] = None,
+    part_format: Annotated[
+        Format, typer.Option("--format", help="Of the files; replays read Parquet.")
+    ] = Format.PARQUET,
     mask: Annotated[
         Mask, typer.Option("--mask", help="What replaces fields that a manifest names `sensitive`.")
     ] = Mask.REDACT,
@@ -116,7 +126,8 @@ def capture(
     from gitops.cli.progress import progress_bar
     from gitops.interrupts import interruptible
 
-    require_modules("capture", _NEEDED, "pulsar")
+    needed = (*_NEEDED, "fastavro") if part_format is Format.AVRO else _NEEDED
+    require_modules("capture", needed, "pulsar")
     from gitops.messaging.capture_client import PulsarReaders
     from gitops.registries.pulsar.message_service import messages_of
     from gitops.usecases.capture import CaptureRequest
@@ -135,6 +146,7 @@ def capture(
             topics=names,
             out=out,
             selection=selection,
+            part_format=part_format.value,
             sensitive={name: sensitive[name] for name in names if sensitive.get(name)},
             substitutes=_substitutes(mask),
             resume=resume,

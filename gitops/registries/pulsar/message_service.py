@@ -29,7 +29,7 @@ _UNKNOWN: Final = 100
 """Messages that are fetched ahead where the role may not ask for their size."""
 
 _QUEUE_BYTES: Final = 32 * 1024 * 1024
-"""Bytes that are fetched ahead, by the average size of a partition's entries."""
+"""Bytes that are fetched ahead, by the average size of a partition's messages."""
 
 
 class _Body(BaseModel):
@@ -50,10 +50,17 @@ class LastMessageResponse(_Body):
     batch_index: int = Field(default=-1, alias="batchIndex")
 
 
+class StatsResponse(_Body):
+    """GET …/stats: what came in since the broker has the topic, messages of batches one by one."""
+
+    count: int = Field(alias="msgInCounter")
+    size: int = Field(alias="bytesInCounter")
+
+
 class InternalStatsResponse(_Body):
     """GET …/internalStats, as far as the size of entries is concerned."""
 
-    entries: int = Field(alias="numberOfEntries")
+    count: int = Field(alias="numberOfEntries")
     size: int = Field(alias="totalSize")
 
 
@@ -65,6 +72,7 @@ class LookupResponse(_Body):
 
 
 _B = TypeVar("_B", bound=_Body)
+_Stats = type[StatsResponse] | type[InternalStatsResponse]
 
 
 def messages_of(registry: Registry, root: Path, service_url: str | None) -> TopicMessages:
@@ -124,14 +132,23 @@ class TopicMessages:
         return Position(found.ledger_id, found.entry_id, found.batch_index)
 
     def queue(self, topic: TopicName, partition: int) -> int:
-        """How many messages are fetched ahead, so that they need little memory."""
-        answer = self._admin_client.get(f"{_path(topic, partition)}/internalStats")
-        if answer.status != HTTPStatus.OK:
-            return _UNKNOWN
-        found = self._read(answer, InternalStatsResponse, "a topic's internal stats")
-        if found.entries <= 0:
-            return _MOST
-        return max(_FEWEST, min(_MOST, _QUEUE_BYTES * found.entries // max(found.size, 1)))
+        """How many messages are fetched ahead, so that they need little memory.
+
+        By the average size of messages or, where nothing came in lately, of entries, which are
+        larger.
+        """
+        kinds: tuple[tuple[str, _Stats], ...] = (
+            ("stats", StatsResponse),
+            ("internalStats", InternalStatsResponse),
+        )
+        for name, kind in kinds:
+            answer = self._admin_client.get(f"{_path(topic, partition)}/{name}")
+            if answer.status != HTTPStatus.OK:
+                return _UNKNOWN
+            found = self._read(answer, kind, "a topic's stats")
+            if found.count > 0:
+                return max(_FEWEST, min(_MOST, _QUEUE_BYTES * found.count // max(found.size, 1)))
+        return _MOST
 
     def _looked_up(self, topic: TopicName) -> str:
         answer = self._admin_client.get_below("/lookup/v2", f"topic/persistent/{topic_path(topic)}")

@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any, Final
 
+import fastavro
 import pytest
 
 pytest.importorskip("pyarrow", reason="the extra 'replay' is not installed")
@@ -109,6 +111,31 @@ def test_a_broker_that_has_more_and_sends_nothing_is_given_up(tmp_path: Path) ->
     clock = iter(range(0, 10_000, 10))
     with pytest.raises(OutsideError, match="sent no message for 60 s"):
         begun(readers, tmp_path, manifest(Position(1, 1, 1)), now=lambda: float(next(clock)))
+
+
+def test_avro_parts_have_the_same_messages(tmp_path: Path) -> None:
+    key = SimpleNamespace(key="k", value=lambda: b"v", metadata={"m": "1"})
+    context = SimpleNamespace(
+        keys=lambda: [key],
+        param=lambda: "\xff",
+        algorithm=lambda: "",
+        compression_type=lambda: SimpleNamespace(name="LZ4"),
+        uncompressed_message_size=lambda: 5,
+        batch_size=lambda: -1,
+        is_decryption_failed=lambda: True,
+    )
+    odd = FakeMessage(at=Position(2, 0, -1), is_null=True, event=7, context=context, version=3)
+    messages = [*batches(9, props={"a": "b"}, key="k"), odd]
+    for part_format in ("parquet", "avro"):
+        wanted = manifest(odd.at).model_copy(update={"part_format": part_format})
+        begun(FakeReaders({NAME: messages}), tmp_path / part_format, wanted)
+    (part,) = CaptureFolder.of(tmp_path / "avro", TOPIC).path.glob("*.avro")
+    with part.open("rb") as file:
+        rows = list(fastavro.reader(file))
+    expected = rows_of(tmp_path / "parquet", TOPIC)
+    assert expected[-1]["encryption"]["param"] == b"\xff"
+    expected[-1]["encryption"]["keys"][0]["metadata"] = {"m": "1"}
+    assert rows == expected
 
 
 def test_times_select_by_publish_time(tmp_path: Path) -> None:
