@@ -69,13 +69,16 @@ def capture(
     Everything is looked at before the first message is read: raises NotThereError for a topic that
     does not exist, UsageError for folders and masks that cannot be, OutsideError.
     """
+    # The ends come first: the version of each message before them is registered by then.
+    partitions = {topic: _partitions(messages, topic) for topic in request.topics}
     state = registry.observe(Scope(topics=frozenset(request.topics)))
     versions = {
         topic: {each.version: each.info for each in state.topics[topic].history.entries}
         for topic in request.topics
     }
     begun = [
-        _begin(registry, messages, request, topic, versions[topic]) for topic in request.topics
+        _begin(registry, request, topic, versions[topic], partitions[topic])
+        for topic in request.topics
     ]
     if not begun:
         return ()
@@ -129,16 +132,24 @@ def _job(  # noqa: PLR0913, PLR0917 - what a request is for one topic
     )
 
 
+def _partitions(messages: TopicMessages, topic: TopicName) -> tuple[PartitionState, ...]:
+    """Each with its newest message; raises NotThereError, UsageError."""
+    if topic.domain != "persistent":
+        raise UsageError(f"{topic} keeps no messages: only persistent topics can be captured")
+    return tuple(
+        PartitionState(partition=number, end=messages.last_position(topic, number))
+        for number in messages.partitions(topic)
+    )
+
+
 def _begin(
     registry: Registry,
-    messages: TopicMessages,
     request: CaptureRequest,
     topic: TopicName,
     versions: Mapping[int, SchemaInfo],
+    partitions: tuple[PartitionState, ...],
 ) -> tuple[CaptureFolder, CaptureManifest, TopicName]:
     """The folder and the manifest that a capture of a topic begins with, or goes on with."""
-    if topic.domain != "persistent":
-        raise UsageError(f"{topic} keeps no messages: only persistent topics can be captured")
     folder = CaptureFolder.of(request.out, topic)
     sensitive = request.sensitive.get(topic, ())
     if sensitive:
@@ -154,10 +165,6 @@ def _begin(
             f"the folder {folder.path} is not empty",
             hint="--resume goes on with a capture; for a new one name another folder with --out",
         )
-    partitions = [
-        PartitionState(partition=number, end=messages.last_position(topic, number))
-        for number in messages.partitions(topic)
-    ]
     manifest = CaptureManifest(
         topic=partition_name(topic, -1),
         registry=registry.name,
@@ -170,7 +177,7 @@ def _begin(
         masking=masking,
         is_decrypted=request.is_decrypted,
         versions=tuple(versions),
-        partitions=tuple(partitions),
+        partitions=partitions,
     )
     return folder, manifest, topic
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -255,6 +256,34 @@ def test_a_topic_sent_again_and_captured_again_is_equal(
         )
     assert capture(pulsar, again, tmp_path).code == 0
     assert plain(rows_of(tmp_path, again)) == plain(rows_of(tmp_path, topic))
+
+
+def test_a_capture_ends_while_others_send(
+    pulsar: RunningBroker, client: PulsarClient, topic: TopicName, tmp_path: Path
+) -> None:
+    ended, sent = threading.Event(), threading.Event()
+
+    def produce() -> None:
+        while not ended.is_set():
+            send(client, topic, 200, batching_enabled=True)
+            sent.set()
+
+    sender = threading.Thread(target=produce)
+    sender.start()
+    try:
+        assert sent.wait(60)
+        ran = capture(pulsar, topic, tmp_path)
+    finally:
+        ended.set()
+        sender.join(60)
+    assert ran.code == 0, ran.err
+    (state,) = manifest_of(tmp_path, topic).partitions
+    rows = rows_of(tmp_path, topic)
+    assert state.is_done
+    assert state.end
+    ledger, entry, batch = state.end
+    assert rows[-1]["message_id"] == f"{ledger}:{entry}:-1:{batch}"
+    assert len({row["message_id"] for row in rows}) == len(rows) >= 200
 
 
 def test_a_killed_capture_goes_on_to_the_same_messages(
