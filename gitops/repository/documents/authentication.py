@@ -73,7 +73,10 @@ def _service_url(text: str) -> str:
         raise problem("REPO-R014", "{name} contains credentials", "use authentication: for them")
     scheme, _, hosts = text.partition("://")
     found = [split_url(f"{scheme}://{host}") for host in hosts.split(",")]
-    are_hosts = all(each and each.hostname and not each.path.strip("/") for each in found)
+    are_hosts = all(
+        each and each.hostname and not f"{each.path}{each.query}{each.fragment}".strip("/")
+        for each in found
+    )
     if scheme not in ("pulsar", "pulsar+ssl") or not are_hosts:
         hint = "write pulsar://broker.example:6650, or pulsar+ssl://broker.example:6651"
         raise problem("REPO-R012", "{name} is not a pulsar or pulsar+ssl address", hint)
