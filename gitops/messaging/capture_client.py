@@ -16,6 +16,9 @@ _WAIT: Final = 1_000
 """Milliseconds that a first message is waited for; later ones of a block only _MOMENT."""
 
 _MOMENT: Final = 20
+_MOST_BYTES: Final = 4 * 1024 * 1024
+"""Bytes of messages that are read at a time, and one more message."""
+
 _OPERATION_SECONDS: Final = 30
 
 
@@ -155,10 +158,12 @@ class _Reader:
 
     def read(self, most: int) -> list[Any]:
         found: list[Any] = []
-        wait, read = _WAIT, self._next
+        size, wait, read = 0, _WAIT, self._next
         try:
-            while len(found) < most:
-                found.append(read(wait))
+            while len(found) < most and size < _MOST_BYTES:
+                message = read(wait)
+                found.append(message)
+                size += message.length()
                 wait = _MOMENT
         except self._pulsar.Timeout:
             pass

@@ -28,7 +28,7 @@ _MOST: Final = 5_000
 _UNKNOWN: Final = 100
 """Messages that are fetched ahead where the role may not ask for their size."""
 
-_QUEUE_BYTES: Final = 32 * 1024 * 1024
+_QUEUE_BYTES: Final = 8 * 1024 * 1024
 """Bytes that are fetched ahead, by the average size of a partition's messages."""
 
 

@@ -77,12 +77,12 @@ def test_a_partition_that_nobody_used_yet_is_empty_and_a_topic_is_missing(
     ("stats", "internal", "expected"),
     [
         ({"msgInCounter": 100, "bytesInCounter": 100 * 1024}, {}, 5_000),
-        ({"msgInCounter": 2, "bytesInCounter": 10 * 2**20}, {}, 6),
+        ({"msgInCounter": 10, "bytesInCounter": 10 * 2**20}, {}, 8),
         ({"msgInCounter": 1, "bytesInCounter": 2**30}, {}, 2),
         (
             {"msgInCounter": 0, "bytesInCounter": 0},
             {"numberOfEntries": 10, "totalSize": 10 * 2**20},
-            32,
+            8,
         ),
         (
             {"msgInCounter": 0, "bytesInCounter": 0},
