@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gitops.broker.connection import ConnectionPolicies, connection_policies
 from gitops.model.config import Config, RegistryConfig
 from gitops.model.errors import UsageError
-from gitops.model.names import NamespaceName
-from gitops.model.policy import NamespacePolicies
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.state import NamespaceState, RegistryState, Repository
 from gitops.planning.policies import overlay
 from gitops.repository.suggestions import did_you_mean
@@ -95,3 +96,22 @@ def _overridden(
         else state
         for name, state in namespaces.items()
     }
+
+
+def topic_policies(
+    topic: TopicName, observed: RegistryState, wanted: RegistryState, broker: BrokerSettings
+) -> ConnectionPolicies:
+    """What a broker resolves for a topic: the files' policies over the registry's.
+
+    `observed` contains the topic and its namespace, `wanted` what the files manage.
+    """
+    own, namespace = wanted.topics.get(topic), wanted.namespaces.get(topic.namespace)
+    return connection_policies(
+        topic,
+        overlay(own.policies if own else TopicPolicies(), observed.topics[topic].policies),
+        overlay(
+            namespace.policies if namespace else NamespacePolicies(),
+            observed.namespaces[topic.namespace].policies,
+        ),
+        broker,
+    )

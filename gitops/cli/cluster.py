@@ -7,7 +7,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gitops.cli.session import has_repository, open_registry, open_repository
+from gitops.cli.session import (
+    OpenedRepository,
+    empty_repository,
+    has_repository,
+    open_registry,
+    open_repository,
+    open_snapshot,
+    repository_folder,
+)
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import UsageError
 from gitops.ports import Registry
@@ -58,6 +66,47 @@ def open_cluster(
         yield registry, config
     finally:
         registry.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What the options say of files and a registry: `repo` is a folder or the URL of a clone.
+
+    `release` is the one that decides in place of the registry's own; `snapshot`: the registry's
+    recorded history in the repository is asked.
+    """
+
+    repo: str
+    names: list[str] | None
+    url: str | None
+    release: str | None = None
+    snapshot: bool = False
+
+
+@contextmanager
+def open_files(place: Place, output: Path | None) -> Iterator[OpenedRepository]:
+    """The repository, or an empty one where a cluster is named and there is none."""
+    with repository_folder(place.repo) as root:
+        cluster = cluster_address(root, place.names, place.url)
+        if cluster and not has_repository(root):
+            yield empty_repository()
+        else:
+            yield open_repository(root, output, release=place.release)
+
+
+@contextmanager
+def open_target(
+    opened: OpenedRepository, place: Place
+) -> Iterator[tuple[Registry, RegistryConfig]]:
+    """The registry that the options name, of these files or by its URL; closed in the end."""
+    if place.snapshot:
+        target = open_snapshot(opened, place.names, release=place.release)
+    elif cluster := cluster_address(opened.root, place.names, place.url):
+        target = open_cluster(cluster, place.release)
+    else:
+        target = open_registry(opened, place.names, release=place.release)
+    with target as found:
+        yield found
 
 
 @contextmanager

@@ -88,6 +88,35 @@ def reports_of(given: list[str] | None) -> tuple[tuple[str, Path], ...]:
 Repo = Annotated[
     Path, typer.Option("--repo", metavar="DIR", help="The schemas repository.", show_default="here")
 ]
+RepoOrUrl = Annotated[
+    str,
+    typer.Option(
+        "--repo",
+        metavar="DIR|URL",
+        help="The schemas repository: a folder, or the URL of a git repository, which is cloned.",
+        show_default="here",
+    ),
+]
+ModuleFolders = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--path",
+        metavar="DIR",
+        help="Where to look for MODULE before the current folder; may be repeated.",
+    ),
+]
+AlwaysAllowNull = Annotated[
+    bool | None,
+    typer.Option(
+        "--always-allow-null/--no-always-allow-null",
+        help="Allow null in each field but numbers and booleans, as Pulsar's Java client.",
+        show_default="for Java only",
+    ),
+]
+Jsr310 = Annotated[
+    bool,
+    typer.Option("--jsr310", help="Times in milliseconds: Pulsar's jsr310ConversionEnabled."),
+]
 RegistryName = Annotated[
     list[str] | None,
     typer.Option(

@@ -109,6 +109,18 @@ def repository_root(root: Path) -> Path:
 
 
 @contextmanager
+def repository_folder(repo: str) -> Iterator[Path]:
+    """The folder that `--repo` means; a URL is cloned into a temporary one, removed in the end."""
+    from gitops.git.clone import clone, is_git_url
+
+    if is_git_url(repo):
+        with clone(repo) as folder:
+            yield folder
+    else:
+        yield Path(repo)
+
+
+@contextmanager
 def open_registry(
     opened: OpenedRepository, names: list[str] | None, *, release: str | None = None
 ) -> Iterator[tuple[Registry, RegistryConfig]]:

@@ -40,6 +40,8 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.VersionsResult: f"{_TEXT}.history:versions_text",
         results.PoliciesResult: f"{_TEXT}.history:policies_text",
         results.ConnectionResult: f"{_TEXT}.decision:connection_text",
+        results.ExtractionResult: f"{_TEXT}.history:extraction_text",
+        results.MatchResult: f"{_TEXT}.decision:match_text",
         results.AuditResult: f"{_TEXT}.audit:audit_text",
     },
     "json": {
@@ -59,6 +61,8 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.VersionsResult: f"{_JSON}:versions",
         results.PoliciesResult: f"{_JSON}:policies",
         results.ConnectionResult: f"{_JSON}:connection",
+        results.ExtractionResult: f"{_JSON}:extraction",
+        results.MatchResult: f"{_JSON}:match",
         results.AuditResult: f"{_JSON}:audit",
     },
     "markdown": {

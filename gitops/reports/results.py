@@ -21,7 +21,7 @@ from gitops.model.plan import Plan
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
 from gitops.model.rollout import Rollout
-from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.ports import Registry
 from gitops.reports.audit_wording import decided_by, scope_text
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gitops.usecases.apply import Result
     from gitops.usecases.capture import CapturedTopic
     from gitops.usecases.connect import Connection
+    from gitops.usecases.schemas import ClassMatch
 
 Excerpt = Callable[[Location], str | None]
 """The line that a location is on, without its end; None where nobody has the file."""
@@ -281,6 +282,22 @@ class ConnectionResult:
     """Whether a client may connect."""
 
     connection: Connection
+    registry: Registry
+    excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractionResult:
+    """The schema of a class."""
+
+    info: SchemaInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchResult:
+    """What a topic has of the schema of a class; `excerpt` reads the repository's files."""
+
+    matched: ClassMatch
     registry: Registry
     excerpt: Excerpt
 

@@ -126,7 +126,7 @@ def _schema_of_manifest(path: Path, context: Context) -> ClientSchema:
 def _schema_of_file(path: Path, context: Context) -> ClientSchema:
     kind = context.schema_type
     if kind is None and path.suffix == AVSC:
-        kind = _type_here(context)
+        kind = topic_avro_type(context.topic, context.repository, context.history)
     side = _expand_shared_types(read_file(path, kind, context.message), TrackedFiles(context.tree))
     return ClientSchema(
         name=str(path),
@@ -167,10 +167,13 @@ def _origin(side: Side, whole: Expansion, sources: TrackedFiles, pointer: str) -
     return JsonPositions(file, sources.data(file).decode("utf-8", "replace")).at_pointer(there)
 
 
-def _type_here(context: Context) -> str | None:
-    """An Avro definition of a JSON topic is meant as JSON: as for clients' manifests."""
-    declared = context.repository.desired.topics.get(context.topic)
-    for history in (declared.history if declared else SchemaHistory(), context.history):
-        if history.latest is not None and history.latest.info.type in AVRO_DEFINED:
-            return history.latest.info.type.value
+def topic_avro_type(topic: TopicName, repository: Repository, history: SchemaHistory) -> str | None:
+    """The type of a topic with an Avro definition, by its files, else by its registered versions.
+
+    A definition of a JSON topic is meant as JSON: as for clients' manifests.
+    """
+    declared = repository.desired.topics.get(topic)
+    for each in (declared.history if declared else SchemaHistory(), history):
+        if each.latest is not None and each.latest.info.type in AVRO_DEFINED:
+            return each.latest.info.type.value
     return None

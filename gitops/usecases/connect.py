@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,27 +14,32 @@ from gitops.broker.connection import (
     ConnectionTarget,
     Role,
     TopicUse,
-    connection_policies,
 )
 from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
 from gitops.broker.producer_connection import admit_schemas
-from gitops.changes.registries import desired_state
+from gitops.changes.registries import desired_state, topic_policies
+from gitops.extraction.extraction import ExtractRequest, is_class_name
+from gitops.extraction.python_classes import extract_python
 from gitops.model.config import RegistryConfig
 from gitops.model.decision import StoredHistory
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
-from gitops.model.policy import BrokerSettings, NamespacePolicies, SettingSource, TopicPolicies
+from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope
-from gitops.planning.policies import overlay
 from gitops.planning.refusals import DefinitionLocations, findings_of
 from gitops.planning.rolling_upgrade import contradiction, other_answers
 from gitops.ports import FileTree, Registry
-from gitops.repository.client_schema import ClientSchema, Context, read_client_schema
-from gitops.schemas.payload import PayloadError, stored_history
+from gitops.repository.client_schema import (
+    ClientSchema,
+    Context,
+    read_client_schema,
+    topic_avro_type,
+)
+from gitops.schemas.payload import PayloadError, stored_history, to_stored
 
 _DEFAULTS: Final = (
     "assumed of the broker: Pulsar's defaults, since the role may not read its configuration; "
@@ -49,8 +55,8 @@ _RELEASE: Final = (
 class ConnectRequest:
     """A client that wants to connect: its topic, its side, and its schemas, the first first.
 
-    `schemas` are as `read_offer` takes them. `use` is None where nobody knows whether the topic
-    is idle.
+    `schemas` are as `read_client_schema` reads them, or names of classes, `MODULE:CLASS`, which
+    are read as `extraction` asks. `use` is None where nobody knows whether the topic is idle.
     """
 
     topic: TopicName
@@ -59,6 +65,7 @@ class ConnectRequest:
     schema_type: str | None = None
     message: str | None = None
     use: TopicUse | None = None
+    extraction: ExtractRequest = field(default_factory=partial(ExtractRequest, name=""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +121,7 @@ def connect(request: ConnectRequest, connecting: ConnectContext) -> Connection:
     wanted = desired_state(connecting.repository, connecting.config)
     _require_namespace(connecting, topic, observed, wanted)
     history = observed.topics[topic].history
-    policies = _policies(connecting, topic, observed, wanted)
+    policies = topic_policies(topic, observed, wanted, connecting.registry.broker)
     place = ConnectionTarget(
         history=_stored_schema(connecting, history),
         policies=policies,
@@ -130,7 +137,7 @@ def connect(request: ConnectRequest, connecting: ConnectContext) -> Connection:
         schema_type=request.schema_type,
         message=request.message,
     )
-    offered = [read_client_schema(name, context) for name in request.schemas]
+    offered = [_client_schema(name, context, request) for name in request.schemas]
     answered = _answers(request, place, offered)
 
     def answer_of(broker: BrokerSettings) -> list[SchemaAdmission]:
@@ -148,6 +155,17 @@ def connect(request: ConnectRequest, connecting: ConnectContext) -> Connection:
             *_contradictions(request, broker, answered, others),
         ),
         texts={file: text for one in offered for file, text in one.texts.items()},
+    )
+
+
+def _client_schema(name: str, context: Context, request: ConnectRequest) -> ClientSchema:
+    if not is_class_name(name):
+        return read_client_schema(name, context)
+    kind = topic_avro_type(context.topic, context.repository, context.history)
+    asked = replace(request.extraction, name=name, schema_type=request.schema_type, topic_type=kind)
+    found = extract_python(asked)
+    return ClientSchema(
+        name=name, offer=to_stored(found.info), locate=found.locate, texts=found.sources
     )
 
 
@@ -206,24 +224,6 @@ def _require_namespace(
     raise NotThereError(f"there is no namespace '{topic.namespace}'", where=where)
 
 
-def _policies(
-    connecting: ConnectContext, topic: TopicName, observed: RegistryState, wanted: RegistryState
-) -> ConnectionPolicies:
-    want_topic, want_namespace = wanted.topics.get(topic), wanted.namespaces.get(topic.namespace)
-    return connection_policies(
-        topic,
-        overlay(
-            want_topic.policies if want_topic else TopicPolicies(),
-            observed.topics[topic].policies,
-        ),
-        overlay(
-            want_namespace.policies if want_namespace else NamespacePolicies(),
-            observed.namespaces[topic.namespace].policies,
-        ),
-        connecting.registry.broker,
-    )
-
-
 def _stored_schema(connecting: ConnectContext, history: SchemaHistory) -> StoredHistory:
     try:
         return stored_history(history)
@@ -238,15 +238,15 @@ def _notes(
     connecting: ConnectContext, topic: TopicName, observed: RegistryState, wanted: RegistryState
 ) -> tuple[str, ...]:
     """Where files and registry differ, the answer is about what is not there yet."""
-    live = _policies(connecting, topic, observed, RegistryState())
+    broker = connecting.registry.broker
+    live = topic_policies(topic, observed, RegistryState(), broker)
     notes = []
-    if live != _policies(connecting, topic, observed, wanted):
+    if live != topic_policies(topic, observed, wanted, broker):
         notes.append("the files' policies are used here; the registry has others until `apply`")
     declared = wanted.topics.get(topic)
     if declared and declared.history.entries and not observed.topics[topic].history.entries:
         notes.append("the files' schema of this topic is not registered until `apply`")
-    notes += _broker_notes(connecting.registry.broker, live)
-    broker = connecting.registry.broker
+    notes += _broker_notes(broker, live)
     notes += [f"{one.message}: the cluster's value is used" for one in broker.conflicts]
     notes += [one.message for one in broker.doubts]
     return tuple(notes)

@@ -1,15 +1,21 @@
-"""What a registry holds of one topic, and what to say where it holds nothing."""
+"""What a registry holds of one topic, and the schema of a class, alone or against a topic."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitops.changes.known_names import similar_topic
+from gitops.changes.schema_match import SchemaMatch, TopicPlace, match_schema
+from gitops.extraction.extraction import Extraction, ExtractRequest
+from gitops.extraction.java_classes import extract_java
+from gitops.extraction.python_classes import extract_python
 from gitops.model.errors import NotThereError, OutsideError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import Scope
 from gitops.ports import Registry
+from gitops.repository.client_schema import topic_avro_type
 
 _SHOWN: Final = 3
 
@@ -36,6 +42,31 @@ def read_version(registry: Registry, topic: TopicName, version: int | None) -> S
             hint=f"the newest are {known}; `pulsar-gitops schemas versions {topic}` lists all",
         )
     return found[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassMatch:
+    """The schema of a class, and what a topic has of it."""
+
+    name: str
+    extraction: Extraction
+    match: SchemaMatch
+
+
+def extract(request: ExtractRequest) -> Extraction:
+    """The schema of a class; raises UsageError, and OutsideError where Java fails."""
+    return extract_python(request) if request.class_path is None else extract_java(request)
+
+
+def match_class(request: ExtractRequest, place: TopicPlace) -> ClassMatch:
+    """The same against a topic; without a type the class has the topic's, if it can."""
+    scope = Scope(topics=frozenset({place.topic}))
+    history = place.registry.observe(scope).topics[place.topic].history
+    kind = topic_avro_type(place.topic, place.repository, history)
+    request = replace(request, topic_type=kind)
+    extraction = extract(request)
+    match = match_schema(extraction.info, extraction.locate, place)
+    return ClassMatch(name=request.name, extraction=extraction, match=match)
 
 
 def _require_namespace(registry: Registry, name: NamespaceName) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gitops.cli import completion, options
+from gitops.cli.cluster import Place
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE
 from gitops.model.names import TopicName
 from gitops.reports import results
 
 if TYPE_CHECKING:
+    from gitops.extraction.extraction import ExtractRequest
     from gitops.usecases.connect import ConnectRequest
 
 app = typer.Typer(
@@ -38,7 +40,10 @@ Topic = Annotated[
         metavar="TOPIC", help="tenant/namespace/topic", autocompletion=completion.topics
     ),
 ]
-_WHAT = "a definition's file, a topic's manifest, v3, a type such as INT64, NONE or"
+_WHAT = (
+    "a definition's file, a topic's manifest, a Python class as MODULE:CLASS, v3, a type such as "
+    "INT64, NONE or"
+)
 Type = Annotated[
     str | None,
     typer.Option(
@@ -75,7 +80,10 @@ def producer(
     ] = None,
     schema_type: Type = None,
     message: Message = None,
-    repo: options.Repo = HERE,
+    path: options.ModuleFolders = None,
+    always_allow_null: options.AlwaysAllowNull = None,
+    jsr310: options.Jsr310 = False,
+    repo: options.RepoOrUrl = str(HERE),
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
     as_if_broker: options.AsIfBroker = None,
@@ -92,8 +100,9 @@ def producer(
         schemas=(schema, *(new_schemas or [])),
         schema_type=schema_type,
         message=message,
+        extraction=_extraction(path, jsr310, always_allow_null),
     )
-    place = _Place(repo, registry, url, as_if_broker)
+    place = Place(repo=repo, names=registry, url=url, release=as_if_broker)
     return _answer(request, place, output_format, output, no_color=no_color)
 
 
@@ -117,7 +126,10 @@ def consumer(
             help="Whether the topic has clients or data  [default: idle is assumed, and said].",
         ),
     ] = None,
-    repo: options.Repo = HERE,
+    path: options.ModuleFolders = None,
+    always_allow_null: options.AlwaysAllowNull = None,
+    jsr310: options.Jsr310 = False,
+    repo: options.RepoOrUrl = str(HERE),
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
     as_if_broker: options.AsIfBroker = None,
@@ -135,59 +147,46 @@ def consumer(
         schema_type=schema_type,
         message=message,
         use=state.value if state else None,
+        extraction=_extraction(path, jsr310, always_allow_null),
     )
-    place = _Place(repo, registry, url, as_if_broker)
+    place = Place(repo=repo, names=registry, url=url, release=as_if_broker)
     return _answer(request, place, output_format, output, no_color=no_color)
 
 
-class _Place(NamedTuple):
-    """The options that say which registry is asked, and by which broker line it decides."""
+def _extraction(path: list[Path] | None, jsr310: bool, null: bool | None) -> ExtractRequest:
+    from gitops.extraction.extraction import ExtractRequest
 
-    repo: Path
-    registry: list[str] | None
-    url: str | None
-    release: str | None
+    return ExtractRequest(name="", folders=tuple(path or ()), jsr310=jsr310, always_allow_null=null)
 
 
 def _answer(
     request: ConnectRequest,
-    place: _Place,
+    place: Place,
     output_format: str,
     output: Path | None,
     *,
     no_color: bool,
 ) -> int:
     from gitops.cli.answer import Display, print_result
-    from gitops.cli.cluster import cluster_address, open_cluster
+    from gitops.cli.cluster import open_files, open_target
     from gitops.cli.plan_output import print_blocking_findings
-    from gitops.cli.session import empty_repository, has_repository, open_registry, open_repository
     from gitops.usecases.connect import ConnectContext, connect
 
-    cluster = cluster_address(place.repo, place.registry, place.url)
-    opened = (
-        empty_repository()
-        if cluster and not has_repository(place.repo)
-        else open_repository(place.repo, output, release=place.release)
-    )
     display = Display(output_format=output_format, output=output, no_color=no_color)
-    if code := print_blocking_findings(opened, display):
-        return code
-    target = (
-        open_cluster(cluster, place.release)
-        if cluster
-        else open_registry(opened, place.registry, release=place.release)
-    )
-    with target as (live, config):
-        connecting = ConnectContext(
-            repository=opened.repository,
-            tree=opened.tree,
-            root=opened.root,
-            registry=live,
-            config=config,
-        )
-        connection = connect(request, connecting)
-        result = results.ConnectionResult(
-            connection=connection, registry=live, excerpt=opened.excerpt
-        )
-        print_result(result, display)
+    with open_files(place, output) as opened:
+        if code := print_blocking_findings(opened, display):
+            return code
+        with open_target(opened, place) as (live, config):
+            connecting = ConnectContext(
+                repository=opened.repository,
+                tree=opened.tree,
+                root=opened.root,
+                registry=live,
+                config=config,
+            )
+            connection = connect(request, connecting)
+            result = results.ConnectionResult(
+                connection=connection, registry=live, excerpt=opened.excerpt
+            )
+            print_result(result, display)
     return Exit.GOOD if connection.accepted else Exit.FINDINGS

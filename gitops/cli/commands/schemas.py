@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +15,13 @@ from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
 from gitops.reports import results
 
+if TYPE_CHECKING:
+    from gitops.cli.answer import Display
+    from gitops.cli.cluster import Place
+    from gitops.extraction.extraction import Extraction, ExtractRequest
+
 app = typer.Typer(
-    help="Upload, read and delete schemas of a registry.",
+    help="Upload, read and delete schemas of a registry, and make them from classes.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -142,6 +148,146 @@ def delete(
         "deleted all versions" if force else f"deleted; the deletion took version {version}"
     )
     return Exit.GOOD
+
+
+@app.command("extract", short_help="Make a schema from a class of a program.")
+def extract(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="MODULE:CLASS", help="A Python class, such as acme.orders:Order."),
+    ] = None,
+    java: Annotated[
+        str | None,
+        typer.Option("--java", metavar="CLASS", help="A Java class, such as com.acme.Order."),
+    ] = None,
+    classpath: Annotated[
+        str | None,
+        typer.Option(
+            "--classpath", metavar="PATH", help="The Java program's, with its own pulsar-client."
+        ),
+    ] = None,
+    schema_type: Annotated[
+        str | None,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="AVRO, JSON or PROTOBUF_NATIVE.",
+            show_default="the topic's, if the class has it",
+            autocompletion=completion.schema_types,
+        ),
+    ] = None,
+    path: options.ModuleFolders = None,
+    always_allow_null: options.AlwaysAllowNull = None,
+    jsr310: options.Jsr310 = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Compare it with a topic's file and registered versions."),
+    ] = False,
+    topic: Annotated[
+        str | None,
+        typer.Option(
+            "--topic",
+            metavar="TOPIC",
+            help="With --check: tenant/namespace/topic.",
+            autocompletion=completion.topics,
+        ),
+    ] = None,
+    repo: options.RepoOrUrl = str(HERE),
+    registry: options.RegistryName = None,
+    snapshot: Annotated[
+        bool, typer.Option("--snapshot", help="Ask the registry's snapshot in the repository.")
+    ] = False,
+    url: options.ClusterUrl = None,
+    output_format: Annotated[
+        str, options.format_of(results.ExtractionResult, results.MatchResult)
+    ] = options.FORMAT,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "--output", metavar="FILE", help="Write the answer there, not to the terminal."
+        ),
+    ] = None,
+    no_color: options.NoColor = False,
+) -> int:
+    """Make a schema from a class: pulsar.schema, pydantic, dataclass, attrs, Protobuf or Java.
+
+    Importing a Python class runs its module, in this environment.
+    """
+    from gitops.cli.answer import Display, print_result
+    from gitops.cli.cluster import Place
+    from gitops.extraction.extraction import ExtractRequest
+    from gitops.usecases.schemas import extract as run_extract
+
+    request = ExtractRequest(
+        name=_class_name(name, java, classpath),
+        schema_type=schema_type,
+        folders=tuple(path or ()),
+        class_path=classpath if java is None else classpath or "",
+        always_allow_null=always_allow_null,
+        jsr310=jsr310,
+    )
+    display = Display(output_format=output_format, output=output, no_color=no_color)
+    if check:
+        place = Place(repo=repo, names=registry, url=url, snapshot=snapshot)
+        return _check(request, topic, place, display)
+    if topic is not None:
+        raise UsageError("--topic goes with --check", hint="add --check, or leave out --topic")
+    extraction = run_extract(request)
+    _print_notes(extraction)
+    print_result(results.ExtractionResult(info=extraction.info), display)
+    if output is None and sys.stdout.isatty():
+        print()  # the definition itself ends without a line end
+    return Exit.GOOD
+
+
+def _class_name(name: str | None, java: str | None, classpath: str | None) -> str:
+    """The class that is named, once; raises UsageError."""
+    if (name is None) == (java is None):
+        what = "no class is named" if name is None else "two classes are named"
+        raise UsageError(what, hint="name MODULE:CLASS, or --java CLASS with --classpath PATH")
+    if java is None and classpath is not None:
+        raise UsageError("--classpath goes with --java", hint="name the class with --java")
+    if name is not None and ":" not in name:
+        hint = "write acme.orders:Order for the class Order of the module acme.orders"
+        raise UsageError(f"'{name}' is not MODULE:CLASS", hint=hint)
+    return name or java or ""
+
+
+def _check(request: ExtractRequest, topic: str | None, place: Place, display: Display) -> int:
+    from gitops.changes.schema_match import TopicPlace
+    from gitops.cli.answer import print_result
+    from gitops.cli.cluster import open_files, open_target
+    from gitops.cli.plan_output import print_blocking_findings
+    from gitops.usecases.schemas import match_class
+
+    if topic is None:
+        raise UsageError("--check needs a topic", hint="--topic tenant/namespace/topic")
+    name = TopicName.parse(topic)
+    with open_files(place, display.output) as opened:
+        if code := print_blocking_findings(opened, display):
+            return code
+        with open_target(opened, place) as (live, config):
+            where = TopicPlace(
+                topic=name,
+                repository=opened.repository,
+                tree=opened.tree,
+                registry=live,
+                config=config,
+            )
+            found = match_class(request, where)
+            _print_notes(found.extraction)
+            result = results.MatchResult(matched=found, registry=live, excerpt=opened.excerpt)
+            print_result(result, display)
+    if not found.match.decision.accepted:
+        return Exit.FINDINGS
+    return Exit.CHANGES if found.match.is_new else Exit.GOOD
+
+
+def _print_notes(extraction: Extraction) -> None:
+    from gitops.cli.console import print_message
+
+    for note in extraction.notes:
+        print_message(f"note: {note}")
 
 
 def _confirm(question: str) -> bool:

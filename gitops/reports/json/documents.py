@@ -13,7 +13,7 @@ from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, SchemaChange
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy, plain_policies
-from gitops.model.schema import SchemaEntry
+from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.planning.plan_document import (
     API_VERSION,
     action_document,
@@ -26,6 +26,7 @@ from gitops.repository.formatting.repository import FormatResult
 from gitops.repository.writing.imported_files import ImportedFiles
 from gitops.usecases.apply import Result
 from gitops.usecases.connect import Connection, SchemaAdmission
+from gitops.usecases.schemas import ClassMatch
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
@@ -164,6 +165,40 @@ def entry_document(topic: TopicName, entry: SchemaEntry) -> dict[str, Any]:
         "timestamp": entry.timestamp,
         "schema": entry.info.schema,
         "properties": dict(sorted(entry.info.properties.items())),
+    }
+
+
+def info_document(info: SchemaInfo) -> dict[str, Any]:
+    """A schema as POST of admin REST takes it."""
+    return {
+        "type": info.type.value,
+        "schema": info.schema,
+        "properties": dict(sorted(info.properties.items())),
+    }
+
+
+def match_document(matched: ClassMatch, registry: Registry) -> dict[str, Any]:
+    """What a topic has of the schema of a class."""
+    match, decision = matched.match, matched.match.decision
+    file = {"path": match.file, "version": match.file_version} if match.file else None
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "SchemaMatch",
+        "pulsar": match.line.example,
+        "registry": {"name": registry.name, "address": registry.address},
+        "topic": str(match.topic),
+        "class": matched.name,
+        "type": matched.extraction.info.type.value,
+        "schemaCompatibilityStrategy": match.strategy.value,
+        "accepted": decision.accepted,
+        "version": decision.version,
+        "known": decision.known,
+        "registered": match.is_registered,
+        "file": file,
+        "reason": decision.reason,
+        "changes": [change_document(change) for change in match.changes],
+        "findings": [finding_document(finding) for finding in match.findings],
+        "notes": list(matched.extraction.notes),
     }
 
 

@@ -14,6 +14,8 @@ from gitops.reports.json.documents import (
     findings_document,
     formatted_document,
     imported_document,
+    info_document,
+    match_document,
     plans_document,
     policies_document,
     recorded_document,
@@ -106,6 +108,16 @@ def policies(result: results.PoliciesResult) -> str:
 def connection(result: results.ConnectionResult) -> str:
     """`Connection`."""
     return to_text(connection_document(result.connection, result.registry))
+
+
+def extraction(result: results.ExtractionResult) -> str:
+    """What `schemas upload` and `pulsar-admin schemas upload` accept."""
+    return to_text(info_document(result.info))
+
+
+def match(result: results.MatchResult) -> str:
+    """`SchemaMatch`."""
+    return to_text(match_document(result.matched, result.registry))
 
 
 def audit(result: results.AuditResult) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -11,16 +11,18 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gitops.broker.connection import Admission, ClientError, Step
+from gitops.changes.schema_match import SchemaMatch
 from gitops.model.decision import Decision
 from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.reports.check_summary import count
-from gitops.reports.results import ConnectionResult, DecisionResult, Excerpt
+from gitops.reports.results import ConnectionResult, DecisionResult, Excerpt, MatchResult
 from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import change_table
 from gitops.reports.text.plain import safe, short
 from gitops.repository.file_comparison import Comparison
 from gitops.usecases.connect import Connection, SchemaAdmission
+from gitops.usecases.schemas import ClassMatch
 
 # One decision in a terminal: the verdict, what differs, and every reason.
 
@@ -35,6 +37,11 @@ def decision_text(result: DecisionResult) -> RenderableType:
 def connection_text(result: ConnectionResult) -> RenderableType:
     """Whether a client may connect."""
     return connection_report(result.connection, result.excerpt, registry=result.registry.name)
+
+
+def match_text(result: MatchResult) -> RenderableType:
+    """What a topic has of the schema of a class."""
+    return match_report(result.matched, result.excerpt, registry=result.registry.name)
 
 
 def decision_report(compared: Comparison) -> RenderableType:
@@ -93,11 +100,7 @@ _ERRORS: Final[dict[ClientError, str]] = {
 
 def connection_report(connection: Connection, excerpt: Excerpt, *, registry: str) -> RenderableType:
     """Everything; a blank line between two schemas of one producer."""
-
-    def line_of(where: Location) -> str | None:
-        lines = connection.texts.get(where.file, "").splitlines()
-        return lines[where.line - 1] if 0 < where.line <= len(lines) else excerpt(where)
-
+    line_of = _line_reader(connection.texts, excerpt)
     request = connection.request
     pulsar = connection.line.example
     head = f"{request.role} on {request.topic} · {registry} · as Pulsar {pulsar} decides"
@@ -107,6 +110,16 @@ def connection_report(connection: Connection, excerpt: Excerpt, *, registry: str
     if connection.notes:
         parts += [Text(""), *(_note(note) for note in connection.notes)]
     return Group(*parts)
+
+
+def _line_reader(texts: Mapping[str, str], excerpt: Excerpt) -> Excerpt:
+    """Reads lines of these texts, and of other files as `excerpt` does."""
+
+    def line_of(where: Location) -> str | None:
+        lines = texts.get(where.file, "").splitlines()
+        return lines[where.line - 1] if 0 < where.line <= len(lines) else excerpt(where)
+
+    return line_of
 
 
 def _answered(answered: SchemaAdmission, excerpt: Excerpt) -> Iterator[RenderableType]:
@@ -171,3 +184,52 @@ def _note(text: str) -> RenderableType:
 
 def _inset(what: RenderableType) -> RenderableType:
     return Padding(what, (0, 0, 0, _INDENT), expand=False)
+
+
+# What a topic has of the schema of a class, in a terminal.
+
+
+def match_report(matched: ClassMatch, excerpt: Excerpt, *, registry: str) -> RenderableType:
+    """The verdict, where it comes from, what differs, and every reason."""
+    match = matched.match
+    kind, pulsar = matched.extraction.info.type.value, match.line.example
+    head = f"{matched.name} · {kind} · {match.topic} · {registry} · as Pulsar {pulsar} decides"
+    parts: list[RenderableType] = [Text(safe(head), style="bold"), _match_verdict(match)]
+    parts += [Text(f"    {short(each)}", style="dim") for each in _match_places(match)]
+    if match.changes:
+        parts.append(Padding(change_table(match.changes), (0, 0, 0, 4)))
+    line_of = _line_reader(matched.extraction.sources, excerpt)
+    for finding in match.findings[:_MAX_FINDINGS]:
+        parts += [Text(""), finding_block(finding, line_of)]
+    if match.is_new:
+        file = f" {match.file}" if match.file else ""
+        next_step = f"next: write the schema of the class into the repository{safe(file)}"
+        parts += [Text(""), Text(next_step)]
+    return Group(*parts)
+
+
+def _match_verdict(match: SchemaMatch) -> Text:
+    version = f"v{match.decision.version}"
+    if not match.decision.accepted:
+        return Text.assemble(("✗ refused", "bold red"), f" under {match.strategy.value}")
+    if match.is_new:
+        sign = ("⚠ new", "bold yellow")
+        return Text.assemble(
+            sign, f": it would be {version}, accepted under {match.strategy.value}"
+        )
+    return Text.assemble(("✓ same", "bold green"), f" as {version}")
+
+
+def _match_places(match: SchemaMatch) -> Iterator[str]:
+    """What the file and the registry have; nothing of a file that is refused itself."""
+    if match.file and match.file_version is not None:
+        same = match.decision.known and match.decision.version == match.file_version
+        yield f"{match.file} is {'this schema' if same else f'v{match.file_version}'}"
+    elif match.file:
+        yield f"{match.file} is refused itself; `pulsar-gitops plan` has the reason"
+    if match.is_registered:
+        yield f"v{match.decision.version} is registered"
+    elif match.registered is None:
+        yield "no version is registered"
+    else:
+        yield f"the latest registered version is v{match.registered}"

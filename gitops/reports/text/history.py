@@ -12,7 +12,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy, managed_items
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.planning.policies import policy_text
-from gitops.reports.results import PoliciesResult, VersionResult, VersionsResult
+from gitops.reports.results import ExtractionResult, PoliciesResult, VersionResult, VersionsResult
 from gitops.reports.text.layout import align_columns, change_table
 from gitops.reports.text.plain import safe
 from gitops.schemas.diff import schema_changes
@@ -23,6 +23,11 @@ from gitops.schemas.diff import schema_changes
 def version_text(result: VersionResult) -> str:
     """The definition of one version."""
     return f"{result.entry.info.schema}\n"
+
+
+def extraction_text(result: ExtractionResult) -> str:
+    """The definition alone, so that a file has exactly what a client sends."""
+    return result.info.schema
 
 
 def versions_text(result: VersionsResult) -> RenderableType:

@@ -57,19 +57,22 @@ Files = Mapping[str, "tuple[FileDescriptorProto, bytes]"]
 
 
 def read_files(files: tuple[bytes, ...]) -> Files:
-    """File descriptors of protoc by their names, each with its bytes as Java has them.
+    """File descriptors by their names, each with its bytes as Java has them.
 
-    protoc writes each field's JSON name into a descriptor set, but into the classes that it makes
-    only a name that the `.proto` file gives (protoc 3.25.5). A name that the file gives although
-    it is the usual one cannot be told from those. The classes that protobuf-java brings along
-    have all names (protobuf-java 3.25.5).
+    They come from protoc, or from the classes that it generates: it writes each field's JSON name
+    into a descriptor set, but into classes only a name that the `.proto` file gives (protoc
+    3.25.5). A name that the file gives although it is the usual one cannot be told from those. The
+    classes that protobuf-java brings along have all names (protobuf-java 3.25.5).
     """
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
     parsed = [FileDescriptorProto.FromString(data) for data in files]
     for file in parsed:
-        for field in () if file.name.startswith(BROUGHT_ALONG) else _fields(file):
-            if field.extendee or field.json_name == default_json_name(field.name):
+        is_brought = file.name.startswith(BROUGHT_ALONG)
+        for field in _fields(file):
+            if is_brought:
+                field.json_name = field.json_name or default_json_name(field.name)
+            elif field.extendee or field.json_name == default_json_name(field.name):
                 field.ClearField("json_name")
     return {file.name: (file, file.SerializeToString(deterministic=True)) for file in parsed}
 
