@@ -21,6 +21,13 @@ public final class PulsarGitopsExtract {
     public static void main(String[] args) {
         PrintStream answer = System.out;
         System.setOut(System.err);
+        byte[] bytes = answer(args).getBytes(StandardCharsets.US_ASCII);
+        answer.write(bytes, 0, bytes.length);
+        answer.flush();
+        System.exit(0); // a class may have started threads
+    }
+
+    static String answer(String... args) {
         StringBuilder lines = new StringBuilder();
         try {
             SchemaInfo info = schema(load(args[0]), args).getSchemaInfo();
@@ -38,10 +45,7 @@ public final class PulsarGitopsExtract {
                 || cause instanceof NoClassDefFoundError;
             lines.append(line(isAbsent ? "linkage" : "failure", cause.toString()));
         }
-        byte[] bytes = lines.toString().getBytes(StandardCharsets.US_ASCII);
-        answer.write(bytes, 0, bytes.length);
-        answer.flush();
-        System.exit(0); // a class may have started threads
+        return lines.toString();
     }
 
     /** A nested class is Outer$Inner to Java, and Outer.Inner to everybody else. */

@@ -24,7 +24,7 @@ class DefaultMismatchError(ValueError):
 
 
 class Defaults:
-    """Finds defaults; `definition_of` has the definition of a class with an Avro name, else None."""
+    """Finds defaults; `definition_of` has the definition of a class with a name, or None."""
 
     def __init__(self, definition_of: Callable[[type], Mapping[str, Any] | None]) -> None:
         self._definition_of = definition_of
