@@ -4,7 +4,7 @@
 |---|---|
 | `str`, `bytes`, `bool` | string, bytes, boolean |
 | `int`, `float` | long, double; `Annotated[int, "INT32"]` int, `Annotated[float, "FLOAT"]` float |
-| `Decimal` | bytes, decimal; `Annotated[Decimal, {"precision": 9, "scale": 2}]` |
+| `Decimal` | bytes, decimal; `Annotated[Decimal, "DECIMAL(9, 2)"]` |
 | `datetime`, `date`, `time`, `UUID` | timestamp-micros (jsr310: -millis), date, time-millis, uuid |
 | `list`, `set`, `tuple[X, ...]`, `dict[str, X]` | array, map |
 | `Enum` | enum of the members' names |
@@ -17,6 +17,7 @@ import collections.abc
 import datetime
 import decimal
 import enum
+import re
 import types
 import typing
 import uuid
@@ -49,6 +50,7 @@ _WIDTHS: Final = {
     ("double", "DOUBLE"): "double",
 }
 """Pulsar's own names of narrower numbers, in `Annotated`."""
+_DECIMAL: Final = re.compile(r"DECIMAL\((\d{1,9}), ?(\d{1,9})\)")
 _ARRAYS: Final = (collections.abc.Sequence, collections.abc.Set, collections.abc.Iterable)
 _UNIONS: Final = (typing.Union, types.UnionType)
 
@@ -118,15 +120,17 @@ def plain_type(cls: type, metadata: tuple[object, ...], *, jsr310: bool) -> Avro
 
 
 def _decimal(metadata: tuple[object, ...]) -> Avro:
-    """Bytes with precision and scale, from a mapping of both or from pydantic's limits."""
+    """Bytes with precision and scale, from `DECIMAL(9, 2)` or from pydantic's limits."""
     for one in _flat(metadata):
-        if isinstance(one, Mapping) and "precision" in one:
-            found = one["precision"], one.get("scale", 0)
+        named = _DECIMAL.fullmatch(one) if isinstance(one, str) else None
+        if named:
+            precision, scale = int(named[1]), int(named[2])
         elif getattr(one, "max_digits", None) is not None:
-            found = getattr(one, "max_digits", 0), getattr(one, "decimal_places", None) or 0
+            precision = getattr(one, "max_digits", 0)
+            scale = getattr(one, "decimal_places", None) or 0
         else:
             continue
-        return {"type": "bytes", "logicalType": "decimal", "precision": found[0], "scale": found[1]}
+        return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
     return None
 
 

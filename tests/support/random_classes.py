@@ -24,7 +24,7 @@ _PYTHON: Final = {
     "string": "str", "bytes": "bytes", "boolean": "bool", "int": 'Annotated[int, "INT32"]',
     "long": "int", "float": 'Annotated[float, "FLOAT"]', "double": "float", "date": "date",
     "time": "time", "timestamp": "datetime", "uuid": "UUID",
-    "decimal": 'Annotated[Decimal, {"precision": 9, "scale": 2}]',
+    "decimal": 'Annotated[Decimal, "DECIMAL(9, 2)"]',
 }  # fmt: skip
 _DECIMAL: Final = '{"type":"bytes","logicalType":"decimal","precision":9,"scale":2}'
 _STYLES: Final = {
@@ -146,9 +146,10 @@ def java_class(shape: ClassShape, *, nullable: bool) -> str:
 
 def _java_field(each: FieldShape, *, nullable: bool) -> str:
     notes = []
-    if each.shape.kind == "decimal":
-        notes.append(f"@org.apache.avro.reflect.AvroSchema({json.dumps(_DECIMAL)}) ")
-    if each.optional and not nullable:
+    if each.shape.kind == "decimal":  # the annotation is the whole type, null included
+        text = f'["null",{_DECIMAL}]' if each.optional and not nullable else _DECIMAL
+        notes.append(f"@org.apache.avro.reflect.AvroSchema({json.dumps(text)}) ")
+    elif each.optional and not nullable:
         notes.append("@org.apache.avro.reflect.Nullable ")
     if has_default(each, nullable=nullable):
         text = json.dumps(json.dumps(each.default))
