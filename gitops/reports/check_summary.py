@@ -15,7 +15,7 @@ from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.waivers import WaiverProposal
 
-_Rank = tuple[int, bool, tuple[str, int, int, str, str]]
+_Rank = tuple[int, bool, int, tuple[str, int, int, str, str]]
 
 
 class Verdict(Enum):
@@ -81,10 +81,18 @@ def claim(finding: Finding) -> str:
 def worst_first(report: CheckReport) -> Callable[[Finding], _Rank]:
     """The key to sort findings by: among equals, what stops a schema comes first.
 
-    A limit cuts from the end, and nothing that was cut may be the reason for the verdict.
+    A limit cuts from the end, and nothing that was cut may be the reason for the verdict. Of those
+    that stop schemas the one of the most topics comes first.
     """
     stopping = {finding for notice in refusals(report) for finding in notice.findings}
-    return lambda finding: (-finding.severity, finding not in stopping, finding.sort_key)
+    topics = Counter((finding.rule, finding.location) for finding in stopping)
+
+    def rank(finding: Finding) -> _Rank:
+        stops = finding in stopping
+        number = topics[finding.rule, finding.location] if stops else 0
+        return -finding.severity, not stops, -number, finding.sort_key
+
+    return rank
 
 
 def refusals(report: CheckReport) -> Iterator[RefusedSchema]:

@@ -31,6 +31,8 @@ _SHOWN: Final = 3
 _NAMES: Final = 10
 """How many clients are named."""
 _TOPICS: Final = 2
+_EDITS: Final = 20
+"""More are not all shown in a report of a bounded size."""
 _REVIEW: Final = "if the reason of the waiver holds, merge, then follow the rollout"
 _MERGE: Final = "merge"
 
@@ -156,12 +158,15 @@ def _subjects(finding: Finding) -> str:
 def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]:
     """One edit is described; of several it is enough that there are some."""
     patched = [one for one in findings if one.patch]
+    mended = {one.location for one in patched}
     others = [one for one in findings if not one.patch and one.rule != CLIENTS_FIRST]
+    others = [one for one in others if one.location is None or one.location not in mended]
     hints = list(dict.fromkeys([*_schema_hints(report, others), *(one.hint for one in others)]))
     if len(patched) == 1:
         yield f"make the edit that is shown below (`--fix` makes it): {patched[0].hint}"
     elif patched:
-        yield f"make the {len(patched):,} edits that are shown below (`--fix` makes them)"
+        shown = " that are shown below" if len(patched) <= _EDITS else ""
+        yield f"make the {len(patched):,} edits{shown} (`--fix` makes them)"
         yield from _undone(patched)
     hints = [one for one in hints if one]
     yield from hints[:_SHOWN]

@@ -123,6 +123,14 @@ SCRIPT: Final = """
 const order = new Intl.Collator("en", {numeric: true});
 const key = (row, column) =>
   row.cells[column].textContent.replace(/(\\d),(?=\\d{3})/g, "$1");
+const numbers = (text) =>
+  /^-?[\\d.]+( %)?( \\([^)]*\\))?$/.test(text) ? text.match(/-?\\d+(\\.\\d+)?/g).map(Number) : [];
+const compare = (a, b) => {
+  const mine = numbers(a), other = numbers(b);
+  for (let at = 0; at < Math.min(mine.length, other.length); at += 1)
+    if (mine[at] !== other[at]) return mine[at] - other[at];
+  return order.compare(a, b);
+};
 const filter = (items, before) => {
   if (items.length < 9) return;
   const box = document.createElement("div"), input = document.createElement("input");
@@ -153,7 +161,7 @@ for (const table of document.querySelectorAll("table[data-sort]")) {
       const up = head.ariaSort !== "ascending";
       for (const each of heads) each.ariaSort = null;
       head.ariaSort = up ? "ascending" : "descending";
-      rows.sort((a, b) => (up ? 1 : -1) * order.compare(key(a, column), key(b, column)));
+      rows.sort((a, b) => (up ? 1 : -1) * compare(key(a, column), key(b, column)));
       body.append(...rows);
     });
     head.replaceChildren(button);

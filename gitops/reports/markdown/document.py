@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitops.model.decision import Decision
@@ -105,11 +106,16 @@ class Section:
     noun: str = ""
 
 
+_LAST: Final = 3
+"""Sections with a `cut` up to this are why a change is refused."""
+_WHOLE: Final = 10
+_SUMMARY: Final = re.compile(r"<details(?: open)?><summary>(.*?)</summary>")
 _SINGULAR: Final = {
     "differences": "difference",
     "findings": "finding",
     "policies": "policy",
     "registries": "registry",
+    "registries' sources": "registry's source",
     "steps": "step",
     "topics": "topic",
 }
@@ -117,19 +123,63 @@ _SINGULAR: Final = {
 
 
 def fit(sections: Sequence[Section], limit: int, everything: str) -> str:
-    """The document in at most `limit` bytes; `everything` says, as Markdown, what shows all."""
-    kept = [len(section.blocks) for section in sections]
-    over = _size("".join(_all(section) for section in sections)) - limit
+    """The document in at most `limit` bytes; `everything` says, as Markdown, what shows all.
+
+    Details are cut to their summaries before anything is left out: those of refused topics, which
+    are cut last, beyond the first ones only; and all of them before any is left out.
+    """
     order = sorted(range(len(sections)), key=lambda number: -sections[number].cut)
+    shown = list(sections)
     for number in order:
-        section = sections[number]
+        whole = _WHOLE if shown[number].cut <= _LAST else 0
+        shown[number] = _summarized(shown[number], _over(shown, limit), everything, whole)
+    kept = [len(section.blocks) for section in shown]
+    over = _over(shown, limit)
+    for number in order:
+        section = shown[number]
         if over <= 0 or not section.cut:
             break
-        before = _size(_render(section, kept[number], everything))
-        kept[number] = _fitting(section, before - over, everything)
-        over -= before - _size(_render(section, kept[number], everything))
-    parts = (_render(s, k, everything) for s, k in zip(sections, kept, strict=True))
+        before = _size(_all(section))
+        shown[number] = section = _summarized(section, over, everything)
+        kept[number] = len(section.blocks)
+        over -= before - _size(_all(section))
+        if over > 0:
+            before = _size(_all(section))
+            kept[number] = _fitting(section, before - over, everything)
+            over -= before - _size(_render(section, kept[number], everything))
+    parts = (_render(s, k, everything) for s, k in zip(shown, kept, strict=True))
     return "".join(parts)
+
+
+def _over(sections: Sequence[Section], limit: int) -> int:
+    return _size("".join(map(_all, sections))) - limit
+
+
+def _summarized(section: Section, over: int, everything: str, whole: int = 0) -> Section:
+    """With the titles alone of as many folds, the last first, as it takes to save `over` bytes.
+
+    The first `whole` ones stay as they are.
+    """
+    if over <= 0 or not section.cut:
+        return section
+    blocks, number = list(section.blocks), 0
+    note = _size(_summary_note(len(blocks), everything))
+    for place in reversed(range(whole, len(blocks))):
+        title = _SUMMARY.match(blocks[place])
+        if over + note <= 0:
+            break
+        if title:
+            number += 1
+            over -= _size(blocks[place]) - _size(item := f"- {title[1]}\n")
+            blocks[place] = item
+    if number:
+        blocks[-1] += _summary_note(number, everything)
+    return replace(section, blocks=tuple(blocks))
+
+
+def _summary_note(number: int, everything: str) -> str:
+    what = "details of 1 item are" if number == 1 else f"details of {number:,} items are"
+    return f"\n_The {what} left out for GitHub's limit: {everything}._\n\n"
 
 
 def _fitting(section: Section, room: int, everything: str) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gitops.model.check import CheckReport
+from gitops.model.findings import Severity
 from gitops.reports.check_summary import (
     ReportedFinding,
     all_findings,
@@ -62,7 +63,7 @@ def markdown(report: CheckReport, limit: int = COMMENT_LIMIT) -> str:
     sections = (
         *_verdict(report, rows, several=several),
         Section(blocks=cause_folds(causes, rows), cut=2, noun="causes"),
-        *_topics(rows_without(causes, rows), several=several),
+        *_topics(report, rows_without(causes, rows), rows, several=several),
         *_beside(report, rows),
         _footer(report),
     )
@@ -146,8 +147,13 @@ def _cells(row: Row, *, replayed: bool) -> tuple[str, ...]:
     )
 
 
-def _topics(rows: Sequence[Row], *, several: bool) -> tuple[Section, ...]:
-    """What is the only topic, or one of few that stop the merge, needs no click to be seen."""
+def _topics(
+    report: CheckReport, rows: Sequence[Row], every: Sequence[Row], *, several: bool
+) -> tuple[Section, ...]:
+    """What is the only topic, or one of few that stop the merge, needs no click to be seen.
+
+    Errors that no topic's details have come before what is accepted.
+    """
     is_only = len({row.topic for row in rows}) == 1
     stops = len({row.topic for row in rows if row.weight is Weight.STOPPED})
     stopped, odd, good = (
@@ -164,6 +170,7 @@ def _topics(rows: Sequence[Row], *, several: bool) -> tuple[Section, ...]:
     head, tail = (outer, "</details>\n\n") if len(good) > _FEW else ("", "")
     return (
         Section(blocks=stopped, cut=3, noun="refused topics' details"),
+        _findings(report, every, "Errors", is_error=True),
         Section(blocks=odd, cut=7, noun="topics' details"),
         Section(blocks=good, head=head, tail=tail, cut=8, noun="accepted topics' details"),
     )
@@ -174,13 +181,12 @@ def _opened(fold: str) -> str:
 
 
 def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
-    found = tuple(finding_item(one.finding, one.registries) for one in _others(report, rows))
     is_check = bool(report.base)
     return (
         _list("Reach", sections.reach_items(report.touched), cut=9, noun="files and clients"),
         _list(rollout_title(report), sections.rollout_items(report), cut=6, noun="steps"),
         _list("Replay", _replays(report, rows), cut=7, noun="topics"),
-        _list("Findings" if report.registries else "", found, cut=5, noun="findings"),
+        _findings(report, rows, "Findings" if report.registries else "", is_error=False),
         _list("Pulsar would ignore", sections.ignored_items(rows), cut=9, noun="topics"),
         _list(
             "Not from this change (drift)", sections.drift_items(report), cut=11, noun="differences"
@@ -191,8 +197,21 @@ def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
             cut=10,
             noun="topics",
         ),
-        Section(blocks=sections.history_lines(report.registries), cut=6, noun="registries"),
+        Section(
+            blocks=sections.history_lines(report.registries), cut=6, noun="registries' sources"
+        ),
     )
+
+
+def _findings(report: CheckReport, rows: Sequence[Row], title: str, *, is_error: bool) -> Section:
+    """The findings that no topic's details have; all of them at one place without registries."""
+    others = [
+        one
+        for one in _others(report, rows)
+        if ((one.finding.severity is Severity.ERROR) and bool(report.registries)) is is_error
+    ]
+    found = tuple(finding_item(one.finding, one.registries) for one in others)
+    return _list(title, found, cut=5, noun="findings")
 
 
 def _results(report: CheckReport) -> list[TopicResult]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -55,15 +55,13 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
     parts += [_head(report), *_touched(report), Text("")]
     for name, why in sorted(report.failures.items()):
         parts += [Text.assemble((safe(name), "bold"), f" · no answer: {safe(why)}"), Text("")]
-    registries = [
-        part for one in report.registries for part in (*_registry(one, excerpt, report), Text(""))
-    ]
     errors, others = _findings(report.findings, excerpt)
-    # What the verdict is about comes first.
-    parts += (
-        [*registries, *errors] if verdict(report) is Verdict.REFUSED else [*errors, *registries]
-    )
-    parts += others
+    # What the verdict is about comes first: behind what is refused, and before what is not.
+    behind = errors if verdict(report) is Verdict.REFUSED else []
+    parts += _spaced(errors if not behind else [])
+    for number, one in enumerate(report.registries):
+        parts += [*_registry(one, excerpt, report, () if number else behind), Text("")]
+    parts += _spaced(others)
     parts += _not_from_this_change(report)
     verdicts = [merge_line(report), Text(" · ")] if report.base else []
     parts.append(Text.assemble(*verdicts, *_summary(report), "   ", (f"{seconds:.1f} s", "dim")))
@@ -142,11 +140,17 @@ def _findings(
     others: list[RenderableType] = []
     for one in shown:
         told = errors if one.severity is Severity.ERROR else others
-        told += [finding_block(one, excerpt), Text("")]
+        told.append(finding_block(one, excerpt))
     if left := len(causes) - len(shown):
         more = f"… {count(left, 'more finding')}, none worse; `--format json` has all"
-        others += [Text(more), Text("")]
+        others.append(Text(more))
     return errors, others
+
+
+def _spaced(blocks: Iterable[RenderableType]) -> Iterator[RenderableType]:
+    for each in blocks:
+        yield each
+        yield Text("")
 
 
 def _in_brackets(names: Sequence[str]) -> str:
@@ -157,7 +161,12 @@ def _names(topics: Sequence[TopicName | str]) -> str:
     return name_list([safe(str(each)) for each in topics], _SHOWN)
 
 
-def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list[RenderableType]:
+def _registry(
+    one: RegistryCheck,
+    excerpt: Excerpt,
+    report: CheckReport,
+    errors: Sequence[RenderableType],
+) -> list[RenderableType]:
     plan = one.plan
     head = Text.assemble((safe(plan.registry), "bold"), f" · {safe(plan.address)}")
     limits = [Padding(Text(safe(limit), style="dim"), (0, 0, 0, 2)) for limit in one.history.limits]
@@ -166,7 +175,7 @@ def _registry(one: RegistryCheck, excerpt: Excerpt, report: CheckReport) -> list
         *limits,
         *broker_text(plan.broker),
         Text(""),
-        *plan_body(plan, excerpt, one.strategies_before, _besides(one)),
+        *plan_body(plan, excerpt, one.strategies_before, _besides(one), errors),
         *_refused_before(one, excerpt),
         *([plan_summary(plan)] if plan.actions or plan.notices else []),
         *rollout_section(one, report),

@@ -69,8 +69,9 @@ class _Rows:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
         gap = _GAP if self.titled else self._gap(width)
+        widths = self._title_widths(width) if self.titled else self.widths
         for row in self.rows:
-            line = _line(row, self.widths, gap)
+            line = _line(row, widths, gap)
             if line.cell_len <= width:
                 yield line
             elif self.titled:
@@ -79,6 +80,12 @@ class _Rows:
                     yield Text(" " * _INDENT).append_text(each)
             else:
                 yield Hanging(_line(row, ()))
+
+    def _title_widths(self, width: int) -> Sequence[int]:
+        """With a first column that leaves room for the others, so that few long names move few."""
+        first, *rest = self.widths or (0,)
+        others = sum(each + _GAP for each in rest)
+        return [max(0, min(first, width - others)), *rest]
 
     def _gap(self, width: int) -> int:
         """The widest gap with which every row fits; the usual one where none is."""

@@ -53,6 +53,7 @@ _NONE: Final[Mapping[TopicName, SchemaCompatibilityStrategy]] = MappingProxyType
 _NOTHING: Final[Mapping[TopicName, str]] = MappingProxyType({})
 _LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
 _SAID_BY_BLOCKS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
+_REFUSED: Final = "✗"
 _ORDER: Final = "✗-!~+="
 """The signs of the blocks, the worst first."""
 
@@ -92,10 +93,12 @@ def plan_body(
     excerpt: Excerpt,
     before: Mapping[TopicName, SchemaCompatibilityStrategy] = _NONE,
     besides: Mapping[TopicName, str] = _NOTHING,
+    beside_errors: Sequence[RenderableType] = (),
 ) -> list[RenderableType]:
     """What is done and reported; `before` are strategies that change.
 
     `besides` is what speaks against a schema that Pulsar accepts, such as `2 clients first`.
+    `beside_errors` are errors of the same change, shown behind what is refused.
 
     A finding of several subjects stands once, before them.
     """
@@ -110,7 +113,9 @@ def plan_body(
     parts = [_cause_block(one, blocks, excerpt) for one in errors]
     own = [_with_verdict(_of_own(block, known, before), besides) for block in blocks]
     own.sort(key=lambda one: one.rank)
-    parts += _blocks(own, excerpt)
+    parts += _blocks([one for one in own if one.sign == _REFUSED], excerpt)
+    parts += beside_errors
+    parts += _blocks([one for one in own if one.sign != _REFUSED], excerpt)
     parts += [_cause_block(one, blocks, excerpt) for one in told if one not in errors]
     return [each for part in parts for each in (part, Text(""))]
 
@@ -317,7 +322,8 @@ def _widths(blocks: Sequence[_Block]) -> list[int]:
     """How wide subject, type, versions and strategy are where they stand below each other."""
     subject = max((len(str(block.subject)) for block in blocks), default=0)
     full = [block.columns for block in blocks if len(block.columns) > _SHORT]
-    columns = (max((len(c[i]) for c in full), default=0) for i in range(_STRATEGY + 1))
+    most = max((len(columns) for columns in full), default=0)
+    columns = (max((len(c[i]) for c in full if i < len(c)), default=0) for i in range(most))
     return [min(subject, _MAX_SUBJECT) + 2, *columns]
 
 

@@ -52,7 +52,7 @@ def test_nothing_is_written_where_there_is_nothing_to_fix(
 ) -> None:
     done = command("plan", "--repo", applied, "--fix")
 
-    assert (done.code, done.err) == (0, "nothing to fix: no edit is known that is accepted\n")
+    assert (done.code, done.err.startswith("nothing to fix: no edit of ")) == (0, True)
 
 
 def test_a_symbolic_link_is_left_alone(applied: Path, command: CommandLine) -> None:
