@@ -60,7 +60,7 @@ class MessagingClient:
         except BaseException:
             await producer.close()
             raise
-        self._producers.add(producer)
+        self._producers = {each for each in self._producers if not each.is_closed} | {producer}
         return producer
 
     async def schema(self, topic: str, version: bytes | None = None) -> ValueSchema | None:

@@ -106,6 +106,11 @@ class Producer:
         self._is_closed = False
 
     @property
+    def is_closed(self) -> bool:
+        """Whether it accepts no more messages."""
+        return self._is_closed
+
+    @property
     def name(self) -> str:
         """The name that the broker knows, that of the first partition where there are several."""
         return self.partitions[0].name
