@@ -60,7 +60,7 @@ GROUPS: Final[Mapping[str, tuple[CommandRow, ...]]] = {
     ),
     "Change a registry": (
         CommandRow("apply", "apply", "Carry out a reviewed plan."),
-        CommandRow("schemas", "schemas", "Upload, read and delete schemas."),
+        CommandRow("schemas", "schemas", "Upload, read, extract, delete schemas."),
         CommandRow("policies", "policies", "Read and set schema policies."),
     ),
     "Move messages": (CommandRow("capture", "capture", "Write messages of topics to files."),),

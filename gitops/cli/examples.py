@@ -65,6 +65,12 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "schemas versions": ("pulsar-gitops schemas versions shop/orders/order-created",),
     "schemas delete": ("pulsar-gitops schemas delete shop/orders/order-created",),
+    "schemas extract": (
+        "pulsar-gitops schemas extract acme.orders:Order",
+        "pulsar-gitops schemas extract --java com.acme.Order \\\n    --classpath 'app.jar:lib/*'",
+        "pulsar-gitops schemas extract --check acme.orders:Order \\\n"
+        "    --topic shop/orders/order-created",
+    ),
     "policies get": (
         "pulsar-gitops policies get shop/orders",
         "pulsar-gitops policies get shop/orders/order-created",
@@ -116,6 +122,10 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
     "schemas upload": ((1, "The registry refuses the schema."),),
     "schemas get": (_UNKNOWN,),
     "schemas versions": (_UNKNOWN,),
+    "schemas extract": (
+        (1, "With --check: refused, or there is no such topic."),
+        (3, "With --check: it would be a new version."),
+    ),
     "policies get": (_UNKNOWN,),
     "policies set": (_UNKNOWN,),
     "capture": (
