@@ -68,8 +68,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "schemas extract": (
         "pulsar-gitops schemas extract acme.orders:Order",
         "pulsar-gitops schemas extract --java com.acme.Order \\\n    --classpath 'app.jar:lib/*'",
-        "pulsar-gitops schemas extract --check acme.orders:Order \\\n"
-        "    --topic shop/orders/order-created",
+        "pulsar-gitops schemas extract --check acme.orders:Order \\\n    --topic shop/orders/order",
     ),
     "policies get": (
         "pulsar-gitops policies get shop/orders",

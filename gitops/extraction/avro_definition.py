@@ -29,7 +29,7 @@ _HINT: Final = (
     "list, set, tuple[X, ...], dict[str, X], X | None, and classes of the same kind"
 )
 _HINTS: Final = {
-    "Decimal": 'name its precision and scale: Annotated[Decimal, "DECIMAL(9, 2)"], or in pydantic '
+    "Decimal": 'name its precision and scale: Annotated[Decimal, "DECIMAL(9, 2)"], with pydantic '
     "Field(max_digits=9, decimal_places=2)",
 }
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gitops.extraction.extraction import Definition
 from gitops.model.findings import Location
 from gitops.repository.positions import child, parts
+
+_PYTHON: Final = sys.stdlib_module_names
 
 
 def definition_location(definition: Definition, cls: type, pointer: str) -> Location:
@@ -73,11 +76,10 @@ def class_location(cls: type, member: str = "", pointer: str = "") -> Location:
 
 def class_sources(classes: Iterable[type]) -> dict[str, str]:
     """The texts of the files that define classes, by the names that locations give them."""
-    found: dict[str, str] = {}
-    for file in {_source_file(base) for cls in classes for base in cls.__mro__}:
-        if file and _tree(file):
-            found[_shown(file)] = Path(file).read_bytes().decode("utf-8", "replace")
-    return found
+    bases = {base for cls in classes for base in cls.__mro__}
+    own = (base for base in bases if base.__module__.partition(".")[0] not in _PYTHON)
+    files = {file for file in map(_source_file, own) if file}
+    return {_shown(file): _text(file) for file in files}
 
 
 def _source_file(cls: type) -> str | None:
@@ -127,10 +129,19 @@ def _assignments(node: ast.ClassDef, name: str) -> Iterator[ast.stmt]:
 
 
 @cache
+def _text(file: str) -> str:
+    """The text of a file; empty where it cannot be read."""
+    try:
+        return Path(file).read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+@cache
 def _tree(file: str) -> ast.Module | None:
     try:
-        return ast.parse(Path(file).read_bytes())
-    except (OSError, SyntaxError, ValueError):
+        return ast.parse(_text(file))
+    except (SyntaxError, ValueError):
         return None
 
 
