@@ -110,7 +110,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("schemas", ""), ["upload", "get", "versions", "delete"]),
+        (("schemas", ""), ["upload", "get", "versions", "delete", "extract"]),
         (("policies", "get", "shop/o"), ["shop/orders", *TOPICS]),
         (("replay", "shop/p"), ["shop/payments/captured"]),
         (("explain", "AVRO-P"), ["AVRO-P001", "AVRO-P002", "AVRO-P003"]),

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from gitops.cli.app import run
 from gitops.model.errors import GitopsError, UsageError
-from tests.docs.pages import ROOT
 from tests.support.git_repos import GitRepository
+from tests.support.project_files import ROOT
 
 TOPIC: Final = "shop/orders/order-cancelled"
 SOURCE: Final = """

@@ -40,7 +40,7 @@ def avro_of(annotation: object, default: object = dataclasses.MISSING, **options
     """The field of a class with this one, as JSON."""
     factory = field(default_factory=default) if isinstance(default, type) else default
     more = () if default is dataclasses.MISSING else (factory,)
-    made = dataclasses.make_dataclass("Made", [("it", annotation, *more)])  # type: ignore[arg-type]
+    made = dataclasses.make_dataclass("Made", [("it", annotation, *more)])
     flags = {"always_allow_null": False, "jsr310": False} | options
     content: Any = class_definition(made, **flags).content
     return {key: value for key, value in content["fields"][0].items() if key != "name"}

@@ -70,7 +70,7 @@ def test_a_generated_class_has_the_schema_of_its_proto_file(tmp_path: Path, mess
     protoc = importlib.import_module("grpc_tools.protoc")
     for name, text in PROTOS.items():
         (tmp_path / name).write_bytes(text)
-    include = Path(protoc.__file__).parent / "_proto"
+    include = Path(str(protoc.__file__)).parent / "_proto"
     arguments = ["protoc", f"-I{tmp_path}", f"-I{include}", f"--python_out={tmp_path}", *PROTOS]
     assert protoc.main(arguments) == 0
 
