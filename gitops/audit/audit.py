@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gitops.audit.cause import Cause, CauseGroups
 from gitops.audit.downgrade import downgrade_cause
@@ -18,7 +18,7 @@ from gitops.broker.connection import connection_policies
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.audit import AuditCounts, AuditReport, TopicDifferences
 from gitops.model.names import TopicName
-from gitops.model.policy import BrokerSettings
+from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.state import NamespaceState, TopicState
 from gitops.schemas.payload import PayloadError, stored_history
@@ -119,6 +119,8 @@ class Audit:
             return None
         own = self._settings
         policies = connection_policies(state.topic, state.policies, its.state.policies, own.broker)
+        if policies.strategy_by == "broker" and _is_assumed(own.broker):
+            policies = replace(policies, strategy_by="broker, assumed")
         return AuditedTopic(name=state.topic, history=history, policies=policies, line=own.line)
 
     def _upgrade(self, topic: AuditedTopic) -> Iterator[Cause]:
@@ -128,3 +130,8 @@ class Audit:
         if found := differences(topic, target):
             self._differences.append(TopicDifferences(topic=topic.name, differences=found))
             yield from upgrade_causes(topic, target, found)
+
+
+def _is_assumed(broker: BrokerSettings) -> bool:
+    """Whether nobody knows which strategy the broker has."""
+    return broker.source("schema_compatibility_strategy") is SettingSource.ASSUMED

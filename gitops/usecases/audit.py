@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Final
@@ -17,7 +18,7 @@ from gitops.model.broker_settings import named_broker
 from gitops.model.errors import NotThereError, RegistryRefusedError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.policy import SchemaCompatibilityStrategy, SettingSource
 from gitops.model.rules import apply_severities
 from gitops.model.state import NamespaceState, Scope, TopicState
 from gitops.planning.broker_document import conflict_findings, doubt_findings
@@ -25,19 +26,21 @@ from gitops.ports import Progress, Registry, UnreadableTopicsError, no_progress
 
 _CHUNK: Final = 200
 """How many topics are in memory at a time."""
+_LOOKED_AT: Final = 50
+"""So many namespaces may be asked for the broker's settings: most leave them to the broker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRequest:
-    """Releases and a strategy to judge by; empty or None where nobody asks.
+    """Releases and a strategy to judge by; None where nobody asks.
 
     `broker` takes the place of the registry's own release. `topics` are looked at as well: a broker
     does not list a topic that has a schema and was never created (Pulsar 4.0.7). `unlisted` says
     so where it is the case. Without `namespaces` all are looked at, which needs a superuser role.
     """
 
-    broker: str = ""
-    as_if_broker: str = ""
+    broker: str | None = None
+    as_if_broker: str | None = None
     as_if_strategy: SchemaCompatibilityStrategy | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict)
     topics: frozenset[TopicName] = frozenset()
@@ -49,9 +52,10 @@ def audit(
     registry: Registry, request: AuditRequest, progress: Progress = no_progress
 ) -> AuditReport:
     """Judge all that a registry contains; raises UnknownBrokerError and OutsideError."""
+    namespaces = tuple(sorted(set(request.namespaces))) or registry.list_namespaces()
+    _look_at(registry, namespaces)
     settings = _settings(registry, request)
     found = Audit(settings)
-    namespaces = tuple(sorted(set(request.namespaces))) or registry.list_namespaces()
     parts = (
         (count, part)
         for count, name in enumerate(namespaces)
@@ -87,9 +91,18 @@ def _in_turn(topics: Iterable[TopicState]) -> Iterator[TopicState]:
         yield topic
 
 
+def _look_at(registry: Registry, namespaces: Sequence[NamespaceName]) -> None:
+    """Let namespaces show what of the broker's settings could not be read, as far as some do."""
+    for name in namespaces[:_LOOKED_AT]:
+        if SettingSource.ASSUMED not in registry.broker.sources.values():
+            return
+        with suppress(RegistryRefusedError):
+            registry.observe(Scope(namespaces=frozenset({name})))
+
+
 def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
     broker = registry.broker
-    if request.broker:
+    if request.broker is not None:
         broker = named_broker(broker, request.broker)
     wanted = request.as_if_broker
     return AuditSettings(
@@ -98,7 +111,7 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
         broker=broker,
         line=line_of(broker, "--broker"),
         # The settings of broker.conf stay as they are on the target line.
-        target=line_of(replace(broker, release=wanted)) if wanted else None,
+        target=None if wanted is None else line_of(replace(broker, release=wanted)),
         strategy=request.as_if_strategy,
     )
 

@@ -93,8 +93,8 @@ def audit(
 
     asked = AuditRequest(
         namespaces=tuple(NamespaceName.parse(text) for text in namespaces or []),
-        broker=broker or "",
-        as_if_broker=as_if_broker or "",
+        broker=broker,
+        as_if_broker=as_if_broker,
         as_if_strategy=parse_strategy(as_if_strategy) if as_if_strategy else None,
     )
     started = time.monotonic()

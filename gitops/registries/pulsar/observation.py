@@ -115,7 +115,7 @@ class _Work(Generic[_T, _R]):
 # Single reads: a namespace's policies, a topic's history and policies, lists of names.
 
 
-_OK: Final = (HTTPStatus.OK, HTTPStatus.NO_CONTENT)
+_NO_HISTORY: Final = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_FOUND)
 # Pulsar 4.0.7: 404 for a topic that was never created, for a non-persistent one without
 # partitions, and in a namespace that does not exist; 405 where the broker has
 # topicLevelPoliciesEnabled=false. None of them has policies of its own.
@@ -227,7 +227,7 @@ class RegistryReader:
         )
         if entries:
             return SchemaHistory(entries=entries, next_version=entries[-1].version + 1)
-        answer = self._get(f"{path}/metadata", permission=SCHEMA_PERMISSION, accepted=_OK)
+        answer = self._get(f"{path}/metadata", permission=SCHEMA_PERMISSION, accepted=_NO_HISTORY)
         return response_bodies.read_empty_history(answer)
 
     def topic_policies(self, topic: TopicName, *, enforced_above: bool) -> TopicPolicies | None:

@@ -43,8 +43,8 @@ def rollouts_report(report: CheckReport, *, migrated: bool = False) -> Renderabl
         parts += _heading(one)
         refused = [f"✗ {each}" for each in refusals(one.rollout)]
         now = [f"! it does not work now: {each}" for each in one.rollout.broken]
-        parts += [Padding(Text(safe(each)), _INDENT) for each in (*now, *refused)]
-        now += [f"! {each}" for each in one.rollout.notes]
+        notes = [f"! {each}" for each in one.rollout.notes]
+        parts += [Padding(Text(safe(each)), _INDENT) for each in (*now, *refused, *notes)]
         steps = [*_acts(one, report), *_migrations(one.rollout, report, migrated=migrated)]
         parts += steps or ([] if refused else [Text("  nothing to do")])
     return Group(*parts)

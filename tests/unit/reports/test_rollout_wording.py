@@ -188,6 +188,13 @@ def test_what_cannot_be_one_merge_is_named_in_two() -> None:
     ]
 
 
+def test_notes_are_shown_above_the_steps() -> None:
+    note = "the cluster also has brokers of 4.2.4"
+    shown = plain(rollouts_report(_report(replace(_ORDERED, notes=(note,)))))
+
+    assert f"  ! {note}\n" in shown
+
+
 def test_after_a_merge_it_is_apply_that_registers() -> None:
     shown = plain(rollouts_report(replace(_report(_ORDERED), base="")))
     assert "  1  apply: registers v1 of a/b/c\n" in shown

@@ -6,17 +6,35 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.model.broker_settings import assumed_settings, known_settings, with_known
+from gitops.broker.lines.table import UnknownBrokerError
+from gitops.model.broker_settings import (
+    SettingValue,
+    assumed_settings,
+    known_settings,
+    with_known,
+    with_probed,
+)
 from gitops.model.errors import NotThereError, OutsideError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import SettingRemark, SettingSource
+from gitops.model.policy import SchemaCompatibilityStrategy, SettingRemark, SettingSource
 from gitops.model.state import RegistryState, Scope
 from gitops.ports import Progress, no_progress
 from gitops.usecases.audit import AuditRequest, audit
 from tests.support.fake_registry import FakeRegistry
-from tests.support.states import CREATED, ORDERS, STRING, field, info, record, state, topic_state
+from tests.support.states import (
+    CREATED,
+    ORDERS,
+    STRING,
+    avro,
+    field,
+    info,
+    record,
+    state,
+    topic_state,
+)
 
 _BAD = info(record(field("a"), namespace="com.my-co"))
+_OTHER = NamespaceName("shop", "hidden")
 _LISTED, _ABSENT = TopicName(ORDERS, "listed"), TopicName(ORDERS, "absent")
 
 
@@ -42,9 +60,9 @@ def test_a_namespace_that_may_not_be_listed_is_a_limit() -> None:
     assert len(report.limits) == 1
 
 
-@pytest.mark.parametrize(("present", "target"), [("3.0", "4.0"), ("4.0", "3.0"), ("3.0", "")])
+@pytest.mark.parametrize(("present", "target"), [("3.0", "4.0"), ("4.0", "3.0"), ("3.0", None)])
 def test_a_definition_that_nobody_can_read_for_its_depth_is_a_finding(
-    present: str, target: str
+    present: str, target: str | None
 ) -> None:
     depth = 30_000
     deep = info(f'{{"type":"record","name":"R","fields":[],"x":{"[" * depth}{"]" * depth}}}')
@@ -72,6 +90,39 @@ def test_what_it_was_decided_by_is_part_of_the_answer() -> None:
     assert report.broker.source("release") is SettingSource.LEARNED
     assert report.broker.source("schema_compatibility_strategy") is SettingSource.ASSUMED
     assert [finding.rule for finding in report.findings] == ["PLAN-R012"]
+
+
+class _Probed(FakeRegistry):
+    """A cluster whose second namespace shows its default strategy; the first may not be read."""
+
+    def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
+        if _OTHER in scope.namespaces:
+            raise RegistryRefusedError("not for you", status=403)
+        if ORDERS in scope.namespaces:
+            values: dict[str, SettingValue] = {
+                "schema_compatibility_strategy": SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
+            }
+            self._broker = with_known(self._broker, with_probed(_SEEN, values))
+        return super().observe(scope, progress)
+
+
+def test_namespaces_show_the_strategy_that_the_role_may_not_read_before_topics_are_judged() -> None:
+    held = state(topic_state(CREATED, avro(field("a", "int")), avro(field("a", "string"))))
+    broker = with_known(assumed_settings(), _SEEN)
+    asked = AuditRequest(namespaces=(_OTHER, ORDERS))
+
+    probed = audit(_Probed(held, broker=broker, listed=[CREATED]), asked)
+    assumed = audit(FakeRegistry(held, broker=broker, listed=[CREATED]), AuditRequest())
+
+    assert "AUDIT-H001" not in {one.rule for one in probed.findings}
+    (found,) = (one for one in assumed.findings if one.rule == "AUDIT-H001")
+    assert "FULL (broker, assumed) is in force" in found.message
+
+
+@pytest.mark.parametrize("asked", [AuditRequest(broker=""), AuditRequest(as_if_broker="")])
+def test_an_empty_line_is_none(asked: AuditRequest) -> None:
+    with pytest.raises(UnknownBrokerError):
+        audit(FakeRegistry(), asked)
 
 
 def test_a_line_that_is_named_is_no_longer_assumed() -> None:

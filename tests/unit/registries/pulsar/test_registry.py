@@ -18,7 +18,7 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
     TopicPolicies,
 )
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, Scope, TopicState
 from gitops.ports import UnreadableTopicsError
 from gitops.registries.pulsar.registry import PulsarRegistry, open_registry
@@ -95,6 +95,18 @@ def test_a_variable_that_is_not_set_names_the_registry(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------- observe
+
+
+def test_a_broker_without_metadata_has_no_number_for_a_topic_without_versions(
+    cluster: FakeCluster, registry: PulsarRegistry
+) -> None:
+    """Pulsar 3.0.7 has no such path."""
+    cluster.has_topic(TOPIC)
+    del cluster.answers[f"schemas/{TOPIC.namespace}/{TOPIC.local_name}/metadata"]
+
+    found = registry.observe(Scope(topics=frozenset({TOPIC}))).topics[TOPIC]
+
+    assert found.history == SchemaHistory()
 
 
 @pytest.mark.slow
