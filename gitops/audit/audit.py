@@ -16,7 +16,7 @@ from gitops.audit.topic import AuditedTopic
 from gitops.audit.upgrade import upgrade_causes
 from gitops.broker.connection import connection_policies
 from gitops.broker.lines.line import BrokerLine
-from gitops.model.audit import AuditCounts, AuditReport, TopicDifferences
+from gitops.model.audit import AuditCounts, AuditReport, Difference, TopicDifferences
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -43,6 +43,7 @@ class Audit:
         self._settings = settings
         self._groups = CauseGroups()
         self._differences: list[TopicDifferences] = []
+        self._known: dict[tuple[Difference, ...], tuple[Difference, ...]] = {}
         self._limits: list[str] = []
         self._namespaces = self._topics = self._versions = 0
 
@@ -128,6 +129,8 @@ class Audit:
         if target is None or target.rules == topic.line.rules:
             return
         if found := differences(topic, target):
+            # Most topics lose the same for the same reasons: those are kept once.
+            found = self._known.setdefault(found, found)
             self._differences.append(TopicDifferences(topic=topic.name, differences=found))
             yield from upgrade_causes(topic, target, found)
 

@@ -25,7 +25,7 @@ def test_schema_types_are_those_of_pulsar(file: Path) -> None:
         if isinstance(node, list | dict):
             for each in node.values() if isinstance(node, dict) else node:
                 yield from lists(each)
-        if isinstance(node, dict) and "PROTOBUF_NATIVE" in node.get("enum", []):
+        if isinstance(node, dict) and "KEY_VALUE" in node.get("enum", []):
             yield set(node["enum"])
 
     for names in lists(json.loads(file.read_text("utf-8"))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gitops.model.audit import AuditReport, Difference, TopicDifferences
@@ -28,15 +29,20 @@ def audit_document(report: AuditReport) -> dict[str, Any]:
             "topicsThatLoseSomething": counts.changed,
         },
         "findings": [finding_document(one) for one in report.findings],
-        "differences": [_topic(one) for one in report.differences],
+        "differences": _topics(report.differences),
         "steps": list(report.steps),
         "unlisted": report.unlisted or None,
         "limits": list(report.limits),
     }
 
 
-def _topic(one: TopicDifferences) -> dict[str, Any]:
-    return {"topic": str(one.topic), "operations": [_operation(each) for each in one.differences]}
+def _topics(differences: Sequence[TopicDifferences]) -> list[dict[str, Any]]:
+    """Topics that lose the same share one list: there may be tens of thousands of them."""
+    known: dict[tuple[Difference, ...], list[dict[str, Any]]] = {}
+    for one in differences:
+        if one.differences not in known:
+            known[one.differences] = [_operation(each) for each in one.differences]
+    return [{"topic": str(one.topic), "operations": known[one.differences]} for one in differences]
 
 
 def _operation(one: Difference) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -36,8 +37,12 @@ def to_text(document: object) -> str:
 
     So is `##[`, which starts a command wherever it stands in the log of a GitHub workflow.
     """
-    text = json.dumps(document, indent=2, ensure_ascii=False).replace("##[", "##\\u005b")
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+    buffer = io.StringIO()  # json.dumps has all pieces in a list first, several times the text
+    for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(document):
+        buffer.write(piece)
+    buffer.write("\n")
+    text = buffer.getvalue().replace("##[", "##\\u005b")
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
