@@ -63,7 +63,10 @@ GROUPS: Final[Mapping[str, tuple[CommandRow, ...]]] = {
         CommandRow("schemas", "schemas", "Upload, read, extract, delete schemas."),
         CommandRow("policies", "policies", "Read and set schema policies."),
     ),
-    "Move messages": (CommandRow("capture", "capture", "Write messages of topics to files."),),
+    "Move messages": (
+        CommandRow("capture", "capture", "Write messages of topics to files."),
+        CommandRow("publish", "publish", "Send captured messages to a topic."),
+    ),
     "Operate a cluster": (
         CommandRow("snapshot", "snapshot", "Record all versions under snapshots/."),
         CommandRow("audit", "audit", "Find what an upgrade would break."),

@@ -81,6 +81,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "pulsar-gitops capture shop/orders/order-created \\\n    --out captures --since 2h",
         "pulsar-gitops capture shop/orders/order-created \\\n    --out captures --resume",
     ),
+    "publish": (
+        "pulsar-gitops publish captures \\\n    --to shop/staging/order-created --dry-run",
+        "pulsar-gitops publish captures \\\n    --to shop/staging/order-created --resume",
+    ),
     "snapshot": ("pulsar-gitops snapshot --registry production",),
     "audit": (
         "pulsar-gitops audit --as-if-broker 5.0",
@@ -130,6 +134,12 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
     "capture": (
         (1, "A topic does not exist."),
         (4, "The cluster failed: --resume goes on."),
+        (130, "Interrupted: --resume goes on."),
+    ),
+    "publish": (
+        (1, "All schemas are refused; with --dry-run, one would be."),
+        (4, "The cluster failed: --resume goes on."),
+        (6, "Some messages were refused, the others are there."),
         (130, "Interrupted: --resume goes on."),
     ),
     "audit": (_FINDINGS,),

@@ -18,7 +18,7 @@ class Message:
     """What is sent; `value` None is a message without a value, which deletes where topics compact.
 
     `key` is as the protocol has it: `has_encoded_key` where it is bytes in base64. Times are in
-    ms since 1970.
+    ms since 1970. `partition` is the one to send to; None leaves it to the producer.
     """
 
     schema: ValueSchema
@@ -30,6 +30,7 @@ class Message:
     event_time: int | None = None
     sequence_id: int | None = None
     deliver_at: int | None = None
+    partition: int | None = None
 
 
 class Interceptor(Protocol):

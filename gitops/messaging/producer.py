@@ -152,6 +152,15 @@ class Producer:
         self._partition(message).enqueue(pending)
         return pending.receipt
 
+    async def register(self, schema: Any) -> bytes:  # noqa: ANN401 - see schema_of
+        """The version that the broker has or makes for a schema, before a message needs it.
+
+        Raises BrokerRefusedError with the broker's reason. Waits while there is no connection.
+        """
+        wanted = schema_of(schema)
+        known = self.versions.find(wanted)
+        return await self.partitions[0].register(wanted) if known is None else known
+
     async def flush(self) -> None:
         """Send what waits in batches, until all so far is acknowledged or has failed.
 
@@ -191,6 +200,8 @@ class Producer:
     def _partition(self, message: Message) -> TopicProducer:
         """By the key; without one the same as before until its batch is sent, then the next."""
         count = len(self.partitions)
+        if message.partition is not None:
+            return self.partitions[message.partition]
         if count == 1:
             return self.partitions[0]
         if message.key is not None:

@@ -19,6 +19,7 @@ from gitops.messaging.errors import (
 from gitops.messaging.schema_versions import SchemaVersions, Version
 from gitops.messaging.session import ProducerIdentity, ProducerSession
 from gitops.messaging.settings import ProducerSettings
+from gitops.messaging.values.schema import ValueSchema
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.messaging.wire.compression import Compression
 
@@ -78,6 +79,10 @@ class TopicProducer:
     async def open(self) -> None:
         """Open it on its broker; raises as `ProducerSession.open`."""
         await self._session.open()
+
+    async def register(self, schema: ValueSchema) -> Version:
+        """As `Producer.register`."""
+        return await asyncio.shield(self._versions.ask(schema, self._session.version_of))
 
     @property
     def has_open_batch(self) -> bool:

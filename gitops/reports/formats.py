@@ -35,6 +35,8 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.UpdateResult: f"{_TEXT}.written_files:update_text",
         results.SnapshotResult: f"{_TEXT}.written_files:snapshot_text",
         results.CaptureResult: f"{_TEXT}.written_files:capture_text",
+        results.PublicationResult: f"{_TEXT}.publication:publication_text",
+        results.ForecastResult: f"{_TEXT}.publication:forecast_text",
         results.FmtResult: f"{_TEXT}.findings:fmt_text",
         results.VersionResult: f"{_TEXT}.history:version_text",
         results.VersionsResult: f"{_TEXT}.history:versions_text",

@@ -26,12 +26,15 @@ from gitops.ports import Registry
 from gitops.reports.audit_wording import decided_by, scope_text
 
 if TYPE_CHECKING:
+    from gitops.messaging.publish_capture import CaptureSource
+    from gitops.messaging.publish_topic import Publication
     from gitops.repository.file_comparison import Comparison
     from gitops.repository.formatting.repository import FormatResult
     from gitops.repository.writing.imported_files import ImportedFiles
     from gitops.usecases.apply import Result
     from gitops.usecases.capture import CapturedTopic
     from gitops.usecases.connect import Connection
+    from gitops.usecases.publish import ExpectedVersion
     from gitops.usecases.schemas import ClassMatch
 
 Excerpt = Callable[[Location], str | None]
@@ -241,6 +244,24 @@ class CaptureResult:
     """The topics whose messages were captured."""
 
     topics: Sequence[CapturedTopic]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicationResult:
+    """How far a capture is published, and the command that goes on."""
+
+    topic: TopicName
+    publication: Publication
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastResult:
+    """What the broker of a registry would decide about the schemas of a capture."""
+
+    topic: TopicName
+    source: CaptureSource
+    versions: Sequence[ExpectedVersion]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,61 @@
+"""How far a capture is published, and what its schemas would become, in lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitops.reports.check_summary import count
+from gitops.reports.formats import Output
+from gitops.reports.results import ForecastResult, PublicationResult
+from gitops.usecases.publish import ExpectedVersion
+
+
+def publication_text(result: PublicationResult) -> Output:
+    """How many messages are there, which are not and why, and what to do next."""
+    publication, topic = result.publication, result.topic
+    state = publication.state
+    lines = [f"{topic}: {state.acknowledged:,} of {count(publication.total, 'message')} published"]
+    lines += [
+        f"  v{before} of the capture is v{now} of the topic"
+        for before, now in publication.versions.items()
+        if before != now
+    ]
+    lines += [f"  failed: {count(n, 'message')}: {why}" for why, n in state.failed.items()]
+    if publication.repeated:
+        lines.append(f"  {_repeated(publication.repeated)}")
+    if not publication.is_complete:
+        lines.append(f"  go on with: {result.command}")
+    return Output(body="".join(f"{line}\n" for line in lines), is_note=True)
+
+
+def _repeated(number: int) -> str:
+    """Which they are: the run before had sent so many more than it knew to be stored."""
+    return (
+        f"up to {count(number, 'message')} may be there twice, those after the last one that was "
+        "known to be stored: the broker has no deduplication for the topic, or had none of them"
+    )
+
+
+def forecast_text(result: ForecastResult) -> Output:
+    """A line for each version, in the order in which they are registered."""
+    lines = [f"{result.topic}: what the broker would answer; nothing is sent", *_versions(result)]
+    refused = sum(not each.admission.accepted for each in result.versions)
+    end = f"✗ {count(refused, 'schema')} refused" if refused else "✓ all are accepted"
+    return Output(body="".join(f"{line}\n" for line in [*lines, end]))
+
+
+def _versions(result: ForecastResult) -> Iterator[str]:
+    for each in result.versions:
+        name = "no schema" if each.version is None else f"v{each.version}"
+        kind = "" if each.version is None else f" {result.source.schemas[each.version].type.value}"
+        sign = "✓" if each.admission.accepted else "✗"
+        yield f"  {sign} {name}{kind}, {count(each.messages, 'message')}: {_answer(each)}"
+
+
+def _answer(each: ExpectedVersion) -> str:
+    admission = each.admission
+    if not admission.accepted:
+        return f"refused: {admission.decision.reason}"
+    if admission.version is None:
+        return "accepted"
+    return f"{'created as' if admission.registers else 'is'} v{admission.version} of the topic"
