@@ -139,9 +139,7 @@ def read_source(root: Path) -> CaptureSource:
     return CaptureSource(
         folder=folder.path,
         manifest=manifest,
-        schemas={
-            each: schemas[each] for each in sorted(each for each in counts if each is not None)
-        },
+        schemas={each: schemas[each] for each in used},
         counts=counts,
         fingerprint=_fingerprint(folder),
     )

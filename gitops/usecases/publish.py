@@ -156,7 +156,8 @@ def _begin(
         return new_state(source, topic, address)
     if not request.resume:
         raise UsageError(
-            f"a publication to {topic} was ended after {before.done:,} of {source.total:,} messages",
+            f"a publication to {topic} was ended after {before.done:,} of {source.total:,} "
+            "messages",
             hint=f"--resume goes on; to begin again remove {journal.path}",
         )
     if before.fingerprint != source.fingerprint:
