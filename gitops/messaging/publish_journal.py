@@ -70,7 +70,7 @@ class PublicationJournal:
     def of(cls, source: CaptureSource, topic: str, address: str) -> Self:
         """Beside the capture's folder, with another name for each topic and cluster."""
         target = hashlib.sha256(f"{address} {topic}".encode()).hexdigest()[:_HASH]
-        folder = source.folder.resolve()
+        folder = source.path.resolve()
         return cls(folder.with_name(f"{folder.name}.publish-{target}.json"))
 
     def read(self) -> PublicationState | None:

@@ -26,7 +26,7 @@ from gitops.messaging.errors import (
 )
 from gitops.messaging.message import Message
 from gitops.messaging.producer import Producer
-from gitops.messaging.publish_capture import CapturedMessage, CaptureSource
+from gitops.messaging.publish_capture import CaptureSource, PlacedMessage
 from gitops.messaging.publish_journal import PublicationJournal, PublicationState
 from gitops.messaging.routing import HASHES
 from gitops.messaging.settings import ProducerSettings
@@ -220,7 +220,7 @@ class _Publisher:
     async def _send_all(self) -> None:
         size = min(_SLICE, self._job.rate or _SLICE)
         handed = 0
-        for number, message in islice(enumerate(self._job.source.messages()), self._done, None):
+        for number, placed in islice(enumerate(self._job.source.messages()), self._done, None):
             if self._job.stopped():
                 return
             if number >= handed:
@@ -228,7 +228,7 @@ class _Publisher:
                 self._save(handed)
                 self._tell()
             await self._pace(number)
-            await self._send(number, message)
+            await self._send(number, placed)
             self._settle()
 
     async def _pace(self, number: int) -> None:
@@ -238,11 +238,11 @@ class _Publisher:
         elif number % _TURN == 0:
             await asyncio.sleep(0)
 
-    async def _send(self, number: int, captured: CapturedMessage) -> None:
+    async def _send(self, number: int, placed: PlacedMessage) -> None:
         """Hand a message over, unless it is refused, or there."""
         receipt: asyncio.Future[MessageId] = self._loop.create_future()
         try:
-            message = self._message(number, captured)
+            message = self._message(number, placed)
             if number <= self._last[message.partition or 0]:
                 receipt.set_result(MessageId(-1, -1))
             else:
@@ -251,14 +251,15 @@ class _Publisher:
             receipt.set_exception(error)
         self._sent.append(_Sent(number, self._loop.time(), receipt))
 
-    def _message(self, number: int, captured: CapturedMessage) -> Message:
+    def _message(self, number: int, placed: PlacedMessage) -> Message:
         """What is sent; raises InvalidValueError."""
-        if reason := self._schemas.refused.get(captured.version):
+        version = placed.message.schema_version
+        if reason := self._schemas.refused.get(version):
             raise InvalidValueError(reason)
-        message = captured.to_message(self._schemas.all[captured.version])
+        message = placed.message.to_message(self._schemas.all[version])
         message.sequence_id = number
         message.partition = partition_of(
-            captured.partition, message.key, self._job.source.partitions, len(self._last)
+            placed.partition, message.key, self._job.source.partitions, len(self._last)
         )
         return message
 

@@ -79,7 +79,7 @@ def _offer(source: CaptureSource, version: int | None) -> Offer:
         return to_stored(source.schemas[version])
     except PayloadError as error:
         raise UsageError(
-            f"v{version} of {source.folder} is not valid: {error}", hint="capture the topic again"
+            f"v{version} of {source.path} is not valid: {error}", hint="capture the topic again"
         ) from None
 
 
@@ -150,7 +150,7 @@ def _begin(
     if before is None:
         if request.resume:
             raise UsageError(
-                f"no publication of {source.folder} to {topic} was ended before its end",
+                f"no publication of {source.path} to {topic} was ended before its end",
                 hint="publish it without --resume",
             )
         return new_state(source, topic, address)
@@ -162,7 +162,7 @@ def _begin(
         )
     if before.fingerprint != source.fingerprint:
         raise UsageError(
-            f"{source.folder} was changed since its publication began",
+            f"{source.path} was changed since its publication began",
             hint=f"remove {journal.path}, and publish to an empty topic",
         )
     return before

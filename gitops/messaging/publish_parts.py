@@ -1,0 +1,154 @@
+"""Reads the parts of a capture, Parquet or Avro, as messages."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
+
+from gitops.messaging.capture_files import PartFormat
+from gitops.messaging.errors import InvalidValueError
+from gitops.messaging.message import Message
+from gitops.messaging.values.schema import ValueSchema
+from gitops.model.errors import UsageError
+
+AGAIN: Final = "capture the topic again"
+_ROWS: Final = 1_000
+"""Messages of a partition that are held as Python values."""
+_EPOCH: Final = datetime.datetime.fromtimestamp(0, datetime.UTC)
+_MILLISECOND: Final = datetime.timedelta(milliseconds=1)
+_BROKEN_AVRO: Final = (
+    ValueError,
+    EOFError,
+    IndexError,
+    KeyError,
+    TypeError,
+    struct.error,
+    zlib.error,
+)
+"""What fastavro raises for bytes that are no Avro (1.12)."""
+
+
+class CapturedMessage(NamedTuple):
+    """A message of a capture, as its columns have it; times are in ms since 1970."""
+
+    publish_time: int
+    event_time: int | None
+    key: bytes | None
+    key_is_base64: bool | None
+    ordering_key: bytes | None
+    schema_version: int | None
+    payload: bytes | None
+    properties: Mapping[str, str] | list[tuple[str, str]] | None
+    encryption: dict[str, Any] | None
+
+    def to_message(self, schema: ValueSchema) -> Message:
+        """What is sent; raises InvalidValueError for what no producer can send."""
+        if self.encryption is not None and not self.encryption["is_decrypted"]:
+            raise InvalidValueError("it is encrypted, and was not decrypted when it was captured")
+        if self.properties is None:
+            raise InvalidValueError("its properties are no UTF-8, and the capture has none of them")
+        return Message(
+            schema,
+            value=self.payload,
+            key=self.wire_key(),
+            has_encoded_key=bool(self.key_is_base64),
+            ordering_key=self.ordering_key,
+            properties=dict(self.properties),
+            event_time=self.event_time,
+        )
+
+    def wire_key(self) -> str | None:
+        """The key as the protocol has it; raises InvalidValueError where it is no text."""
+        if self.key is None:
+            return None
+        if self.key_is_base64:
+            return base64.b64encode(self.key).decode()
+        try:
+            return self.key.decode()
+        except UnicodeDecodeError:
+            raise InvalidValueError("its key is no UTF-8") from None
+
+
+_COLUMNS: Final = list(CapturedMessage._fields)
+_TIMES: Final = ("publish_time", "event_time")
+
+
+def read_part(path: Path, part_format: PartFormat) -> Iterator[CapturedMessage]:
+    """The messages of a part; raises UsageError for one that is missing or damaged."""
+    with _whole(path):
+        yield from _READERS[part_format](path)
+
+
+def count_versions(path: Path, part_format: PartFormat) -> Counter[int | None]:
+    """How many messages of each schema version a part has; raises UsageError as `read_part`."""
+    with _whole(path):
+        if part_format == "parquet":
+            return _parquet_versions(path)
+        return Counter(each.schema_version for each in _avro(path))
+
+
+def _parquet(path: Path) -> Iterator[CapturedMessage]:
+    for batch in _batches(path, _COLUMNS):
+        columns = [batch.column(name) for name in _COLUMNS]
+        values = (
+            (column.cast(pyarrow.int64()) if name in _TIMES else column).to_pylist()
+            for name, column in zip(_COLUMNS, columns, strict=True)
+        )
+        yield from map(CapturedMessage._make, zip(*values, strict=True))
+
+
+def _parquet_versions(path: Path) -> Counter[int | None]:
+    found: Counter[int | None] = Counter()
+    for batch in _batches(path, ["schema_version"]):
+        for each in pyarrow.compute.value_counts(batch.column(0)).to_pylist():
+            found[each["values"]] += each["counts"]
+    return found
+
+
+def _batches(path: Path, columns: list[str]) -> Iterator[pyarrow.RecordBatch]:
+    """A row group is a few MiB, however large the file is."""
+    with pyarrow.parquet.ParquetFile(path) as part:
+        for group in range(part.num_row_groups):
+            yield from part.iter_batches(_ROWS, row_groups=[group], columns=columns)
+
+
+def _avro(path: Path) -> Iterator[CapturedMessage]:
+    from fastavro import reader
+
+    with path.open("rb") as file:
+        for row in reader(file):
+            assert isinstance(row, dict)  # noqa: S101 - for mypy: the definition is a record's
+            times = (_milliseconds(row[name]) for name in _TIMES)
+            yield CapturedMessage(*times, *(row[name] for name in _COLUMNS[len(_TIMES) :]))
+
+
+def _milliseconds(time: datetime.datetime | None) -> Any:  # noqa: ANN401 - null of event times alone
+    return None if time is None else (time - _EPOCH) // _MILLISECOND
+
+
+_READERS: Final[dict[PartFormat, Callable[[Path], Iterator[CapturedMessage]]]] = {
+    "parquet": _parquet,
+    "avro": _avro,
+}
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Make a UsageError of what a file is damaged by."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise UsageError(f"{path} is not there, and the manifest counts it", hint=AGAIN) from None
+    except (pyarrow.ArrowException, OSError, *_BROKEN_AVRO) as error:
+        raise UsageError(f"{path} is damaged: its messages cannot be read", hint=AGAIN) from error
