@@ -14,7 +14,7 @@ import pytest
 
 from gitops.model.names import NamespaceName, TopicName
 from tests.support.admin_rest import admin_request
-from tests.support.capture_topics import keep_messages, rows_of
+from tests.support.capture_topics import keep_messages
 from tests.support.command_line import PROGRAM, Outcome, captured
 from tests.support.publications import allow_all_schemas, as_sent, deduplicate, send_mixed
 from tests.support.pulsar_broker import (
@@ -50,8 +50,8 @@ def copy(pulsar_namespace: NamespaceName) -> TopicName:
     return TopicName(pulsar_namespace, "copy")
 
 
-def capture(pulsar: RunningBroker, topic: TopicName, out: Path) -> None:
-    ran = captured("capture", topic, "--out", out, "--url", pulsar.admin_url)
+def capture(pulsar: RunningBroker, topic: TopicName, out: Path, *more: object) -> None:
+    ran = captured("capture", topic, "--out", out, "--url", pulsar.admin_url, *more)
     assert ran.code == 0, ran.err
 
 
@@ -81,3 +81,89 @@ def test_a_capture_that_is_published_and_captured_again_is_equal(
     assert as_sent(tmp_path / "second", copy) == first
     assert sum(map(len, first.values())) == MESSAGES
     assert [path.name for path in tmp_path.glob("**/*.publish-*")] == []
+
+
+def test_a_capture_in_avro_files_is_published_to_other_partitions_in_the_order_of_keys(
+    pulsar: RunningBroker, topic: TopicName, copy: TopicName, tmp_path: Path
+) -> None:
+    make_partitions(pulsar, topic, 2)
+    make_partitions(pulsar, copy, 3)
+    send_mixed(pulsar, topic, MESSAGES)
+    capture(pulsar, topic, tmp_path / "first", "--format", "avro")
+    assert list(tmp_path.glob("first/**/*.avro"))
+    ran = publish(pulsar, tmp_path / "first", copy)
+    assert ran.code == 0, ran.err
+    capture(pulsar, topic, tmp_path / "again")
+    capture(pulsar, copy, tmp_path / "second")
+    assert as_sent(tmp_path / "second", copy) == as_sent(tmp_path / "again", topic)
+
+
+def test_another_broker_gets_what_was_captured(
+    pulsar: RunningBroker, topic: TopicName, tmp_path: Path
+) -> None:
+    send_mixed(pulsar, topic, MESSAGES)
+    capture(pulsar, topic, tmp_path / "first")
+    there = TopicName(NamespaceName("public", "default"), "orders")
+    try:
+        with pulsar_broker(BrokerSettings()) as other:
+            keep_messages(other, there.namespace)
+            allow_all_schemas(other, there.namespace)
+            ran = publish(other, tmp_path / "first", there)
+            assert ran.code == 0, ran.err
+            capture(other, there, tmp_path / "second")
+    except BrokerUnavailableError as reason:
+        pytest.skip(str(reason))
+    assert as_sent(tmp_path / "second", there) == as_sent(tmp_path / "first", topic)
+
+
+# Ended before the end.
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_kills_and_resumes_lose_and_repeat_nothing(
+    seed: int, pulsar: RunningBroker, topic: TopicName, copy: TopicName, tmp_path: Path
+) -> None:
+    random_one = random.Random(seed)  # noqa: S311 - no secret
+    deduplicate(pulsar, topic.namespace)
+    if partitions := random_one.choice((0, 2)):
+        make_partitions(pulsar, topic, partitions)
+        make_partitions(pulsar, copy, partitions)
+    send_mixed(pulsar, topic, 2_000)
+    capture(pulsar, topic, tmp_path / "first")
+    rate = random_one.choice(([], ["--rate", "1500"], ["--rate", "5000"]))
+    assert _ends(pulsar, tmp_path / "first", copy, rate, random_one)
+    capture(pulsar, copy, tmp_path / "second")
+    assert as_sent(tmp_path / "second", copy) == as_sent(tmp_path / "first", topic)
+
+
+def _ends(
+    pulsar: RunningBroker, folder: Path, to: TopicName, more: list[str], random_one: random.Random
+) -> bool:
+    """Publish until it is done, and end it up to eight times before.
+
+    A journal that was there and is not any more says that it is done, too: a signal may have come
+    while the process ended.
+    """
+    words = ["publish", str(folder), "--to", str(to), "--url", pulsar.admin_url, *more]
+    has_journal = False
+    for turn in range(20):
+        resume = ["--resume"] if has_journal else []
+        with subprocess.Popen([PROGRAM, *words, *resume], stderr=subprocess.PIPE) as process:
+            _wait(process, random_one if turn < 8 else None)
+            _, said = process.communicate(timeout=120)
+        had, has_journal = has_journal, bool(list(folder.glob("**/*.publish-*.json")))
+        if b"2,000 of 2,000 messages published" in said or (had and not has_journal):
+            return True
+        assert process.returncode in (130, -signal.SIGKILL, -signal.SIGINT), said.decode()
+    return False
+
+
+def _wait(process: subprocess.Popen[bytes], random_one: random.Random | None) -> None:
+    """Until it ends, or for a moment of what it does, and then end it."""
+    if random_one is None:
+        process.wait(120)
+        return
+    try:
+        process.wait(random_one.uniform(0.3, 2.5))
+    except subprocess.TimeoutExpired:
+        process.send_signal(random_one.choice((signal.SIGKILL, signal.SIGINT)))
