@@ -195,9 +195,10 @@ class _Publisher:
             cause = error
         for each in self._sent:
             each.receipt.add_done_callback(_ignore)
-        self._save(max(self._sent[-1].number + 1 if self._sent else 0, self._done))
+        state = self._state(self._sent[-1].number + 1 if self._sent else self._done)
+        self._job.journal.save(state)
         return Publication(
-            state=self._state(self._done),
+            state=state,
             total=self._job.source.total,
             versions=self._schemas.versions,
             repeated=self._repeated(),
@@ -225,7 +226,7 @@ class _Publisher:
                 return
             if number >= handed:
                 handed = min(number + size, self._job.source.total)
-                self._save(handed)
+                self._job.journal.save(self._state(handed))
                 self._tell()
             await self._pace(number)
             await self._send(number, placed)
@@ -290,9 +291,6 @@ class _Publisher:
 
     def _tell(self) -> None:
         self._job.progress(f"publishing to {self._job.topic}", self._done, self._job.source.total)
-
-    def _save(self, handed: int) -> None:
-        self._job.journal.save(self._state(handed))
 
     def _state(self, handed: int) -> PublicationState:
         return self._before.model_copy(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 from pathlib import Path
@@ -116,6 +117,58 @@ def test_another_broker_gets_what_was_captured(
     assert as_sent(tmp_path / "second", there) == as_sent(tmp_path / "first", topic)
 
 
+# What is refused.
+
+
+def test_a_dry_run_says_what_the_broker_then_does(
+    pulsar: RunningBroker, topic: TopicName, tmp_path: Path
+) -> None:
+    """Under BACKWARD the first schema is accepted, one that it has too, and no other type."""
+    send_mixed(pulsar, topic, MESSAGES)
+    capture(pulsar, topic, tmp_path)
+    there = NamespaceName(topic.namespace.tenant, "strict")
+    admin_request("PUT", f"{pulsar.admin_url}/admin/v2/namespaces/{there}", {})
+    keep_messages(pulsar, there)
+    dry = publish(pulsar, tmp_path, TopicName(there, "orders"), "--dry-run")
+    assert dry.code == 1
+    told = [line.split()[:2] for line in dry.out.splitlines() if line.startswith("  ")]
+    ran = publish(pulsar, tmp_path, TopicName(there, "orders"))
+    assert ran.code == 6, ran.err
+    refused = {line.split()[4] for line in ran.err.splitlines() if " refused: " in line}
+    assert {name for sign, name in told if sign == "✗"} == refused
+    assert len(refused) == 4
+    assert "created as v0 of the topic" in dry.out
+    versions = f"{pulsar.admin_url}/admin/v2/schemas/{there}/orders/schemas"
+    assert len(json.loads(admin_request("GET", versions))["getSchemaResponses"]) == 2
+
+
+def test_a_topic_that_insists_on_schemas_refuses_bytes_alone(
+    pulsar: RunningBroker, topic: TopicName, copy: TopicName, tmp_path: Path
+) -> None:
+    send_mixed(pulsar, topic, MESSAGES)
+    capture(pulsar, topic, tmp_path)
+    url = f"{pulsar.admin_url}/admin/v2/namespaces/{copy.namespace}/schemaValidationEnforced"
+    admin_request("POST", url, json.loads("true"))
+    dry = publish(pulsar, tmp_path, copy, "--dry-run")
+    assert (dry.code, dry.out.count("✗ no schema")) == (1, 1)
+    ran = publish(pulsar, tmp_path, copy)
+    assert ran.code == 6
+    assert "no schema refused" in ran.err
+
+
+def test_what_is_not_there_is_named(
+    pulsar: RunningBroker, topic: TopicName, tmp_path: Path
+) -> None:
+    send_mixed(pulsar, topic, 5)
+    capture(pulsar, topic, tmp_path)
+    nowhere = TopicName(NamespaceName(topic.namespace.tenant, "nowhere"), "orders")
+    assert publish(pulsar, tmp_path, nowhere, "--dry-run").code == 1
+    assert publish(pulsar, tmp_path, nowhere).code == 4
+    ran = publish(pulsar, tmp_path, topic, "--service-url", "pulsar://127.0.0.1:1")
+    assert ran.code == 4
+    assert not list(tmp_path.glob("**/*.publish-*"))
+
+
 # Ended before the end.
 
 
@@ -167,3 +220,31 @@ def _wait(process: subprocess.Popen[bytes], random_one: random.Random | None) ->
         process.wait(random_one.uniform(0.3, 2.5))
     except subprocess.TimeoutExpired:
         process.send_signal(random_one.choice((signal.SIGKILL, signal.SIGINT)))
+
+
+def test_ctrl_c_says_how_far_it_is_and_what_goes_on(
+    pulsar: RunningBroker, topic: TopicName, copy: TopicName, tmp_path: Path
+) -> None:
+    """Without deduplication, too: all that was sent is acknowledged before it ends."""
+    send_mixed(pulsar, topic, MESSAGES)
+    capture(pulsar, topic, tmp_path / "first")
+    words = ["publish", str(tmp_path / "first"), "--to", str(copy), "--url", pulsar.admin_url]
+    with subprocess.Popen(
+        [PROGRAM, *words, "--rate", "100"], stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not list(tmp_path.glob("**/*.publish-*.json")):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    assert "of 300 messages published" in said
+    assert f"go on with: pulsar-gitops {shlex.join(words)} --rate 100" in said.replace("  ", "")
+    again = publish(pulsar, tmp_path / "first", copy)
+    assert again.code == 2
+    assert "--resume goes on" in again.err
+    ran = publish(pulsar, tmp_path / "first", copy, "--resume")
+    assert ran.code == 0, ran.err
+    assert "twice" not in ran.err
+    capture(pulsar, copy, tmp_path / "second")
+    assert as_sent(tmp_path / "second", copy) == as_sent(tmp_path / "first", topic)
+    assert publish(pulsar, tmp_path / "first", copy, "--resume").code == 2
