@@ -93,9 +93,7 @@ def read_part(path: Path, part_format: PartFormat) -> Iterator[CapturedMessage]:
 def count_versions(path: Path, part_format: PartFormat) -> Counter[int | None]:
     """How many messages of each schema version a part has; raises UsageError as `read_part`."""
     with _whole(path):
-        if part_format == "parquet":
-            return _parquet_versions(path)
-        return Counter(each.schema_version for each in _avro(path))
+        return _COUNTERS[part_format](path)
 
 
 def _parquet(path: Path) -> Iterator[CapturedMessage]:
@@ -133,6 +131,10 @@ def _avro(path: Path) -> Iterator[CapturedMessage]:
             yield CapturedMessage(*times, *(row[name] for name in _COLUMNS[len(_TIMES) :]))
 
 
+def _avro_versions(path: Path) -> Counter[int | None]:
+    return Counter(each.schema_version for each in _avro(path))
+
+
 def _milliseconds(time: datetime.datetime | None) -> Any:  # noqa: ANN401 - null of event times alone
     return None if time is None else (time - _EPOCH) // _MILLISECOND
 
@@ -140,6 +142,10 @@ def _milliseconds(time: datetime.datetime | None) -> Any:  # noqa: ANN401 - null
 _READERS: Final[dict[PartFormat, Callable[[Path], Iterator[CapturedMessage]]]] = {
     "parquet": _parquet,
     "avro": _avro,
+}
+_COUNTERS: Final[dict[PartFormat, Callable[[Path], Counter[int | None]]]] = {
+    "parquet": _parquet_versions,
+    "avro": _avro_versions,
 }
 
 

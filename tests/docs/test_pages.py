@@ -52,7 +52,7 @@ def _prepare(page: Path, reader: Reader) -> None:
     """What a page takes for granted: a checkout of this project, a capture, a cluster."""
     if page.parent == CONTRIBUTING:
         reader.check_out(ROOT)
-    if page.stem == "capture-messages":
+    if page.stem in ("capture-messages", "publish-a-capture"):
         write_template_capture(reader.home / "at" / "captures")
     if page.stem not in ("connect-a-cluster", "import-a-cluster"):
         return

@@ -77,7 +77,9 @@ def publish(
 
     require_modules("publish", _NEEDED, "pulsar")
     topic = TopicName.parse(to)
-    command = _command(folder, to, rate, service_url, url, repo, registry)
+    command = publish_command(
+        folder, to, rate=rate, service_url=service_url, url=url, repo=repo, registry=registry
+    )
     with (
         without_pandas(),
         _open(repo, registry, url) as (live, root),
@@ -123,9 +125,10 @@ def _open(repo: Path, names: list[str] | None, url: str | None) -> Iterator[tupl
             yield live, opened.root
 
 
-def _command(
+def publish_command(
     folder: Path,
     to: str,
+    *,
     rate: int | None,
     service_url: str | None,
     url: str | None,
