@@ -149,10 +149,11 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option(*_VERBOSE, help="After a bug of ours, say more; may stand anywhere.")
+        bool,
+        typer.Option(*_VERBOSE, help="Show the traceback of a bug; anywhere in the command line."),
     ] = False,
 ) -> None:
     pass

@@ -8,6 +8,7 @@ from typing import Final
 
 from gitops.git.checkout import Checkout, open_checkout
 from gitops.model.errors import GitopsError, OutsideError, UsageError
+from gitops.model.rollout_reason import name_list
 from gitops.repository.suggestions import did_you_mean
 
 # From what people call a commit to the commit, and what two of them have in common.
@@ -16,6 +17,7 @@ _WHOLE: Final = re.compile(r"[0-9a-f]{40}")
 _BY_HISTORY: Final = re.compile(r"\A[0-9a-f]{7,40}\Z|[~^]")
 """What names a commit by its hash or by its descendants, and not by a name of its own."""
 _ACTIONS: Final = "with actions/checkout: `fetch-depth: 0`"
+_NAMED: Final = 5
 _NO_MORE: Final = 1
 """The exit status of `merge-base` and of `rev-parse --quiet` for: there is none."""
 
@@ -83,7 +85,8 @@ def _how_to_get(checkout: Checkout, reference: str) -> str:
         return near or "name a branch, a tag or a commit that is in this clone"
     into = "" if _WHOLE.fullmatch(branch) else f":refs/remotes/origin/{branch}"
     fetch = f"if it is on the remote: git fetch origin {branch}{into} ({_ACTIONS})"
-    return f"{near} {fetch}" if near else fetch
+    here = near or (f"the branches here: {name_list(known, _NAMED)};" if known else "")
+    return f"{here} {fetch}" if here else fetch
 
 
 # What is checked out, for people to read.

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from gitops.messaging.capture_files import CaptureFolder, CaptureManifest, capture_folders
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
 from gitops.model.replay import Sample
+from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository, TopicSource
+
+_READ: Final = SAMPLE_FORMATS["capture"].like
+"""The format of files that a replay reads as captures."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,10 +47,10 @@ def read_captures(root: Path) -> Captures:
     """The captured topics below a folder; raises UsageError where there is none."""
     found: dict[TopicName, CapturedTopic] = {}
     for folder, manifest in capture_folders(root):
-        if manifest.part_format != "parquet":
+        if manifest.part_format != _READ:
             raise UsageError(
                 f"{folder.path} has messages in the format {manifest.part_format}",
-                hint="replay reads captures of `--format parquet`",
+                hint=f"replay reads captures of `--format {_READ}`",
             )
         topic = TopicName.parse(manifest.topic)
         found.setdefault(topic, CapturedTopic()).add(topic, folder, manifest)

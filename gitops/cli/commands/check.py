@@ -34,7 +34,7 @@ def check(
         bool, typer.Option("--drift", help="Compare a live registry with the whole base, too.")
     ] = False,
     replay: Annotated[
-        bool, typer.Option("--replay", help="Replay the samples of what the change touches.")
+        bool, typer.Option("--replay", help="Replay the samples of what the change affects.")
     ] = False,
     engine: options.ReplayEngine = Engine.SPARK,
     master: options.SparkMaster = None,

@@ -35,7 +35,7 @@ def compat(
         str | None,
         typer.Option(
             "--type",
-            help="The SchemaType [default: what the file says, as for pulsar-admin; or AVRO].",
+            help="The SchemaType [default: that of the file, as for pulsar-admin; or AVRO].",
             autocompletion=completion.schema_types,
         ),
     ] = None,
@@ -69,7 +69,7 @@ def compat(
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
-    """Say whether a broker would accept NEW after OLD..., and why not."""
+    """Show whether a broker would accept NEW after OLD..., and why not."""
     broker = DEFAULT_RELEASE if broker is None else broker
     if jsonl:
         _refuse_options(context)

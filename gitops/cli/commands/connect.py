@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitops.usecases.connect import ConnectRequest
 
 app = typer.Typer(
-    help="Say whether a broker would let a client connect, step by step.",
+    help="Show whether a broker would let a client connect, step by step.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -48,7 +48,7 @@ Type = Annotated[
     str | None,
     typer.Option(
         "--type",
-        help="The file's SchemaType [default: what it says; the topic's; or AVRO].",
+        help="The file's SchemaType [default: that of the file, of the topic, or AVRO].",
         autocompletion=completion.schema_types,
     ),
 ]
@@ -91,7 +91,7 @@ def producer(
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
-    """Say whether a producer would be let in, and which version its messages would carry."""
+    """Show whether a producer could connect, and which version its messages would have."""
     from gitops.usecases.connect import ConnectRequest
 
     request = ConnectRequest(
@@ -137,7 +137,7 @@ def consumer(
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
-    """Say whether a consumer would be let in, and whether it would register its schema."""
+    """Show whether a consumer could connect, and whether it would register its schema."""
     from gitops.usecases.connect import ConnectRequest
 
     request = ConnectRequest(

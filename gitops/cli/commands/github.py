@@ -30,11 +30,11 @@ Where = Annotated[
     typer.Option(
         "--path",
         metavar="DIR",
-        help="The schemas repository's folder, where the GitHub repository holds several.",
+        help="The schemas repository's folder, where the GitHub repository contains several.",
     ),
 ]
 Report = Annotated[
-    Path | None, typer.Option("--file", metavar="REPORT.md", help="What it says, as Markdown.")
+    Path | None, typer.Option("--file", metavar="REPORT.md", help="The report, as Markdown.")
 ]
 
 
@@ -51,7 +51,7 @@ Suggestions = Annotated[
 @app.command("comment", short_help="Write the comment of a pull request.")
 def comment(
     report: Annotated[
-        Path, typer.Option("--file", metavar="REPORT.md", help="What it says, as Markdown.")
+        Path, typer.Option("--file", metavar="REPORT.md", help="The report, as Markdown.")
     ],
     pull_request: Annotated[
         int | None,
@@ -60,7 +60,7 @@ def comment(
     path: Where = ".",
     suggestions: Suggestions = None,
 ) -> int:
-    """Have one comment on a pull request say what the report says; nothing if it does."""
+    """Keep one comment on a pull request equal to the report."""
     from gitops.hosting.workflow import MOST_JSON, pull_request_of, read_plain
     from gitops.usecases.github import comment_marker, keep_comment
 
@@ -104,7 +104,7 @@ def issue(
     ] = False,
     path: Where = ".",
 ) -> int:
-    """Have one open issue say what the report says; nothing if it does."""
+    """Keep one open issue equal to the report."""
     from gitops.hosting.workflow import read_plain
     from gitops.usecases.github import close_issue, issue_marker, keep_issue
 
@@ -126,7 +126,8 @@ def _host() -> Iterator[CodeHost]:
     except ImportError as error:
         raise UsageError(
             "the library for GitHub is not installed",
-            hint="install pulsar-schema-gitops with its extra: 'pulsar-schema-gitops[github]'",
+            hint="install pulsar-schema-gitops with its extra 'github': in a checkout, "
+            "pip install '.[github]'",
         ) from error
     repository = GitHubRepository(access(os.environ))
     try:

@@ -24,7 +24,7 @@ def group() -> None:
 @app.command("note", short_help="Write the note of a merge request.")
 def note(
     report: Annotated[
-        Path, typer.Option("--file", metavar="REPORT.md", help="What it says, as Markdown.")
+        Path, typer.Option("--file", metavar="REPORT.md", help="The report, as Markdown.")
     ],
     merge_request: Annotated[
         int | None,
@@ -35,11 +35,11 @@ def note(
         typer.Option(
             "--path",
             metavar="DIR",
-            help="The schemas repository's folder, where the project holds several.",
+            help="The schemas repository's folder, where the project contains several.",
         ),
     ] = ".",
 ) -> int:
-    """Have one note on a merge request say what the report says; nothing if it does."""
+    """Keep one note on a merge request equal to the report."""
     from gitops.cli.console import print_message
     from gitops.hosting.gitlab import (
         GitLabProject,

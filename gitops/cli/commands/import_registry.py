@@ -38,7 +38,7 @@ def import_registry(
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
-    """Write what a registry holds as files of this repository."""
+    """Write what a registry contains as files of this repository."""
     from gitops.changes.known_names import known_names
     from gitops.cli.answer import Display, print_result
     from gitops.cli.console import require_writable

@@ -46,7 +46,7 @@ def plan(
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
-    """Show what would be done to a registry, and what it would say."""
+    """Show what would be done to a registry, and what the broker would answer."""
     from gitops.cli import plan_output
     from gitops.cli.answer import Display, print_result
 

@@ -38,7 +38,7 @@ def get(
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
-    """Print the policies and the strategy that holds."""
+    """Print the policies and the strategy in force."""
     from gitops.cli.answer import Display, print_result
     from gitops.cli.session import open_registry, open_repository
     from gitops.usecases.policies import observe_policies, parse_subject

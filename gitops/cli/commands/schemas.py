@@ -48,7 +48,7 @@ def upload(
         str | None,
         typer.Option(
             "--type",
-            help="The file's SchemaType [default: what it says, as for pulsar-admin].",
+            help="The file's SchemaType [default: that of the file, as for pulsar-admin].",
             autocompletion=completion.schema_types,
         ),
     ] = None,
@@ -145,7 +145,7 @@ def delete(
             return Exit.USAGE
         version = live.delete_schema(name, force=force)
     print_message(
-        "deleted all versions" if force else f"deleted; the deletion took version {version}"
+        "deleted all versions" if force else f"deleted; the tombstone is version {version}"
     )
     return Exit.GOOD
 

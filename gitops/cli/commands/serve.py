@@ -19,7 +19,7 @@ def serve(
     registry: options.RegistryName = None,
     broker: options.Broker = None,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="The port; 0 takes a free one.")] = _PORT,
+    port: Annotated[int, typer.Option("--port", help="The port; 0: a free one.")] = _PORT,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(

@@ -55,6 +55,17 @@ def test_a_branch_that_only_the_remote_has(repo: GitRepository, tmp_path: Path) 
         assert "fetch-depth: 0" in raised.value.hint
 
 
+def test_a_branch_of_another_name_is_named(repo: GitRepository, checkout: Checkout) -> None:
+    """Git before 3.0 begins with `master` where nobody says otherwise."""
+    repo.commit({"a": "1"})
+    repo.git("branch", "--move", "trunk")
+
+    with pytest.raises(UsageError) as raised:
+        commit_of(checkout, "main")
+
+    assert raised.value.hint.startswith("the branches here: trunk; if it is on the remote: ")
+
+
 def test_before_the_first_commit(checkout: Checkout) -> None:
     with pytest.raises(UsageError, match="no commit 'HEAD'"):
         commit_of(checkout, "HEAD")
