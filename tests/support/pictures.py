@@ -21,7 +21,7 @@ from tests.support.terminal_pictures import terminal_svg
 
 WIDTH: Final = 100
 _UNSTABLE: Final = (
-    (re.compile(r"\b[0-9a-f]{7}(?=\.\.)"), "4f1c9e2"),
+    (re.compile(r"\b[0-9a-f]{7}(?=\.\.| with the files)"), "4f1c9e2"),
     (re.compile(r"(?<=compared with `)[0-9a-f]{7}"), "4f1c9e2"),
     (re.compile(r"(?<=expires: )\d{4}-\d\d-\d\d"), "2026-12-01"),
     (re.compile(r"\d+\.\d s\b"), "0.3 s"),
