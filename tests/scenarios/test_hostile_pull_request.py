@@ -90,7 +90,8 @@ def test_as_markdown(repo: GitRepository, command: CommandLine) -> None:
     assert "would be refused by Pulsar" in text.split("\n", 1)[0]
     assert REFUSAL in text
     assert re.search(r"_… and \d+,\d{3} more findings, left out for GitHub's limit", text)
-    assert_inert("\n".join(line for line in text.split("\n") if not line.startswith("_… and ")))
+    notes = ("_… and ", "_The details of ")
+    assert_inert("\n".join(line for line in text.split("\n") if not line.startswith(notes)))
 
 
 def test_as_workflow_commands(repo: GitRepository, command: CommandLine) -> None:
