@@ -69,7 +69,7 @@ def compat(
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
 ) -> int:
-    """Show whether a broker would accept NEW after OLD..., and why not."""
+    """Decide whether a broker would accept NEW after OLD..., and why not."""
     broker = DEFAULT_RELEASE if broker is None else broker
     if jsonl:
         _refuse_options(context)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitops.usecases.connect import ConnectRequest
 
 app = typer.Typer(
-    help="Show whether a broker would let a client connect, step by step.",
+    help="Decide whether a broker would let a client connect, and why.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
