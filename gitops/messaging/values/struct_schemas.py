@@ -24,7 +24,13 @@ class AvroSchema(ValueSchema):
         super().__init__(info)
         try:
             self._parsed = fastavro.parse_schema(json.loads(self.stored.data))
-        except (ValueError, TypeError, KeyError, fastavro.schema.SchemaParseException) as error:
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            RecursionError,
+            fastavro.schema.SchemaParseException,
+        ) as error:
             raise UsageError(f"the AVRO schema cannot be used to write: {error}") from None
 
     def encode(self, value: Any) -> bytes:  # noqa: ANN401 - any Avro value
