@@ -1,8 +1,8 @@
 """Upgrades in two parts, where that saves a merge: consumers first, producers at the end.
 
 A service may have to read a new schema before a merge, and may write another one only after it.
-Upgraded as a whole it would need two merges. Where nobody declared the upgrade, it can as well come
-in two parts.
+Upgraded as a whole it would need two merges, or two services would wait for each other. Where
+nobody declared the upgrade, it can as well come in two parts.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import replace
 from gitops.model.names import TopicName
 from gitops.model.rollout import Constraints, Register, Role, Rollout, Upgrade
 from gitops.rollout.acts import merge_count
+from gitops.rollout.constraints import constraints
 from gitops.rollout.model import RolloutModel, Service, Use
-from gitops.rollout.order import solve
+from gitops.rollout.order import order, solve
 
 
 def solve_with_few_merges(model: RolloutModel) -> tuple[RolloutModel, Constraints, Rollout]:
@@ -23,13 +24,16 @@ def solve_with_few_merges(model: RolloutModel) -> tuple[RolloutModel, Constraint
     """
     found, rollout = solve(model)
     count = merge_count(rollout)
-    if count <= 1:
+    if count <= 1 and not rollout.blocks:
         return model, found, rollout
-    first_parts = _first_parts(model, found)
-    split_found, split = solve(first_parts)
+    # Without an order `found` is of a model in which some stay behind.
+    whole = constraints(model) if rollout.blocks else found
+    first_parts = _first_parts(model, whole)
+    split_found = constraints(first_parts)
+    split = order(split_found)
     # Who has to upgrade for what is written at the end has to upgrade all the same.
-    is_same = not split.blocks and split.may_stay == rollout.may_stay
-    if is_same and merge_count(split) < count:
+    is_same = not (whole.blocks or split.blocks) and split.may_stay == whole.may_stay
+    if is_same and (rollout.blocks or merge_count(split) < count):
         return first_parts, split_found, split
     return model, found, rollout
 

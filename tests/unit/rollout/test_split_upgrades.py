@@ -13,7 +13,10 @@ from gitops.model.rollout import Rollout, Upgrade
 from gitops.rollout.model import RolloutModel, Service, Use
 from gitops.rollout.readers import histories
 from gitops.rollout.split_upgrades import solve_with_few_merges
+from tests.support.check_repository import FOLDER, report
+from tests.support.git_repos import GitRepository
 from tests.support.random_rollouts import Worlds, is_healthy, is_safe
+from tests.support.rollout_repository import FILES, avro, client, findings, said, steps
 
 
 def _moved(model: RolloutModel, use: Use, dice: random.Random) -> Use:
@@ -69,3 +72,44 @@ def test_the_second_parts_are_safe_in_every_order() -> None:
         for order in itertools.permutations(steps):
             assert is_safe(left, order, wait=False), model
     assert seen
+
+
+def _both(name: str, consumed: str, produced: str) -> str:
+    """A client of two topics."""
+    consumer = client(name, "consumes", "{version: 0}", f"shop/orders/{consumed}")
+    producer = client(name, "produces", "{version: 0}", f"shop/orders/{produced}")
+    return f"{consumer}produces:{producer.partition('produces:')[2]}"
+
+
+@pytest.mark.slow
+def test_two_that_consume_what_the_other_produces_upgrade_their_consumers_first(
+    repo: GitRepository,
+) -> None:
+    """Upgraded as wholes each would wait for the other: a safe order exists all the same."""
+    wider = avro(a="long", b="string")
+    other = FILES[f"{FOLDER}/created.yaml"].replace("created.avsc", "placed.avsc")
+    repo.commit(
+        {
+            f"{FOLDER}/placed.yaml": other,
+            f"{FOLDER}/placed.avsc": FILES[f"{FOLDER}/created.avsc"],
+            "clients/billing.yaml": _both("billing", "created", "placed"),
+            "clients/checkout.yaml": _both("checkout", "placed", "created"),
+        }
+    )
+    repo.write({f"{FOLDER}/created.avsc": wider, f"{FOLDER}/placed.avsc": wider})
+
+    assert said(steps(repo)) == ["billing", "checkout", "Register v1", "Register v1"]
+    (one,) = report(repo).registries
+    assert sorted(one.rollout.later) == ["billing", "checkout"]
+    assert findings(repo) == [("CLIENT-R003", "billing"), ("CLIENT-R003", "checkout")]
+
+
+@pytest.mark.slow
+def test_one_that_reads_what_it_writes_upgrades_in_two_parts(repo: GitRepository) -> None:
+    repo.commit({"clients/billing.yaml": _both("billing", "created", "created")})
+    repo.write({f"{FOLDER}/created.avsc": avro(a="long", b="string")})
+
+    assert said(steps(repo)) == ["billing", "Register v1", "checkout"]
+    (one,) = report(repo).registries
+    assert list(one.rollout.later) == ["billing"]
+    assert one.rollout.may_stay == {"checkout"}
