@@ -179,8 +179,9 @@ class _Topic:
             said = f"under its new policies the current {side.name} cannot reconnect"
             self._block(f"{said} to {self.topic.topic}: {before[0].clause()}", side.upgrade)
         state = CURRENT if side.service.changes else ""
-        self._until(side, before, partial(reconnect_reason, side.name, state))
-        if after[-1]:
+        if side.service.changes or not before[0]:
+            self._until(side, before, partial(reconnect_reason, side.name, state))
+        if after[-1] and (side.service.changes or before[0]):  # else it is the one block already
             self._stuck(side, after[-1])
         elif side.service.changes:
             self._since(side, after, partial(connect_reason, side.name))

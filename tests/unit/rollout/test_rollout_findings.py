@@ -51,6 +51,24 @@ def test_a_merge_that_locks_out_a_client_comes_after_its_upgrade(repo: GitReposi
     assert findings(repo) == []
 
 
+def test_who_is_refused_for_good_is_reported_once(repo: GitRepository) -> None:
+    """v0, which v2 does not read, is written until v2 is registered."""
+    repo.commit({f"{FOLDER}/created.avsc": avro(a="int")})
+    repo.commit({"clients/billing.yaml": client("billing", "consumes", "{version: 1}")})
+    wider = json.loads(avro(a="long", b="int"))
+    wider["fields"][1]["default"] = 0
+    checkout = client("checkout", "produces", "{version: 2}")
+    repo.write({f"{FOLDER}/created.avsc": json.dumps(wider), "clients/checkout.yaml": checkout})
+
+    assert of_rule(repo, "CLIENT-R002") == []
+    assert [message for message, _ in of_rule(repo, "CLIENT-R004")] == [
+        f"Once v2 of {TOPIC} is registered, billing cannot reconnect: it reads int, v2 writes "
+        "long (a)",
+        f"after all upgrades billing cannot read what checkout writes to {TOPIC}: it reads int, "
+        "checkout writes long (a)",
+    ]
+
+
 def test_clients_of_bytes_have_no_schema(repo: GitRepository) -> None:
     """Clients send none for bytes, whether or not the topic has one (Pulsar 4.0.7)."""
     raw = {f"{FOLDER}/raw.yaml": manifest("type: BYTES")}
