@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -16,17 +17,17 @@ from gitops.planning.refusals import version_list
 from gitops.rollout.model import Service
 
 _MOST_NAMES: Final = 10
-_TWO_STEPS: Final = (
-    "change the schema in two steps, or move to a new topic: `pulsar-gitops rollout --base "
-    "origin/main` shows how"
-)
 
 
 class ClientFindings:
-    """Findings about clients, each where the client is declared."""
+    """Findings about clients, each where the client is declared.
 
-    def __init__(self, clients: dict[str, Client]) -> None:
+    `reference` is the base of the change as the user names it.
+    """
+
+    def __init__(self, clients: dict[str, Client], reference: str) -> None:
         self._clients = clients
+        self._reference = reference
 
     def block(self, block: Block) -> Finding:
         """Why there is no order."""
@@ -37,7 +38,7 @@ class ClientFindings:
         elif alone and names:
             rule, hint = "CLIENT-R002", "see `pulsar-gitops connect` for each step of the decision"
         else:
-            rule, hint = "CLIENT-R004", _TWO_STEPS
+            rule, hint = "CLIENT-R004", self._two_steps_hint()
         subject = names[0] if names else ""
         return make_finding(
             rule,
@@ -46,6 +47,10 @@ class ClientFindings:
             subject=subject,
             hint=hint,
         ).from_origin(str(next(iter(block.topics), "")))
+
+    def _two_steps_hint(self) -> str:
+        command = shlex.join(["pulsar-gitops", "rollout", "--base", self._reference])
+        return f"change the schema in two steps, or move to a new topic: `{command}` shows how"
 
     def broken(self, blocks: Iterable[Block]) -> Iterator[Finding]:
         """What does not work already, and is no fault of the change."""

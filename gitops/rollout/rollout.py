@@ -39,7 +39,8 @@ class RolloutRequest:
     Clients are pinned to versions of the default registry. `before` is the input of the base,
     whose policies hold until the change is applied. A topic whose manifest goes is one whose schema
     may be deleted, once nobody uses it. `paths` are all files of the head, also those that the
-    change does not touch.
+    change does not touch. `reference` is the base as the user names it, empty where nothing is
+    compared with a base.
     """
 
     base: Repository
@@ -48,6 +49,7 @@ class RolloutRequest:
     plan: Plan
     before: PlanInput
     paths: Collection[str] = ()
+    reference: str = ""
 
 
 def add_client_topics(
@@ -146,7 +148,8 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     services = makes.of(*sides)
     model, found, rollout = solve_with_few_merges(RolloutModel(topics=topics, services=services))
     refused = _refused_topics(rolling)
-    told = ClientFindings({one.name: one for one in (*rolling.base.clients, *rolling.head.clients)})
+    clients = {one.name: one for one in (*rolling.base.clients, *rolling.head.clients)}
+    told = ClientFindings(clients, rolling.reference)
     findings = [*makes.findings, *map(told.block, rollout.blocks)]
     findings += told.broken(found.broken)
     findings += told.too_early(found.before, services)

@@ -233,6 +233,7 @@ class _RegistryAnswer:
                 plan=plan,
                 before=before,
                 paths=loaded.change.head_tree.paths(),
+                reference=self.checking.reference,
             )
         )
         replayed = self._replay(after, observed)

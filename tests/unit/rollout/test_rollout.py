@@ -325,9 +325,7 @@ def test_what_is_written_in_the_end_cannot_be_read(repo: GitRepository) -> None:
     assert findings(repo) == [("CLIENT-R004", "billing")]
     ((message, hint),) = of_rule(repo, "CLIENT-R004")
     assert message.startswith("after all upgrades billing cannot read what checkout writes to")
-    assert hint.endswith(
-        "or move to a new topic: `pulsar-gitops rollout --base origin/main` shows how"
-    )
+    assert hint.endswith("or move to a new topic: `pulsar-gitops rollout --base main` shows how")
 
 
 def test_the_version_of_a_client_may_not_go(repo: GitRepository) -> None:

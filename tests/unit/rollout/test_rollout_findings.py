@@ -62,10 +62,14 @@ def test_who_is_refused_for_good_is_reported_once(repo: GitRepository) -> None:
 
     assert of_rule(repo, "CLIENT-R002") == []
     assert [message for message, _ in of_rule(repo, "CLIENT-R004")] == [
-        f"Once v2 of {TOPIC} is registered, billing cannot reconnect: it reads int, v2 writes "
-        "long (a)",
-        f"after all upgrades billing cannot read what checkout writes to {TOPIC}: it reads int, "
-        "checkout writes long (a)",
+        (
+            f"Once v2 of {TOPIC} is registered, billing cannot reconnect: it reads int, v2 writes "
+            "long (a)"
+        ),
+        (
+            f"after all upgrades billing cannot read what checkout writes to {TOPIC}: it reads int, "
+            "checkout writes long (a)"
+        ),
     ]
 
 
