@@ -28,10 +28,16 @@ from gitops.reports.topic_rows import Row, TopicStatus
 _Standings = Counter[TopicStatus]
 """How many topics stand how; of several registries the worst counts."""
 
-_TAKEN: Final = (TopicStatus.LOOSENED, TopicStatus.WARNED, TopicStatus.ACCEPTED)
+_TAKEN: Final = (
+    TopicStatus.NO_SAFE_ORDER,
+    TopicStatus.LOOSENED,
+    TopicStatus.WARNED,
+    TopicStatus.ACCEPTED,
+)
 _NO_CHANGE: Final = (TopicStatus.DELETED, TopicStatus.DRIFTED, TopicStatus.IGNORED)
 _BOTH: Final = 2
 _WAIVERS: Final = "waivers/"
+_A_CLIENT: Final = "a client"
 _NAMED: Final = 2
 """How many kinds of errors are named."""
 
@@ -124,8 +130,17 @@ def _others(report: CheckReport) -> str:
 
 def _titles(findings: Iterable[Finding]) -> str:
     errors = [one for one in findings if one.severity is Severity.ERROR and one.rule in RULES]
-    titles = list(dict.fromkeys(map(_title, errors)))
+    subjects: dict[str, set[str]] = {}
+    for one in errors:
+        subjects.setdefault(_title(one), set()).update(one.subjects)
+    titles = [_counted(title, len(names)) for title, names in subjects.items()]
     return f"{'; '.join(titles[:_NAMED])}{', …' if len(titles) > _NAMED else ''}"
+
+
+def _counted(title: str, number: int) -> str:
+    """`Pulsar would refuse 2 clients`."""
+    start = title.removesuffix(_A_CLIENT)
+    return title if number == 1 or start == title else f"{start}{count(number, 'client')}"
 
 
 def _title(finding: Finding) -> str:

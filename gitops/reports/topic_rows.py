@@ -24,7 +24,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgra
 from gitops.model.waivers import WaiverProposal
 from gitops.reports.check_summary import count
 from gitops.reports.replay_by_topic import TopicResult, topics_of
-from gitops.reports.upgrade_order import UpgradeOrder, by_strategy, clients_first
+from gitops.reports.upgrade_order import NO_SAFE_ORDER, UpgradeOrder, by_strategy, clients_first
 
 NONE: Final = "–"
 REPLAY_FAILS: Final = "replay fails"
@@ -36,15 +36,16 @@ class TopicStatus(IntEnum):
 
     REFUSED = 0
     HELD_BACK = 1
-    DELETED = 2
-    WAIVED = 3
-    RULE_WAIVED = 4
-    LOOSENED = 5
-    WITHOUT_EFFECT = 6
-    DRIFTED = 7
-    WARNED = 8
-    ACCEPTED = 9
-    IGNORED = 10
+    NO_SAFE_ORDER = 2
+    DELETED = 3
+    WAIVED = 4
+    RULE_WAIVED = 5
+    LOOSENED = 6
+    WITHOUT_EFFECT = 7
+    DRIFTED = 8
+    WARNED = 9
+    ACCEPTED = 10
+    IGNORED = 11
 
 
 class Weight(IntEnum):
@@ -81,14 +82,14 @@ class Row:
     @property
     def weight(self) -> Weight:
         """What decides comes first; at GOOD nobody needs to look."""
-        if self.is_refused or self._replayed is Severity.ERROR:
+        if self.standing <= TopicStatus.NO_SAFE_ORDER or self._replayed is Severity.ERROR:
             return Weight.STOPPED
         odd = self.standing < TopicStatus.ACCEPTED or self._replayed is Severity.WARNING
         return Weight.ODD if odd else Weight.GOOD
 
     @property
     def is_refused(self) -> bool:
-        """Whether the verdict has ✗ as its sign."""
+        """Whether its schema would not be registered."""
         return self.standing <= TopicStatus.HELD_BACK
 
     @property
@@ -148,7 +149,7 @@ def _rows(check: RegistryCheck) -> Iterator[Row]:
 
 
 def _registered(check: RegistryCheck, action: RegisterSchema, order: UpgradeOrder) -> Row:
-    standing, verdict = _standing(check, action, order.early_clients.get(action.topic, 0))
+    standing, verdict = _standing(check, action, order)
     is_new = action.latest_version is None
     return Row(
         standing=standing,
@@ -168,16 +169,20 @@ def _registered(check: RegistryCheck, action: RegisterSchema, order: UpgradeOrde
     )
 
 
-def _standing(check: RegistryCheck, action: RegisterSchema, early: int) -> tuple[TopicStatus, str]:
+def _standing(
+    check: RegistryCheck, action: RegisterSchema, order: UpgradeOrder
+) -> tuple[TopicStatus, str]:
     """How it stands, and the verdict in words."""
     if action.waiver:
         if action.accepted:
             return TopicStatus.RULE_WAIVED, "⚠ held back, waived"
         return TopicStatus.WAIVED, "⚠ refused by Pulsar, waived"
+    if action.topic in order.blocked:
+        return TopicStatus.NO_SAFE_ORDER, f"✗ {NO_SAFE_ORDER}"
     if action.topic in check.refused_before:
         old = check.strategies_before.get(action.topic)
         return TopicStatus.LOOSENED, f"⚠ {old.value if old else 'the old policies'} would refuse it"
-    if early:
+    if early := order.early_clients.get(action.topic, 0):
         return TopicStatus.WARNED, f"⚠ {clients_first(early)}"
     if warnings := _warnings(action.findings):
         return TopicStatus.WARNED, f"⚠ {count(warnings, 'warning')}"

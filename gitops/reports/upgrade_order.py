@@ -11,6 +11,7 @@ from gitops.model.rollout import Register, Rollout, Step, Upgrade
 from gitops.model.rollout_reason import name_list
 from gitops.rollout.acts import acts
 
+NO_SAFE_ORDER: Final = "no safe order"
 _NOTHING: Final = "–"
 _MOST_NAMES: Final = 3
 
@@ -28,10 +29,14 @@ def clients_first(number: int) -> str:
 
 
 class UpgradeOrder:
-    """The column *Upgrade first* of one registry; it names who the steps name."""
+    """The column *Upgrade first* of one registry; it names who the steps name.
+
+    `blocked` are the topics to whose new schema no order leads.
+    """
 
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
+        self.blocked = frozenset(topic for block in rollout.blocks for topic in block.topics)
         places = {one.step: place for place, act in enumerate(acts(rollout)) for one in act.steps}
         self._places = places
         self._registered = {
@@ -57,6 +62,8 @@ class UpgradeOrder:
 
         A strategy says nothing of what a waiver lets in.
         """
+        if topic in self.blocked:
+            return NO_SAFE_ORDER
         if before := self._before.get(topic):
             return self._clients(topic, before)
         if is_new:

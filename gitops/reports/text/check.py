@@ -41,7 +41,7 @@ _MOST: Final = 200
 """How many findings are shown: a change may have a finding in each of thousands of files."""
 _SHOWN: Final = 10
 """How many names stand in a line that only mentions them."""
-_DOUBTFUL: Final = (TopicStatus.LOOSENED, TopicStatus.WARNED)
+_DOUBTFUL: Final = (TopicStatus.NO_SAFE_ORDER, TopicStatus.LOOSENED, TopicStatus.WARNED)
 
 
 def check_text(result: CheckResult) -> RenderableType:

@@ -39,6 +39,15 @@ def test_policies_alone_are_counted(keys: int, said: str) -> None:
     assert headline(report, rows_of(report.registries)) == f"✓ Can be merged: {said}"
 
 
+def test_clients_that_pulsar_would_refuse_are_counted() -> None:
+    refused = [replace(UNKNOWN_KEY, rule="CLIENT-R002", subject=name) for name in ("crm", "erp")]
+    report = replace(CHECK, registries=(), failures={}, findings=tuple(refused))
+    again = replace(report, findings=(refused[0], replace(refused[0], message="other")))
+
+    assert headline(report, []) == "✗ Do not merge: Pulsar would refuse 2 clients"
+    assert headline(again, []) == "✗ Do not merge: Pulsar would refuse a client"
+
+
 def test_an_error_in_a_waiver_is_told_as_what_it_is() -> None:
     """The rule's title, such as `value that is out of range`, does not say what it is about."""
     empty = replace(UNKNOWN_KEY, rule="REPO-R012", location=Location(file="waivers/a.yaml"))

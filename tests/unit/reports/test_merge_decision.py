@@ -25,7 +25,11 @@ from gitops.model.rollout_reason import Reason
 from gitops.model.waivers import Waiver
 from gitops.planning.waivers import waive_findings
 from gitops.reports.check_summary import claim
+from gitops.reports.headline import headline
+from gitops.reports.markdown.report import markdown
 from gitops.reports.merge_decision import MergeDecision, merge_decision
+from gitops.reports.results import no_excerpt
+from gitops.reports.text.check import check_report
 from gitops.reports.topic_rows import rows_of
 from tests.support.checks import (
     CAPTURED,
@@ -37,6 +41,7 @@ from tests.support.checks import (
     UNKNOWN_KEY,
     WAIVED,
 )
+from tests.support.consoles import shown
 
 _ONE = CHECK.registries[1]
 _ACCEPTED = replace(STAGING, notices=(), findings=())
@@ -176,6 +181,25 @@ def test_no_safe_order_is_not_called_nobody() -> None:
     told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=rollout)))
 
     assert told.first == "there is no safe order, see below"
+
+
+def test_a_topic_without_a_safe_order_is_no_accepted_one() -> None:
+    rollout = Rollout(blocks=(Block(reason="a needs b, and b needs a", topics=(CREATED,)),))
+    error = replace(UNKNOWN_KEY, rule="CLIENT-R004")
+    report = replace(
+        _with(replace(_ONE, plan=_ACCEPTED, rollout=rollout, refused_before={})), findings=(error,)
+    )
+    rows = rows_of(report.registries)
+    (row,) = (row for row in rows if row.topic == CREATED)
+
+    assert (row.verdict, row.upgrade_first) == ("✗ no safe order", "no safe order")
+    assert rows[0] == row
+    assert not row.is_refused
+    said = headline(report, rows)
+    assert said.startswith("✗ Do not merge: there is no safe order of upgrades (Pulsar would acc")
+    assert "compatible, no safe order\n" in shown(check_report(report, no_excerpt, seconds=0))
+    fold, _, _ = markdown(report).partition(f"<b>{CREATED}")
+    assert fold.endswith("<details open><summary>✗ ")
 
 
 def test_a_waiver_is_named_with_who_approved_it() -> None:

@@ -116,7 +116,8 @@ def test_a_first_version_and_a_waived_one_have_no_strategy() -> None:
 
 def test_without_an_order_nobody_is_first() -> None:
     blocked = _order(blocks=(Block(reason="x", topics=(TOPIC,)),))
-    assert blocked.first(TOPIC, Strategy.BACKWARD) == "–"
+    assert blocked.first(TOPIC, Strategy.BACKWARD) == "no safe order"
+    assert blocked.first(TopicName.parse("a/b/d"), Strategy.BACKWARD) == "–"
 
 
 def test_of_many_clients_the_first_are_named() -> None:

@@ -67,8 +67,8 @@ def test_who_is_refused_for_good_is_reported_once(repo: GitRepository) -> None:
             "long (a)"
         ),
         (
-            f"after all upgrades billing cannot read what checkout writes to {TOPIC}: it reads int, "
-            "checkout writes long (a)"
+            f"after all upgrades billing cannot read what checkout writes to {TOPIC}: it reads "
+            "int, checkout writes long (a)"
         ),
     ]
 
