@@ -154,8 +154,9 @@ class Rollout:
     new schema is not registered at all. `migrations` are the ways out of blocks and refusals.
     `later` are services that upgrade in two parts, with what they change at the end, if they do.
     `strategies` are those of topics that would get a next version, and that no client declares to
-    use: of their clients the strategy is all that is known. `notes` are about brokers of other
-    releases in the cluster, by which the order would be another.
+    use: of their clients the strategy is all that is known. `client_registry` is the registry whose
+    versions clients of these topics declare, where that is another one; else empty. `notes` are
+    about brokers of other releases in the cluster, by which the order would be another.
     """
 
     steps: tuple[OrderedStep, ...] = ()
@@ -168,4 +169,5 @@ class Rollout:
     refused: tuple[TopicName, ...] = ()
     migrations: tuple[Migration, ...] = ()
     strategies: Mapping[TopicName, SchemaCompatibilityStrategy] = field(default_factory=dict)
+    client_registry: str = ""
     notes: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from gitops.model.check import CheckReport
+from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import UNDONE, Finding, Severity
 from gitops.model.plan import SetPolicy
 from gitops.model.rollout_reason import name_list
@@ -23,6 +23,7 @@ from gitops.reports.check_summary import (
     verdict,
     waived_schemas,
 )
+from gitops.reports.rollout_wording import undeclared_text
 from gitops.reports.topic_rows import NONE, Row
 from gitops.reports.upgrade_order import UpgradeOrder
 
@@ -219,10 +220,17 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
         return ""
     undeclared = [one for one in advice if "(by " in one]
     if undeclared:
-        return f"{name_list(undeclared)}: no client is declared"
+        why = dict.fromkeys(undeclared_text(one.rollout) for one in _by_strategy(report))
+        return f"{name_list(undeclared)}: {'; '.join(why)}"
     orders = [UpgradeOrder(one.rollout) for one in report.registries]
     late = sorted({name for order in orders for name in order.late_names})
     return f"nobody before the merge; after it {name_list(late, _NAMES)}" if late else "nobody"
+
+
+def _by_strategy(report: CheckReport) -> list[RegistryCheck]:
+    """The registries of whose clients only the strategies are known; else all."""
+    found = [one for one in report.registries if one.rollout.strategies]
+    return found or list(report.registries)
 
 
 def _early_names(report: CheckReport) -> list[str]:

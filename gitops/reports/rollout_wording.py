@@ -322,8 +322,15 @@ def _by_strategy(topics: Iterable[TopicName], rollout: Rollout) -> Iterator[str]
         if strategy := rollout.strategies.get(topic):
             found.setdefault(strategy, []).append(str(topic))
     for strategy, names in found.items():
-        who = f"no client of {name_list(names, _FEW_NAMES)} is declared"
+        who = undeclared_text(rollout, f" of {name_list(names, _FEW_NAMES)}")
         yield f"{who}; by {strategy.value}, {_ADVICE[upgrade_first(strategy)]}"
+
+
+def undeclared_text(rollout: Rollout, whose: str = "") -> str:
+    """Why only the strategy is known of clients; `whose` are those that nobody declares."""
+    if registry := rollout.client_registry:
+        return f"clients declare versions of {registry}"
+    return f"no client{whose} is declared"
 
 
 def refusals(rollout: Rollout) -> Iterator[str]:

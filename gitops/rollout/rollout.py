@@ -153,6 +153,7 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     findings = [*makes.findings, *map(told.block, rollout.blocks)]
     findings += told.broken(found.broken)
     findings += told.too_early(found.before, services)
+    strategies = _strategies(topics, refused, services)
     rollout = replace(
         rollout,
         broken=(*rollout.broken, *makes.lost),
@@ -161,7 +162,8 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
         left={one.name: left for one in services if (left := _left_topics(one))},
         refused=tuple(refused),
         migrations=tuple(_migrations(rolling, rollout, refused, services, topics)),
-        strategies=_strategies(topics, refused, services),
+        strategies=strategies,
+        client_registry=_client_registry(rolling, strategies),
     )
     return rollout, tuple(findings)
 
@@ -222,6 +224,15 @@ def _strategies(
         for name, topic in topics.items()
         if (topic.new or name in refused) and topic.history.entries and name not in used
     }
+
+
+def _client_registry(rolling: RolloutRequest, topics: Collection[TopicName]) -> str:
+    """The default registry, where this is another one and clients of the topics are declared."""
+    default = rolling.head.config.default_registry
+    clients = (*rolling.base.clients, *rolling.head.clients)
+    used = {use.topic for one in clients for use in _uses(one)}
+    is_other = rolling.plan_input.registry != default
+    return default if is_other and not used.isdisjoint(topics) else ""
 
 
 def _sides(service: Service) -> tuple[Side, ...]:

@@ -56,11 +56,18 @@ FILES: Mapping[str, str] = {
 }
 
 
-def report(repo: GitRepository, base: str = "main") -> CheckReport:
+def report(
+    repo: GitRepository, base: str = "main", registries: tuple[str, ...] = ()
+) -> CheckReport:
     with open_checkout(repo.root) as checkout:
         loaded = load_change(find_change(checkout, ChangeRequest(base=base)))
         outcome = check(
-            CheckRequest(loaded=loaded, reference=base, today=datetime.date(2026, 1, 1))
+            CheckRequest(
+                loaded=loaded,
+                reference=base,
+                today=datetime.date(2026, 1, 1),
+                registries=registries,
+            )
         )
     assert not outcome.errors
     return outcome.report

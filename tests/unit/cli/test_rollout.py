@@ -243,7 +243,6 @@ def test_on_another_registry_only_the_strategy_speaks(folder: Path, command: Com
     _edit(folder, '"quantity", "type": "int"', '"quantity", "type": "long"')
     done = command("rollout", "--repo", folder, "--registry", "other")
     assert " ".join(done.out.split()) == (
-        "other 1 apply: registers v1 of shop/orders/order-created no client of "
-        "shop/orders/order-created is declared; by BACKWARD, consumers upgrade first; then produce "
-        "with the new schema"
+        "other 1 apply: registers v1 of shop/orders/order-created clients declare versions of "
+        "local; by BACKWARD, consumers upgrade first; then produce with the new schema"
     )

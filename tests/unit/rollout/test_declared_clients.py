@@ -11,6 +11,9 @@ from gitops.model.check import HistorySource
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.reports.merge_decision import merge_decision
+from gitops.reports.rollout_wording import lines
+from gitops.reports.topic_rows import rows_of
 from tests.support.check_repository import FOLDER, SETTINGS, report
 from tests.support.git_repos import GitRepository
 from tests.support.rollout_repository import FILES, TOPIC, avro, client, findings, of_rule, steps
@@ -28,6 +31,28 @@ def repo(tmp_path: Path) -> GitRepository:
 def _policies(**keys: str) -> str:
     head = "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
     return head + "".join(f"{key}: {value}\n" for key, value in keys.items())
+
+
+def test_clients_declare_versions_of_the_default_registry_only(repo: GitRepository) -> None:
+    """Of another one nothing is known but the strategies, although there are clients."""
+    two = SETTINGS.format("").replace("x.db}", "x.db}\n  staging: {kind: embedded, path: y.db}")
+    repo.commit({"gitops.yaml": f"{two}defaultRegistry: local\n"})
+    repo.write({f"{FOLDER}/created.avsc": avro(a="long", b="string")})
+
+    found = report(repo, registries=("local", "staging"))
+    staging = report(repo, registries=("staging",))
+    assert [one.rollout.client_registry for one in found.registries] == ["", "local"]
+    assert merge_decision(staging, rows_of(staging.registries)).first == (
+        "consumers (by BACKWARD): clients declare versions of local"
+    )
+    (one,) = staging.registries
+    (line,) = lines(one.rollout, one.plan)
+    assert line.advice[0].startswith("clients declare versions of local; by BACKWARD, consumers ")
+
+    repo.commit(dict.fromkeys(("clients/billing.yaml", "clients/checkout.yaml")))
+    repo.write({f"{FOLDER}/created.avsc": avro(a="double", b="string")})
+    (one,) = report(repo, registries=("staging",)).registries
+    assert one.rollout.client_registry == ""
 
 
 def test_who_is_pinned_to_nothing_is_no_step_and_is_told(repo: GitRepository) -> None:
