@@ -88,14 +88,23 @@ def write_fixes(
     """Write the edits that take refusals of a plan away; answers whether there are any."""
     with progress_bar(no_color=display.no_color) as progress:
         fixes = fixes_of_repository(_fixing_request(opened, registry, config), progress)
+    edit_files(opened.root, fixes)
     return print_fixes(opened.root, fixes)
 
 
+def edit_files(root: Path, fixes: Mapping[str, bytes]) -> None:
+    """Write edited definitions; a symbolic link is left alone."""
+    write_files(root, {path: fixes[path] for path in fixes.keys() - _links(root, fixes)})
+
+
+def _links(root: Path, paths: Iterable[str]) -> set[str]:
+    return {path for path in paths if (root / path).is_symlink()}
+
+
 def print_fixes(root: Path, fixes: Mapping[str, bytes]) -> bool:
-    """Write edited definitions, and print which; a symbolic link is left alone."""
-    links = {path for path in fixes if (root / path).is_symlink()}
-    written = {path: data for path, data in fixes.items() if path not in links}
-    write_files(root, written)
+    """Print which definitions were edited; answers whether there are any."""
+    links = _links(root, fixes)
+    written = fixes.keys() - links
     for path in sorted(fixes):
         print_message(f"left alone {path}: a symbolic link" if path in links else f"changed {path}")
     if written:

@@ -158,8 +158,8 @@ def _subjects(finding: Finding) -> str:
 
 def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]:
     """One edit is described; of several it is enough that there are some."""
-    patched = [one for one in findings if one.patch]
-    mended = {one.location for one in patched}
+    mended = {one.location for one in findings if one.patch}
+    patched = [*{one.patch: one for one in findings if one.patch}.values()]
     others = [one for one in findings if not one.patch and one.rule != CLIENTS_FIRST]
     others = [one for one in others if one.location is None or one.location not in mended]
     hints = list(dict.fromkeys([*_schema_hints(report, others), *(one.hint for one in others)]))

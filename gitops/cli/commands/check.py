@@ -60,8 +60,6 @@ def check(
             "--fix edits the files of the folder, and --head names a commit",
             hint="check out that commit, and leave --head out",
         )
-    if fix and len(set(registry or ())) > 1:
-        raise UsageError("--fix edits for one registry, and --registry names several")
     started = time.monotonic()
     request = CheckOptions(
         repo=repo,
@@ -86,12 +84,21 @@ def check(
 
 
 def _write_fixes(request: CheckOptions, display: Display) -> None:
-    """Write the edits with which what the change refuses is accepted."""
-    from gitops.cli.check_run import check_change
-    from gitops.cli.plan_output import print_fixes
+    """Write the edits with which what the change refuses is accepted.
 
-    with check_change(replace(request, fix=True, replay=None), display) as (outcome, loaded):
-        print_fixes(loaded.change.checkout.root, outcome.fixes)
+    Each registry's are decided with those of the ones before it.
+    """
+    from gitops.cli.check_run import check_change
+    from gitops.cli.plan_output import edit_files, print_fixes
+
+    fixes: dict[str, bytes] = {}
+    for name in dict.fromkeys(request.registries) or (None,):
+        asked = replace(request, registries=(name,) if name else (), fix=True, replay=None)
+        with check_change(asked, display) as (outcome, loaded):
+            root = loaded.change.checkout.root
+            edit_files(root, outcome.fixes)
+        fixes |= outcome.fixes
+    print_fixes(root, fixes)
 
 
 def _run(

@@ -150,6 +150,16 @@ def test_edits_that_undo_the_change_are_counted(undone: int, said: tuple[str, ..
     )
 
 
+def test_one_edit_for_several_findings_is_one() -> None:
+    edits = [replace(UNKNOWN_KEY, message=str(n), patch="a", hint="do it") for n in range(2)]
+    one = _decided(replace(_with(), findings=tuple(edits)))
+    other = replace(edits[0], message="2", patch="b")
+    two = _decided(replace(_with(), findings=(*edits, other)))
+
+    assert one.next == ("make the edit that is shown below (`--fix` makes it): do it",)
+    assert two.next == ("make the 2 edits that are shown below (`--fix` makes them)",)
+
+
 def test_what_is_good_needs_no_reason() -> None:
     assert _decided(_with(replace(_ONE, plan=_ACCEPTED)))[:2] == ((), ("merge",))
 
