@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
 
 from gitops.model.check import CheckReport, Impact
-from gitops.model.findings import Finding, Location, Severity, causes_of
+from gitops.model.findings import Finding, Location, Severity, causes_of, group
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.waivers import WaiverProposal
@@ -51,7 +52,10 @@ def all_findings(report: CheckReport) -> tuple[ReportedFinding, ...]:
 
 
 def reported_causes(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]:
-    """One finding for those of one cause on the same registries, where the first of them was."""
+    """One finding for those of one cause, where the first of them was.
+
+    Those of several registries are of the same topics, and may differ in the versions.
+    """
     by_registries: dict[tuple[str, ...], list[Finding]] = {}
     for one in findings:
         by_registries.setdefault(one.registries, []).append(one.finding)
@@ -61,7 +65,56 @@ def reported_causes(findings: Sequence[ReportedFinding]) -> tuple[ReportedFindin
         for on, its in by_registries.items()
         for cause in causes_of(its)
     ]
-    return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
+    alike: dict[Hashable, list[ReportedFinding]] = {}
+    for _, one in sorted(found, key=lambda pair: pair[0]):
+        alike.setdefault(_key_without_versions(one.finding), []).append(one)
+    return tuple(told for its in alike.values() for told in _joined(its))
+
+
+_VERSIONS: Final = re.compile(r"\bv\d+(?: to v\d+)?(?:, v\d+(?: to v\d+)?)*")
+
+
+def _key_without_versions(finding: Finding) -> Hashable:
+    """Equal for findings of several registries that differ in nothing but the versions."""
+    message = _VERSIONS.sub("", finding.message, count=1)
+    cause = (finding.rule, finding.severity, finding.location, finding.hint, finding.patch)
+    return (*cause, finding.subjects, message)
+
+
+def _joined(alike: Sequence[ReportedFinding]) -> Iterable[ReportedFinding]:
+    """One for all registries: `messages of v0 on production and v1, v0 on staging`."""
+    on = [name for one in alike for name in one.registries]
+    if len(alike) == 1 or len(set(on)) < len(on) or not all(one.registries for one in alike):
+        return alike
+    found = [(_VERSIONS.search(one.finding.message), one.registries) for one in alike]
+    versions = " and ".join(f"{each[0]} on {', '.join(names)}" for each, names in found if each)
+    message = _VERSIONS.sub(lambda _: versions, alike[0].finding.message, count=1)
+    members = dict.fromkeys(member for one in alike for member in one.finding.members)
+    return [ReportedFinding(finding=group(message, [*members]), registries=tuple(on))]
+
+
+@dataclass(slots=True)
+class RegistryCauses:
+    """The causes that a report has shown so far, each with its first registry.
+
+    `repeated` are the places of those that were shortened.
+    """
+
+    repeated: set[Location | None] = field(default_factory=set)
+    _first: dict[Hashable, str] = field(default_factory=dict)
+
+    def shortened(self, findings: Iterable[Finding], registry: str) -> tuple[Finding, ...]:
+        """The findings; one that another registry has already without its details and its edit."""
+        return tuple(self._shortened(one, registry) for one in findings)
+
+    def _shortened(self, one: Finding, registry: str) -> Finding:
+        first = self._first.setdefault(_key_without_versions(one), registry)
+        if first == registry:
+            return one
+        self.repeated.add(one.location)
+        hint = f"the same cause as on {first}, above"
+        cause = one.cause.partition(": ")[0]
+        return replace(one, message=claim(one), cause=cause, hint=hint, patch="")
 
 
 def told_messages(report: CheckReport) -> frozenset[str]:

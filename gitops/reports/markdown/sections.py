@@ -15,7 +15,14 @@ from gitops.model.rollout import Rollout
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.broker_wording import broker_lines
-from gitops.reports.check_summary import affected_text, claim, count, name_list, told_messages
+from gitops.reports.check_summary import (
+    RegistryCauses,
+    affected_text,
+    claim,
+    count,
+    name_list,
+    told_messages,
+)
 from gitops.reports.markdown.document import changes_block, finding_item
 from gitops.reports.markdown.escaping import block, code, code_tag, message, prose
 from gitops.reports.markdown.replay import replay_body
@@ -45,19 +52,23 @@ def details(rows: Iterable[Row], *, several: bool, unfolded: bool) -> tuple[str,
     So do topics with the same changes and nothing else. Registries are named where there are
     `several`.
     """
-    folds: dict[tuple[str, str, str], list[str]] = {}
+    folds: dict[tuple[str, str, str], tuple[str, list[str]]] = {}
+    causes = RegistryCauses()
     every = list(rows)
     alike = _alike(every)
     shared = {id(row) for its in alike for row in its}
     for row in every:
         if body := "" if id(row) in shared or _is_said_elsewhere(row) else _body(row):
-            names = folds.setdefault((str(row.topic), _title(row), body), [])
-            names += [row.registry] if several else []
+            key = (str(row.topic), _title(row), body)
+            if key not in folds:
+                short = causes.shortened(row.findings, row.registry)
+                folds[key] = _body(replace(row, findings=short)), []
+            folds[key][1].extend([row.registry] if several else [])
     opened = "<details open>" if unfolded else "<details>"
     return (
         *(
             f"{opened}{_summary(topic, title, registries)}\n\n{body}\n</details>\n\n"
-            for (topic, title, body), registries in folds.items()
+            for (topic, title, _), (body, registries) in folds.items()
         ),
         *map(_fold_of_alike, alike),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -12,10 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from gitops.model.check import CheckReport, RegistryCheck
-from gitops.model.findings import Finding, Severity, causes_of
+from gitops.model.findings import Finding, Location, Severity, causes_of
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.reports.check_summary import (
+    RegistryCauses,
     Verdict,
     affected_text,
     all_findings,
@@ -59,8 +61,11 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
     # What the verdict is about comes first: behind what is refused, and before what is not.
     behind = errors if verdict(report) is Verdict.REFUSED else []
     parts += _spaced(errors if not behind else [])
+    causes = RegistryCauses()
     for number, one in enumerate(report.registries):
-        parts += [*_registry(one, excerpt, report, () if number else behind), Text("")]
+        short = _in_short(one, causes)
+        unseen = partial(_unseen_line, excerpt, causes.repeated)
+        parts += [*_registry(short, unseen, report, () if number else behind), Text("")]
     parts += _spaced(others)
     parts += _not_from_this_change(report)
     verdicts = [merge_line(report), Text(" · ")] if report.base else []
@@ -181,6 +186,18 @@ def _registry(
         *rollout_section(one, report),
         *(replay_section(one.replay) if one.replay else ()),
     ]
+
+
+def _in_short(one: RegistryCheck, causes: RegistryCauses) -> RegistryCheck:
+    """Without the details that an earlier registry has."""
+    shortened = partial(causes.shortened, registry=one.plan.registry)
+    return replace(one, plan=one.plan.with_findings(shortened))
+
+
+def _unseen_line(
+    excerpt: Excerpt, seen: Collection[Location | None], where: Location
+) -> str | None:
+    return None if where in seen else excerpt(where)
 
 
 def _besides(one: RegistryCheck) -> dict[TopicName, str]:
