@@ -18,7 +18,6 @@ from gitops.model.rollout import (
     Rollout,
     Side,
 )
-from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.plan import PlanInput, is_validation_enforced, make_plan, strategy_of
 from gitops.planning.rolling_upgrade import other_answers
@@ -168,25 +167,28 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     return rollout, tuple(findings)
 
 
-def _refused_topics(rolling: RolloutRequest) -> dict[TopicName, SchemaInfo]:
-    """The topics whose next schema Pulsar does not take."""
+def _refused_topics(rolling: RolloutRequest) -> dict[TopicName, RefusedSchema]:
+    """The topics whose next schema, or first one, Pulsar does not take."""
     return {
-        one.topic: one.info
+        one.topic: one
         for one in rolling.plan.notices
-        if isinstance(one, RefusedSchema) and not one.accepted and one.latest_version is not None
+        if isinstance(one, RefusedSchema) and not one.accepted
     }
 
 
 def _migrations(
     rolling: RolloutRequest,
     rollout: Rollout,
-    refused: Mapping[TopicName, SchemaInfo],
+    refused: Mapping[TopicName, RefusedSchema],
     services: tuple[Service, ...],
     topics: Mapping[TopicName, TopicModel],
 ) -> Iterator[Migration]:
-    """A way for each topic of the base whose new schema no order leads to."""
+    """A way for each topic of the base whose new schema no order leads to.
+
+    There is nobody to move from a topic whose first schema is refused.
+    """
     blocked = {topic for block in rollout.blocks for topic in block.topics}
-    wanted = dict(refused)
+    wanted = {topic: one.info for topic, one in refused.items() if one.latest_version is not None}
     for one in rolling.plan.actions:
         if isinstance(one, RegisterSchema) and one.topic in blocked and not one.waiver:
             wanted[one.topic] = one.info

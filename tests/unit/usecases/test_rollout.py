@@ -67,23 +67,34 @@ def test_from_a_registry_that_has_no_schema_to_the_files() -> None:
     assert [one.step for one in found.rollout.steps] == [Register(topic=CREATED, version=0)]
 
 
-def test_brokers_of_other_releases_with_other_steps_are_noted() -> None:
+def _dashed_rollout(broker: BrokerSettings) -> Rollout:
+    """Of a first schema whose namespace is a name up to 4.0 only."""
     definition = "{type: record, name: R, namespace: com.my-co, fields: []}"
     schema = f"schema: {{type: AVRO, definition: {definition}}}"
     manifest = _MANIFEST.replace("schema: {type: STRING}", schema)
     files = load(repository({"namespaces/shop/orders/created.yaml": manifest}))
     _, config = registry_config(files, None)
+    request = PlanRequest(
+        repository=files,
+        registry=FakeRegistry(broker=broker),
+        config=config,
+        locate=lambda *_: None,
+        today=TODAY,
+    )
+    return registry_rollout(request, ()).rollout
 
+
+def test_a_first_schema_that_is_refused_stops_the_rollout() -> None:
+    refused = _dashed_rollout(BrokerSettings(release="4.2.4"))
+
+    assert (refused.refused, refused.steps, refused.migrations) == ((CREATED,), (), ())
+    assert is_blocked(refused)
+
+
+def test_brokers_of_other_releases_with_other_steps_are_noted() -> None:
     def notes(*others: str, conflicts: tuple[SettingRemark, ...] = ()) -> tuple[str, ...]:
         broker = BrokerSettings(release="4.0.7", other_releases=others, conflicts=conflicts)
-        request = PlanRequest(
-            repository=files,
-            registry=FakeRegistry(broker=broker),
-            config=config,
-            locate=lambda *_: None,
-            today=TODAY,
-        )
-        return registry_rollout(request, ()).rollout.notes
+        return _dashed_rollout(broker).notes
 
     (note,) = notes("4.0.8", "4.2.4")
     assert "brokers of 4.2.4" in note
