@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -10,36 +11,57 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import Scope
 from gitops.planning.plan import make_plan
+from gitops.registries.pulsar.registry import PulsarRegistry
 from gitops.usecases.apply import apply
 from gitops.usecases.audit import AuditRequest, audit
+from gitops.usecases.import_registry import observe_all
 from tests.support import pulsar_broker
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import BrokerUnavailableError
 from tests.support.pulsar_client import open_test_registry
-from tests.support.states import avro, field, question, state, topic_state
+from tests.support.states import avro, field, info, question, record, state, topic_state
 
 _NAMESPACE = NamespaceName("public", "default")
 _BARE, _NEW = TopicName(_NAMESPACE, "bare"), TopicName(_NAMESPACE, "new")
+_HELD, _DELETED = TopicName(_NAMESPACE, "held"), TopicName(_NAMESPACE, "deleted")
+_TOPICS = (_BARE, _NEW, _HELD, _DELETED)
+
+pytestmark = pytest.mark.broker
 
 
-@pytest.mark.broker
-def test_topics_without_a_schema_are_planned_applied_and_audited() -> None:
+@pytest.fixture(scope="module")
+def registry() -> Iterator[PulsarRegistry]:
     try:
         with pulsar_broker.pulsar_broker(pulsar_broker.BrokerSettings(release="3.0.7")) as running:
-            admin_request("PUT", f"{running.admin_url}/admin/v2/persistent/{_BARE}")
-            with closing(open_test_registry(running.admin_url)) as registry:
-                scope = Scope(namespaces=frozenset({_NAMESPACE}), topics=frozenset({_BARE, _NEW}))
-                before = registry.observe(scope)
-                desired = state(
-                    topic_state(_BARE, avro(field("a"))), topic_state(_NEW, avro(field("a")))
-                )
-                results = apply(make_plan(question(desired, before)), registry)
-                after = registry.observe(scope)
-                report = audit(registry, AuditRequest(namespaces=(_NAMESPACE,)))
+            for each in (_BARE, _HELD, _DELETED):
+                admin_request("PUT", f"{running.admin_url}/admin/v2/persistent/{each}")
+            with closing(open_test_registry(running.admin_url)) as opened:
+                yield opened
     except BrokerUnavailableError as reason:
         pytest.skip(f"no Pulsar broker 3.0.7: {reason}")
 
-    assert {one.history for one in before.topics.values()} == {SchemaHistory()}
-    assert len(results) == 2
-    assert {one.history.next_version for one in after.topics.values()} == {1}
-    assert (report.line, report.counts.topics, report.limits) == ("3.0", 1, ())
+
+def test_topics_with_and_without_a_schema_are_planned_applied_imported_and_audited(
+    registry: PulsarRegistry,
+) -> None:
+    first = info(record(field("a")))
+    registry.register_schema(_HELD, first)
+    registry.register_schema(_DELETED, first)
+    registry.delete_schema(_DELETED)
+    scope = Scope(namespaces=frozenset({_NAMESPACE}), topics=frozenset(_TOPICS))
+
+    before = registry.observe(scope)
+    imported = observe_all(registry, namespaces=(_NAMESPACE,))
+    old, new = avro(field("a")), avro(field("a"), field("b", default=""))
+    desired = state(*(topic_state(each, new if each == _HELD else old) for each in _TOPICS))
+    results = apply(make_plan(question(desired, before)), registry)
+    after = registry.observe(scope)
+    report = audit(registry, AuditRequest(namespaces=(_NAMESPACE,), topics=frozenset({_NEW})))
+
+    empty = {topic for topic, its in before.topics.items() if its.history == SchemaHistory()}
+    assert empty == {_BARE, _NEW, _DELETED}
+    assert set(imported.topics) == {_HELD}
+    assert len(results) == len(_TOPICS)
+    latest = {topic: its.history.entries[-1].version for topic, its in after.topics.items()}
+    assert latest == {_BARE: 0, _NEW: 0, _HELD: 1, _DELETED: 2}
+    assert (report.line, report.counts.topics, report.limits) == ("3.0", 4, ())

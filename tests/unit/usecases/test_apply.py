@@ -16,6 +16,7 @@ from gitops.model.errors import (
     UnknownOutcomeError,
 )
 from gitops.model.plan import CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
+from gitops.model.policy import BrokerSettings
 from gitops.planning.reviewed_plan import REPLAN
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import Result, apply
@@ -112,6 +113,23 @@ def test_another_version_than_the_planned_one_is_said_to_be_registered() -> None
         apply(only, FakeRegistry(versions=[9]))
 
     assert raised.value.exit_code == 6
+
+
+def test_before_3_3_nobody_sees_how_many_versions_were_deleted() -> None:
+    first = EVERYTHING.actions[4]
+    assert isinstance(first, RegisterSchema)
+    assert first.latest_version is None
+    later = replace(first, latest_version=0)
+    old = BrokerSettings(release="3.0.7")
+
+    apply(replace(EVERYTHING, actions=(first,)), FakeRegistry(versions=[2], broker=old))
+
+    for registry, action in (
+        (FakeRegistry(versions=[2]), first),
+        (FakeRegistry(versions=[2], broker=old), later),
+    ):
+        with pytest.raises(PartialApplyError, match="registered as v2, not as v0"):
+            apply(replace(EVERYTHING, actions=(action,)), registry)
 
 
 def test_another_version_in_the_middle_is_an_apply_in_part() -> None:
