@@ -65,7 +65,7 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
     seen = [
         name
         for name in SETTINGS
-        if known.source(name) in _SEEN and declared.source(name) is not SettingSource.OPTION
+        if is_seen(known, name) and declared.source(name) is not SettingSource.OPTION
     ]
     conflicts = (_conflict(name, declared, known) for name in seen)
     values: dict[str, SettingValue] = {name: getattr(known, name) for name in seen}
@@ -101,9 +101,14 @@ def is_plain(settings: BrokerSettings) -> bool:
     return all(settings.source(name) is SettingSource.DEFAULT for name in SETTINGS)
 
 
+def is_seen(settings: BrokerSettings, name: str) -> bool:
+    """Whether the broker itself has told the value of a field, now or when it was recorded."""
+    return settings.source(name) in _SEEN
+
+
 def seen_settings(settings: BrokerSettings) -> dict[str, SettingValue]:
     """The values that the broker itself has told, by field."""
-    return {name: getattr(settings, name) for name in SETTINGS if settings.source(name) in _SEEN}
+    return {name: getattr(settings, name) for name in SETTINGS if is_seen(settings, name)}
 
 
 def setting_text(value: SettingValue) -> str | bool | None:

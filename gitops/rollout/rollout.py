@@ -133,9 +133,10 @@ def _release_notes(rolling: RolloutRequest) -> Iterator[str]:
     ours = order(broker)
     for release, theirs in other_answers(broker, order):
         if theirs != ours:
+            line = line_of(replace(broker, release=release)).name
             yield (
                 f"the cluster also has brokers of {release}, and by those the steps are others: "
-                f"`--as-if-broker {release}` shows them"
+                f"`--as-if-broker {line}` shows them"
             )
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from gitops.broker.lines.table import line_of
 from gitops.model.errors import UsageError
-from gitops.model.policy import DEFAULT_RELEASE, BrokerSettings
+from gitops.model.policy import BrokerSettings
 from gitops.repository.definition_files import read_file
 from gitops.repository.definitions.upload import parse_type
 from gitops.repository.file_comparison import Comparison, compare
 from gitops.repository.suggestions import parse_strategy
+
+_DEFAULT_BROKER: Final = BrokerSettings()
 
 
 def compare_files(  # noqa: PLR0913 - each is an option of the command
@@ -21,12 +24,12 @@ def compare_files(  # noqa: PLR0913 - each is an option of the command
     messages: Sequence[str] = (),
     root: Path | None = None,
     *,
-    broker: str = DEFAULT_RELEASE,
+    broker: BrokerSettings = _DEFAULT_BROKER,
 ) -> Comparison:
     """The last file as a candidate after the others, oldest first; raises UsageError.
 
     `messages` are the root message of `.proto` files: one of all, or that of the old files and
-    that of the new one. Their imports may reach `root`. `broker` is the release that decides.
+    that of the new one. Their imports may reach `root`. `broker` is the one that decides.
     """
     rule = parse_strategy(strategy)
     if schema_type is not None:
@@ -36,7 +39,7 @@ def compare_files(  # noqa: PLR0913 - each is an option of the command
         read_file(path, schema_type, message, root)
         for path, message in zip(files, named, strict=True)
     )
-    return compare(sides, rule, line_of(BrokerSettings(release=broker), "--broker"))
+    return compare(sides, rule, line_of(broker, "--broker"))
 
 
 def _root_messages(messages: Sequence[str], count: int) -> list[str | None]:

@@ -13,6 +13,7 @@ from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.lines.pulsar_4_2 import PULSAR_4_2
 from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0
 from gitops.broker.lines.table import with_legacy_json
+from gitops.repository.documents.decision_cases import decide_lines
 from tests.support.decisions import broker_answer, our_answer
 from tests.support.shared_files import shared_file
 
@@ -44,6 +45,17 @@ def test_every_case_is_decided_as_the_line_decides(
     }
 
     assert different == {}
+
+
+def test_a_stream_decides_the_cases_of_the_switch_alike() -> None:
+    cases = _cases("4.2.4-legacy")
+    switch = {"broker": "4.2.4", "schemaJsonAllowLegacyJacksonFormat": True}
+
+    verdicts = decide_lines(json.dumps({**case, **switch}) for case in cases)
+
+    assert [json.loads(verdict)["accepted"] for verdict, _ in verdicts] == [
+        case["broker"]["accepted"] for case in cases
+    ]
 
 
 def test_lines_differ() -> None:

@@ -102,6 +102,51 @@ def test_a_case_of_a_stream_may_name_its_line() -> None:
     assert answer.code == 2
 
 
+def test_a_case_of_a_stream_may_have_the_old_form_of_json_allowed() -> None:
+    old = {"candidate": {"type": "JSON", "schema": '{"type":"object"}'}}
+    switch = "schemaJsonAllowLegacyJacksonFormat"
+    cases = [old, {**old, switch: True}, {**old, switch: False}, {**old, "broker": "4.2-legacy"}]
+    lines = "\n".join(map(json.dumps, cases))
+
+    def accepted(*options: str) -> list[bool]:
+        answer = run("compat", "--jsonl", "--broker", "4.2.4", *options, stdin=lines)
+        verdicts = [json.loads(line) for line in answer.out.splitlines()]
+        assert (answer.code, "no profile" in verdicts[3]["reason"]) == (2, True)
+        return [each["accepted"] for each in verdicts]
+
+    assert accepted() == [False, True, False, False]
+    assert accepted("--legacy-json") == [True, True, False, False]
+
+
+def test_compat_decides_with_the_old_form_of_json_allowed(tmp_path: Path) -> None:
+    file = tmp_path / "old.json"
+    file.write_text('{"type":"object"}')
+    words = ("compat", "--first", "--type", "JSON", "--broker", "4.2", str(file))
+
+    assert "refused as the first schema" in run(*words).out
+    assert "accepted as v0" in run(*words, "--legacy-json").out
+
+
+@pytest.mark.parametrize("release", ["4.2.4-legacy", "4.2-legacy", "4.0.7-luna", "4.2.4x"])
+def test_what_a_named_release_has_behind_its_numbers_is_not_passed_over(
+    tmp_path: Path, release: str
+) -> None:
+    repository = _repository(tmp_path / "named", release, _DASH)
+    mine = str(_repository(tmp_path / "mine", "4.0", _DASH))
+    file = tmp_path / "order.avsc"
+    file.write_text(json.dumps(_DASH))
+    wanted = [
+        run("compat", "--first", "--broker", release, str(file)),
+        run("serve", "--broker", release, "--port", "0"),
+        run("plan", "--repo", mine, "--as-if-broker", release),
+        run("audit", "--repo", mine, "--as-if-broker", release),
+    ]
+
+    assert run("validate", "--repo", str(repository)).code == 1
+    assert [each.code for each in wanted] == [2, 2, 2, 2]
+    assert all(f"no profile of Pulsar {release}" in each.out + each.err for each in wanted)
+
+
 def test_a_client_connects_by_the_rules_of_the_line(tmp_path: Path) -> None:
     old = _repository(tmp_path / "old", "3.0", _DASH)
     new = _repository(tmp_path / "new", "4.2", _DOLLAR)

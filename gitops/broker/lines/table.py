@@ -12,6 +12,7 @@ from gitops.broker.lines.pulsar_3_0 import PULSAR_3_0, PULSAR_3_3
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0, PULSAR_4_0_4
 from gitops.broker.lines.pulsar_4_2 import PULSAR_4_2
 from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0
+from gitops.model.broker_settings import is_seen
 from gitops.model.errors import UsageError
 from gitops.model.policy import BrokerSettings
 from gitops.schemas.json.compatibility import JacksonForm
@@ -21,8 +22,16 @@ LINES: Final = {
 }
 """By name, oldest first."""
 
-_RELEASE: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:[-.+_].*)?", re.ASCII)
+_NUMBER: Final = r"\d{1,9}"
+_RELEASE: Final = re.compile(
+    rf"({_NUMBER})\.({_NUMBER})(?:\.({_NUMBER}))?(?:[-.+_].*)?", re.ASCII | re.DOTALL
+)
 """A release; what a vendor puts behind its numbers does not count."""
+_PULSARS_OWN: Final = re.compile(
+    rf"{_NUMBER}(\.{_NUMBER})+(-(M|rc|candidate)[-.]?{_NUMBER})?(-SNAPSHOT)?", re.ASCII
+)
+"""A release with no more behind its numbers than Pulsar's own releases have."""
+_FIRST_NUMBERS: Final = re.compile(rf"({_NUMBER})(?:\.({_NUMBER}))?", re.ASCII)
 _LAST_WITH_TOP_UNION: Final = 4
 """The patch level of 4.0 up to which an AVRO definition may be a union."""
 
@@ -32,8 +41,12 @@ class UnknownBrokerError(UsageError):
 
 
 def line_of(broker: BrokerSettings, option: str = "--as-if-broker") -> BrokerLine:
-    """The line by which a broker decides; raises UnknownBrokerError, which offers `option`."""
-    line = find_line(broker.release)
+    """The line by which a broker decides; raises UnknownBrokerError, which offers `option`.
+
+    A release that no cluster has reported is somebody's word: nothing of it is passed over.
+    """
+    find = find_line if is_seen(broker, "release") else find_named_line
+    line = find(broker.release)
     if line is None:
         near = nearest_line(broker.release)
         raise UnknownBrokerError(
@@ -54,14 +67,19 @@ def find_line(release: str) -> BrokerLine | None:
         return None
     line = LINES.get(f"{int(found[1])}.{int(found[2])}")
     if line is PULSAR_4_0 and found[3] and int(found[3]) <= _LAST_WITH_TOP_UNION:
-        return PULSAR_4_0_4
+        return replace(PULSAR_4_0_4, name=f"4.0.{int(found[3])}")
     return line
+
+
+def find_named_line(release: str) -> BrokerLine | None:
+    """The line of a release that a person names: `4.2.4-legacy` may mean more than 4.2.4."""
+    return find_line(release) if _PULSARS_OWN.fullmatch(release.strip()) else None
 
 
 def nearest_line(release: str) -> str:
     """The newest line that is not newer than a release, else the oldest."""
-    found = _RELEASE.fullmatch(release.strip())
-    number = (int(found[1]), int(found[2])) if found else (0, 0)
+    found = _FIRST_NUMBERS.match(release.strip())
+    number = (int(found[1]), int(found[2] or 0)) if found else (0, 0)
     older = [name for name in LINES if tuple(map(int, name.split("."))) <= number]
     return older[-1] if older else next(iter(LINES))
 

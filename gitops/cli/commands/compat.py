@@ -57,6 +57,13 @@ def compat(
         ),
     ] = None,
     broker: options.Broker = None,
+    legacy_json: Annotated[
+        bool,
+        typer.Option(
+            "--legacy-json",
+            help="As a broker with schemaJsonAllowLegacyJacksonFormat=true decides (from 4.2 on).",
+        ),
+    ] = False,
     first: Annotated[
         bool,
         typer.Option("--first", help="A single definition, as the first schema of a topic."),
@@ -70,17 +77,20 @@ def compat(
     no_color: options.NoColor = False,
 ) -> int:
     """Decide whether a broker would accept NEW after OLD..., and why not."""
-    broker = DEFAULT_RELEASE if broker is None else broker
+    settings = BrokerSettings(
+        release=DEFAULT_RELEASE if broker is None else broker,
+        schema_json_allow_legacy_jackson_format=legacy_json,
+    )
     if jsonl:
         _refuse_options(context)
-        return _stream(files, output, broker)
+        return _stream(files, output, settings)
     from gitops.cli.answer import Display, exit_code, folder_in_git, print_result
     from gitops.cli.console import refuse_inputs
     from gitops.usecases.compat import compare_files
 
     files = _require_versions(context, files or [], first=first)
     refuse_inputs([output], files)
-    compared = compare_files(files, strategy, schema_type, message or (), repo, broker=broker)
+    compared = compare_files(files, strategy, schema_type, message or (), repo, broker=settings)
     display = Display(output_format=output_format, output=output, no_color=no_color)
     print_result(results.DecisionResult(comparison=compared, folder=folder_in_git(HERE)), display)
     if not compared.decision.accepted:
@@ -130,7 +140,7 @@ def _refuse_options(context: typer.Context) -> None:
             raise UsageError(f"{option} has no meaning with --jsonl", hint=why)
 
 
-def _stream(files: list[Path] | None, output: Path | None, broker: str) -> int:
+def _stream(files: list[Path] | None, output: Path | None, broker: BrokerSettings) -> int:
     if files:
         raise UsageError("--jsonl reads cases from stdin, not files")
     if output is None:
@@ -141,17 +151,15 @@ def _stream(files: list[Path] | None, output: Path | None, broker: str) -> int:
         return _decide_all(stream, broker)
 
 
-def _decide_all(answers: TextIO, broker: str) -> int:
+def _decide_all(answers: TextIO, broker: BrokerSettings) -> int:
     from gitops.repository.documents.decision_cases import decide_lines
-
-    settings = BrokerSettings(release=broker)
 
     good = True
     stdin = sys.stdin
     if hasattr(stdin, "reconfigure"):
         # A carriage return alone is white space of JSON and no end of a line.
         stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape", newline="\n")
-    for verdict, readable in decide_lines(stdin, settings):
+    for verdict, readable in decide_lines(stdin, broker):
         answers.write(verdict + "\n")
         answers.flush()  # whoever asks one by one waits for this one
         good = good and readable

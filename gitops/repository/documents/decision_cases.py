@@ -19,9 +19,8 @@ from gitops.model.schema import SchemaInfo, SchemaType
 
 _DECODER: Final = msgspec.json.Decoder()
 _NAMES: Final = json.JSONEncoder(allow_nan=False)
-
-
 _DEFAULT_BROKER: Final = BrokerSettings()
+_LEGACY_JSON: Final = "schema_json_allow_legacy_jackson_format"
 
 
 class _Schema(Struct, kw_only=True):
@@ -48,7 +47,7 @@ class _Version(_Schema, kw_only=True):
             raise ValueError("a schema has a type")
 
 
-class _Line(Struct, kw_only=True):
+class _Line(Struct, kw_only=True, rename="camel"):
     """The members of a case that are read; `compat-case.schema.json` says the same."""
 
     candidate: _Candidate
@@ -57,6 +56,7 @@ class _Line(Struct, kw_only=True):
     mode: Literal["producer", "consumer", "subscribe", "compat", "version", "lookup"] = "producer"
     idle: bool = True
     broker: str | None = None
+    schema_json_allow_legacy_jackson_format: bool | None = None
 
 
 def decide_lines(
@@ -64,7 +64,7 @@ def decide_lines(
 ) -> Iterator[tuple[str, bool]]:
     """A verdict as a line of JSON for each case, in order, and whether the case could be read.
 
-    `broker` is the one of cases that name none.
+    `broker` decides where a case does not name another one.
 
     Bytes that are no UTF-8 stand in the lines as lone surrogates (`surrogateescape`).
     """
@@ -138,7 +138,6 @@ def _case(content: object, default: BrokerSettings) -> Case:
         line = msgspec.convert(content, _Line)
     except msgspec.ValidationError as error:
         raise CaseError(_what_is_wrong(content) or str(error)) from None
-    broker = default if line.broker is None else replace(default, release=line.broker)
     return Case(
         existing=history_of(
             [_existing_version(number, one) for number, one in enumerate(line.existing)]
@@ -147,8 +146,14 @@ def _case(content: object, default: BrokerSettings) -> Case:
         strategy=line.strategy,
         mode=line.mode,
         idle=line.idle,
-        line=line_of(broker),
+        line=line_of(_broker(line, default)),
     )
+
+
+def _broker(line: _Line, default: BrokerSettings) -> BrokerSettings:
+    said = {"release": line.broker, _LEGACY_JSON: line.schema_json_allow_legacy_jackson_format}
+    given = {name: value for name, value in said.items() if value is not None}
+    return replace(default, **given)  # type: ignore[arg-type] # fields by name
 
 
 def _what_is_wrong(content: object) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, TypedDict
 
 from pydantic import AfterValidator, Field
 
-from gitops.broker.lines.table import LINES, find_line
+from gitops.broker.lines.table import LINES, find_named_line
 from gitops.model.broker_settings import SETTINGS
 from gitops.model.config import RegistryConfig
 from gitops.model.names import NamespaceName
@@ -50,7 +50,7 @@ class BrokerDefaultsDocument(Document):
 
 
 def _known_release(text: str) -> str:
-    if find_line(text) is None:
+    if find_named_line(text) is None:
         hint = f"use one of {', '.join(LINES)}, or a version of one"
         raise problem("REPO-R011", f"there is no profile of Pulsar {text}", hint)
     return text

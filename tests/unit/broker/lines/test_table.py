@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitops.broker.lines.table import LINES, UnknownBrokerError, find_line, line_of
-from gitops.model.policy import BrokerSettings
+from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.schemas.json.compatibility import JacksonForm
 
 
@@ -20,7 +20,7 @@ from gitops.schemas.json.compatibility import JacksonForm
         ("4.0", "4.0"),
         ("4.0.5", "4.0"),
         ("4.0.4", "4.0.4"),
-        ("4.0.0", "4.0.4"),
+        ("4.0.0", "4.0.0"),
         ("4.2.4", "4.2"),
         ("5.0.0-M1", "5.0"),
         ("5.0.1-SNAPSHOT", "5.0"),
@@ -40,7 +40,18 @@ def test_a_release_is_of_a_line(release: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("release", "nearest"),
-    [("4.1.0", "4.0"), ("4.9", "4.2"), ("6.0", "5.0"), ("2.11.4", "3.0"), ("x", "3.0")],
+    [
+        ("4.1.0", "4.0"),
+        ("4.9", "4.2"),
+        ("6.0", "5.0"),
+        ("2.11.4", "3.0"),
+        ("x", "3.0"),
+        ("4", "4.0"),
+        ("5", "5.0"),
+        ("4.2.4-legacy", "4.2"),
+        ("4.2.4 legacy", "4.2"),
+        ("9" * 5000 + ".0", "5.0"),
+    ],
 )
 def test_a_release_without_a_profile_is_an_error_that_offers_the_nearest(
     release: str, nearest: str
@@ -50,6 +61,31 @@ def test_a_release_without_a_profile_is_an_error_that_offers_the_nearest(
 
     assert release in raised.value.what
     assert raised.value.hint.endswith(f"--as-if-broker {nearest}")
+
+
+@pytest.mark.parametrize(
+    "release", ["4.2", "4.2.4.1", "5.0.0-M1", "4.2.0-rc.1", "4.2.0-candidate-2", "5.0.1-SNAPSHOT"]
+)
+def test_a_person_names_releases_as_pulsar_does(release: str) -> None:
+    assert line_of(BrokerSettings(release=release)) is find_line(release)
+
+
+@pytest.mark.parametrize("release", ["3.0.7-luna", "4.2.4+build5"])
+@pytest.mark.parametrize("source", [SettingSource.LEARNED, SettingSource.RECORDED])
+def test_what_a_vendor_adds_counts_for_nothing_where_a_broker_has_told_it(
+    release: str, source: SettingSource
+) -> None:
+    told = BrokerSettings(release=release, sources={"release": source})
+
+    assert line_of(told) is find_line(release)
+    with pytest.raises(UnknownBrokerError):
+        line_of(BrokerSettings(release=release))
+
+
+def test_a_release_up_to_4_0_4_is_called_as_it_was_named() -> None:
+    names = [line_of(BrokerSettings(release=each)).name for each in ("4.0.0", "4.0.4", "4.0.5")]
+
+    assert names == ["4.0.0", "4.0.4", "4.0"]
 
 
 def test_the_flag_for_old_json_counts_from_4_2_on() -> None:
