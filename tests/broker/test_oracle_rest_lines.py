@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
+import re
 import secrets
 from contextlib import closing
 from pathlib import Path
 from typing import Final
+from urllib.error import HTTPError
 
 import pytest
 
@@ -30,6 +33,7 @@ from tests.support.pulsar_client import open_test_client, open_test_registry
 from tests.support.states import INT64, question, state, topic_state
 
 _COUNT: Final = 150
+_NAMESPACE: Final = NamespaceName("public", "default")
 _SHOWN: Final = 2
 
 
@@ -55,6 +59,9 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
         ):
             found = rest_differences(cases, broker, served)
             shown = settings_shown(running.admin_url, release)
+            registry.create_namespace(_NAMESPACE)  # which a standalone broker has
+            assert error_uris(served_url) == error_uris(running.admin_url)
+            assert broker_count(served_url) == broker_count(running.admin_url) == 1
             if release == "5.0.0-M1":
                 assert_scalable_topic_is_managed(running.admin_url)
     except BrokerUnavailableError as reason:
@@ -71,12 +78,41 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
     }
 
 
+def error_uris(admin_url: str) -> list[str]:
+    """The URIs of error pages, with a name in place of the origin."""
+    wrong = {"type": "AVRO", "schema": '{"type":"x"}', "properties": {}}
+    asked = (
+        ("POST", "schemas/public/default/t%2Bx/schema?a=<b>", wrong),
+        ("POST", "schemas/public/default/plain/schema", wrong),
+        ("GET", "nope/x?y=1", None),
+    )
+    return [
+        _error_uri(method, f"{admin_url}/admin/v2/{path}", body).replace(admin_url, "ORIGIN")
+        for method, path, body in asked
+    ]
+
+
+def _error_uri(method: str, url: str, body: object) -> str:
+    with pytest.raises(HTTPError) as raised:
+        admin_request(method, url, body)
+    with raised.value as answer:
+        (found,) = re.findall("<th>URI:</th><td>(.*?)</td>", answer.read().decode())
+    return str(found)
+
+
+def broker_count(admin_url: str) -> int:
+    """How many brokers are active, of which the first has the address that was asked."""
+    names = json.loads(admin_request("GET", f"{admin_url}/admin/v2/brokers"))
+    assert names[0] == admin_url.removeprefix("http://")
+    return len(names)
+
+
 def settings_shown(admin_url: str, release: str) -> dict[str, SettingValue]:
     """What a namespace shows of the broker's settings."""
     known = known_settings({"release": release}, SettingSource.LEARNED)
     with closing(open_test_client(admin_url)) as client:
         probes = NamespaceProbes(client)
-        probes.add([NamespaceState(namespace=NamespaceName("public", "default"))])
+        probes.add([NamespaceState(namespace=_NAMESPACE)])
         return probes.ask(known)
 
 

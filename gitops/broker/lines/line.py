@@ -14,7 +14,8 @@ class BrokerLine:
     """A release line of Pulsar, as the release `seen` was seen to decide, if any was.
 
     `invalid_consumers_connect`: a consumer whose definition is not valid connects to an idle topic
-    and registers nothing. `has_metadata`: admin REST has GET …/metadata.
+    and registers nothing. `has_metadata`: admin REST has GET …/metadata. `errors_show_url`: its
+    error pages show the whole URL of the request, not only the path.
     """
 
     name: str
@@ -22,6 +23,7 @@ class BrokerLine:
     rules: SchemaRules
     invalid_consumers_connect: bool = True
     has_metadata: bool = True
+    errors_show_url: bool = False
 
     @property
     def example(self) -> str:

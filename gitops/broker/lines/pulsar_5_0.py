@@ -1,7 +1,7 @@
 """Pulsar 5.0 (seen: 5.0.0-M1; 5.0.1 was read, not seen).
 
 As 4.2, with protobuf-java 4.35: PROTOBUF_NATIVE knows the editions up to 2024, and a message set
-may have fields.
+may have fields. Jetty 12.1's error pages show the whole URL.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ PULSAR_5_0: Final = replace(
     PULSAR_4_2,
     name="5.0",
     seen="5.0.0-M1",
+    errors_show_url=True,
     rules=replace(
         PULSAR_4_2.rules,
         descriptors=DescriptorRules(editions=_EDITIONS, message_set_fields=True),

@@ -17,7 +17,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server import brokers, namespaces, responses, schemas, tenants, topics
 from gitops.registries.server.host_guard import HostGuard, HostNames
-from gitops.registries.server.requests import BROKEN_PERCENT, SLASH_IN_SEGMENT, Handlers, endpoint
+from gitops.registries.server.requests import (
+    BROKEN_PERCENT,
+    SLASH_IN_SEGMENT,
+    Handlers,
+    endpoint,
+    shown_uri,
+)
 
 _NAMESPACE: Final = "/namespaces/{tenant}/{namespace}"
 _TOPICS: Final = "/{domain}/{tenant}/{namespace}"
@@ -27,6 +33,7 @@ _METADATA: Final = f"{_SCHEMAS}/metadata"
 """Not served by Pulsar 3.0.7."""
 
 PATHS: Final[Mapping[str, Handlers]] = {
+    "/brokers": {"GET": brokers.list_brokers},
     "/brokers/version": {"GET": brokers.get_version},
     "/brokers/configuration/runtime": {"GET": brokers.get_runtime_configuration},
     "/clusters": {"GET": tenants.list_clusters},
@@ -149,6 +156,6 @@ async def _page(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     accept = request.headers.get("accept", "")
-    answer = responses.page(error.detail, error.status_code, request.url.path, accept)
+    answer = responses.page(error.detail, error.status_code, shown_uri(request), accept)
     answer.headers.update(error.headers or {})
     return answer

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+from urllib.parse import urlsplit
+
 from starlette.responses import PlainTextResponse, Response
 
 from gitops.model.policy import BrokerSettings
 from gitops.registries.server import responses
 from gitops.registries.server.requests import Call
 from gitops.schemas.json.compatibility import JacksonForm
+
+_HTTP: Final = 80
+"""The port of a URL that names none."""
+
+
+def list_brokers(call: Call) -> Response:
+    """The one active broker, by host and port."""
+    url = urlsplit(call.base_url)
+    return responses.value([f"{url.hostname}:{url.port or _HTTP}"])
 
 
 def get_version(call: Call) -> Response:

@@ -43,10 +43,13 @@ class _TooLargeBodyError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request: the registry it is for, the path's and the query's parameters, the body."""
+    """A request: the registry it is for, the path's and the query's parameters, the body.
+
+    `uri` is the request's, as an error page shows it.
+    """
 
     registry: EmbeddedRegistry
-    path: str
+    uri: str
     base_url: str
     params: dict[str, str]
     query: dict[str, str]
@@ -114,6 +117,19 @@ Handlers = Mapping[str, Handler]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
+def shown_uri(request: Request) -> str:
+    """The URI of an error page: the path as it was sent, from Pulsar 5.0 on the whole URL."""
+    path: str = request.scope["raw_path"].decode("latin-1").partition("?")[0]
+    if not request.app.state.registry.line.errors_show_url:
+        return path
+    query = request.scope["query_string"].decode("latin-1")
+    return f"{_origin(request)}{path}{'?' if query else ''}{query}"
+
+
+def _origin(request: Request) -> str:
+    return str(request.base_url).rstrip("/")
+
+
 def endpoint(handlers: Handlers, domain: str = "") -> Endpoint:
     """Handlers as Starlette's endpoint; they run in a thread, for they wait for the file.
 
@@ -127,14 +143,14 @@ def endpoint(handlers: Handlers, domain: str = "") -> Endpoint:
         except _TooLargeBodyError:
             why = f"the body is larger than {LARGEST_BODY >> 20} MiB"
             status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-            return responses.page(why, status, request.url.path, accept)
+            return responses.page(why, status, shown_uri(request), accept)
         except ClientDisconnect:
             return responses.no_content()  # to nobody: the rest of the request never came
         method = "GET" if request.method == "HEAD" else request.method
         call = Call(
             registry=request.app.state.registry,
-            path=request.url.path,
-            base_url=str(request.base_url).rstrip("/"),
+            uri=shown_uri(request),
+            base_url=_origin(request),
             params={**request.path_params, "domain": domain},
             query=dict(request.query_params),
             body=body,
@@ -168,9 +184,9 @@ def _answer(handler: Handler, call: Call) -> Response:
         return responses.bad_request(str(error))
     except UnsupportedMediaTypeError:
         status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
-        return responses.page(status.phrase, status, call.path, call.accept)
+        return responses.page(status.phrase, status, call.uri, call.accept)
     except OutsideError as error:
         return responses.failure(f"{error.what} ({error.hint})" if error.hint else error.what)
     except Exception as error:  # noqa: BLE001 - a bug must not show its traceback to a client
-        _LOG.exception("%s failed", call.path)
+        _LOG.exception("%s failed", call.uri)
         return responses.failure(type(error).__name__)

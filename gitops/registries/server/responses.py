@@ -18,7 +18,7 @@ _PAGE: Final = """<html>
 </head>
 <body><h2>HTTP ERROR {status} {message}</h2>
 <table>
-<tr><th>URI:</th><td>{path}</td></tr>
+<tr><th>URI:</th><td>{uri}</td></tr>
 <tr><th>STATUS:</th><td>{status}</td></tr>
 <tr><th>MESSAGE:</th><td>{message}</td></tr>
 </table>
@@ -68,7 +68,7 @@ def bad_request(message: str) -> Response:
     return PlainTextResponse(_utf8(message), HTTPStatus.BAD_REQUEST)
 
 
-def page(message: str, status: int, path: str, accept: str) -> Response:
+def page(message: str, status: int, uri: str, accept: str) -> Response:
     """The server's own error page with the message in it, escaped.
 
     HTML, or a JSON object where the client's Accept names application/json first: Jetty, which a
@@ -76,9 +76,9 @@ def page(message: str, status: int, path: str, accept: str) -> Response:
     """
     shown = html.escape(message)
     if _prefers_json(accept):
-        content = {"message": shown, "url": html.escape(path), "status": str(int(status))}
+        content = {"message": shown, "url": html.escape(uri), "status": str(int(status))}
         return _CompactJson(content, status)
-    text = _PAGE.format(status=int(status), message=shown, path=html.escape(path))
+    text = _PAGE.format(status=int(status), message=shown, uri=html.escape(uri))
     return HTMLResponse(_utf8(text), status)
 
 

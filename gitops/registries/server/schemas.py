@@ -50,7 +50,7 @@ def post_schema(call: Call) -> Response:
         return _guard(register)
     except RegistryRefusedError as refusal:
         if refusal.status in _PAGES:
-            return responses.page(refusal.what, refusal.status, call.path, call.accept)
+            return responses.page(refusal.what, refusal.status, call.uri, call.accept)
         if refusal.status == HTTPStatus.INTERNAL_SERVER_ERROR:
             return responses.failure(refusal.what)
         raise

@@ -342,6 +342,32 @@ def test_a_line_answers_as_its_brokers(
             assert f"No enum constant {constant}" in posted.json["reason"]
 
 
+@pytest.mark.parametrize(
+    ("release", "before", "query"),
+    [("4.0", "", ""), ("4.2", "", ""), ("5.0", "http://localhost:8080", "?a=&lt;b&gt;")],
+)
+def test_an_error_page_shows_the_uri_as_the_line_does(
+    tmp_path: Path, release: str, before: str, query: str
+) -> None:
+    """Seen on 4.0.7, 4.2.4 and 5.0.0-M1."""
+    schema = {"type": "AVRO", "schema": '{"type":"x"}', "properties": {}}
+    with _client_of(tmp_path, BrokerSettings(release=release)) as client:
+        refused = client.send("POST", "/schemas/t/n/t%2Bx/schema?a=<b>", schema)
+        absent = client.send("GET", "/nope?a=<b>", accept="application/json")
+
+    uri = f"{before}/admin/v2/schemas/t/n/t%2Bx/schema{query}"
+    assert refused.status == 422
+    assert f"<td>{uri}</td>" in refused.body.decode()
+    assert absent.json["url"] == f"{before}/admin/v2/nope{query}"
+
+
+def test_the_only_broker_is_listed(tmp_path: Path) -> None:
+    with _client_of(tmp_path, BrokerSettings()) as client:
+        assert client.send("GET", "/brokers").json == ["localhost:8080"]
+        headers = {"host": "localhost"}
+        assert json.loads(client.raw("GET", "/brokers", headers, b"").body) == ["localhost:80"]
+
+
 def test_the_runtime_configuration_is_text_and_has_what_the_line_knows(tmp_path: Path) -> None:
     with _client_of(tmp_path, BrokerSettings()) as client:
         old = client.send("GET", "/brokers/configuration/runtime").json
