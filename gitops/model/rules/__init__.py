@@ -18,7 +18,12 @@ from gitops.model.rules.changes import (
 )
 from gitops.model.rules.repository import REPOSITORY_RULES
 from gitops.model.rules.rule import Rule
-from gitops.model.rules.schemas import AVRO_RULES, KEY_VALUE_RULES, PROTOBUF_RULES
+from gitops.model.rules.schemas import (
+    AVRO_RULES,
+    EXTERNAL_RULES,
+    KEY_VALUE_RULES,
+    PROTOBUF_RULES,
+)
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -27,6 +32,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
             *REPOSITORY_RULES,
             *AVRO_RULES,
             *KEY_VALUE_RULES,
+            *EXTERNAL_RULES,
             *PROTOBUF_RULES,
             *PLAN_RULES,
             *WAIVER_RULES,

@@ -109,6 +109,20 @@ KEY_VALUE_RULES: Final = (
 )
 """KV-*: pairs of key and value that the broker accepts and should not."""
 
+EXTERNAL_RULES: Final = (
+    error(
+        "EXTERNAL-P001",
+        "no registry has the schema type",
+        "repository.definitions.line_types.LineTypes.findings",
+    ),
+    warning(
+        "EXTERNAL-W001",
+        "another registry does not have the schema type",
+        "repository.definitions.line_types.LineTypes.findings",
+    ),
+)
+"""EXTERNAL-*: schemas of a type that older brokers do not have."""
+
 PROTOBUF_RULES: Final = (
     warning("PROTO-W001", "a field is removed", "schemas.protobuf_native.review_fields._became"),
     warning(

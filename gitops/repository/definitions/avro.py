@@ -22,6 +22,7 @@ from gitops.repository.definitions.avro_ignored_members import (
 )
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.line_types import LINE_HINT
 from gitops.repository.definitions.shared_types import (
     Expansion,
     SharedTypeProblem,
@@ -58,10 +59,6 @@ class AvroText:
 
 
 _LINES_HINT: Final = "write it so that the line of each registry accepts it"
-_LINE_HINT: Final = (
-    'name the registry\'s line, for example `broker: "4.2"` in gitops.yaml, or record it with '
-    "`snapshot`"
-)
 
 
 class _Refusal(NamedTuple):
@@ -181,7 +178,7 @@ class AvroDefinitions:
             ),
             location=self._place(reason.pointer, given, whole),
             subject=subject,
-            hint=_LINE_HINT if refusal.assumed else _LINES_HINT,
+            hint=LINE_HINT if refusal.assumed else _LINES_HINT,
         )
 
     def _obstacle(

@@ -18,6 +18,7 @@ from gitops.repository.definitions.avro import AvroDefinitions
 from gitops.repository.definitions.file_extensions import COMPILED_TYPE, is_compiled, is_proto
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.line_types import LineTypes
 from gitops.repository.definitions.protobuf import envelope, messages, read_files
 from gitops.repository.definitions.protoc import Protoc, ProtocProblem
 from gitops.repository.definitions.shared_types import SharedTypes
@@ -98,6 +99,7 @@ def _java_order(text: str) -> bytes:
 
 
 _WITH_HALVES = ("encoding", "key", "value")
+_HALF_TYPES: Final = ("key.schema.type", "value.schema.type")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -146,6 +148,7 @@ class SchemaBuilder:
     ) -> None:
         self._sources = sources
         self._avro = AvroDefinitions(sources, shared or SharedTypes(sources), lines, assumed)
+        self._line_types = LineTypes(lines, assumed)
         self._protoc = Protoc(sources)
         self._own: set[str] = set()
 
@@ -165,9 +168,23 @@ class SchemaBuilder:
             why = "definition contains it" if both else f"{schema_type.value} has no halves"
             place.add("REPO-R015", f"'{key}' does not go here: {why}", key)
         text = self._text(document, schema_type, place)
+        self._check_halves(document, schema_type, place)
         if text is None or extra:
             return None
         return SchemaInfo(type=schema_type, schema=text, properties=dict(document.properties))
+
+    def _check_halves(
+        self, document: SchemaDocument | ClientSchemaDocument, schema_type: SchemaType, place: Place
+    ) -> None:
+        """Look at the types of halves whose definitions are one text."""
+        for name in _HALF_TYPES if schema_type is SchemaType.KEY_VALUE else ():
+            half = document.properties.get(name)
+            if half in SchemaType.__members__:
+                self._check_type(SchemaType(half), place, "properties", name)
+
+    def _check_type(self, schema_type: SchemaType, place: Place, *keys: str) -> None:
+        location = place.manifest.location((*place.path, *keys))
+        place.content += self._line_types.findings(schema_type, location, place.subject)
 
     def findings_beside(self, files: Iterable[str]) -> list[Finding]:
         """What is wrong with files that are no definition of any schema built so far.
@@ -231,6 +248,7 @@ class SchemaBuilder:
         *,
         half: bool = False,
     ) -> str | None:
+        self._check_type(schema_type, place, "type")
         given = document.definition
         if isinstance(given, str) and is_proto(given):
             return self._protobuf(given, document.message, schema_type, place)

@@ -14,7 +14,7 @@ from tests.support.case_files import Case, cases
 
 _ROOT = Path(__file__).parents[3]
 _FAMILIES = (
-    *("REPO-", "AVRO-P001", "AVRO-P002", "AVRO-W02", "CLIENT-R010"),
+    *("REPO-", "AVRO-P001", "AVRO-P002", "AVRO-W02", "EXTERNAL-", "CLIENT-R010"),
     *("WAIVER-R005", "WAIVER-R006"),
 )
 _CASES = cases("repo/*")
