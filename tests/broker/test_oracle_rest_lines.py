@@ -60,6 +60,7 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
             found = rest_differences(cases, broker, served)
             shown = settings_shown(running.admin_url, release)
             registry.create_namespace(_NAMESPACE)  # which a standalone broker has
+            assert releases_shown(running.admin_url) == {"4.2"}
             assert error_uris(served_url) == error_uris(running.admin_url)
             assert broker_count(served_url) == broker_count(running.admin_url) == 1
             if release == "5.0.0-M1":
@@ -110,10 +111,37 @@ def broker_count(admin_url: str) -> int:
 def settings_shown(admin_url: str, release: str) -> dict[str, SettingValue]:
     """What a namespace shows of the broker's settings."""
     known = known_settings({"release": release}, SettingSource.LEARNED)
+    return _probed(admin_url, _NAMESPACE, known)
+
+
+def releases_shown(admin_url: str) -> set[SettingValue]:
+    """What namespaces of each strategy show of a release that nobody knows."""
+    shown: set[SettingValue] = set()
+    for strategy in SchemaCompatibilityStrategy:
+        name = NamespaceName("public", strategy.value)
+        url = f"{admin_url}/admin/v2/namespaces/{name}"
+        admin_request("PUT", url, {"schema_compatibility_strategy": strategy.value})
+        shown.add(_probed(admin_url, name, BrokerSettings()).get("release"))
+    return shown
+
+
+def _probed(
+    admin_url: str, namespace: NamespaceName, known: BrokerSettings
+) -> dict[str, SettingValue]:
     with closing(open_test_client(admin_url)) as client:
         probes = NamespaceProbes(client)
-        probes.add([NamespaceState(namespace=_NAMESPACE)])
+        probes.add([NamespaceState(namespace=namespace)])
         return probes.ask(known)
+
+
+@pytest.mark.broker
+def test_a_broker_of_4_0_shows_no_release(
+    pulsar_admin_url: str, pulsar_namespace: NamespaceName
+) -> None:
+    shown = _probed(pulsar_admin_url, pulsar_namespace, BrokerSettings())
+
+    assert "schema_compatibility_strategy" in shown
+    assert "release" not in shown
 
 
 def assert_scalable_topic_is_managed(admin_url: str) -> None:

@@ -8,9 +8,11 @@ from contextlib import closing
 import pytest
 
 from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import BrokerSettings
 from gitops.model.schema import SchemaHistory
-from gitops.model.state import Scope
+from gitops.model.state import NamespaceState, Scope
 from gitops.planning.plan import make_plan
+from gitops.registries.pulsar.broker_probes import NamespaceProbes
 from gitops.registries.pulsar.registry import PulsarRegistry
 from gitops.usecases.apply import apply
 from gitops.usecases.audit import AuditRequest, audit
@@ -18,7 +20,7 @@ from gitops.usecases.import_registry import observe_all
 from tests.support import pulsar_broker
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import BrokerUnavailableError
-from tests.support.pulsar_client import open_test_registry
+from tests.support.pulsar_client import open_test_client, open_test_registry
 from tests.support.states import avro, field, info, question, record, state, topic_state
 
 _NAMESPACE = NamespaceName("public", "default")
@@ -30,15 +32,30 @@ pytestmark = pytest.mark.broker
 
 
 @pytest.fixture(scope="module")
-def registry() -> Iterator[PulsarRegistry]:
+def admin_url() -> Iterator[str]:
     try:
         with pulsar_broker.pulsar_broker(pulsar_broker.BrokerSettings(release="3.0.7")) as running:
             for each in (_BARE, _HELD, _DELETED):
                 admin_request("PUT", f"{running.admin_url}/admin/v2/persistent/{each}")
-            with closing(open_test_registry(running.admin_url)) as opened:
-                yield opened
+            yield running.admin_url
     except BrokerUnavailableError as reason:
         pytest.skip(f"no Pulsar broker 3.0.7: {reason}")
+
+
+@pytest.fixture
+def registry(admin_url: str) -> Iterator[PulsarRegistry]:
+    with closing(open_test_registry(admin_url)) as opened:
+        yield opened
+
+
+def test_a_release_before_4_2_is_not_shown_by_a_probe(admin_url: str) -> None:
+    with closing(open_test_client(admin_url)) as client:
+        probes = NamespaceProbes(client)
+        probes.add([NamespaceState(namespace=_NAMESPACE)])
+        shown = probes.ask(BrokerSettings())
+
+    assert "schema_compatibility_strategy" in shown
+    assert "release" not in shown
 
 
 def test_topics_with_and_without_a_schema_are_planned_applied_imported_and_audited(

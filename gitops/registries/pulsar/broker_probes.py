@@ -1,23 +1,31 @@
 """Asks namespaces for the broker's settings where the role may not read its configuration.
 
 A namespace that enforces no validation shows whether the broker does, and the compatibility test of
-a topic without a schema names the strategy in force. Nothing is stored and no topic is created
-(Pulsar 3.0.7, 4.0.7, 4.2.4 and 5.0.0-M1); the administrator of a tenant may ask. Auto-update needs
-no question: a namespace that leaves it to the broker has the broker's value in its policies.
+a topic without a schema names the strategy in force. Where the release is hidden and nobody gives
+it, the test of an EXTERNAL schema tells whether it is of 4.2 or later. Nothing is stored and no
+topic is created (Pulsar 3.0.7, 4.0.7, 4.2.4 and 5.0.0-M1); the administrator of a tenant may ask.
+Auto-update needs no question: a namespace that leaves it to the broker has the broker's value in
+its policies.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, final
 
 from gitops.broker.lines.table import find_line
 from gitops.model.broker_settings import SettingValue, with_known, with_probed
 from gitops.model.errors import OutsideError
-from gitops.model.policy import BrokerSettings, NamespacePolicies, SchemaCompatibilityStrategy
+from gitops.model.policy import (
+    BrokerSettings,
+    NamespacePolicies,
+    SchemaCompatibilityStrategy,
+    SettingSource,
+)
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import namespace_path
 from gitops.registries.pulsar.broker_settings import learn_settings
@@ -34,6 +42,12 @@ if TYPE_CHECKING:
 _TOPIC: Final = "pulsar-schema-gitops-probe"
 """The topic of the compatibility tests, which nobody creates."""
 _STRING: Final = {"type": "STRING", "schema": "", "properties": {}}
+_EXTERNAL: Final = {"type": "EXTERNAL", "schema": "", "properties": {}}
+_FIRST_WITH_EXTERNAL: Final = "4.2"
+_LATER: Final = (
+    "Its brokers accept the type EXTERNAL, so they are of 4.2 or later: a later one is decided as "
+    "4.2; `broker:` in gitops.yaml sets it."
+)
 _OLD_JSON: Final = {"type": "JSON", "schema": '{"type":"object"}', "properties": {}}
 _EXCEPTIONS: Final = "org.apache.pulsar.broker.service.schema.exceptions."
 _VERDICTS: Final = {
@@ -42,6 +56,7 @@ _VERDICTS: Final = {
 }
 _UNDEFINED: Final = SchemaCompatibilityStrategy.UNDEFINED
 
+_RELEASE: Final = "release"
 _STRATEGY: Final = "schema_compatibility_strategy"
 _VALIDATION: Final = "is_schema_validation_enforced"
 _LEGACY_JSON: Final = "schema_json_allow_legacy_jackson_format"
@@ -53,6 +68,7 @@ def _leaves_strategy(policies: NamespacePolicies) -> bool:
 
 
 _LEAVES: Final[dict[str, Callable[[NamespacePolicies], bool]]] = {
+    _RELEASE: lambda _policies: True,
     _STRATEGY: _leaves_strategy,
     _VALIDATION: lambda policies: not policies.schema_validation_enforced,
     _LEGACY_JSON: lambda _policies: True,
@@ -70,7 +86,8 @@ class ClusterBroker:
         self._lock = threading.Lock()
         self._known: BrokerSettings | None = None
         self._settings: BrokerSettings | None = None
-        self._probes = NamespaceProbes(client)
+        is_given = config.broker.source(_RELEASE) is not SettingSource.ASSUMED
+        self._probes = NamespaceProbes(client, knows_release=is_given)
 
     def add(self, namespaces: Iterable[NamespaceState]) -> None:
         """Namespaces that may be asked for what the configuration does not tell."""
@@ -80,23 +97,27 @@ class ClusterBroker:
     def settings(self) -> BrokerSettings:
         """What the cluster tells, else `gitops.yaml`."""
         with self._lock:
-            if self._known is None:
-                self._known = learn_settings(self._client, threads=self._config.concurrency)
-            if probed := self._probes.ask(self._known):
-                self._known = with_probed(self._known, probed)
-            if self._settings is None or probed:
-                self._settings = with_known(self._config.broker, self._known)
+            known = self._known or learn_settings(self._client, threads=self._config.concurrency)
+            while probed := self._probes.ask(known):  # a release may have more to be asked for
+                known = with_probed(known, probed)
+                if _RELEASE in probed:
+                    known = replace(known, limits=(*known.limits, _LATER))
+            if self._settings is None or known is not self._known:
+                self._known, self._settings = known, with_known(self._config.broker, known)
             return self._settings
 
 
 @final
 class NamespaceProbes:
-    """What namespaces tell of their broker; each setting is asked for once."""
+    """What namespaces tell of their broker; each setting is asked for once.
 
-    def __init__(self, client: AdminClient) -> None:
+    The release is not asked for where somebody `knows_release`: a test tells less than a name.
+    """
+
+    def __init__(self, client: AdminClient, *, knows_release: bool = False) -> None:
         self._client = client
         self._namespaces: dict[str, NamespaceName] = {}
-        self._asked: set[str] = set()
+        self._asked: set[str] = {_RELEASE} if knows_release else set()
 
     def add(self, namespaces: Iterable[NamespaceState]) -> None:
         """Namespaces that may be asked."""
@@ -121,12 +142,9 @@ class NamespaceProbes:
         path = f"namespaces/{namespace_path(namespace)}"
         test = f"schemas/{namespace_path(namespace)}/{_TOPIC}/compatibility"
         try:
-            if name == _STRATEGY:
-                return _strategy(self._client.send("POST", test, json.dumps(_STRING).encode()))
-            if name == _LEGACY_JSON:
-                return _takes_old_json(
-                    self._client.send("POST", test, json.dumps(_OLD_JSON).encode())
-                )
+            if name in _TESTS:
+                schema, read = _TESTS[name]
+                return read(self._client.send("POST", test, json.dumps(schema).encode()))
             return _boolean(self._client.get(f"{path}/schemaValidationEnforced?applied=true"))
         except OutsideError:
             return None
@@ -134,7 +152,7 @@ class NamespaceProbes:
 
 def _has_legacy_json(known: BrokerSettings) -> bool:
     """Whether the line has the switch: before 4.2 all accept the old form of JSON definitions."""
-    line = find_line(known.release) if "release" in known.sources else None
+    line = find_line(known.release) if _RELEASE in known.sources else None
     return line is not None and line.rules.jackson is JacksonForm.NEVER
 
 
@@ -150,6 +168,19 @@ def _takes_old_json(answer: Answer) -> bool | None:
     if answer.status == HTTPStatus.ACCEPTED:
         return True
     return _VERDICTS.get(exception_name(answer.body))
+
+
+def _release(answer: Answer) -> str | None:
+    """The first line with the type, if the broker has it; before, no line is told from another."""
+    return _FIRST_WITH_EXTERNAL if answer.status == HTTPStatus.ACCEPTED else None
+
+
+_TESTS: Final[dict[str, tuple[Mapping[str, object], Callable[[Answer], SettingValue]]]] = {
+    _RELEASE: (_EXTERNAL, _release),
+    _STRATEGY: (_STRING, _strategy),
+    _LEGACY_JSON: (_OLD_JSON, _takes_old_json),
+}
+"""The schema of a compatibility test, and what its answer tells."""
 
 
 def _boolean(answer: Answer) -> bool | None:

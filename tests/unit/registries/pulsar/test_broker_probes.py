@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from werkzeug import Request, Response
 
-from gitops.model.broker_settings import seen_settings
+from gitops.model.broker_settings import assumed_settings, seen_settings
 from gitops.model.names import NamespaceName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.policy import SettingSource
@@ -35,7 +36,9 @@ EXCEPTIONS = "org.apache.pulsar.broker.service.schema.exceptions."
 class Cluster:
     """A cluster that does not show its configuration; it remembers what was asked."""
 
-    def __init__(self, server: HTTPServer, release: str = "4.2.4", **namespaces: object) -> None:
+    def __init__(
+        self, server: HTTPServer, release: str | None = "4.2.4", **namespaces: object
+    ) -> None:
         self.release, self.namespaces = release, namespaces
         self.tests: dict[str, Response] = {}
         self.asked: list[str] = []
@@ -46,7 +49,7 @@ class Cluster:
         path = request.path.removeprefix("/admin/v2/")
         self.asked.append(f"{request.method} {path}")
         if path == "brokers/version":
-            return Response(self.release)
+            return Response(self.release, status=200 if self.release else 403)
         if path.endswith("/compatibility"):
             return self.tests.get(request.get_json()["type"], Response(status=401))
         if path.endswith("/schemaValidationEnforced") and request.args.get("applied") == "true":
@@ -54,9 +57,11 @@ class Cluster:
         found = self.namespaces.get(path.removeprefix("namespaces/t/"))
         return Response(json.dumps(found)) if found else Response("{}", status=403)
 
-    def broker(self, *names: str) -> BrokerSettings:
-        """What is known once these namespaces were looked at."""
-        registry = open_test_registry(self.url)
+    def broker(self, *names: str, given: str | None = None) -> BrokerSettings:
+        """What is known once these namespaces were looked at; `given` is of gitops.yaml."""
+        declared = assumed_settings({"release": SettingSource.GIVEN} if given else None)
+        broker = replace(declared, release=given or declared.release)
+        registry = open_test_registry(self.url, broker=broker)
         for name in names or self.namespaces:
             registry.observe(Scope(namespaces=frozenset({NamespaceName("t", name)})))
             assert registry.broker.release
@@ -96,6 +101,46 @@ def test_what_is_refused_stays_assumed_and_is_asked_for_once(httpserver: HTTPSer
     assert broker.source("schema_json_allow_legacy_jackson_format") is SettingSource.ASSUMED
     assert sum(one.startswith("POST") for one in cluster.asked) == 2
     assert "default strategy FULL (assumed)" in broker_lines(broker)[0]
+
+
+@pytest.mark.parametrize("policies", [PLAIN, OWN])
+def test_a_broker_with_the_type_external_is_of_4_2_or_later(
+    httpserver: HTTPServer, policies: object
+) -> None:
+    cluster = Cluster(httpserver, None, a=policies)
+    cluster.tests = {"EXTERNAL": answered("FULL"), "JSON": answered("FULL")}
+
+    broker = cluster.broker()
+
+    assert (broker.release, broker.source("release")) == ("4.2", SettingSource.PROBED)
+    assert broker.schema_json_allow_legacy_jackson_format  # which only this line is asked for
+    assert broker_lines(broker)[0].startswith("broker: Pulsar 4.2 (probed), ")
+    assert "they are of 4.2 or later" in broker_lines(broker)[1]
+
+
+@pytest.mark.parametrize(
+    "answer", [failed("java.lang.IllegalArgumentException"), Response(status=403)]
+)
+def test_a_broker_that_does_not_accept_external_is_assumed_to_be_of_4_0(
+    httpserver: HTTPServer, answer: Response
+) -> None:
+    cluster = Cluster(httpserver, None, a=PLAIN, b=PLAIN)
+    cluster.tests = {"EXTERNAL": answer, "STRING": answered("FULL")}
+
+    broker = cluster.broker()
+
+    assert (broker.release, broker.source("release")) == ("4.0", SettingSource.ASSUMED)
+    assert sum(one.startswith("POST") for one in cluster.asked) == 2
+
+
+def test_a_release_that_is_given_is_not_asked_for(httpserver: HTTPServer) -> None:
+    cluster = Cluster(httpserver, None, a=PLAIN)
+    cluster.tests = {"EXTERNAL": answered("FULL")}
+
+    broker = cluster.broker(given="5.0")
+
+    assert (broker.release, broker.source("release")) == ("5.0", SettingSource.GIVEN)
+    assert broker.conflicts == ()
 
 
 @pytest.mark.parametrize("policies", [OWN, LEGACY])
