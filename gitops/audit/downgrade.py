@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Final
 
 from gitops.audit.cause import Cause
 from gitops.audit.upgrade import DOWNGRADE
@@ -10,11 +11,20 @@ from gitops.broker.lines.line import BrokerLine
 from gitops.model.rules import make_finding
 from gitops.schemas.avro.parser import AVRO_1_12
 from gitops.schemas.json.compatibility import JacksonForm
+from gitops.schemas.rules import SchemaRules
 
 
 def downgrade_cause(registry: str, present: BrokerLine, target: BrokerLine) -> Cause | None:
-    """New kinds of definitions, if the target line has any; registered, they stop the way back."""
-    kinds = tuple(_only_on(present, target))
+    """Kinds of definitions that only the target line accepts, if there are any.
+
+    Registered, they stop the way back. An older line has some as well.
+    """
+    kinds = [
+        kind
+        for accepts, listed in _KINDS
+        if accepts(target.rules) and not accepts(present.rules)
+        for kind in listed
+    ]
     if not kinds:
         return None
     message = f"only {target.name} accepts these kinds of definitions; {'; '.join(kinds)}"
@@ -28,22 +38,59 @@ def downgrade_cause(registry: str, present: BrokerLine, target: BrokerLine) -> C
     return Cause(message=message, finding=found)
 
 
-def _only_on(present: BrokerLine, target: BrokerLine) -> Iterator[str]:
-    old, new = present.rules, target.rules
-    if new.avro is AVRO_1_12 and old.avro is not AVRO_1_12:
-        yield "`$` in names"
-        yield "names that are used before they are defined"
-        yield "some types that are defined twice"
-        yield "a union's default that fits another branch than the first"
-    if old.avro is AVRO_1_12 and new.avro is not AVRO_1_12:
-        yield "namespaces with parts that are no names, such as com.my-co"
-        yield "members of more than 64 bits"
-        yield "references such as `.B`"
-    if new.has_external and not old.has_external:
-        yield "the type EXTERNAL"
-    if old.jackson is JacksonForm.NEVER and new.jackson is not JacksonForm.NEVER:
-        yield "JSON definitions that are not Avro"
-    if new.takes_top_union and not old.takes_top_union:
-        yield "AVRO definitions that are a union"
-    if new.descriptors.message_set_fields and not old.descriptors.message_set_fields:
-        yield "PROTOBUF_NATIVE message sets with fields"
+def _is_avro_1_12(rules: SchemaRules) -> bool:
+    return rules.avro is AVRO_1_12
+
+
+def _is_avro_1_11(rules: SchemaRules) -> bool:
+    return rules.avro is not AVRO_1_12
+
+
+def _takes_jackson_form(rules: SchemaRules) -> bool:
+    return rules.jackson is not JacksonForm.NEVER
+
+
+_KINDS: Final[tuple[tuple[Callable[[SchemaRules], bool], tuple[str, ...]], ...]] = (
+    (
+        _is_avro_1_12,
+        (
+            "`$` in names",
+            "names that are used before they are defined",
+            'references such as {"type": "B"} to a type without a namespace',
+            "some types that are defined twice",
+            "a union's default that fits another branch than the first",
+        ),
+    ),
+    (
+        _is_avro_1_11,
+        (
+            "namespaces with parts that are no names, such as com.my-co",
+            "members of more than 64 bits",
+            "references such as `.B`",
+        ),
+    ),
+    (lambda rules: rules.has_external, ("the type EXTERNAL",)),
+    (_takes_jackson_form, ("JSON definitions that are not Avro",)),
+    (lambda rules: rules.takes_top_union, ("AVRO definitions that are a union",)),
+    (
+        lambda rules: rules.deepest_pair is None,
+        ("KEY_VALUE definitions that nest deeper than 255",),
+    ),
+    (
+        lambda rules: not rules.jackson_version.limited,
+        (
+            "definitions that nest deeper than 1,000",
+            "numbers of more than 1,000 digits",
+            "names of members of more than 50,000 characters",
+        ),
+    ),
+    (
+        lambda rules: rules.descriptors.editions is None,
+        ("PROTOBUF_NATIVE editions beyond 2024",),
+    ),
+    (
+        lambda rules: rules.descriptors.message_set_fields,
+        ("PROTOBUF_NATIVE message sets with fields",),
+    ),
+)
+"""Whether a line accepts kinds of definitions, and these kinds (Pulsar 3.0.7 to 5.0.0-M1)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
 import json
 import re
@@ -10,15 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
-
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.schemas.payload import to_info
 from tests.oracle.cases import Cases
 from tests.oracle.line_cases import LineCases
 from tests.oracle.over_rest import is_for_rest
 from tests.support.client_schemas import KNOWN, offers_of
-from tests.support.protos import order
+from tests.support.protos import message_set, of_edition
 
 Entry = Mapping[str, Any]
 """The body of a POST …/schema; `{"deleted": true}` stands for a DELETE."""
@@ -65,39 +63,12 @@ def _nested(levels: int) -> str:
     return record(x=json.loads("[" * levels + "]" * levels))
 
 
-def _files(envelope: str) -> tuple[dict[str, Any], FileDescriptorSet]:
-    tree = json.loads(envelope)
-    return tree, FileDescriptorSet.FromString(base64.b64decode(tree["fileDescriptorSet"]))
-
-
-def _of_edition(number: int) -> Entry:
-    """A PROTOBUF_NATIVE schema of an edition, also of one that no compiler knows."""
-    tree, files = _files(order("int32 a = 1;").schema)
-    (file,) = files.file
-    file.syntax = "editions"
-    edition = _varint(14 << 3) + _varint(number)
-    data = file.SerializeToString() + edition
-    whole = _varint(1 << 3 | 2) + _varint(len(data)) + data
-    tree["fileDescriptorSet"] = base64.b64encode(whole).decode()
-    return entry(json.dumps(tree), "PROTOBUF_NATIVE")
-
-
-def _varint(value: int) -> bytes:
-    low, high = value & 0x7F, value >> 7
-    return bytes([low | 0x80]) + _varint(high) if high else bytes([low])
-
-
-def _message_set() -> Entry:
-    tree, files = _files(order("optional int32 a = 1;", syntax="proto2").schema)
-    files.file[0].message_type[0].options.message_set_wire_format = True
-    tree["fileDescriptorSet"] = base64.b64encode(files.SerializeToString()).decode()
-    return entry(json.dumps(tree), "PROTOBUF_NATIVE")
+def _native(info: SchemaInfo) -> Entry:
+    return entry(info.schema, "PROTOBUF_NATIVE")
 
 
 def _offers(kind: str, *names: str) -> list[Entry]:
     """Schemas that clients of a type come with, each the next version."""
-    from gitops.model.schema import SchemaType
-
     infos = [to_info(offers_of(SchemaType(kind))[name]) for name in names]
     return [{"type": kind, "schema": i.schema, "properties": dict(i.properties)} for i in infos]
 
@@ -172,12 +143,12 @@ HAZARDS: Final[Mapping[str, Sequence[Entry]]] = {
     "pair-deep": [pair('""', _nested(254), "STRING", "AVRO")],
     "pair-deep-enough": [pair('""', _nested(252), "STRING", "AVRO")],
     "pair-older": [pair('""', _MY_CO, "STRING", "AVRO"), pair('""', record(), "STRING", "AVRO")],
-    "edition-1": [_of_edition(1)],
-    "edition-2024": [_of_edition(1001)],
-    "edition-2026": [_of_edition(1002)],
-    "edition-unstable": [_of_edition(9999)],
-    "edition-older": [_of_edition(1002), PLAIN_NATIVE],
-    "edition-newer": [PLAIN_NATIVE, _of_edition(1002)],
+    "edition-1": [_native(of_edition(1))],
+    "edition-2024": [_native(of_edition(1001))],
+    "edition-2026": [_native(of_edition(1002))],
+    "edition-unstable": [_native(of_edition(9999))],
+    "edition-older": [_native(of_edition(1002)), PLAIN_NATIVE],
+    "edition-newer": [PLAIN_NATIVE, _native(of_edition(1002))],
 }  # fmt: skip
 """What a broker of 4.0 has stored and one of 4.2 or 5.0 judges otherwise, and what is close."""
 
@@ -204,7 +175,7 @@ NEW: Final[Mapping[str, Sequence[Entry]]] = {
     "external-half-record": [pair('"x"', record(), "EXTERNAL", "AVRO")],
     "external-half": [pair('""', '"x"', "STRING", "EXTERNAL")],
     "pair-dollar": [pair('""', record(namespace="$"), "STRING", "AVRO")],
-    "message-set": [_message_set()],
+    "message-set": [_native(message_set())],
     "native": [PLAIN_NATIVE],
     "avro": [_GOOD, _MORE],
     "mended": [entry(record(namespace="n.$")), DELETED, _GOOD],

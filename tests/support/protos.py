@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -50,3 +53,35 @@ def order(body: str, *, syntax: str = "proto3", more: str = "") -> SchemaInfo:
     head = f'edition = "{syntax}";' if syntax.isdigit() else f'syntax = "{syntax}";'
     text = f"{head} package shop; message Order {{ {body} }} {more}"
     return native({"order.proto": text}, "order.proto", "shop.Order")
+
+
+def of_edition(number: int) -> SchemaInfo:
+    """A message of an edition, also of one that no compiler knows."""
+    files = _files(order("int32 a = 1;"))
+    (file,) = files.file
+    file.syntax = "editions"
+    data = file.SerializeToString() + _varint(14 << 3) + _varint(number)
+    return _with_files(order("int32 a = 1;"), _varint(1 << 3 | 2) + _varint(len(data)) + data)
+
+
+def message_set() -> SchemaInfo:
+    """A message set with a field."""
+    schema = order("optional int32 a = 1;", syntax="proto2")
+    files = _files(schema)
+    files.file[0].message_type[0].options.message_set_wire_format = True
+    return _with_files(schema, files.SerializeToString())
+
+
+def _files(info: SchemaInfo) -> FileDescriptorSet:
+    data = base64.b64decode(json.loads(info.schema)["fileDescriptorSet"])
+    return FileDescriptorSet.FromString(data)
+
+
+def _with_files(info: SchemaInfo, data: bytes) -> SchemaInfo:
+    tree = json.loads(info.schema) | {"fileDescriptorSet": base64.b64encode(data).decode()}
+    return replace(info, schema=json.dumps(tree))
+
+
+def _varint(value: int) -> bytes:
+    low, high = value & 0x7F, value >> 7
+    return bytes([low | 0x80]) + _varint(high) if high else bytes([low])
